@@ -1,0 +1,3 @@
+"""OpenSpot: a self-hosted spot exchange."""
+
+__version__ = "0.1.0"

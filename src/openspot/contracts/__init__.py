@@ -1,0 +1,1 @@
+"""How the services talk: bus subjects, streams, messages, engine events and the generated gRPC code."""

@@ -1,0 +1,97 @@
+"""The markets of the pre-trade check: a fixed list with limits, held as configuration (Document A 2.5)."""
+
+import tomllib
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib.resources import files
+
+from openspot.domain.money import parse_decimal
+
+
+@dataclass(frozen=True, slots=True)
+class MarketLimits:
+    """What the pre-trade check allows on one market. Quantities in base, notionals in quote asset.
+
+    `deviation_bps_max` bounds a limit price's distance from the last trade price; `slippage_bps_max` is the
+    ceiling of a market order's maxSlippageBps and the bound used when it gives none.
+    """
+
+    symbol: str
+    quantity_min: Decimal
+    quantity_max: Decimal
+    notional_min: Decimal
+    notional_max: Decimal
+    deviation_bps_max: int
+    slippage_bps_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarketSeed:
+    """A symbol that a new engine creates at its first start."""
+
+    symbol: str
+    symbol_id: int
+    base_scale_k: int
+    quote_scale_k: int
+    tick: Decimal
+    lot: Decimal
+    taker_fee_bps: int
+    maker_fee_bps: int
+
+    @property
+    def base(self) -> str:
+        return self.symbol.split("-")[0]
+
+    @property
+    def quote(self) -> str:
+        return self.symbol.split("-")[1]
+
+
+@dataclass(frozen=True, slots=True)
+class AssetScale:
+    """An asset and the decimal places of its deposits (Document A 1.5)."""
+
+    asset: str
+    currency_id: int
+    places: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarketConfiguration:
+    """The whole configuration file."""
+
+    limits: dict[str, MarketLimits]
+    seeds: tuple[MarketSeed, ...]
+    assets: dict[str, AssetScale]
+
+
+def load_markets(text: str | None = None) -> MarketConfiguration:
+    """The configuration that `text` (TOML) holds, or that the package ships. Raises ValueError on a bad one."""
+    document = tomllib.loads(text or files("openspot.domain").joinpath("markets.toml").read_text("utf-8"))
+    assets = {
+        asset: AssetScale(asset, row["currency_id"], row["places"]) for asset, row in document["assets"].items()
+    }
+    limits, seeds = {}, []
+    for symbol, row in document["markets"].items():
+        limits[symbol] = MarketLimits(
+            symbol,
+            parse_decimal(row["quantity_min"]),
+            parse_decimal(row["quantity_max"]),
+            parse_decimal(row["notional_min"]),
+            parse_decimal(row["notional_max"]),
+            row["deviation_bps_max"],
+            row["slippage_bps_max"],
+        )
+        seeds.append(
+            MarketSeed(
+                symbol,
+                row["symbol_id"],
+                10 ** row["quantity_places"],
+                10 ** row["price_places"],
+                parse_decimal(row["tick"]),
+                parse_decimal(row["lot"]),
+                row["taker_fee_bps"],
+                row["maker_fee_bps"],
+            )
+        )
+    return MarketConfiguration(limits, tuple(seeds), assets)

@@ -1,0 +1,84 @@
+"""Exact money.
+
+A decimal travels as a string on every wire and is a `Decimal` or an integer inside, never a float.
+Amounts of every asset are integers at 18 decimal places, in the engine as in the ledger, so that a trade,
+its fees and its rebates never round.
+"""
+
+import re
+from decimal import Context, Decimal, Inexact, InvalidOperation, Rounded
+
+AMOUNT_PLACES = 18
+AMOUNT_SCALE = 10**AMOUNT_PLACES
+# numeric(38,18) holds 20 digits before the point; one below that keeps every sum inside 128 bits.
+AMOUNT_MAX = 10**37
+BASIS_POINTS = 10_000
+
+# Wide enough for every product of two amounts; an inexact result is a fault, not a rounding.
+EXACT = Context(prec=100, traps=[InvalidOperation, Inexact, Rounded])
+
+_DECIMAL_TEXT = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+_TEXT_LENGTH_MAX = 80
+
+
+class MoneyError(ValueError):
+    """A text is no exact decimal of the asked shape; the message gives the reason."""
+
+
+def parse_decimal(text: str) -> Decimal:
+    """The finite decimal that `text` writes.
+
+    Raises MoneyError for anything else: NaN, infinity, empty text, thousands separators, over-long text.
+    """
+    if len(text) > _TEXT_LENGTH_MAX:
+        raise MoneyError("is too long for a number")
+    if not _DECIMAL_TEXT.fullmatch(text):
+        raise MoneyError("is not a decimal number")
+    return Decimal(text)
+
+
+def to_scaled(value: Decimal, scale: int) -> int:
+    """`value` × `scale` as an integer, `scale` being a power of ten.
+
+    Raises MoneyError if `value` has more decimal places than the scale holds: digits are never cut.
+    """
+    places = len(str(scale)) - 1
+    if value.adjusted() > 60:
+        raise MoneyError("is too large")
+    product = value.scaleb(places, context=EXACT)
+    whole = int(product)
+    if whole != product:
+        raise MoneyError(f"has more than {places} decimal places")
+    return whole
+
+
+def to_amount(value: Decimal) -> int:
+    """`value` as an integer at 18 places. Raises MoneyError beyond 18 places or beyond the largest amount."""
+    amount = to_scaled(value, AMOUNT_SCALE)
+    if abs(amount) > AMOUNT_MAX:
+        raise MoneyError("is too large")
+    return amount
+
+
+def scaled_to_text(value: int, scale: int) -> str:
+    """The shortest plain decimal text of `value` / `scale`, `scale` being a power of ten: 150, 100 → "1.5"."""
+    if scale == 1:
+        return str(value)
+    places = len(str(scale)) - 1
+    digits = str(abs(value)).rjust(places + 1, "0")
+    fraction = digits[-places:].rstrip("0")
+    text = digits[:-places] + ("." + fraction if fraction else "")
+    return "-" + text if value < 0 else text
+
+
+def amount_to_text(amount: int) -> str:
+    """The shortest plain decimal text of an amount at 18 places."""
+    return scaled_to_text(amount, AMOUNT_SCALE)
+
+
+def decimal_to_text(value: Decimal) -> str:
+    """The shortest plain decimal text of `value`, without exponent."""
+    text = format(value, "f")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text

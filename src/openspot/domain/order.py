@@ -1,0 +1,98 @@
+"""Orders: their enums and their states.
+
+Theory of operation: an order row begins `pending` when a valid request arrives and moves only along
+TRANSITIONS (Document A 3.1). Terminal states have no way out. Several fills keep a partially filled order
+where it is, so partially_filled → partially_filled is a transition too.
+"""
+
+from enum import IntEnum, StrEnum
+
+
+class Side(IntEnum):
+    """Side of an order, as in the engine's records."""
+
+    BUY = 1
+    SELL = 2
+
+
+class EngineOrderType(IntEnum):
+    """Order types of the engine (Document A 2.8). POST_ONLY is internal: no public interface selects it."""
+
+    GTC = 1
+    IOC = 2
+    FOK = 3
+    FOK_BUDGET = 4
+    POST_ONLY = 5
+
+
+class OrderType(StrEnum):
+    """Order types of the REST edge (Document A 2.1)."""
+
+    LIMIT = "limit"
+    MARKET = "market"
+    STOP_LIMIT = "stop_limit"
+    STOP_MARKET = "stop_market"
+
+
+class TimeInForce(StrEnum):
+    """Stored on the order row; does not change what the engine receives (Document A 1.2)."""
+
+    GTC = "gtc"
+    IOC = "ioc"
+    FOK = "fok"
+
+
+class StpMode(IntEnum):
+    """Self-trade prevention modes (Document A 2.6); the incoming order's participant decides."""
+
+    NONE = 0
+    CANCEL_RESTING = 1
+    CANCEL_INCOMING = 2
+    CANCEL_BOTH = 3
+    DECREMENT_AND_CANCEL = 4
+
+
+class OrderStatus(StrEnum):
+    """States of an order (Document A 3.1)."""
+
+    PENDING = "pending"
+    OPEN = "open"
+    PARTIALLY_FILLED = "partially_filled"
+    FILLED = "filled"
+    CANCELLED = "cancelled"
+    REJECTED = "rejected"
+
+
+class OrderTrigger(StrEnum):
+    """What moves an order from one state to the next (Document A 3.1)."""
+
+    ACCEPTED = "accepted"
+    PRE_TRADE_FAILURE = "pre_trade_failure"
+    ENGINE_REJECTED = "engine_rejected"
+    ENGINE_CANCELLED = "engine_cancelled"
+    PARTIAL_FILL = "partial_fill"
+    COMPLETING_FILL = "completing_fill"
+    CANCEL = "cancel"
+
+
+TERMINAL = frozenset({OrderStatus.FILLED, OrderStatus.CANCELLED, OrderStatus.REJECTED})
+
+TRANSITIONS: dict[tuple[OrderStatus, OrderTrigger], OrderStatus] = {
+    (OrderStatus.PENDING, OrderTrigger.ACCEPTED): OrderStatus.OPEN,
+    (OrderStatus.PENDING, OrderTrigger.PRE_TRADE_FAILURE): OrderStatus.REJECTED,
+    (OrderStatus.PENDING, OrderTrigger.ENGINE_REJECTED): OrderStatus.REJECTED,
+    (OrderStatus.PENDING, OrderTrigger.ENGINE_CANCELLED): OrderStatus.CANCELLED,
+    # A late reject: the engine takes back an order that it had accepted (design section 10).
+    (OrderStatus.OPEN, OrderTrigger.ENGINE_REJECTED): OrderStatus.REJECTED,
+    (OrderStatus.OPEN, OrderTrigger.PARTIAL_FILL): OrderStatus.PARTIALLY_FILLED,
+    (OrderStatus.OPEN, OrderTrigger.COMPLETING_FILL): OrderStatus.FILLED,
+    (OrderStatus.OPEN, OrderTrigger.CANCEL): OrderStatus.CANCELLED,
+    (OrderStatus.PARTIALLY_FILLED, OrderTrigger.PARTIAL_FILL): OrderStatus.PARTIALLY_FILLED,
+    (OrderStatus.PARTIALLY_FILLED, OrderTrigger.COMPLETING_FILL): OrderStatus.FILLED,
+    (OrderStatus.PARTIALLY_FILLED, OrderTrigger.CANCEL): OrderStatus.CANCELLED,
+}
+
+
+def next_status(status: OrderStatus, trigger: OrderTrigger) -> OrderStatus | None:
+    """The state that `trigger` leads to, or None where the table has no such transition."""
+    return TRANSITIONS.get((status, trigger))

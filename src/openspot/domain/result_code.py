@@ -1,0 +1,77 @@
+"""Result codes of the engine.
+
+The names are exchange-core's where it has one, else our own (design section 6). The numbers are part of
+the engine's records and never change; a new code takes the next free number.
+"""
+
+from enum import IntEnum
+
+
+class ResultCode(IntEnum):
+    """Why a command was taken or refused."""
+
+    SUCCESS = 0
+    # Risk and accounts
+    RISK_NSF = 1
+    """The account's free funds do not cover the order or withdrawal (also: unknown account)."""
+    RISK_INVALID_RESERVE_BID_PRICE = 2
+    """A buy's reserve price is below its limit price."""
+    AUTH_INVALID_USER = 3
+    """The account is unknown, or the order belongs to another account."""
+    PARTICIPANT_INACTIVE = 4
+    ACCOUNT_ALREADY_EXISTS = 5
+    # Symbols and currencies
+    INVALID_SYMBOL = 10
+    SYMBOL_ALREADY_EXISTS = 11
+    SYMBOL_HAS_OPEN_ORDERS = 12
+    SYMBOL_INACTIVE = 13
+    INVALID_CURRENCY = 14
+    CURRENCY_ALREADY_EXISTS = 15
+    CURRENCY_IN_USE = 16
+    INVALID_SYMBOL_SPECIFICATION = 17
+    """Scales, lot, tick or fees of a new symbol break a rule of the engine."""
+    # Orders
+    INVALID_ORDER_TYPE = 20
+    INVALID_SIDE = 21
+    INVALID_ORDER_ID = 22
+    INVALID_PRICE = 23
+    """The price is not positive or too large."""
+    INVALID_PRICE_STEP = 24
+    """The price is not a multiple of the tick."""
+    INVALID_QUANTITY = 25
+    """The quantity is not positive or too large."""
+    INVALID_QUANTITY_STEP = 26
+    """The quantity is not a multiple of the lot."""
+    DUPLICATE_ORDER_ID = 27
+    MATCHING_UNKNOWN_ORDER_ID = 28
+    POST_ONLY_WOULD_CROSS = 29
+    NOTIONAL_TOO_LARGE = 30
+    """Price × quantity leaves the range of an amount."""
+    INVALID_BUDGET = 31
+    """A FOK_BUDGET order without a positive budget."""
+    # Money
+    INVALID_AMOUNT = 40
+    """The amount is not positive or too large."""
+    REFERENCE_CONFLICT = 41
+    """The external reference was used before for another account, currency or amount."""
+    UNKNOWN_REFERENCE = 42
+    """No open reservation has this reference."""
+    RESERVATION_CLOSED = 43
+    """The reservation was already released or completed the other way."""
+    # Why a quantity left the book without a trade (reduce events)
+    CANCELLED_BY_USER = 60
+    CANCELLED_BY_ADMIN = 61
+    REDUCED_BY_USER = 62
+    IOC_REMAINDER = 63
+    FOK_NOT_FILLABLE = 64
+    STP_CANCEL_RESTING = 65
+    STP_CANCEL_INCOMING = 66
+    STP_CANCEL_BOTH = 67
+    STP_DECREMENT = 68
+    # Process
+    UNSUPPORTED_COMMAND = 90
+    MARKET_HALTED = 91
+    ENGINE_BUSY = 92
+    RATE_LIMITED = 93
+    MAX_ORDER_SIZE = 94
+    MAX_NOTIONAL = 95

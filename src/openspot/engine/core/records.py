@@ -1,0 +1,246 @@
+"""The core's records: commands in, results and events out, all of fixed size and little endian.
+
+One encoding serves both cores, the journal and the replay, so that a batch crosses from Python to Rust, or
+from disk to core, without an object a command.
+
+Command, 64 bytes: kind u8, side u8, order_type u8, flags u8, symbol u32, timestamp u64 (ns since 1970), then
+    order_id u64, account u64, price i64, quantity i64, amount i128            (all kinds but CREATE_SYMBOL)
+    base u32, quote u32, base_scale_k i64, quote_scale_k i64, tick i64, lot i64,
+    taker_fee_bps i32, maker_fee_bps i32                                       (CREATE_SYMBOL)
+
+What each kind reads (anything else is zero):
+    PLACE            side, order_type, symbol, order_id, account, price, quantity,
+                     amount = reserve price of a BUY (scaled as the price), or the budget of a FOK_BUDGET
+                     (amount units of the quote asset, without fees; the price is then not read)
+    CANCEL           order_id; account = the owner, or 0 for an administrator; symbol, or 0 for any
+    MOVE             order_id, account, price = the new limit (a BUY's reserve price becomes it as well)
+    REDUCE           order_id, account, quantity = by how much
+    DEPOSIT          symbol = currency, account (made if missing), amount, reference
+    WITHDRAW         symbol = currency, account, amount, reference
+    RESERVE          symbol = currency, account, amount, reference: held for a withdrawal
+    RELEASE          reference: the reservation's amount is free again
+    COMMIT           reference: the reservation's amount leaves the account
+    ADJUST           symbol = currency, account (made if missing), signed amount: an operator's correction
+    CREATE_CURRENCY  symbol = currency
+    DELETE_CURRENCY  symbol = currency
+    CREATE_SYMBOL    the second layout; symbol
+    UPDATE_SYMBOL    symbol, flags bit 0 = active; order_id = taker fee, account = maker fee
+                     (each the two's complement of its basis points); open orders keep their fees
+    DELETE_SYMBOL    symbol
+    CREATE_ACCOUNT   account, flags bit 0 = active, order_type = StpMode
+    SET_ACCOUNT      account, flags bit 0 = active, order_type = StpMode
+    SET_ACCOUNT_FEES account, flags bit 0 = use them (else the symbol's); order_id, price as taker and maker
+                     basis points, price and order_id being two's complement as above
+
+A reference is 128 bits (a digest of an external text), in price (low half) and quantity (high half). Zero
+means none: nothing is remembered then.
+
+Result, 40 bytes: code u16, status u8, zero u8, events u32 (how many this command emitted),
+    filled i64, remaining i64, notional i128 (amount units of the quote asset traded; for commands that move
+    money: the account's total afterwards).
+
+Event, 144 bytes: see EVENT. A TRADE names taker and maker; the other types use the taker's fields for the
+one order or account concerned. `sequence` counts events from 1 without a gap.
+"""
+
+import struct
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+COMMAND_SIZE = 64
+RESULT_SIZE = 40
+EVENT_SIZE = 144
+
+COMMAND = struct.Struct("<BBBBIQQQqqQq")
+CREATE_SYMBOL = struct.Struct("<BBBBIQIIqqqqii")
+RESULT = struct.Struct("<HBBIqqQq")
+EVENT = struct.Struct("<BBBBHHIIQQQQQQQqqqqiiQqQq")
+assert COMMAND.size == CREATE_SYMBOL.size == COMMAND_SIZE
+assert RESULT.size == RESULT_SIZE
+assert EVENT.size == EVENT_SIZE
+
+FLAG_ACTIVE = 1
+_LOW = (1 << 64) - 1
+
+
+class CommandKind(IntEnum):
+    """Kinds of command; the numbers are part of the journal and never change."""
+
+    PLACE = 1
+    CANCEL = 2
+    MOVE = 3
+    REDUCE = 4
+    DEPOSIT = 5
+    WITHDRAW = 6
+    RESERVE = 7
+    RELEASE = 8
+    COMMIT = 9
+    ADJUST = 10
+    CREATE_CURRENCY = 11
+    DELETE_CURRENCY = 12
+    CREATE_SYMBOL = 13
+    UPDATE_SYMBOL = 14
+    DELETE_SYMBOL = 15
+    CREATE_ACCOUNT = 16
+    SET_ACCOUNT = 17
+    SET_ACCOUNT_FEES = 18
+
+
+class ResultStatus(IntEnum):
+    """Outcome of a command. CANCELLED: taken, and ended at once without resting or filling."""
+
+    ACCEPTED = 1
+    REJECTED = 2
+    CANCELLED = 3
+
+
+class EventType(IntEnum):
+    """Types of event.
+
+    ACCEPTED: an order passed every check (before its trades). REJECT: an order was refused. TRADE: one
+    fill. REDUCE: quantity left an order without a trade. MOVED: an order has a new price. BALANCE: money
+    entered, left or was held for an account other than by a trade.
+    """
+
+    ACCEPTED = 1
+    TRADE = 2
+    REDUCE = 3
+    REJECT = 4
+    MOVED = 5
+    BALANCE = 6
+
+
+EVENT_TAKER_COMPLETED = 1
+"""TRADE: the taker order is wholly filled. REDUCE: nothing of the order remains."""
+EVENT_MAKER_COMPLETED = 2
+EVENT_MAKER_REBATE = 4
+
+
+class Command(NamedTuple):
+    """A decoded command of every kind but CREATE_SYMBOL."""
+
+    kind: int
+    side: int = 0
+    order_type: int = 0
+    flags: int = 0
+    symbol: int = 0
+    timestamp: int = 0
+    order_id: int = 0
+    account: int = 0
+    price: int = 0
+    quantity: int = 0
+    amount: int = 0
+
+    def encode(self) -> bytes:
+        """The 64 bytes of the record."""
+        return COMMAND.pack(*self[:10], self.amount & _LOW, self.amount >> 64)
+
+    @property
+    def reference(self) -> int:
+        """The 128-bit external reference, or 0 for none."""
+        return (self.price & _LOW) | (self.quantity & _LOW) << 64
+
+
+class CreateSymbol(NamedTuple):
+    """A decoded CREATE_SYMBOL command."""
+
+    symbol: int
+    timestamp: int
+    base: int
+    quote: int
+    base_scale_k: int
+    quote_scale_k: int
+    tick: int
+    lot: int
+    taker_fee_bps: int
+    maker_fee_bps: int
+
+    def encode(self) -> bytes:
+        """The 64 bytes of the record."""
+        return CREATE_SYMBOL.pack(CommandKind.CREATE_SYMBOL, 0, 0, 0, *self)
+
+
+class Result(NamedTuple):
+    """A decoded result; the header of this module gives the meaning of each field."""
+
+    code: int
+    status: int
+    events: int
+    filled: int
+    remaining: int
+    notional: int
+
+
+class Event(NamedTuple):
+    """A decoded event.
+
+    TRADE: `order_id`, `account`, `remaining`, `side` and `amount` (fee) are the taker's; the maker_ fields
+    the maker's; `maker_amount` is negative for a rebate; fees are in the symbol's quote asset.
+    ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`.
+    REDUCE: `quantity` is what left, `remaining` what is left, `code` why.
+    REJECT: `code` why, `quantity` what was asked.
+    BALANCE: `account`, `currency`, `order_type` = the CommandKind, `order_id` and `maker_order_id` = low and
+    high half of the reference, `maker_amount` = the account's total afterwards, `amount` = the signed change
+    of the total; for RESERVE and RELEASE, which leave the total as it is, the amount held or set free.
+    """
+
+    type: int
+    side: int
+    order_type: int
+    flags: int
+    code: int
+    symbol: int
+    currency: int
+    sequence: int
+    timestamp: int
+    command_sequence: int
+    order_id: int
+    maker_order_id: int
+    account: int
+    maker_account: int
+    price: int
+    quantity: int
+    remaining: int
+    maker_remaining: int
+    fee_bps: int
+    maker_fee_bps: int
+    amount: int
+    maker_amount: int
+
+
+def decode_commands(batch: bytes) -> Iterator[Command | CreateSymbol]:
+    """The commands of `batch` in order. Raises struct.error if it is no whole number of records."""
+    for fields in COMMAND.iter_unpack(batch):
+        if fields[0] == CommandKind.CREATE_SYMBOL:
+            yield CreateSymbol(*CREATE_SYMBOL.unpack(COMMAND.pack(*fields))[4:])
+        else:
+            yield Command(*fields[:10], fields[10] | fields[11] << 64)
+
+
+def encode_result(result: Result) -> bytes:
+    """The 40 bytes of a result."""
+    code, status, events, filled, remaining, notional = result
+    return RESULT.pack(code, status, 0, events, filled, remaining, notional & _LOW, notional >> 64)
+
+
+def decode_results(batch: bytes) -> Iterator[Result]:
+    """The results of a batch, one for each of its commands, in order."""
+    for code, status, _, events, filled, remaining, low, high in RESULT.iter_unpack(batch):
+        yield Result(code, status, events, filled, remaining, low | high << 64)
+
+
+def encode_event(event: Event) -> bytes:
+    """The 144 bytes of an event."""
+    *head, amount, maker_amount = event
+    return EVENT.pack(
+        *head[:5], 0, *head[5:], amount & _LOW, amount >> 64, maker_amount & _LOW, maker_amount >> 64
+    )
+
+
+def decode_events(batch: bytes) -> Iterator[Event]:
+    """The events of a batch, in order."""
+    for fields in EVENT.iter_unpack(batch):
+        amount = fields[21] | fields[22] << 64
+        maker_amount = fields[23] | fields[24] << 64
+        yield Event(*fields[:5], *fields[6:21], amount, maker_amount)

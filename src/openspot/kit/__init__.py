@@ -1,0 +1,1 @@
+"""Machinery without business words: settings, bus, database, clock, health, metrics, log, service runner."""
