@@ -68,9 +68,7 @@ class MarketConfiguration:
 def load_markets(text: str | None = None) -> MarketConfiguration:
     """The configuration that `text` (TOML) holds, or that the package ships. Raises ValueError on a bad one."""
     document = tomllib.loads(text or files("openspot.domain").joinpath("markets.toml").read_text("utf-8"))
-    assets = {
-        asset: AssetScale(asset, row["currency_id"], row["places"]) for asset, row in document["assets"].items()
-    }
+    assets = {asset: AssetScale(asset, row["currency_id"], row["places"]) for asset, row in document["assets"].items()}
     limits, seeds = {}, []
     for symbol, row in document["markets"].items():
         limits[symbol] = MarketLimits(

@@ -9,9 +9,9 @@ import re
 from decimal import Context, Decimal, Inexact, InvalidOperation, Rounded
 
 AMOUNT_PLACES = 18
-AMOUNT_SCALE = 10**AMOUNT_PLACES
+AMOUNT_SCALE: int = 10**AMOUNT_PLACES
 # numeric(38,18) holds 20 digits before the point; one below that keeps every sum inside 128 bits.
-AMOUNT_MAX = 10**37
+AMOUNT_MAX: int = 10**37
 BASIS_POINTS = 10_000
 
 # Wide enough for every product of two amounts; an inexact result is a fault, not a rounding.

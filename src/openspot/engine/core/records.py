@@ -233,9 +233,7 @@ def decode_results(batch: bytes) -> Iterator[Result]:
 def encode_event(event: Event) -> bytes:
     """The 144 bytes of an event."""
     *head, amount, maker_amount = event
-    return EVENT.pack(
-        *head[:5], 0, *head[5:], amount & _LOW, amount >> 64, maker_amount & _LOW, maker_amount >> 64
-    )
+    return EVENT.pack(*head[:5], 0, *head[5:], amount & _LOW, amount >> 64, maker_amount & _LOW, maker_amount >> 64)
 
 
 def decode_events(batch: bytes) -> Iterator[Event]:

@@ -1,0 +1,213 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Side(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SIDE_UNSPECIFIED: _ClassVar[Side]
+    BUY: _ClassVar[Side]
+    SELL: _ClassVar[Side]
+
+class OrderType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ORDER_TYPE_UNSPECIFIED: _ClassVar[OrderType]
+    GTC: _ClassVar[OrderType]
+    IOC: _ClassVar[OrderType]
+    FOK: _ClassVar[OrderType]
+    FOK_BUDGET: _ClassVar[OrderType]
+
+class OrderAnswer(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ORDER_ANSWER_UNSPECIFIED: _ClassVar[OrderAnswer]
+    ACCEPTED: _ClassVar[OrderAnswer]
+    REJECTED: _ClassVar[OrderAnswer]
+    CANCELLED: _ClassVar[OrderAnswer]
+SIDE_UNSPECIFIED: Side
+BUY: Side
+SELL: Side
+ORDER_TYPE_UNSPECIFIED: OrderType
+GTC: OrderType
+IOC: OrderType
+FOK: OrderType
+FOK_BUDGET: OrderType
+ORDER_ANSWER_UNSPECIFIED: OrderAnswer
+ACCEPTED: OrderAnswer
+REJECTED: OrderAnswer
+CANCELLED: OrderAnswer
+
+class PlaceOrderRequest(_message.Message):
+    __slots__ = ("order_id", "participant_id", "symbol", "side", "type", "price", "quantity", "reserve_price", "budget", "external_id", "metadata")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    SIDE_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    PRICE_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    RESERVE_PRICE_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_FIELD_NUMBER: _ClassVar[int]
+    EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    participant_id: str
+    symbol: str
+    side: Side
+    type: OrderType
+    price: int
+    quantity: int
+    reserve_price: int
+    budget: str
+    external_id: str
+    metadata: str
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ...) -> None: ...
+
+class PlaceOrderResponse(_message.Message):
+    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp", "notional", "fee")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    FILLED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    REMAINING_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    NOTIONAL_FIELD_NUMBER: _ClassVar[int]
+    FEE_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    status: OrderAnswer
+    result_code: str
+    filled_quantity: int
+    remaining_quantity: int
+    sequence: int
+    timestamp: int
+    notional: str
+    fee: str
+    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ..., notional: _Optional[str] = ..., fee: _Optional[str] = ...) -> None: ...
+
+class PlaceOrdersRequest(_message.Message):
+    __slots__ = ("orders",)
+    ORDERS_FIELD_NUMBER: _ClassVar[int]
+    orders: _containers.RepeatedCompositeFieldContainer[PlaceOrderRequest]
+    def __init__(self, orders: _Optional[_Iterable[_Union[PlaceOrderRequest, _Mapping]]] = ...) -> None: ...
+
+class PlaceOrdersResponse(_message.Message):
+    __slots__ = ("orders",)
+    ORDERS_FIELD_NUMBER: _ClassVar[int]
+    orders: _containers.RepeatedCompositeFieldContainer[PlaceOrderResponse]
+    def __init__(self, orders: _Optional[_Iterable[_Union[PlaceOrderResponse, _Mapping]]] = ...) -> None: ...
+
+class CancelOrderRequest(_message.Message):
+    __slots__ = ("order_id", "participant_id", "symbol", "external_id")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    participant_id: str
+    symbol: str
+    external_id: str
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., external_id: _Optional[str] = ...) -> None: ...
+
+class CancelOrderResponse(_message.Message):
+    __slots__ = ("order_id", "status", "result_code", "cancelled_quantity", "sequence")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    CANCELLED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    status: OrderAnswer
+    result_code: str
+    cancelled_quantity: int
+    sequence: int
+    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., cancelled_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
+
+class MoveOrderRequest(_message.Message):
+    __slots__ = ("order_id", "participant_id", "symbol", "price")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    PRICE_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    participant_id: str
+    symbol: str
+    price: int
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., price: _Optional[int] = ...) -> None: ...
+
+class MoveOrderResponse(_message.Message):
+    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    FILLED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    REMAINING_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    status: OrderAnswer
+    result_code: str
+    filled_quantity: int
+    remaining_quantity: int
+    sequence: int
+    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
+
+class ReduceOrderRequest(_message.Message):
+    __slots__ = ("order_id", "participant_id", "symbol", "quantity")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    participant_id: str
+    symbol: str
+    quantity: int
+    def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., quantity: _Optional[int] = ...) -> None: ...
+
+class ReduceOrderResponse(_message.Message):
+    __slots__ = ("order_id", "status", "result_code", "remaining_quantity", "sequence")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    REMAINING_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    status: OrderAnswer
+    result_code: str
+    remaining_quantity: int
+    sequence: int
+    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
+
+class GetOrderRequest(_message.Message):
+    __slots__ = ("order_id", "external_id")
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
+    order_id: int
+    external_id: str
+    def __init__(self, order_id: _Optional[int] = ..., external_id: _Optional[str] = ...) -> None: ...
+
+class GetOrderResponse(_message.Message):
+    __slots__ = ("found", "order_id", "external_id", "participant_id", "symbol", "side", "status", "price", "quantity", "remaining_quantity")
+    FOUND_FIELD_NUMBER: _ClassVar[int]
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    EXTERNAL_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    SIDE_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    PRICE_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    REMAINING_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    found: bool
+    order_id: int
+    external_id: str
+    participant_id: str
+    symbol: str
+    side: Side
+    status: str
+    price: int
+    quantity: int
+    remaining_quantity: int
+    def __init__(self, found: _Optional[bool] = ..., order_id: _Optional[int] = ..., external_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., status: _Optional[str] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ...) -> None: ...

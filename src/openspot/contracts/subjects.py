@@ -1,0 +1,42 @@
+"""Bus subjects (Document A 6, Document B 4.3). They carry no version (Document A 9)."""
+
+# Requests
+ORDERS_SUBMIT = "orders.submit"
+ORDERS_CANCEL = "orders.cancel"
+ORDERS_GET = "orders.get"
+LEDGER_BALANCES_GET = "ledger.balances.get"
+LEDGER_CREDIT = "ledger.credit"
+LEDGER_DEBIT = "ledger.debit"
+LEDGER_LOCK = "ledger.lock"
+LEDGER_UNLOCK = "ledger.unlock"
+LEDGER_HISTORY_GET = "ledger.history.get"
+
+# Events
+ORDERS_CREATED = "orders.created"
+ORDERS_UPDATED = "orders.updated"
+ORDERS_REJECTED = "orders.rejected"
+ORDERS_CANCELLED = "orders.cancelled"
+ORDERS_FILLED = "orders.filled"
+TRADES_EXECUTED = "trades.executed"
+TRADES_SETTLED = "trades.settled"
+BALANCES_UPDATED = "balances.updated"
+RISK_CHECK_FAILED = "risk.check.failed"
+CUSTODY_DEPOSIT_CONFIRMED = "custody.deposit.confirmed"
+CUSTODY_WITHDRAWAL_REQUESTED = "custody.withdrawal.requested"
+CUSTODY_WITHDRAWAL_RESERVED = "custody.withdrawal.reserved"
+CUSTODY_WITHDRAWAL_COMPLETED = "custody.withdrawal.completed"
+CUSTODY_WITHDRAWAL_FAILED = "custody.withdrawal.failed"
+
+# Queue groups
+ORDER_ROUTER_QUEUE = "order-router"
+LEDGER_QUEUE = "ledger-service"
+
+
+def of_user(subject: str, user_id: str) -> str:
+    """The form of `subject` that speaks of one user, for example `orders.created.<userId>`."""
+    return f"{subject}.{user_id}"
+
+
+def of_symbol(subject: str, symbol: str) -> str:
+    """The form of `subject` that speaks of one symbol, for example `trades.executed.<SYMBOL>`."""
+    return f"{subject}.{symbol}"

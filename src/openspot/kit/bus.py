@@ -1,0 +1,428 @@
+"""The bus: requests, events and durable consumers over NATS (design section 7).
+
+- A request has one answer within a timeout. A handler's fault never ends the service: what cannot be read
+  is counted, logged, and refused with the text that the provider gives.
+- An event of a stream is published with a message id and acknowledged by the server before the caller goes
+  on; a failing subject is held back by the circuit breaker.
+- A durable consumer hands over batches and acknowledges them after the handler's own commit. What the
+  handler raises on comes again later.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import msgspec
+import nats
+import nats.errors
+import nats.js.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.api import (
+    AckPolicy,
+    ConsumerConfig,
+    KeyValueConfig,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+)
+
+from openspot.contracts.streams import DUPLICATE_WINDOW_S, STREAMS, StreamDefinition
+from openspot.kit.circuit_breaker import CircuitBreaker, CircuitOpenError
+from openspot.kit.log import get_logger
+from openspot.kit.metrics import (
+    BUS_BREAKER_OPEN,
+    BUS_HANDLER_FAILURES,
+    BUS_MALFORMED,
+    BUS_PUBLISH_FAILURES,
+)
+from openspot.kit.settings import Settings
+from openspot.kit.tasks import TaskSet
+
+log = get_logger("bus")
+
+Request = TypeVar("Request")
+Reply = TypeVar("Reply")
+Event = TypeVar("Event")
+
+REQUESTS_MAX = 8192
+"""Requests of one subject that a provider works on at a time; beyond it they are refused at once."""
+MESSAGE_BYTES_MAX = 1_048_576
+REDELIVERY_PAUSE_S = 1.0
+_LOGGED_BYTES_MAX = 200
+
+_encoder = msgspec.json.Encoder()
+encode = _encoder.encode
+
+
+class BusUnavailableError(Exception):
+    """Nobody answered: no provider, no connection, or no answer within the timeout."""
+
+
+class PublishError(Exception):
+    """The server did not take an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """An event to publish: `message_id` makes a repeat within the duplicate window a no-op."""
+
+    subject: str
+    payload: bytes
+    message_id: str
+
+
+class Bus:
+    """One connection to the bus. Made with `Bus.connect`, ended with `close`."""
+
+    def __init__(self, client: Client, settings: Settings) -> None:
+        self._client = client
+        self._jetstream = client.jetstream(timeout=settings.request_timeout_s)
+        self._settings = settings
+        self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_window_s, time.monotonic)
+        self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+        self._tasks: list[TaskSet] = []
+        self._ack_prefix = client.new_inbox()
+        self._ack_serial = 0
+        self._ack_waiters: dict[str, asyncio.Future[Msg]] = {}
+
+    @classmethod
+    async def connect(cls, settings: Settings, name: str) -> "Bus":
+        """Connect, waiting for the server as long as it takes to come up.
+
+        Raises BusUnavailableError if there is none within the request timeout.
+        """
+
+        async def note_error(error: Exception) -> None:
+            log.warning("bus connection", error=repr(error))
+
+        async def note_reconnect() -> None:
+            log.info("bus reconnected")
+
+        try:
+            client = await nats.connect(
+                settings.nats_url or f"nats://127.0.0.1:{settings.nats_port}",
+                name=f"openspot-{name}",
+                connect_timeout=2,
+                reconnect_time_wait=0.25,
+                max_reconnect_attempts=-1,
+                allow_reconnect=True,
+                error_cb=note_error,
+                reconnected_cb=note_reconnect,
+                pending_size=64 * 1024 * 1024,
+            )
+        except (OSError, nats.errors.Error, TimeoutError) as error:
+            raise BusUnavailableError(f"no bus at the given address: {error!r}") from error
+        bus = cls(client, settings)
+        await client.subscribe(f"{bus._ack_prefix}.*", cb=bus._take_acknowledgement)
+        return bus
+
+    async def close(self) -> None:
+        """Stop taking requests, finish what was sent, close the connection."""
+        for tasks in self._tasks:
+            await tasks.cancel()
+        if self._client.is_connected:
+            try:
+                await asyncio.wait_for(self._client.drain(), 5)
+            except (nats.errors.Error, TimeoutError):
+                log.warning("bus connection closed before it was drained")
+        if not self._client.is_closed:
+            await self._client.close()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the connection is up at this moment."""
+        return bool(self._client.is_connected)
+
+    async def check(self) -> None:
+        """Raise BusUnavailableError unless the server answers within a second."""
+        if not self._client.is_connected:
+            raise BusUnavailableError("not connected")
+        try:
+            await self._client.flush(timeout=1)
+        except Exception as error:
+            raise BusUnavailableError(repr(error)) from error
+
+    # Requests
+
+    async def request(
+        self, subject: str, message: msgspec.Struct, reply_type: type[Reply], timeout_s: float | None = None
+    ) -> Reply:
+        """Ask, and answer what the provider says.
+
+        Raises BusUnavailableError if nobody answers in time, or answers what cannot be read.
+        """
+        wait_s = timeout_s if timeout_s is not None else self._settings.request_timeout_s
+        try:
+            reply = await self._client.request(subject, encode(message), timeout=wait_s)
+        except nats.errors.NoRespondersError as error:
+            raise BusUnavailableError(f"no provider of {subject}") from error
+        except (nats.errors.Error, TimeoutError, OSError) as error:
+            raise BusUnavailableError(f"no answer to {subject} within {wait_s} s") from error
+        try:
+            return cast(Reply, self._decoder(reply_type).decode(reply.data))
+        except msgspec.MsgspecError as error:
+            raise BusUnavailableError(f"unreadable answer to {subject}: {error}") from error
+
+    async def serve(
+        self,
+        subject: str,
+        queue: str,
+        request_type: type[Request],
+        handler: Callable[[Request], Awaitable[msgspec.Struct]],
+        refusal: Callable[[str], msgspec.Struct],
+    ) -> None:
+        """Provide `subject` in `queue`; `refusal` makes the answer to a request that cannot be handled."""
+        tasks = TaskSet(REQUESTS_MAX)
+        self._tasks.append(tasks)
+        decoder = self._decoder(request_type)
+
+        async def handle(message: Msg, request: Request) -> None:
+            try:
+                reply = await handler(request)
+            except Exception:
+                BUS_HANDLER_FAILURES.labels(subject).inc()
+                log.exception("request failed", subject=subject)
+                reply = refusal("internal error")
+            await self._respond(message, reply)
+
+        async def take(message: Msg) -> None:
+            if tasks.full:
+                await self._respond(message, refusal("too many requests are waiting"))
+                return
+            try:
+                request = decoder.decode(message.data)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                self._note_malformed(subject, message.data, error)
+                await self._respond(message, refusal(f"malformed request: {error}"))
+                return
+            tasks.start(handle(message, request))
+
+        await self._client.subscribe(subject, queue=queue, cb=take, pending_msgs_limit=REQUESTS_MAX)
+
+    async def _respond(self, message: Msg, reply: msgspec.Struct) -> None:
+        if not message.reply:
+            return
+        try:
+            await self._client.publish(message.reply, encode(reply))
+        except (nats.errors.Error, OSError) as error:
+            log.warning("answer not sent", subject=message.subject, error=repr(error))
+
+    # Events
+
+    async def subscribe(
+        self, subject: str, event_type: type[Event], handler: Callable[[str, Event], Awaitable[None]]
+    ) -> Callable[[], Awaitable[None]]:
+        """Hand every event that is published from now on to `handler(subject, event)`.
+
+        Answers a function that ends the subscription. Nothing is kept for a time without connection.
+        """
+        decoder = self._decoder(event_type)
+
+        async def take(message: Msg) -> None:
+            try:
+                event = decoder.decode(message.data)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                self._note_malformed(message.subject, message.data, error)
+                return
+            try:
+                await handler(message.subject, event)
+            except Exception:
+                BUS_HANDLER_FAILURES.labels(subject).inc()
+                log.exception("event handler failed", subject=message.subject)
+
+        subscription = await self._client.subscribe(subject, cb=take)
+        return subscription.unsubscribe
+
+    async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
+        """Publish one event of a stream. Raises PublishError or CircuitOpenError."""
+        await self.publish_many([Outgoing(subject, encode(message), message_id)])
+
+    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+        """Publish events of streams in order and wait until the server has taken them all.
+
+        Raises CircuitOpenError before anything is sent if a subject's breaker is open, PublishError if the
+        server did not take one: the caller then repeats all, and message ids keep that from doubling them.
+        """
+        for event in events:
+            try:
+                self._breaker.check(event.subject)
+            except CircuitOpenError:
+                BUS_BREAKER_OPEN.labels(event.subject).inc()
+                raise
+        loop = asyncio.get_running_loop()
+        waiting: list[tuple[str, str, asyncio.Future[Msg]]] = []
+        try:
+            for event in events:
+                self._ack_serial += 1
+                token = str(self._ack_serial)
+                future: asyncio.Future[Msg] = loop.create_future()
+                self._ack_waiters[token] = future
+                waiting.append((event.subject, token, future))
+                await self._client.publish(
+                    event.subject,
+                    event.payload,
+                    reply=f"{self._ack_prefix}.{token}",
+                    headers={"Nats-Msg-Id": event.message_id},
+                )
+            await asyncio.wait([future for *_, future in waiting], timeout=self._settings.request_timeout_s)
+        except (nats.errors.Error, OSError) as error:
+            raise self._publish_failure(waiting[-1][0], repr(error)) from error
+        finally:
+            for _, token, _ in waiting:
+                self._ack_waiters.pop(token, None)
+        for subject, _, future in waiting:
+            if not future.done():
+                raise self._publish_failure(subject, "no acknowledgement in time")
+            message = future.result()
+            if b'"error"' in message.data or not message.data:
+                raise self._publish_failure(subject, message.data.decode("utf-8", "replace") or "no stream")
+            self._breaker.succeeded(subject)
+
+    def _publish_failure(self, subject: str, reason: str) -> PublishError:
+        self._breaker.failed(subject)
+        BUS_PUBLISH_FAILURES.labels(subject).inc()
+        return PublishError(f"{subject}: {reason}")
+
+    async def _take_acknowledgement(self, message: Msg) -> None:
+        future = self._ack_waiters.get(message.subject.rpartition(".")[2])
+        if future is not None and not future.done():
+            future.set_result(message)
+
+    async def announce(self, subject: str, message: msgspec.Struct) -> None:
+        """Publish without acknowledgement: for news that nobody needs to have seen."""
+        try:
+            await self._client.publish(subject, encode(message))
+        except (nats.errors.Error, OSError) as error:
+            BUS_PUBLISH_FAILURES.labels(subject).inc()
+            log.warning("announcement not sent", subject=subject, error=repr(error))
+
+    # Streams and durable consumers
+
+    async def ensure_streams(self, streams: Sequence[StreamDefinition] = STREAMS) -> None:
+        """Create the streams, or bring existing ones up to date. Raises PublishError if the server refuses."""
+        for stream in streams:
+            config = StreamConfig(
+                name=stream.name,
+                subjects=list(stream.subjects),
+                retention=RetentionPolicy.LIMITS,
+                storage=StorageType.FILE,
+                max_age=stream.age_s_max,
+                duplicate_window=DUPLICATE_WINDOW_S,
+                num_replicas=self._settings.bus_replicas,
+            )
+            try:
+                try:
+                    await self._jetstream.add_stream(config)
+                except nats.js.errors.BadRequestError:
+                    await self._jetstream.update_stream(config)
+            except (nats.errors.Error, nats.js.errors.Error, OSError) as error:
+                raise PublishError(f"stream {stream.name}: {error!r}") from error
+
+    async def consume(
+        self,
+        stream: StreamDefinition,
+        subject: str,
+        durable: str,
+        event_type: type[Event],
+        handler: Callable[[list[Event]], Awaitable[None]],
+        *,
+        batch_max: int,
+        stop: asyncio.Event,
+        acknowledge_wait_s: float = 30.0,
+    ) -> None:
+        """Hand events to `handler` in batches until `stop` is set; processes with one `durable` share them.
+
+        A batch is what has arrived, at most `batch_max`. It is acknowledged after `handler` returned; if it
+        raises, the batch comes again after a pause. What cannot be read is counted, logged and dropped.
+        """
+        queue: asyncio.Queue[Msg] = asyncio.Queue()
+        decoder = self._decoder(event_type)
+
+        async def take(message: Msg) -> None:
+            queue.put_nowait(message)
+
+        subscription = await self._jetstream.subscribe(
+            subject,
+            queue=durable,
+            durable=durable,
+            stream=stream.name,
+            cb=take,
+            manual_ack=True,
+            config=ConsumerConfig(
+                ack_policy=AckPolicy.EXPLICIT,
+                ack_wait=acknowledge_wait_s,
+                max_deliver=-1,
+                # The server hands over no more than this: it bounds the queue above.
+                max_ack_pending=batch_max * 2,
+            ),
+        )
+        try:
+            while not stop.is_set():
+                try:
+                    messages = [await asyncio.wait_for(queue.get(), 0.5)]
+                except TimeoutError:
+                    continue
+                while len(messages) < batch_max and not queue.empty():
+                    messages.append(queue.get_nowait())
+                await self._handle_batch(subject, decoder, messages, handler)
+        finally:
+            if self._client.is_connected:
+                await subscription.unsubscribe()
+
+    async def _handle_batch(
+        self,
+        subject: str,
+        decoder: msgspec.json.Decoder[Event],
+        messages: list[Msg],
+        handler: Callable[[list[Event]], Awaitable[None]],
+    ) -> None:
+        events: list[Event] = []
+        readable: list[Msg] = []
+        for message in messages:
+            try:
+                events.append(decoder.decode(message.data))
+                readable.append(message)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                self._note_malformed(message.subject, message.data, error)
+                await self._settle(message.term)
+        if not events:
+            return
+        try:
+            await handler(events)
+        except Exception:
+            BUS_HANDLER_FAILURES.labels(subject).inc()
+            log.exception("batch failed and will come again", subject=subject, events=len(events))
+            for message in readable:
+                await self._settle(lambda message=message: message.nak(delay=REDELIVERY_PAUSE_S))  # type: ignore[misc]
+            return
+        for message in readable:
+            await self._settle(message.ack)
+
+    async def _settle(self, answer: Callable[[], Awaitable[None]]) -> None:
+        # A lost acknowledgement only means that the message comes again: consumers are idempotent.
+        try:
+            await answer()
+        except (nats.errors.Error, OSError) as error:
+            log.warning("acknowledgement not sent", error=repr(error))
+
+    async def key_value(self, bucket: str, ttl_s: float | None = None) -> Any:
+        """The key-value bucket of that name, made if missing; `ttl_s` is how long an entry lives."""
+        try:
+            return await self._jetstream.key_value(bucket)
+        except nats.js.errors.BucketNotFoundError:
+            return await self._jetstream.create_key_value(
+                KeyValueConfig(bucket=bucket, ttl=ttl_s, history=1, replicas=self._settings.bus_replicas)
+            )
+
+    def _decoder(self, message_type: type[Any]) -> msgspec.json.Decoder[Any]:
+        decoder = self._decoders.get(message_type)
+        if decoder is None:
+            decoder = self._decoders[message_type] = msgspec.json.Decoder(message_type)
+        return decoder
+
+    def _note_malformed(self, subject: str, data: bytes, error: Exception) -> None:
+        BUS_MALFORMED.labels(subject).inc()
+        log.warning("malformed message dropped", subject=subject, error=str(error), data=data[:_LOGGED_BYTES_MAX])

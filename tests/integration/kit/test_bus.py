@@ -1,0 +1,141 @@
+"""The bus against a real NATS server."""
+
+import asyncio
+
+import nats
+import pytest
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import BalanceUpdated, LedgerLock, LedgerLockReply
+from openspot.contracts.streams import BALANCES
+from openspot.kit.bus import Bus, BusUnavailableError, PublishError
+from openspot.kit.circuit_breaker import CircuitOpenError
+from openspot.kit.metrics import BUS_MALFORMED
+from openspot.kit.settings import Settings
+
+LOCK = LedgerLock("u1", "BTC", "1", "r1")
+
+
+def balance(number: int) -> BalanceUpdated:
+    return BalanceUpdated("u1", "BTC", str(number), "0", f"t{number}", number)
+
+
+def refuse(reason: str) -> LedgerLockReply:
+    return LedgerLockReply(False, reason)
+
+
+def malformed_count(subject: str) -> float:
+    return BUS_MALFORMED.labels(subject)._value.get()
+
+
+async def test_a_request_is_answered_by_exactly_one_of_two_providers(bus: Bus, settings: Settings) -> None:
+    other = await Bus.connect(settings, "other")
+    answered: list[str] = []
+
+    def provider(name: str):
+        async def answer(request: LedgerLock) -> LedgerLockReply:
+            answered.append(name)
+            return LedgerLockReply(True)
+
+        return answer
+
+    await bus.serve(subjects.LEDGER_LOCK, "q", LedgerLock, provider("a"), refuse)
+    await other.serve(subjects.LEDGER_LOCK, "q", LedgerLock, provider("b"), refuse)
+    await bus.check()
+    await other.check()
+    replies = [await bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply) for _ in range(40)]
+    assert all(reply.success for reply in replies)
+    assert len(answered) == 40
+    assert set(answered) == {"a", "b"}
+    await other.close()
+
+
+@pytest.mark.parametrize("payload", [b"", b"{", b"[]", b'{"userId": 5}', b"\xff\xfe", b"[" * 100_000])
+async def test_a_malformed_request_is_refused_counted_and_the_provider_goes_on(
+    bus: Bus, nats_url: str, payload: bytes
+) -> None:
+    async def answer(request: LedgerLock) -> LedgerLockReply:
+        return LedgerLockReply(True)
+
+    await bus.serve("ledger.lock.malformed", "q", LedgerLock, answer, refuse)
+    await bus.check()
+    before = malformed_count("ledger.lock.malformed")
+    client = await nats.connect(nats_url)
+    reply = await client.request("ledger.lock.malformed", payload, timeout=5)
+    await client.close()
+    assert b'"success":false' in reply.data
+    assert b"malformed request" in reply.data
+    assert malformed_count("ledger.lock.malformed") == before + 1
+    assert (await bus.request("ledger.lock.malformed", LOCK, LedgerLockReply)).success
+
+
+async def test_a_failing_handler_refuses_and_goes_on(bus: Bus) -> None:
+    async def answer(request: LedgerLock) -> LedgerLockReply:
+        if request.user_id == "u1":
+            raise RuntimeError("broken")
+        return LedgerLockReply(True)
+
+    await bus.serve(subjects.LEDGER_LOCK, "q", LedgerLock, answer, refuse)
+    await bus.check()
+    assert await bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply) == LedgerLockReply(False, "internal error")
+    assert (await bus.request(subjects.LEDGER_LOCK, LedgerLock("u2", "BTC", "1", "r"), LedgerLockReply)).success
+
+
+async def test_a_request_without_provider_fails_at_once(bus: Bus) -> None:
+    with pytest.raises(BusUnavailableError, match="no provider"):
+        await asyncio.wait_for(bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply, timeout_s=30), 2)
+
+
+async def test_events_are_consumed_in_order_once_and_again_after_a_failure(bus: Bus) -> None:
+    subject = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
+    seen: list[str] = []
+    stop = asyncio.Event()
+    failures = iter([True])
+
+    async def take(events: list[BalanceUpdated]) -> None:
+        if next(failures, False):
+            raise RuntimeError("first batch fails")
+        seen.extend(event.available for event in events)
+        if len(seen) >= 20:
+            stop.set()
+
+    for number in range(20):
+        await bus.publish(subject, balance(number), f"m{number}")
+    await bus.publish(subject, balance(3), "m3")
+    await asyncio.wait_for(
+        bus.consume(BALANCES, "balances.updated.*", "test", BalanceUpdated, take, batch_max=50, stop=stop), 20
+    )
+    assert seen == [str(number) for number in range(20)]
+
+
+async def test_a_malformed_event_is_dropped_counted_and_the_rest_is_consumed(bus: Bus, nats_url: str) -> None:
+    subject = subjects.of_user(subjects.BALANCES_UPDATED, "broken")
+    before = malformed_count(subject)
+    client = await nats.connect(nats_url)
+    for payload in (b"{", b'{"userId": 1}', b"null"):
+        await client.jetstream().publish(subject, payload)
+    await client.close()
+    await bus.publish(subject, balance(7), "good")
+    stop = asyncio.Event()
+    seen: list[str] = []
+
+    async def take(events: list[BalanceUpdated]) -> None:
+        seen.extend(event.available for event in events)
+        stop.set()
+
+    await asyncio.wait_for(bus.consume(BALANCES, subject, "test", BalanceUpdated, take, batch_max=50, stop=stop), 20)
+    assert seen == ["7"]
+    assert malformed_count(subject) == before + 3
+
+
+@pytest.mark.spec("A7-14", "A7-15", "A8-14")
+async def test_the_breaker_opens_after_five_failures_for_that_subject_only(settings: Settings) -> None:
+    bus = await Bus.connect(settings.model_copy(update={"request_timeout_s": 0.05}), "test")
+    await bus.ensure_streams()
+    for number in range(5):
+        with pytest.raises(PublishError):
+            await bus.publish("nobody.keeps.this", balance(1), f"m{number}")
+    with pytest.raises(CircuitOpenError, match=r"^circuit breaker open for subject: nobody\.keeps\.this$"):
+        await bus.publish("nobody.keeps.this", balance(1), "m6")
+    await bus.publish(subjects.of_user(subjects.BALANCES_UPDATED, "u1"), balance(1), "m7")
+    await bus.close()

@@ -1,0 +1,325 @@
+"""Seeded random commands for a matching core: every kind, every mode, every edge.
+
+A stream looks at the core's queries to aim at live orders and to keep the books small (tens of orders), so
+that a state hash after each command stays cheap. The same seed over the same core gives the same commands.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from openspot.engine.core.reference import ReferenceCore
+
+from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
+from openspot.domain.order import EngineOrderType, Side, StpMode
+from openspot.domain.symbol import SCALED_MAX
+from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore, OpenOrder
+from openspot.engine.core.records import COMMAND_SIZE, FLAG_ACTIVE, Command, CommandKind, CreateSymbol
+
+OPEN_ORDERS_MAX = 48
+"""Beyond this many open orders a stream only takes orders away."""
+
+UNSIGNED_64 = 1 << 64
+_SIGNED_64_LIMIT = 1 << 63
+_SIGNED_128_LIMIT = 1 << 127
+_CURRENCIES = (1, 2, 3, 4, 5, 6)
+_ACCOUNTS = tuple(range(2, 12))
+_UNKNOWN_ACCOUNT = 77
+_UNKNOWN_SYMBOL = 99
+_UNKNOWN_CURRENCY = 66
+
+
+class _Market(NamedTuple):
+    """A symbol of the stream's world, and the prices and quantities that are usual on it (scaled)."""
+
+    symbol: int
+    base: int
+    quote: int
+    base_scale_k: int
+    quote_scale_k: int
+    tick: int
+    lot: int
+    taker_fee_bps: int
+    maker_fee_bps: int
+    middle_price: int
+    lots_max: int
+
+
+_MARKETS = (
+    _Market(1, 1, 2, 100, 100, 1, 1, 25, 15, 10_000, 300),
+    _Market(2, 3, 2, 10**8, 100, 5, 1_000, 10, -2, 6_500_000, 10**5),
+    _Market(3, 1, 3, 1, 1, 1, 1, 0, 0, 12, 9),
+    # The finest scales that a symbol may have, the largest fees, and notionals close to the largest amount.
+    _Market(4, 5, 6, 10**7, 10**7, 10**9, 10**15, 1_000, -1_000, 10**15, 60),
+    _Market(5, 4, 2, 1_000, 10, 7, 3, 0, 1_000, 700, 40),
+)
+
+
+def signed_64(value: int) -> int:
+    """The signed 64-bit number with the bits of the unsigned `value`."""
+    return value - UNSIGNED_64 if value >= _SIGNED_64_LIMIT else value
+
+
+def unsigned_64(value: int) -> int:
+    """The unsigned 64-bit number with the bits of the signed `value`."""
+    return value % UNSIGNED_64
+
+
+def with_reference(command: Command, reference: int) -> Command:
+    """`command` under a 128-bit external reference, which lies in the fields of price and quantity."""
+    low, high = reference % UNSIGNED_64, reference // UNSIGNED_64
+    return command._replace(price=signed_64(low), quantity=signed_64(high))
+
+
+# Values around every bound that a field of the record can have.
+_EDGES_SIGNED_64 = (0, 1, -1, SCALED_MAX, SCALED_MAX + 1, _SIGNED_64_LIMIT - 1, -_SIGNED_64_LIMIT)
+_EDGES_UNSIGNED_64 = (0, 1, _SIGNED_64_LIMIT, UNSIGNED_64 - 1)
+_EDGES_AMOUNT = (
+    *(0, 1, -1, AMOUNT_MAX - 1, AMOUNT_MAX, AMOUNT_MAX + 1, -AMOUNT_MAX, SCALED_MAX, SCALED_MAX + 1),
+    *(_SIGNED_128_LIMIT - 1, -_SIGNED_128_LIMIT),
+)
+_EDGES: dict[str, tuple[int, ...]] = {
+    "kind": (0, *CommandKind, 19, 255),
+    "side": (0, 1, 2, 3, 255),
+    "order_type": (*range(7), 255),
+    "flags": (0, 1, 2, 3, 255),
+    "symbol": (0, 1, 2, 3, 4, 5, 6, _UNKNOWN_SYMBOL, 2**32 - 1),
+    "timestamp": _EDGES_UNSIGNED_64,
+    "order_id": _EDGES_UNSIGNED_64,
+    "account": (*_EDGES_UNSIGNED_64, 2, 3, 4, _UNKNOWN_ACCOUNT),
+    "price": _EDGES_SIGNED_64,
+    "quantity": _EDGES_SIGNED_64,
+    "amount": _EDGES_AMOUNT,
+}
+_FEE_EDGES = (0, 1, -1, 2, 10, 25, -10, 999, 1_000, 1_001, -1_000, -1_001, 2**40, -(2**40))
+
+
+class CommandStream:
+    """An endless stream of commands from one seed. First it builds a world: currencies, symbols, accounts."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._time_ns = 1_700_000_000_000_000_000 + seed % 1_000_000
+        self._order_id = 0
+        self._references = [self._random.getrandbits(128) for _ in range(6)]
+        self._opening = self._world()
+        self._kinds: Sequence[Callable[[MatchingCore], Command | CreateSymbol]] = (
+            self._place,
+            self._cancel,
+            self._move,
+            self._reduce,
+            self._money,
+            self._reservation,
+            self._account,
+            self._symbol_change,
+            self._symbol_life,
+            self._currency,
+        )
+
+    def next(self, core: MatchingCore) -> bytes:
+        """The next record. `core` has applied all the earlier ones and is only asked, never changed."""
+        self._time_ns += self._random.randrange(1, 1_000_000)
+        if self._opening:
+            return self._opening.pop(0)._replace(timestamp=self._time_ns).encode()
+        if self._random.random() < 0.01:
+            return self._noise()
+        if len(core.open_orders()) >= OPEN_ORDERS_MAX:
+            return self._cancel(core).encode()
+        weights = (60, 8, 8, 4, 7, 5, 4, 1, 1, 1)
+        command = self._random.choices(self._kinds, weights)[0](core)
+        if isinstance(command, Command) and self._random.random() < 0.06:
+            command = self._bent(command)
+        return command.encode()
+
+    def _world(self) -> list[Command | CreateSymbol]:
+        commands: list[Command | CreateSymbol] = [
+            Command(CommandKind.CREATE_CURRENCY, symbol=currency) for currency in _CURRENCIES
+        ]
+        commands += [CreateSymbol(market.symbol, 0, *market[1:9]) for market in _MARKETS]
+        for account in _ACCOUNTS:
+            mode = account % len(StpMode)
+            commands.append(Command(CommandKind.CREATE_ACCOUNT, flags=FLAG_ACTIVE, order_type=mode, account=account))
+            commands += [self._deposit(account, currency) for currency in _CURRENCIES]
+        return commands
+
+    def _deposit(self, account: int, currency: int) -> Command:
+        # Currencies 5 and 6 are those of the market whose notionals come close to the largest amount.
+        largest = AMOUNT_MAX // 12 if currency >= 5 else 10**6 * AMOUNT_SCALE
+        amount = self._random.randrange(largest // 100, largest)
+        return self._command(CommandKind.DEPOSIT, symbol=currency, account=account, amount=amount)
+
+    def _command(self, kind: CommandKind, **fields: int) -> Command:
+        return Command(kind, timestamp=self._time_ns)._replace(**fields)
+
+    def _market(self) -> _Market:
+        return self._random.choice(_MARKETS)
+
+    def _price(self, market: _Market) -> int:
+        return market.middle_price // market.tick * market.tick + self._random.randint(-6, 6) * market.tick
+
+    def _quantity(self, market: _Market) -> int:
+        lots = self._random.choice((1, 2, 5, self._random.randint(1, market.lots_max)))
+        return lots * market.lot
+
+    def _place(self, core: MatchingCore) -> Command:
+        market = self._market()
+        side = self._random.choice((Side.BUY, Side.SELL))
+        order_type = self._random.choices(list(EngineOrderType), (55, 12, 12, 9, 12))[0]
+        price, quantity = self._price(market), self._quantity(market)
+        amount = 0
+        if order_type == EngineOrderType.FOK_BUDGET:
+            unit = AMOUNT_SCALE // (market.base_scale_k * market.quote_scale_k)
+            amount = price * quantity * unit + self._random.choice((0, 0, 1, -1))
+        elif side == Side.BUY:
+            amount = price + self._random.choice((0, 0, 0, market.tick, 3 * market.tick, 1, -1))
+        self._order_id += 1
+        order_id = self._order_id
+        if self._random.random() < 0.02:
+            order_id = self._random.randint(1, self._order_id)
+        return self._command(
+            CommandKind.PLACE,
+            side=side,
+            order_type=order_type,
+            symbol=market.symbol,
+            order_id=order_id,
+            account=self._random.choice(_ACCOUNTS),
+            price=price,
+            quantity=quantity,
+            amount=amount,
+        )
+
+    def _live_order(self, core: MatchingCore) -> OpenOrder:
+        orders = core.open_orders()
+        if orders:
+            return self._random.choice(orders)
+        return OpenOrder(self._order_id + 1_000, 2, 1, Side.BUY, EngineOrderType.GTC, 1, 1, 1, 1, 0)
+
+    def _owner(self, order: OpenOrder) -> int:
+        return order.account if self._random.random() < 0.94 else self._random.choice(_ACCOUNTS)
+
+    def _cancel(self, core: MatchingCore) -> Command:
+        order = self._live_order(core)
+        return self._command(
+            CommandKind.CANCEL,
+            order_id=order.order_id,
+            account=self._random.choice((self._owner(order), self._owner(order), 0)),
+            symbol=self._random.choice((0, 0, order.symbol, order.symbol, order.symbol, 2)),
+        )
+
+    def _move(self, core: MatchingCore) -> Command:
+        order = self._live_order(core)
+        market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
+        price = self._random.choice((order.price, self._price(market), self._price(market)))
+        return self._command(CommandKind.MOVE, order_id=order.order_id, account=self._owner(order), price=price)
+
+    def _reduce(self, core: MatchingCore) -> Command:
+        order = self._live_order(core)
+        market = next((market for market in _MARKETS if market.symbol == order.symbol), _MARKETS[0])
+        quantity = self._random.choice((order.remaining, order.remaining // 2, market.lot, 2 * market.lot, 1))
+        return self._command(CommandKind.REDUCE, order_id=order.order_id, account=self._owner(order), quantity=quantity)
+
+    def _reference(self) -> int:
+        """Mostly a new one; often one of the last few, so that repeats and conflicts happen."""
+        chance = self._random.random()
+        if chance < 0.15:
+            return 0
+        if chance < 0.55:
+            return self._random.choice(self._references)
+        self._references = [*self._references[1:], self._random.getrandbits(128)]
+        return self._references[-1]
+
+    def _money(self, core: MatchingCore) -> Command:
+        kind = self._random.choice((CommandKind.DEPOSIT, CommandKind.WITHDRAW, CommandKind.ADJUST))
+        account, currency = self._random.choice((FEE_ACCOUNT, *_ACCOUNTS)), self._random.choice(_CURRENCIES)
+        amount = self._random.choice(
+            (
+                self._deposit(account, currency).amount // 10,
+                self._total(core, account, currency),
+                self._total(core, account, currency) + 1,
+                # A few fixed amounts, so that a repeated reference also meets the amount it came with.
+                *(10**17, 10**18),
+            )
+        )
+        if kind == CommandKind.ADJUST and self._random.random() < 0.5:
+            amount = -amount
+        command = self._command(kind, symbol=currency, account=account, amount=amount)
+        return with_reference(command, self._reference())
+
+    def _total(self, core: MatchingCore, account: int, currency: int) -> int:
+        return next((row.total for row in core.balances(account) if row.currency == currency), 0)
+
+    def _reservation(self, core: MatchingCore) -> Command:
+        kind = self._random.choice((CommandKind.RESERVE, CommandKind.RESERVE, CommandKind.RELEASE, CommandKind.COMMIT))
+        command = self._command(kind)
+        if kind == CommandKind.RESERVE:
+            # Few accounts, one currency, one amount: a repeated RESERVE is then often a true repeat.
+            account = self._random.choice(_ACCOUNTS[:2])
+            command = command._replace(symbol=1, account=account, amount=10**18)
+        return with_reference(command, self._reference())
+
+    def _account(self, core: MatchingCore) -> Command:
+        kind = self._random.choice((CommandKind.CREATE_ACCOUNT, CommandKind.SET_ACCOUNT, CommandKind.SET_ACCOUNT_FEES))
+        account = self._random.choice((FEE_ACCOUNT, *_ACCOUNTS, *_ACCOUNTS, 20, 21, _UNKNOWN_ACCOUNT))
+        active = self._random.choice((FLAG_ACTIVE, FLAG_ACTIVE, FLAG_ACTIVE, 0))
+        if kind == CommandKind.SET_ACCOUNT_FEES:
+            taker, maker = self._fees()
+            return self._command(kind, account=account, flags=active, order_id=unsigned_64(taker), price=maker)
+        mode = self._random.choice((*StpMode, *StpMode, 5))
+        return self._command(kind, account=account, flags=active, order_type=mode)
+
+    def _fees(self) -> tuple[int, int]:
+        if self._random.random() < 0.5:
+            taker = self._random.randint(0, 1_000)
+            return taker, self._random.randint(-taker, 1_000)
+        return self._random.choice(_FEE_EDGES), self._random.choice(_FEE_EDGES)
+
+    def _symbol_change(self, core: MatchingCore) -> Command:
+        taker, maker = self._fees()
+        return self._command(
+            CommandKind.UPDATE_SYMBOL,
+            symbol=self._random.choice((*(market.symbol for market in _MARKETS), _UNKNOWN_SYMBOL)),
+            flags=self._random.choice((FLAG_ACTIVE, FLAG_ACTIVE, FLAG_ACTIVE, 0)),
+            order_id=unsigned_64(taker),
+            account=unsigned_64(maker),
+        )
+
+    def _symbol_life(self, core: MatchingCore) -> Command | CreateSymbol:
+        market = self._market()
+        if self._random.random() < 0.3:
+            return self._command(CommandKind.DELETE_SYMBOL, symbol=market.symbol)
+        create = CreateSymbol(market.symbol, self._time_ns, *market[1:9])
+        if self._random.random() < 0.6:
+            return create
+        bent_field = self._random.choice(create._fields[2:])
+        edges = {
+            "base": (0, market.quote, _UNKNOWN_CURRENCY),
+            "quote": (0, market.base, _UNKNOWN_CURRENCY),
+            "taker_fee_bps": (-1, 1_001, 0, 2**31 - 1),
+            "maker_fee_bps": (-1_001, 1_001, -market.taker_fee_bps - 1, -(2**31)),
+        }.get(bent_field, (0, -1, 3, 10**9, 10**14, 10**15, SCALED_MAX, SCALED_MAX + 1, -(2**63)))
+        number = self._random.choice((market.symbol, 0, 8))
+        return create._replace(symbol=number, **{bent_field: self._random.choice(edges)})
+
+    def _currency(self, core: MatchingCore) -> Command:
+        kind = self._random.choice((CommandKind.CREATE_CURRENCY, CommandKind.DELETE_CURRENCY))
+        return self._command(kind, symbol=self._random.choice((0, 1, 6, 7, 8, 8, _UNKNOWN_CURRENCY)))
+
+    def _bent(self, command: Command) -> Command:
+        """`command` with one field at an edge of its range."""
+        field = self._random.choice(command._fields)
+        return command._replace(**{field: self._random.choice(_EDGES[field])})
+
+    def _noise(self) -> bytes:
+        """Random bytes under a kind that may exist."""
+        return bytes([self._random.randrange(24)]) + self._random.randbytes(COMMAND_SIZE - 1)
+
+
+def generate(seed: int, count: int) -> bytes:
+    """The first `count` records of the stream of `seed`, as it runs over the reference core."""
+    core, stream = ReferenceCore(), CommandStream(seed)
+    records = []
+    for _ in range(count):
+        record = stream.next(core)
+        core.apply(record)
+        records.append(record)
+    return b"".join(records)
