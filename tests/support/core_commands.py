@@ -8,13 +8,12 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from openspot.engine.core.reference import ReferenceCore
-
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.domain.order import EngineOrderType, Side, StpMode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore, OpenOrder
 from openspot.engine.core.records import COMMAND_SIZE, FLAG_ACTIVE, Command, CommandKind, CreateSymbol
+from openspot.engine.core.reference import ReferenceCore
 
 OPEN_ORDERS_MAX = 48
 """Beyond this many open orders a stream only takes orders away."""
@@ -23,7 +22,7 @@ UNSIGNED_64 = 1 << 64
 _SIGNED_64_LIMIT = 1 << 63
 _SIGNED_128_LIMIT = 1 << 127
 _CURRENCIES = (1, 2, 3, 4, 5, 6)
-_ACCOUNTS = tuple(range(2, 12))
+_ACCOUNTS = (2, 3, 4, 5, 6, 7, 8)
 _UNKNOWN_ACCOUNT = 77
 _UNKNOWN_SYMBOL = 99
 _UNKNOWN_CURRENCY = 66
@@ -102,6 +101,7 @@ class CommandStream:
         self._time_ns = 1_700_000_000_000_000_000 + seed % 1_000_000
         self._order_id = 0
         self._references = [self._random.getrandbits(128) for _ in range(6)]
+        self._reservation_reference = self._random.getrandbits(128)
         self._opening = self._world()
         self._kinds: Sequence[Callable[[MatchingCore], Command | CreateSymbol]] = (
             self._place,
@@ -124,8 +124,9 @@ class CommandStream:
         if self._random.random() < 0.01:
             return self._noise()
         if len(core.open_orders()) >= OPEN_ORDERS_MAX:
-            return self._cancel(core).encode()
-        weights = (60, 8, 8, 4, 7, 5, 4, 1, 1, 1)
+            cancel = self._cancel(core)
+            return cancel._replace(account=0, symbol=0).encode()
+        weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1)
         command = self._random.choices(self._kinds, weights)[0](core)
         if isinstance(command, Command) and self._random.random() < 0.06:
             command = self._bent(command)
@@ -166,16 +167,21 @@ class CommandStream:
         side = self._random.choice((Side.BUY, Side.SELL))
         order_type = self._random.choices(list(EngineOrderType), (55, 12, 12, 9, 12))[0]
         price, quantity = self._price(market), self._quantity(market)
+        if order_type in (EngineOrderType.FOK, EngineOrderType.FOK_BUDGET):
+            # Small and at a good price, so that many of them find enough to fill.
+            quantity = self._random.randint(1, 3) * market.lot
+            price += (6 if side == Side.BUY else -6) * market.tick
         amount = 0
         if order_type == EngineOrderType.FOK_BUDGET:
             unit = AMOUNT_SCALE // (market.base_scale_k * market.quote_scale_k)
             amount = price * quantity * unit + self._random.choice((0, 0, 1, -1))
+            price = self._random.choice((0, price))
         elif side == Side.BUY:
-            amount = price + self._random.choice((0, 0, 0, market.tick, 3 * market.tick, 1, -1))
+            amount = price + self._random.choice((0, 0, 0, 0, 0, market.tick, 3 * market.tick, 1, -1))
         self._order_id += 1
         order_id = self._order_id
         if self._random.random() < 0.02:
-            order_id = self._random.randint(1, self._order_id)
+            order_id = self._live_order(core).order_id
         return self._command(
             CommandKind.PLACE,
             side=side,
@@ -223,7 +229,7 @@ class CommandStream:
         chance = self._random.random()
         if chance < 0.15:
             return 0
-        if chance < 0.55:
+        if chance < 0.75:
             return self._random.choice(self._references)
         self._references = [*self._references[1:], self._random.getrandbits(128)]
         return self._references[-1]
@@ -252,15 +258,22 @@ class CommandStream:
         kind = self._random.choice((CommandKind.RESERVE, CommandKind.RESERVE, CommandKind.RELEASE, CommandKind.COMMIT))
         command = self._command(kind)
         if kind == CommandKind.RESERVE:
-            # Few accounts, one currency, one amount: a repeated RESERVE is then often a true repeat.
-            account = self._random.choice(_ACCOUNTS[:2])
-            command = command._replace(symbol=1, account=account, amount=10**18)
-        return with_reference(command, self._reference())
+            # Always the same, so that a repeated reference is a true repeat.
+            command = command._replace(symbol=1, account=_ACCOUNTS[0], amount=10**18)
+        chance = self._random.random()
+        if chance < 0.1:
+            return with_reference(command, self._reference())
+        if chance < 0.3 and kind == CommandKind.RESERVE:
+            self._reservation_reference = self._random.getrandbits(128)
+        return with_reference(command, self._reservation_reference)
 
     def _account(self, core: MatchingCore) -> Command:
         kind = self._random.choice((CommandKind.CREATE_ACCOUNT, CommandKind.SET_ACCOUNT, CommandKind.SET_ACCOUNT_FEES))
         account = self._random.choice((FEE_ACCOUNT, *_ACCOUNTS, *_ACCOUNTS, 20, 21, _UNKNOWN_ACCOUNT))
-        active = self._random.choice((FLAG_ACTIVE, FLAG_ACTIVE, FLAG_ACTIVE, 0))
+        inactive = [number for number in _ACCOUNTS if not _is_active(core, number)]
+        if inactive and self._random.random() < 0.7:
+            kind, account = CommandKind.SET_ACCOUNT, inactive[0]
+        active = FLAG_ACTIVE if self._random.random() < 0.8 else 0
         if kind == CommandKind.SET_ACCOUNT_FEES:
             taker, maker = self._fees()
             return self._command(kind, account=account, flags=active, order_id=unsigned_64(taker), price=maker)
@@ -275,21 +288,25 @@ class CommandStream:
 
     def _symbol_change(self, core: MatchingCore) -> Command:
         taker, maker = self._fees()
+        inactive = [symbol.symbol for symbol in core.symbols() if not symbol.active]
+        any_symbol = (*(market.symbol for market in _MARKETS), _UNKNOWN_SYMBOL)
         return self._command(
             CommandKind.UPDATE_SYMBOL,
-            symbol=self._random.choice((*(market.symbol for market in _MARKETS), _UNKNOWN_SYMBOL)),
-            flags=self._random.choice((FLAG_ACTIVE, FLAG_ACTIVE, FLAG_ACTIVE, 0)),
+            symbol=self._random.choice(inactive or any_symbol),
+            flags=FLAG_ACTIVE if self._random.random() < 0.8 else 0,
             order_id=unsigned_64(taker),
             account=unsigned_64(maker),
         )
 
     def _symbol_life(self, core: MatchingCore) -> Command | CreateSymbol:
-        market = self._market()
+        known = {symbol.symbol for symbol in core.symbols()}
+        missing = [market for market in _MARKETS if market.symbol not in known]
+        market = missing[0] if missing else self._market()
+        create = CreateSymbol(market.symbol, self._time_ns, *market[1:9])
+        if missing and self._random.random() < 0.8:
+            return create
         if self._random.random() < 0.3:
             return self._command(CommandKind.DELETE_SYMBOL, symbol=market.symbol)
-        create = CreateSymbol(market.symbol, self._time_ns, *market[1:9])
-        if self._random.random() < 0.6:
-            return create
         bent_field = self._random.choice(create._fields[2:])
         edges = {
             "base": (0, market.quote, _UNKNOWN_CURRENCY),
@@ -297,7 +314,7 @@ class CommandStream:
             "taker_fee_bps": (-1, 1_001, 0, 2**31 - 1),
             "maker_fee_bps": (-1_001, 1_001, -market.taker_fee_bps - 1, -(2**31)),
         }.get(bent_field, (0, -1, 3, 10**9, 10**14, 10**15, SCALED_MAX, SCALED_MAX + 1, -(2**63)))
-        number = self._random.choice((market.symbol, 0, 8))
+        number = self._random.choice((market.symbol, 0, 8, 8, 8))
         return create._replace(symbol=number, **{bent_field: self._random.choice(edges)})
 
     def _currency(self, core: MatchingCore) -> Command:
@@ -312,6 +329,11 @@ class CommandStream:
     def _noise(self) -> bytes:
         """Random bytes under a kind that may exist."""
         return bytes([self._random.randrange(24)]) + self._random.randbytes(COMMAND_SIZE - 1)
+
+
+def _is_active(core: MatchingCore, account: int) -> bool:
+    state = core.account(account)
+    return state is not None and state.active
 
 
 def generate(seed: int, count: int) -> bytes:

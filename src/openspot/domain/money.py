@@ -17,7 +17,7 @@ BASIS_POINTS = 10_000
 # Wide enough for every product of two amounts; an inexact result is a fault, not a rounding.
 EXACT = Context(prec=100, traps=[InvalidOperation, Inexact, Rounded])
 
-_DECIMAL_TEXT = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+_DECIMAL_TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _TEXT_LENGTH_MAX = 80
 
 

@@ -1,6 +1,7 @@
 """The service runner: one async function a service, given its settings, ended by a signal."""
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -10,6 +11,9 @@ from openspot.kit.settings import Settings
 
 ServiceMain = Callable[[Settings, asyncio.Event], Awaitable[None]]
 """Runs until the event is set, then ends what it began."""
+
+SUPERVISED = "OPENSPOT_SUPERVISED"
+"""Set in the environment of a child of `openspot up`."""
 
 log = get_logger("service")
 
@@ -30,6 +34,9 @@ async def _run(name: str, main: ServiceMain, settings: Settings) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    if os.environ.get(SUPERVISED):
+        # The supervisor holds the other end: it closes when the supervisor is gone, however it ended.
+        loop.add_reader(sys.stdin.fileno(), stop.set)
     log.info("starting")
     try:
         await main(settings, stop)

@@ -45,9 +45,10 @@ def _binary() -> str:
 class EmbeddedNats:
     """A NATS server as a child process, listening on loopback only, its streams kept in `directory`."""
 
-    def __init__(self, directory: Path, port: int) -> None:
+    def __init__(self, directory: Path, port: int, log_path: Path | None = None) -> None:
         self.directory = directory
         self.port = port
+        self._log_path = log_path or directory / "nats.log"
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -58,8 +59,7 @@ class EmbeddedNats:
     def start(self) -> None:
         """Start and wait until it answers. Raises EmbeddedServerError with the end of its log."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        log_path = self.directory / "nats.log"
-        with log_path.open("ab") as log:
+        with self._log_path.open("ab") as log:
             self.process = subprocess.Popen(
                 [_binary(), "-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self.directory / "jetstream")],
                 stdout=log,
@@ -77,8 +77,8 @@ class EmbeddedNats:
             except OSError:
                 time.sleep(0.02)
         self.kill()
-        tail = log_path.read_text("utf-8", "replace")[-1000:]
-        raise EmbeddedServerError(f"NATS did not start on port {self.port}; end of {log_path}:\n{tail}")
+        tail = self._log_path.read_text("utf-8", "replace")[-1000:]
+        raise EmbeddedServerError(f"NATS did not start on port {self.port}; end of {self._log_path}:\n{tail}")
 
     def stop(self, timeout_s: float = 10.0) -> None:
         """Stop it cleanly, or by force after `timeout_s`."""

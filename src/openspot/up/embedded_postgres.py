@@ -16,6 +16,9 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 from openspot.up.embedded_nats import EmbeddedServerError
 
@@ -57,12 +60,13 @@ class EmbeddedPostgres:
     `durable=False` gives up safety against power loss for speed: for tests.
     """
 
-    def __init__(self, directory: Path, *, durable: bool = True) -> None:
+    def __init__(self, directory: Path, log_path: Path | None = None, *, durable: bool = True) -> None:
         self.process: subprocess.Popen[bytes] | None = None
         self._durable = durable
         self._account = _account()
         self._installation = _installation()
         self.directory = directory.resolve()
+        self._log_path = log_path or self.directory / "postgres.log"
         if self._account is not None:
             digest = hashlib.sha256(str(self.directory).encode()).hexdigest()[:12]
             if not _open_to_others(self.directory):
@@ -83,10 +87,10 @@ class EmbeddedPostgres:
         self._make_folder(self.directory)
         self._make_folder(self._socket_directory)
         data = self.directory / "data"
+        self._end_leftover(data / "postmaster.pid")
         if not (data / "PG_VERSION").exists():
             shutil.rmtree(data, ignore_errors=True)
             self._command("initdb", "-D", str(data), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C")
-        log_path = self.directory / "postgres.log"
         options = {
             "listen_addresses": "",
             "unix_socket_directories": str(self._socket_directory),
@@ -97,7 +101,7 @@ class EmbeddedPostgres:
         if not self._durable:
             options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
         arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-        with log_path.open("ab") as log:
+        with self._log_path.open("ab") as log:
             self.process = subprocess.Popen(
                 [str(self._installation / "bin/postgres"), "-D", str(data), *arguments],
                 stdout=log,
@@ -106,10 +110,22 @@ class EmbeddedPostgres:
                 start_new_session=True,
                 **self._as_account(),
             )
-        self._await_ready(log_path)
+        self._await_ready()
         self._ensure_database()
 
-    def _await_ready(self, log_path: Path) -> None:
+    def _end_leftover(self, pid_file: Path) -> None:
+        """Stop a server that an `up` which was killed left behind on this data directory."""
+        if not pid_file.exists():
+            return
+        try:
+            process = psutil.Process(int(pid_file.read_text("utf-8").split()[0]))
+            if process.name() == "postgres":
+                process.send_signal(signal.SIGINT)
+                process.wait(START_TIMEOUT_S)
+        except (psutil.Error, ValueError, IndexError):
+            return
+
+    def _await_ready(self) -> None:
         assert self.process is not None
         probe = [str(self._installation / "bin/pg_isready"), "-q", "-h", str(self._socket_directory)]
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -118,8 +134,8 @@ class EmbeddedPostgres:
                 return
             time.sleep(0.03)
         self.kill()
-        tail = log_path.read_text("utf-8", "replace")[-1000:]
-        raise EmbeddedServerError(f"PostgreSQL did not start; end of {log_path}:\n{tail}")
+        tail = self._log_path.read_text("utf-8", "replace")[-1000:]
+        raise EmbeddedServerError(f"PostgreSQL did not start; end of {self._log_path}:\n{tail}")
 
     def _ensure_database(self) -> None:
         query = "SELECT 1 FROM pg_database WHERE datname = 'openspot'"
@@ -147,7 +163,7 @@ class EmbeddedPostgres:
 
     def _command(self, name: str, *arguments: str) -> str:
         try:
-            outcome = subprocess.run(
+            outcome: subprocess.CompletedProcess[str] = subprocess.run(
                 [str(self._installation / "bin" / name), *arguments],
                 check=True,
                 capture_output=True,
@@ -159,7 +175,7 @@ class EmbeddedPostgres:
             raise EmbeddedServerError(f"{name} failed: {error.stderr.strip()}") from error
         return outcome.stdout
 
-    def _as_account(self) -> dict[str, object]:
+    def _as_account(self) -> dict[str, Any]:
         if self._account is None:
             return {}
         return {"user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}

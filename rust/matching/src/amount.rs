@@ -1,0 +1,66 @@
+//! Exact arithmetic of amounts: 128-bit integers at 18 decimal places.
+//!
+//! Nothing here wraps or panics. A product that leaves 128 bits answers [`BEYOND`], which is larger than
+//! every limit, so the check that admits a command refuses it. Behind those checks no operation can leave
+//! the range: each notional and each quantity in base units is at most `AMOUNT_MAX`, and so is the sum of a
+//! currency over all accounts, which bounds every total, every hold and every sum of notionals.
+
+use crate::types::BASIS_POINTS;
+
+/// The answer of a product that leaves 128 bits: larger than any amount.
+pub const BEYOND: i128 = i128::MAX;
+
+/// `price × quantity × unit`, or [`BEYOND`]. A unit is what one scaled price × quantity is worth.
+#[must_use]
+#[inline]
+pub fn product(price: i64, quantity: i64, unit: i64) -> i128 {
+    // Two 63-bit factors cannot leave 128 bits.
+    let scaled = i128::from(price) * i128::from(quantity);
+    match i64::try_from(scaled) {
+        Ok(small) => i128::from(small) * i128::from(unit),
+        Err(_) => scaled.checked_mul(i128::from(unit)).unwrap_or(BEYOND),
+    }
+}
+
+/// `quantity × unit`: a quantity in amount units. Two 63-bit factors cannot leave 128 bits.
+#[must_use]
+#[inline]
+pub fn scaled(quantity: i64, unit: i64) -> i128 {
+    i128::from(quantity) * i128::from(unit)
+}
+
+/// `amount + ceil(amount × bps / 10^4)` for a positive amount and bps of 0 to 10^4.
+#[must_use]
+pub fn with_fee_rounded_up(amount: i128, bps: i64) -> i128 {
+    let (whole, part) = (amount / i128::from(BASIS_POINTS), amount % i128::from(BASIS_POINTS));
+    let bps = i128::from(bps);
+    let part_fee = (part * bps + i128::from(BASIS_POINTS) - 1) / i128::from(BASIS_POINTS);
+    amount.saturating_add(whole.saturating_mul(bps)).saturating_add(part_fee)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{AMOUNT_MAX, AMOUNT_SCALE, SCALED_MAX};
+
+    #[test]
+    fn a_product_is_exact_on_both_sides_of_64_bits() {
+        assert_eq!(product(3, 4, 5), 60);
+        assert_eq!(product(1 << 40, 1 << 40, 1000), (1i128 << 80) * 1000);
+        assert_eq!(product(-3, 4, 5), -60);
+    }
+
+    #[test]
+    fn a_product_beyond_128_bits_is_beyond_every_amount() {
+        assert_eq!(product(SCALED_MAX, SCALED_MAX, AMOUNT_SCALE), BEYOND);
+        const { assert!(BEYOND > AMOUNT_MAX) }
+    }
+
+    #[test]
+    fn the_fee_on_a_budget_rounds_up() {
+        assert_eq!(with_fee_rounded_up(10_000, 25), 10_025);
+        assert_eq!(with_fee_rounded_up(1, 1), 2);
+        assert_eq!(with_fee_rounded_up(7, 0), 7);
+        assert_eq!(with_fee_rounded_up(AMOUNT_MAX, 1_000), AMOUNT_MAX + AMOUNT_MAX / 10);
+    }
+}

@@ -1,0 +1,186 @@
+"""The command `openspot`. Each command imports what it needs itself, so that every one starts quickly."""
+
+import asyncio
+import json
+import secrets
+import sys
+import time
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from openspot import __version__
+from openspot.kit.settings import Settings
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="OpenSpot: a self-hosted spot exchange.")
+console = Console()
+error_console = Console(stderr=True)
+
+DEPOSIT_TIMEOUT_S = 15.0
+
+
+def fail(reason: str) -> typer.Exit:
+    """Say why on standard error; to be raised."""
+    error_console.print(f"openspot: {reason}", highlight=False, markup=False)
+    return typer.Exit(1)
+
+
+def load_settings() -> Settings:
+    """The settings of the environment. Ends the command with every field that is wrong, and why."""
+    from pydantic import ValidationError
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+        raise fail("bad settings\n" + "\n".join(lines)) from error
+
+
+def running_settings() -> Settings:
+    """The settings of the environment, completed by the addresses of the platform that runs here."""
+    from openspot.kit.secrets_file import with_secrets
+    from openspot.up.state import settings_of_running
+
+    return with_secrets(settings_of_running(load_settings()))
+
+
+@app.command()
+def up(
+    ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Keep nothing: data goes when it stops.")] = False,
+) -> None:
+    """Start the whole platform: embedded NATS and PostgreSQL, and every service. Ctrl-C stops it."""
+    from openspot.up.platform import run_platform
+
+    raise typer.Exit(asyncio.run(run_platform(load_settings(), console, ephemeral=ephemeral)))
+
+
+@app.command()
+def run(service: Annotated[str, typer.Argument(help="Name of one service, for example: ledger")]) -> None:
+    """Run one service alone; its addresses come from the environment."""
+    from openspot.kit.secrets_file import with_secrets
+    from openspot.kit.service import run_service
+    from openspot.up.services import SERVICES
+
+    if service not in SERVICES:
+        raise fail(f"unknown service {service!r}; one of: {', '.join(SERVICES)}")
+    raise typer.Exit(run_service(service, SERVICES[service].main(), with_secrets(load_settings())))
+
+
+@app.command()
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Every address, state and process id as JSON.")] = False,
+) -> None:
+    """Show what runs: addresses, process ids, and whether each service is ready."""
+    from openspot.up.state import is_running, read_state
+
+    settings = load_settings()
+    state = read_state(settings.data_dir)
+    if state is None or not is_running(state):
+        if as_json:
+            typer.echo(json.dumps({"running": False, "dataDir": str(settings.data_dir.resolve())}))
+        else:
+            console.print(f"nothing runs in {settings.data_dir.resolve()}; `openspot up` starts it")
+        raise typer.Exit(1)
+    ready = asyncio.run(_readiness(running_settings()))
+    if as_json:
+        report = {
+            "running": True,
+            "supervisor": state.supervisor_pid,
+            "addresses": state.addresses,
+            "processes": {name: {"pid": pid, "ready": ready.get(name)} for name, pid in state.pids.items()},
+        }
+        typer.echo(json.dumps(report, indent=1))
+    else:
+        for name, address in state.addresses.items():
+            console.print(f"{name:22} {address}", highlight=False)
+        for name, pid in state.pids.items():
+            mark = {True: "ready", False: "not ready", None: "running"}[ready.get(name)]
+            console.print(f"{name:22} process {pid}, {mark}", highlight=False)
+    raise typer.Exit(0 if all(ready.values()) else 1)
+
+
+async def _readiness(settings: Settings) -> dict[str, bool]:
+    from openspot.up.services import SERVICES
+    from openspot.up.supervisor import is_ready
+
+    answers = await asyncio.gather(
+        *(is_ready(settings.host, service.ready_port(settings)) for service in SERVICES.values())
+    )
+    return dict(zip(SERVICES, answers, strict=True))
+
+
+@app.command()
+def deposit(
+    user: Annotated[str, typer.Argument(help="User id, or the e-mail of a registered user")],
+    asset: Annotated[str, typer.Argument(help="For example BTC")],
+    amount: Annotated[str, typer.Argument(help="A decimal number, for example 0.5")],
+    tx_hash: Annotated[str, typer.Option(help="Transaction hash; the same one credits once")] = "",
+) -> None:
+    """Publish custody.deposit.confirmed as the custody service would, and wait until the ledger has it."""
+    from openspot.domain.ids import PARTICIPANT_ID_TEXT
+    from openspot.domain.money import MoneyError, parse_decimal
+
+    try:
+        if parse_decimal(amount) <= 0:
+            raise fail("AMOUNT must be positive")
+    except MoneyError as error:
+        raise fail(f"AMOUNT {error}") from error
+    if "@" not in user and not PARTICIPANT_ID_TEXT.fullmatch(user):
+        raise fail("USER is no user id: letters, digits, _ : - only")
+    outcome = asyncio.run(
+        _deposit(running_settings(), user, asset.upper(), amount, tx_hash or f"0x{secrets.token_hex(32)}")
+    )
+    typer.echo(outcome)
+
+
+async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_hash: str) -> str:
+    from openspot.contracts import subjects
+    from openspot.contracts.messages import DepositConfirmed
+    from openspot.kit.bus import Bus, BusUnavailableError, PublishError
+    from openspot.kit.database import DatabaseUnavailableError, create_pool
+
+    try:
+        bus = await Bus.connect(settings, "cli")
+        pool = await create_pool(settings, connections_max=1, timeout_s=5)
+    except (BusUnavailableError, DatabaseUnavailableError) as error:
+        raise fail(f"the platform is not running here ({error}); `openspot up` starts it") from error
+    try:
+        user_id = user
+        if "@" in user:
+            user_id = await pool.fetchval("SELECT user_id FROM users WHERE email = $1", user.lower())
+            if user_id is None:
+                raise fail(f"USER: nobody is registered as {user}")
+        event = DepositConfirmed(tx_hash, user_id, asset, amount, timestamp=time.time_ns() // 1_000_000)
+        try:
+            await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{tx_hash}")
+        except PublishError as error:
+            raise fail(f"the deposit was not published: {error}") from error
+        query = "SELECT balance FROM ledger_entries WHERE transaction_id = $1"
+        deadline = time.monotonic() + DEPOSIT_TIMEOUT_S
+        while (balance := await pool.fetchval(query, tx_hash)) is None:
+            if time.monotonic() > deadline:
+                raise fail(
+                    f"published ({tx_hash}), but not credited within {DEPOSIT_TIMEOUT_S:.0f} s: "
+                    "see the log for the reason (unknown currency, too many decimals, a service that is down)"
+                )
+            await asyncio.sleep(0.05)
+        from openspot.kit.database import text_of
+
+        return f"credited {amount} {asset} to {user_id}, balance {text_of(balance)} ({tx_hash})"
+    finally:
+        await bus.close()
+        await pool.close()
+
+
+@app.command()
+def version() -> None:
+    """Show the version, and which matching core would run."""
+    from openspot.engine.core.selection import make_core
+
+    core = make_core(load_settings().engine_core).name
+    typer.echo(f"openspot {__version__}, Python {sys.version.split()[0]}, {core} core")
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,112 @@
+"""Access tokens of users: HS256 JWTs (Document A 5), the same rules at every edge.
+
+Claims: `sub` (the user id), `role` (`user` or `admin`; absent means `user`), `iat` and `exp` in seconds since
+1970, and optionally `stakingBalance` as decimal text. A token of another kind (claim `typ` other than
+`access`) is refused. Time is passed in, in seconds since 1970.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import jwt
+
+from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.money import MoneyError, parse_decimal
+
+ALGORITHM = "HS256"
+ROLES = frozenset({"user", "admin"})
+TOKEN_LENGTH_MAX = 4096
+
+_KIND = "access"
+# The time is the caller's, not PyJWT's: `exp` is checked below.
+_CHECKS = {
+    "require": ["sub", "exp"],
+    "verify_exp": False,
+    "verify_iat": False,
+    "verify_nbf": False,
+    "verify_aud": False,
+    "verify_iss": False,
+}
+
+
+class InvalidTokenError(Exception):
+    """A token does not prove who its bearer is; the message gives the reason and never the token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a valid access token says of its bearer. `expires_at` in seconds since 1970."""
+
+    user_id: str
+    role: str
+    expires_at: int
+    staking_balance: Decimal | None = None
+
+
+def sign(claims: Claims, secret: str, now: int) -> str:
+    """The access token that says `claims`, issued at `now` (seconds since 1970).
+
+    Raises ValueError without a secret, or for an unknown role.
+    """
+    if not secret:
+        raise ValueError("a signing secret is needed")
+    if claims.role not in ROLES:
+        raise ValueError(f"role {claims.role!r} is not one of {sorted(ROLES)}")
+    payload: dict[str, Any] = {
+        "sub": claims.user_id,
+        "role": claims.role,
+        "typ": _KIND,
+        "iat": now,
+        "exp": claims.expires_at,
+    }
+    if claims.staking_balance is not None:
+        payload["stakingBalance"] = str(claims.staking_balance)
+    return jwt.encode(payload, secret, ALGORITHM)
+
+
+def verify_access_token(token: str, secret: str, now: float) -> Claims:
+    """What `token` says at `now` (seconds since 1970).
+
+    Raises InvalidTokenError for a wrong signature, another algorithm (`none` included), a missing or
+    malformed claim, a token of another kind, and from the second `exp` on. Raises ValueError without a secret.
+    """
+    if not secret:
+        raise ValueError("a signing secret is needed")
+    if len(token) > TOKEN_LENGTH_MAX:
+        raise InvalidTokenError("the token is too long")
+    try:
+        payload = jwt.decode(token, secret, algorithms=[ALGORITHM], options=_CHECKS)  # type: ignore[arg-type]
+    except (jwt.PyJWTError, ValueError, RecursionError) as error:
+        raise InvalidTokenError("the token is not valid") from error
+    return _claims(payload, now)
+
+
+def _claims(payload: dict[str, Any], now: float) -> Claims:
+    user_id, expires_at, role = payload["sub"], payload["exp"], payload.get("role", "user")
+    if payload.get("typ", _KIND) != _KIND:
+        raise InvalidTokenError("the token is not an access token")
+    if not isinstance(user_id, str) or not PARTICIPANT_ID_TEXT.fullmatch(user_id):
+        raise InvalidTokenError("the claim sub is not a user id")
+    # bool is an int to Python, not to a token.
+    if not isinstance(expires_at, int) or isinstance(expires_at, bool):
+        raise InvalidTokenError("the claim exp is not a whole number of seconds")
+    if now >= expires_at:
+        raise InvalidTokenError("the token has expired")
+    if not isinstance(role, str) or role not in ROLES:
+        raise InvalidTokenError("the claim role is not known")
+    return Claims(user_id, role, expires_at, _staking_balance(payload.get("stakingBalance")))
+
+
+def _staking_balance(value: Any) -> Decimal | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise InvalidTokenError("the claim stakingBalance is not a decimal text")
+    try:
+        balance = parse_decimal(str(value))
+    except MoneyError as error:
+        raise InvalidTokenError(f"the claim stakingBalance {error}") from error
+    if balance < 0:
+        raise InvalidTokenError("the claim stakingBalance is negative")
+    return balance

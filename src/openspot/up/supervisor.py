@@ -1,0 +1,122 @@
+"""Child processes: started, watched, started again when they die, stopped in order."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from openspot.kit.log import get_logger
+from openspot.kit.service import SUPERVISED
+from openspot.kit.settings import Settings
+from openspot.up.services import Service
+
+log = get_logger("supervisor")
+
+RESTART_PAUSE_S_MIN = 0.25
+RESTART_PAUSE_S_MAX = 10.0
+STEADY_S = 30.0
+"""A child that lived this long is restarted without a longer pause."""
+STOP_TIMEOUT_S = 15.0
+_HTTP_TIMEOUT_S = 3.0
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The environment that gives a child exactly these settings."""
+    unprefixed = {"database_url": "DATABASE_URL", "nats_url": "NATS_URL", "jwt_secret": "JWT_SECRET"}
+    values = {
+        unprefixed.get(name, f"OPENSPOT_{name.upper()}"): str(value)
+        for name, value in settings.model_dump(mode="json").items()
+    }
+    return os.environ | values | {SUPERVISED: "1", "PYTHONUNBUFFERED": "1"}
+
+
+async def is_ready(host: str, port: int) -> bool:
+    """Whether `/ready` on that port answers 200 now."""
+    try:
+        async with asyncio.timeout(_HTTP_TIMEOUT_S):
+            reader, writer = await asyncio.open_connection(host, port)
+            try:
+                writer.write(f"GET /ready HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+                status_line = await reader.readline()
+            finally:
+                writer.close()
+    except (OSError, TimeoutError):
+        return False
+    return b" 200 " in status_line
+
+
+class Child:
+    """One service as a child process that is kept alive until `stop`."""
+
+    def __init__(self, service: Service, settings: Settings, log_path: Path) -> None:
+        self.service = service
+        self.restarts = 0
+        self._settings = settings
+        self._log_path = log_path
+        self._process: asyncio.subprocess.Process | None = None
+        self._stopping = False
+        self._watch: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the running child."""
+        return self._process.pid if self._process is not None and self._process.returncode is None else None
+
+    async def start(self) -> None:
+        """Start it and watch over it."""
+        await self._spawn()
+        self._watch = asyncio.create_task(self._keep_alive())
+
+    async def _spawn(self) -> None:
+        with self._log_path.open("ab") as output:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "openspot.cli",
+                "run",
+                self.service.name,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env=environment_of(self._settings),
+                start_new_session=True,
+            )
+
+    async def _keep_alive(self) -> None:
+        pause_s = RESTART_PAUSE_S_MIN
+        loop = asyncio.get_running_loop()
+        while True:
+            assert self._process is not None
+            began = loop.time()
+            code = await self._process.wait()
+            if self._stopping:
+                return
+            self.restarts += 1
+            pause_s = RESTART_PAUSE_S_MIN if loop.time() - began > STEADY_S else min(pause_s * 2, RESTART_PAUSE_S_MAX)
+            log.error("child ended, starting it again", child=self.service.name, exit_code=code, pause_s=pause_s)
+            await asyncio.sleep(pause_s)
+            if not self._stopping:
+                await self._spawn()
+
+    async def await_ready(self) -> None:
+        """Return when `/ready` answers 200."""
+        while not await is_ready(self._settings.host, self.service.ready_port(self._settings)):
+            await asyncio.sleep(0.05)
+
+    async def stop(self) -> None:
+        """Ask it to end; by force after STOP_TIMEOUT_S."""
+        self._stopping = True
+        process = self._process
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+            try:
+                await asyncio.wait_for(process.wait(), STOP_TIMEOUT_S)
+            except TimeoutError:
+                log.error("child did not stop in time and is killed", child=self.service.name)
+                process.kill()
+                await process.wait()
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)

@@ -1,0 +1,409 @@
+"""Scenario tables: what a matching core must answer, as aligned text (tests/scenarios/*.txt).
+
+A file holds one `world` and many `case`s; the lines of the world run before each case. A line is one of
+
+    a command    place 1 alice buy GTC 5 @ 100       -> ACCEPTED remaining 5
+    an event     . trade 2 1 5 @ 100  left 0 0       of the command above it
+    a question   ? balance alice USD                 -> total 500 locked 0 reserved 0 free 500
+    a comment    # …                                 `# spec: A1-02` names facts that the case proves
+
+What stands after `->` and after the dot is compared with what the core answered, written the same way, so a
+wrong answer shows as a difference of two texts. The rules of that writing:
+
+- SUCCESS, and any figure that is zero, is left out. A line of the world without `->` must be taken.
+- All trades and reduces of a command must stand below it. Events of another type must stand there, all of
+  that type, once one of them does.
+- Prices and quantities are scaled integers, `2^62+1` is one too. Amounts are decimals of the currency, or,
+  with a trailing `u`, units of its 18th place.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import IntEnum
+from pathlib import Path
+from typing import TypeVar
+
+from openspot.domain.money import amount_to_text, to_amount
+from openspot.domain.order import EngineOrderType, Side, StpMode
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.protocol import MatchingCore
+from openspot.engine.core.records import (
+    EVENT_MAKER_COMPLETED,
+    EVENT_MAKER_REBATE,
+    EVENT_TAKER_COMPLETED,
+    FLAG_ACTIVE,
+    Command,
+    CommandKind,
+    CreateSymbol,
+    Event,
+    EventType,
+    Result,
+    ResultStatus,
+    decode_events,
+    decode_results,
+)
+from tests.support.core_commands import unsigned_64, with_reference
+
+FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
+
+_ACCOUNTS = {"admin": 0, "house": 1, "alice": 2, "bob": 3, "carol": 4, "dave": 5, "nobody": 99}
+_CURRENCIES = {"BTC": 1, "USD": 2, "ETH": 3, "DOGE": 9}
+_SYMBOLS = {"BTC-USD": 1, "ETH-USD": 2, "ETH-BTC": 3, "DOGE-USD": 9}
+_ARGUMENTS_OF_OPTION = {
+    **{"@": 1, "reserve": 1, "budget": 1, "on": 1, "by": 1, "ref": 1},
+    **{"scales": 2, "tick": 1, "lot": 1, "fees": 2, "assets": 2, "inactive": 0},
+}
+_MONEY_KINDS = frozenset(range(CommandKind.DEPOSIT, CommandKind.ADJUST + 1))
+_ALWAYS_LISTED = frozenset({EventType.TRADE, EventType.REDUCE})
+_FACT = re.compile(r"# spec: (.*)")
+_POWER = re.compile(r"(-?)(\d+)\^(\d+)([+-]\d+)?")
+_Member = TypeVar("_Member", bound=IntEnum)
+
+
+@dataclass(slots=True)
+class Line:
+    """A command or question, with what must come of it (None: it must merely be taken)."""
+
+    place: str
+    left: str
+    right: str | None
+    events: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Case:
+    """A named row of lines, those of its world first."""
+
+    name: str
+    lines: list[Line]
+    facts: list[str] = field(default_factory=list)
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The cases of a scenario file. Raises ValueError on a line that stands in the wrong place."""
+    world: list[Line] = []
+    cases: list[Case] = []
+    for number, text in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        line = " ".join(text.split())
+        lines = cases[-1].lines if cases else world
+        if fact := _FACT.fullmatch(line):
+            cases[-1].facts += fact[1].replace(",", " ").split()
+        elif not line or line == "world" or line.startswith("#"):
+            continue
+        elif line.startswith("case "):
+            cases.append(Case(line.removeprefix("case "), list(world)))
+        elif line.startswith(". "):
+            lines[-1].events.append(line.removeprefix(". "))
+        else:
+            left, arrow, right = line.partition("->")
+            lines.append(Line(f"{path.name}:{number}", left.strip(), right.strip() if arrow else None))
+    return cases
+
+
+def run_case(case: Case, make_core: Callable[[], MatchingCore], *, restore_each_time: bool) -> None:
+    """Run the lines of `case` on a new core and compare each answer.
+
+    With `restore_each_time` every line runs on a core of its own, made from the snapshot of the one before.
+    """
+    core = make_core()
+    for line in case.lines:
+        if restore_each_time:
+            successor = make_core()
+            successor.restore(core.snapshot())
+            core = successor
+        if line.left.startswith("? "):
+            answer, events = _ask(core, line.left.removeprefix("? ").split()), list[str]()
+        else:
+            answer, events = _apply(core, line)
+        shown = [f"{line.left} -> {answer}", *events]
+        expected_answer = answer if line.right is None and answer.startswith("ACCEPTED") else line.right
+        expected = [f"{line.left} -> {expected_answer}", *line.events]
+        assert shown == expected, f"{line.place}, {case.name}"
+
+
+def _apply(core: MatchingCore, line: Line) -> tuple[str, list[str]]:
+    command = _command(line.left.split())
+    results, events = core.apply(command.encode())
+    (result,) = decode_results(results)
+    emitted = list(decode_events(events))
+    assert result.events == len(emitted), line.place
+    names = {EventType[text.split()[0].upper()] for text in line.events} | _ALWAYS_LISTED
+    return _result_text(command, result), [_event_text(event) for event in emitted if event.type in names]
+
+
+def _result_text(command: Command | CreateSymbol, result: Result) -> str:
+    kind = command.kind if isinstance(command, Command) else CommandKind.CREATE_SYMBOL
+    words = [ResultStatus(result.status).name]
+    if result.code != ResultCode.SUCCESS:
+        words.append(ResultCode(result.code).name)
+    if result.status == ResultStatus.REJECTED:
+        asked = command.quantity if isinstance(command, Command) and kind == CommandKind.PLACE else 0
+        assert (result.filled, result.remaining, result.notional) == (0, asked, 0)
+        return " ".join(words)
+    words += _named(filled=str(result.filled), remaining=str(result.remaining))
+    label = "total" if kind in _MONEY_KINDS else "notional"
+    words += _named(**{label: amount_to_text(result.notional)})
+    return " ".join(words)
+
+
+def _named(**figures: str) -> list[str]:
+    return [f"{name} {figure}" for name, figure in figures.items() if figure != "0"]
+
+
+def _event_text(event: Event) -> str:
+    name = EventType(event.type).name.lower()
+    code = ResultCode(event.code).name
+    return " ".join([name, *_EVENT_WORDS[EventType(event.type)](event, code)])
+
+
+def _trade_words(event: Event, _: str) -> Iterator[str]:
+    yield f"{event.order_id} {event.maker_order_id} {event.quantity} @ {event.price}"
+    yield f"left {event.remaining} {event.maker_remaining}"
+    if event.fee_bps or event.maker_fee_bps:
+        yield f"fees {event.fee_bps}bps {amount_to_text(event.amount)}"
+        yield f"{event.maker_fee_bps}bps {amount_to_text(event.maker_amount)}"
+    for flag, word in (
+        (EVENT_TAKER_COMPLETED, "taker-done"),
+        (EVENT_MAKER_COMPLETED, "maker-done"),
+        (EVENT_MAKER_REBATE, "rebate"),
+    ):
+        if event.flags & flag:
+            yield word
+
+
+def _reduce_words(event: Event, code: str) -> Iterator[str]:
+    yield f"{event.order_id} {event.quantity} left {event.remaining} {code}"
+    if event.flags & EVENT_TAKER_COMPLETED:
+        yield "done"
+
+
+def _order_words(event: Event, _: str) -> Iterator[str]:
+    side, order_type = Side(event.side).name.lower(), EngineOrderType(event.order_type).name
+    yield f"{event.order_id} {side} {order_type} {event.remaining} of {event.quantity} @ {event.price}"
+    yield from _named(bps=f"{event.fee_bps} {event.maker_fee_bps}" if event.fee_bps else "0")
+
+
+def _reject_words(event: Event, code: str) -> Iterator[str]:
+    yield f"{event.order_id} {code}"
+
+
+def _balance_words(event: Event, _: str) -> Iterator[str]:
+    yield f"{_name(_ACCOUNTS, event.account)} {_name(_CURRENCIES, event.currency)}"
+    yield f"{CommandKind(event.order_type).name} {amount_to_text(event.amount)}"
+    yield f"total {amount_to_text(event.maker_amount)}"
+
+
+_EVENT_WORDS: dict[EventType, Callable[[Event, str], Iterator[str]]] = {
+    EventType.ACCEPTED: _order_words,
+    EventType.TRADE: _trade_words,
+    EventType.REDUCE: _reduce_words,
+    EventType.REJECT: _reject_words,
+    EventType.MOVED: _order_words,
+    EventType.BALANCE: _balance_words,
+}
+
+
+def _ask(core: MatchingCore, words: list[str]) -> str:
+    question, *names = words
+    return {
+        "balance": _ask_balance,
+        "book": _ask_book,
+        "order": _ask_order,
+        "orders": _ask_orders,
+        "account": _ask_account,
+        "symbol": _ask_symbol,
+        "currencies": _ask_currencies,
+    }[question](core, *names)
+
+
+def _ask_balance(core: MatchingCore, account: str, currency: str) -> str:
+    number = _number(_CURRENCIES, currency)
+    for row in core.balances(_number(_ACCOUNTS, account)):
+        if row.currency == number:
+            figures = (row.total, row.locked, row.reserved, row.total - row.locked - row.reserved)
+            texts = (amount_to_text(figure) for figure in figures)
+            return " ".join(_named(**dict(zip(("total", "locked", "reserved", "free"), texts, strict=True))))
+    return "none"
+
+
+def _ask_book(core: MatchingCore, symbol: str = "BTC-USD", levels: str = "0") -> str:
+    """Bids worst first, asks best first, so that the two best prices meet at the bar."""
+    bids, asks = core.depth(_number(_SYMBOLS, symbol), int(levels))
+    texts = [[f"{total} @ {price} ({orders})" for price, total, orders in side] for side in (bids, asks)]
+    return f"{', '.join(reversed(texts[0])) or '-'} | {', '.join(texts[1]) or '-'}"
+
+
+def _ask_order(core: MatchingCore, order_id: str) -> str:
+    order = core.order(int(order_id))
+    if order is None:
+        return "none"
+    side = Side(order.side).name.lower()
+    owner = _name(_ACCOUNTS, order.account)
+    words = [f"{owner} {side} {order.remaining} of {order.quantity} @ {order.price}"]
+    return " ".join(words + _named(reserve=str(order.reserve_price)))
+
+
+def _ask_orders(core: MatchingCore, account: str = "0", symbol: str = "0") -> str:
+    orders = core.open_orders(_number(_ACCOUNTS, account), _number(_SYMBOLS, symbol))
+    return " ".join(str(order.order_id) for order in orders) or "none"
+
+
+def _ask_account(core: MatchingCore, account: str) -> str:
+    state = core.account(_number(_ACCOUNTS, account))
+    if state is None:
+        return "none"
+    words = ["active" if state.active else "inactive", StpMode(state.stp_mode).name]
+    if state.taker_fee_bps is not None:
+        words.append(f"fees {state.taker_fee_bps} {state.maker_fee_bps}")
+    return " ".join(words)
+
+
+def _ask_symbol(core: MatchingCore, symbol: str) -> str:
+    number = _number(_SYMBOLS, symbol)
+    for row in core.symbols():
+        if row.symbol == number:
+            active = "active" if row.active else "inactive"
+            assets = f"{_name(_CURRENCIES, row.base)} {_name(_CURRENCIES, row.quote)}"
+            steps = f"scales {row.base_scale_k} {row.quote_scale_k} tick {row.tick} lot {row.lot}"
+            return f"{active} {assets} {steps} fees {row.taker_fee_bps} {row.maker_fee_bps}"
+    return "none"
+
+
+def _ask_currencies(core: MatchingCore) -> str:
+    return " ".join(_name(_CURRENCIES, currency) for currency in core.currencies())
+
+
+def _command(words: list[str]) -> Command | CreateSymbol:
+    verb, *rest = words
+    positional, options = _split(rest)
+    active = 0 if "inactive" in options else FLAG_ACTIVE
+    kind = CommandKind[_KIND_OF_VERB.get(verb, verb.upper().replace("-", "_"))] if verb != "unknown" else 0
+    match kind:
+        case 0:
+            return Command(int(positional[0]))
+        case CommandKind.PLACE:
+            return _place(positional, options)
+        case CommandKind.CANCEL | CommandKind.MOVE | CommandKind.REDUCE:
+            return Command(
+                kind,
+                order_id=int(positional[0]),
+                account=_number(_ACCOUNTS, options["by"][0]),
+                symbol=_number(_SYMBOLS, options.get("on", ["0"])[0]),
+                price=_number({}, options.get("@", ["0"])[0]),
+                quantity=_number({}, positional[1]) if len(positional) > 1 else 0,
+            )
+        case CommandKind.RELEASE | CommandKind.COMMIT:
+            return with_reference(Command(kind), _number({}, options["ref"][0]))
+        case kind if kind in _MONEY_KINDS:
+            account, currency, amount = positional
+            command = Command(
+                kind,
+                account=_number(_ACCOUNTS, account),
+                symbol=_number(_CURRENCIES, currency),
+                amount=_amount(amount),
+            )
+            return with_reference(command, _number({}, options.get("ref", ["0"])[0]))
+        case CommandKind.CREATE_CURRENCY | CommandKind.DELETE_CURRENCY:
+            return Command(kind, symbol=_number(_CURRENCIES, positional[0]))
+        case CommandKind.CREATE_SYMBOL:
+            return _create_symbol(positional[0], options)
+        case CommandKind.UPDATE_SYMBOL:
+            taker, maker = (unsigned_64(_number({}, bps)) for bps in options["fees"])
+            symbol = _number(_SYMBOLS, positional[0])
+            return Command(kind, symbol=symbol, flags=active, order_id=taker, account=maker)
+        case CommandKind.DELETE_SYMBOL:
+            return Command(kind, symbol=_number(_SYMBOLS, positional[0]))
+        case CommandKind.CREATE_ACCOUNT | CommandKind.SET_ACCOUNT:
+            mode = _member(StpMode, positional[1])
+            return Command(kind, flags=active, order_type=mode, account=_number(_ACCOUNTS, positional[0]))
+        case CommandKind.SET_ACCOUNT_FEES:
+            account = _number(_ACCOUNTS, positional[0])
+            if positional[1] == "none":
+                return Command(kind, account=account)
+            taker, maker = (_number({}, bps) for bps in positional[1:])
+            return Command(
+                kind, account=account, flags=FLAG_ACTIVE, order_id=unsigned_64(taker), price=maker
+            )
+    raise ValueError(f"no such command: {words}")
+
+
+_KIND_OF_VERB = {
+    "currency": "CREATE_CURRENCY",
+    "symbol": "CREATE_SYMBOL",
+    "account": "CREATE_ACCOUNT",
+    "fees": "SET_ACCOUNT_FEES",
+}
+
+
+def _place(positional: list[str], options: dict[str, list[str]]) -> Command:
+    order_id, account, side_name, type_name, quantity = positional
+    side, order_type = _member(Side, side_name), _member(EngineOrderType, type_name)
+    price = _number({}, options.get("@", ["0"])[0])
+    amount = price if side == Side.BUY and order_type != EngineOrderType.FOK_BUDGET else 0
+    if "reserve" in options:
+        amount = _number({}, options["reserve"][0])
+    if "budget" in options:
+        amount = _amount(options["budget"][0])
+    return Command(
+        CommandKind.PLACE,
+        side=side,
+        order_type=order_type,
+        symbol=_number(_SYMBOLS, options.get("on", ["BTC-USD"])[0]),
+        order_id=int(order_id),
+        account=_number(_ACCOUNTS, account),
+        price=price,
+        quantity=_number({}, quantity),
+        amount=amount,
+    )
+
+
+def _create_symbol(name: str, options: dict[str, list[str]]) -> CreateSymbol:
+    base, quote = options.get("assets") or name.split("-")
+    scales, fees = options.get("scales", ["1", "1"]), options.get("fees", ["0", "0"])
+    tick, lot = options.get("tick", ["1"]), options.get("lot", ["1"])
+    return CreateSymbol(
+        _number(_SYMBOLS, name),
+        0,
+        _number(_CURRENCIES, base),
+        _number(_CURRENCIES, quote),
+        *(_number({}, figure) for figure in (*scales, *tick, *lot, *fees)),
+    )
+
+
+def _split(words: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+    positional: list[str] = []
+    options: dict[str, list[str]] = {}
+    index = 0
+    while index < len(words):
+        count = _ARGUMENTS_OF_OPTION.get(words[index])
+        if count is None:
+            positional.append(words[index])
+            index += 1
+        else:
+            options[words[index]] = words[index + 1 : index + 1 + count]
+            index += 1 + count
+    return positional, options
+
+
+def _number(names: dict[str, int], text: str) -> int:
+    if text in names:
+        return names[text]
+    if power := _POWER.fullmatch(text):
+        sign, base, exponent, rest = power.groups()
+        return (-1 if sign else 1) * int(base) ** int(exponent) + int(rest or 0)
+    return int(text)
+
+
+def _name(names: dict[str, int], number: int) -> str:
+    return next(name for name, known in names.items() if known == number)
+
+
+def _amount(text: str) -> int:
+    return _number({}, text.removesuffix("u")) if text.endswith("u") else to_amount(Decimal(text))
+
+
+def _member(members: type[_Member], text: str) -> int:
+    """The number of an enum's member by name, or a number as it stands, which may be none of them."""
+    return int(text) if text.lstrip("-").isdigit() else members[text.upper()]
