@@ -48,7 +48,7 @@ from tests.support.core_commands import unsigned_64, with_reference
 
 FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
 
-_ACCOUNTS = {"admin": 0, "house": 1, "alice": 2, "bob": 3, "carol": 4, "dave": 5, "nobody": 99}
+_ACCOUNTS = {"admin": 0, "house": 1, "alice": 2, "bob": 3, "carol": 4, "dave": 5, "erin": 6, "nobody": 99}
 _CURRENCIES = {"BTC": 1, "USD": 2, "ETH": 3, "DOGE": 9}
 _SYMBOLS = {"BTC-USD": 1, "ETH-USD": 2, "ETH-BTC": 3, "DOGE-USD": 9}
 _ARGUMENTS_OF_OPTION = {

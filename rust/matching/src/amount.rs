@@ -1,9 +1,9 @@
 //! Exact arithmetic of amounts: 128-bit integers at 18 decimal places.
 //!
-//! Nothing here wraps or panics. A product that leaves 128 bits answers [`BEYOND`], which is larger than
-//! every limit, so the check that admits a command refuses it. Behind those checks no operation can leave
-//! the range: each notional and each quantity in base units is at most `AMOUNT_MAX`, and so is the sum of a
-//! currency over all accounts, which bounds every total, every hold and every sum of notionals.
+//! Every operation is checked; nothing wraps or panics. One that leaves 128 bits answers [`BEYOND`], which is
+//! larger than every limit, so the check that admits a command refuses it. Behind those checks no operation
+//! can leave the range: each notional and each quantity in base units is at most `AMOUNT_MAX`, and so is the
+//! sum of a currency over all accounts, which bounds every total, every hold and every sum of notionals.
 
 use crate::types::BASIS_POINTS;
 
@@ -22,6 +22,20 @@ pub fn product(price: i64, quantity: i64, unit: i64) -> i128 {
     }
 }
 
+/// `left + right`, or [`BEYOND`].
+#[must_use]
+#[inline]
+pub fn add(left: i128, right: i128) -> i128 {
+    left.checked_add(right).unwrap_or(BEYOND)
+}
+
+/// `left − right`, or [`BEYOND`].
+#[must_use]
+#[inline]
+pub fn subtract(left: i128, right: i128) -> i128 {
+    left.checked_sub(right).unwrap_or(BEYOND)
+}
+
 /// `quantity × unit`: a quantity in amount units. Two 63-bit factors cannot leave 128 bits.
 #[must_use]
 #[inline]
@@ -35,7 +49,7 @@ pub fn with_fee_rounded_up(amount: i128, bps: i64) -> i128 {
     let (whole, part) = (amount / i128::from(BASIS_POINTS), amount % i128::from(BASIS_POINTS));
     let bps = i128::from(bps);
     let part_fee = (part * bps + i128::from(BASIS_POINTS) - 1) / i128::from(BASIS_POINTS);
-    amount.saturating_add(whole.saturating_mul(bps)).saturating_add(part_fee)
+    add(add(amount, whole.checked_mul(bps).unwrap_or(BEYOND)), part_fee)
 }
 
 #[cfg(test)]
@@ -53,6 +67,7 @@ mod tests {
     #[test]
     fn a_product_beyond_128_bits_is_beyond_every_amount() {
         assert_eq!(product(SCALED_MAX, SCALED_MAX, AMOUNT_SCALE), BEYOND);
+        assert_eq!((add(BEYOND, 1), subtract(i128::MIN, 1)), (BEYOND, BEYOND));
         const { assert!(BEYOND > AMOUNT_MAX) }
     }
 

@@ -1,5 +1,6 @@
 //! CANCEL, MOVE and REDUCE: what happens to orders that rest.
 
+use crate::amount::add;
 use crate::engine::Engine;
 use crate::events::{Command, Event, EventType, Outcome};
 use crate::placing::price_allowed;
@@ -74,7 +75,7 @@ impl Engine {
         let worst_fee_bps = order.worst_fee_bps();
         if side == Side::Buy {
             let own = book.hold(side, order.reserve_price, order.remaining, worst_fee_bps);
-            if balance.free() + own < book.hold(side, price, order.remaining, worst_fee_bps) {
+            if add(balance.free(), own) < book.hold(side, price, order.remaining, worst_fee_bps) {
                 return Err(Code::RiskNsf);
             }
         }
@@ -132,9 +133,7 @@ impl Engine {
             let book = self.books.books.at(book_index);
             let hold = book.hold(side, order.reserve_price, taker.remaining, worst_fee_bps);
             let lock = book.lock(side, price, taker.remaining);
-            let balance = self.ledger.balances.at_mut(held_balance);
-            balance.held += hold;
-            balance.locked += lock;
+            self.ledger.balances.at_mut(held_balance).hold(hold, lock);
             self.books.enqueue(index, book_index, side, price);
         }
         let Taker { filled, remaining, notional, .. } = taker;

@@ -7,6 +7,7 @@
 //! 48 bytes a reference; and 9 to 18 in the index for each account and reference. References are kept.
 //! Limits: every total is between 0 and `AMOUNT_MAX`, for so is the sum of a currency over all accounts.
 
+use crate::amount::{add, subtract};
 use crate::index::{HashIndex, hash, hash_wide};
 use crate::slab::Slab;
 use crate::types::{FEE_ACCOUNT, Kind, NIL, StpMode};
@@ -57,7 +58,33 @@ impl Balance {
     #[must_use]
     #[inline]
     pub fn free(&self) -> i128 {
-        self.total - self.held
+        subtract(self.total, self.held)
+    }
+
+    /// Counts an order's hold and the part of it that is locked.
+    #[inline]
+    pub fn hold(&mut self, held: i128, locked: i128) {
+        self.held = add(self.held, held);
+        self.locked = add(self.locked, locked);
+    }
+
+    /// Undoes [`Balance::hold`] for all or a part of an order.
+    #[inline]
+    pub fn release(&mut self, held: i128, locked: i128) {
+        self.held = subtract(self.held, held);
+        self.locked = subtract(self.locked, locked);
+    }
+
+    /// Takes `amount` off the total.
+    #[inline]
+    pub fn pay(&mut self, amount: i128) {
+        self.total = subtract(self.total, amount);
+    }
+
+    /// Adds `amount` to the total.
+    #[inline]
+    pub fn receive(&mut self, amount: i128) {
+        self.total = add(self.total, amount);
     }
 }
 
@@ -241,8 +268,9 @@ impl Ledger {
     /// Changes a total and the currency's sum by `amount`; the caller has checked both. Answers the total.
     pub fn change_total(&mut self, balance: u32, amount: i128) -> i128 {
         let entry = self.balances.at_mut(balance);
-        entry.total += amount;
-        self.currencies.at_mut(entry.currency).supply += amount;
+        entry.receive(amount);
+        let currency = self.currencies.at_mut(entry.currency);
+        currency.supply = add(currency.supply, amount);
         entry.total
     }
 

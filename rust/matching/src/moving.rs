@@ -36,14 +36,14 @@ impl Engine {
             if balance.free() < amount.abs() {
                 return Err(Code::RiskNsf);
             }
-        } else if self.ledger.currencies.at(currency).supply + change > AMOUNT_MAX {
+        } else if self.ledger.currencies.at(currency).supply > AMOUNT_MAX - change {
             return Err(Code::InvalidAmount);
         }
         let account = if account == NIL { self.new_account(number) } else { account };
         let balance = self.ledger.balance_or_new(account, currency);
         let total = if kind == Kind::Reserve {
             let entry = self.ledger.balances.at_mut(balance);
-            entry.held += amount;
+            entry.hold(amount, 0);
             entry.total
         } else {
             self.ledger.change_total(balance, change)
@@ -73,9 +73,9 @@ impl Engine {
             return Err(Code::ReservationClosed);
         }
         let account = self.ledger.account(entry.account);
-        let balance = self.ledger.balance_or_new(account, self.ledger.currency(entry.currency));
+        let balance = self.ledger.balance(account, self.ledger.currency(entry.currency));
         self.ledger.references.at_mut(index).state = state;
-        self.ledger.balances.at_mut(balance).held -= entry.amount;
+        self.ledger.balances.at_mut(balance).release(entry.amount, 0);
         let total = self.ledger.change_total(balance, change);
         let shown = if kind == Kind::Commit { change } else { entry.amount };
         self.emit_balance(kind, &entry, shown, total);

@@ -1,6 +1,6 @@
 //! PLACE: the checks of a new order in their order, then matching, then what remains rests or leaves.
 
-use crate::amount::with_fee_rounded_up;
+use crate::amount::{add, with_fee_rounded_up};
 use crate::book::{Book, Order};
 use crate::engine::Engine;
 use crate::events::{Command, Event, EventType, Outcome, Status};
@@ -63,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// The checks of PLACE, numbered as in the rules. What it makes, a balance of 0, is no change.
+    /// The checks of PLACE, numbered as in the rules.
     #[inline]
     fn admit(&mut self, command: &Command) -> Result<Admitted, Code> {
         let &Command { price, quantity, amount, .. } = command;
@@ -228,9 +228,7 @@ impl Engine {
         let book = self.books.books.at(taker.book);
         let hold = book.hold(taker.side, reserve_price, taker.remaining, order.worst_fee_bps());
         let lock = book.lock(taker.side, taker.price, taker.remaining);
-        let balance = self.ledger.balances.at_mut(held_balance);
-        balance.held += hold;
-        balance.locked += lock;
+        self.ledger.balances.at_mut(held_balance).hold(hold, lock);
         self.books.add(order, taker.book, taker.side, taker.price, command.timestamp);
     }
 
@@ -255,7 +253,7 @@ impl Engine {
         for level in levels() {
             let (quantity, ends) = self.reachable(taker, level, missing);
             missing -= quantity;
-            notional = notional.saturating_add(book.notional(self.books.levels.at(level).price, quantity));
+            notional = add(notional, book.notional(self.books.levels.at(level).price, quantity));
             if ends || missing == 0 {
                 break;
             }

@@ -4,6 +4,7 @@
 //! Cost: O(1) a fill, and O(log levels) for each price that is used up. A fill reads the resting order, its
 //! two balances, its level and its index entry: five cache lines, none found through another but the order.
 
+use crate::amount::{add, subtract};
 use crate::engine::Engine;
 use crate::events::{Event, EventType, MAKER_COMPLETED, MAKER_REBATE, TAKER_COMPLETED};
 use crate::types::{Code, NIL, OrderType, Side, StpMode};
@@ -93,33 +94,32 @@ impl Engine {
 
         // Each balance changes in its turn: both sides may be of one account.
         let balances = &mut self.ledger.balances;
-        let maker_account = match taker.side {
+        let maker = match taker.side {
             Side::Buy => {
-                balances.at_mut(taker.quote_balance).total -= notional + taker_fee;
-                balances.at_mut(taker.base_balance).total += base_amount;
-                balances.at_mut(other).total += notional - maker_fee;
+                balances.at_mut(taker.quote_balance).pay(add(notional, taker_fee));
+                balances.at_mut(taker.base_balance).receive(base_amount);
+                balances.at_mut(other).receive(subtract(notional, maker_fee));
                 let maker = balances.at_mut(held);
-                maker.total -= base_amount;
-                maker.held -= maker_hold;
-                maker.locked -= base_amount;
-                maker.account_number
+                maker.pay(base_amount);
+                maker.release(maker_hold, base_amount);
+                maker
             }
             Side::Sell => {
-                balances.at_mut(taker.base_balance).total -= base_amount;
-                balances.at_mut(taker.quote_balance).total += notional - taker_fee;
-                balances.at_mut(other).total += base_amount;
+                balances.at_mut(taker.base_balance).pay(base_amount);
+                balances.at_mut(taker.quote_balance).receive(subtract(notional, taker_fee));
+                balances.at_mut(other).receive(base_amount);
                 let maker = balances.at_mut(held);
-                maker.total -= notional + maker_fee;
-                maker.held -= maker_hold;
-                maker.locked -= notional;
-                maker.account_number
+                maker.pay(add(notional, maker_fee));
+                maker.release(maker_hold, notional);
+                maker
             }
         };
-        balances.at_mut(taker.fee_balance).total += taker_fee + maker_fee;
+        let maker_account = maker.account_number;
+        balances.at_mut(taker.fee_balance).receive(add(taker_fee, maker_fee));
 
         taker.remaining -= quantity;
         taker.filled += quantity;
-        taker.notional += notional;
+        taker.notional = add(taker.notional, notional);
         self.books.shrink(index, quantity);
         if maker_remaining == 0 {
             self.books.dequeue(index);
@@ -200,9 +200,9 @@ impl Engine {
         let order = self.books.orders.at(index);
         let level = self.books.levels.at(order.level);
         let book = self.books.books.at(level.book);
-        let balance = self.ledger.balances.at_mut(order.held_balance);
-        balance.held -= book.hold(level.side, order.reserve_price, quantity, order.worst_fee_bps());
-        balance.locked -= book.lock(level.side, level.price, quantity);
+        let hold = book.hold(level.side, order.reserve_price, quantity, order.worst_fee_bps());
+        let lock = book.lock(level.side, level.price, quantity);
+        self.ledger.balances.at_mut(order.held_balance).release(hold, lock);
     }
 
     /// Takes all that remains off an incoming order.

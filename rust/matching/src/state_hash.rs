@@ -1,0 +1,29 @@
+//! The hash of the state: SHA-256 of the snapshot, in hex, without building the snapshot.
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use crate::engine::Engine;
+use crate::snapshot::Sink;
+
+impl Sink for Sha256 {
+    fn take(&mut self, bytes: &[u8]) {
+        self.update(bytes);
+    }
+}
+
+impl Engine {
+    /// Hex SHA-256 of the snapshot; equal for equal states, on both cores.
+    #[must_use]
+    pub fn state_hash(&self) -> String {
+        let mut digest = Sha256::new();
+        self.write_snapshot(&mut digest);
+        let mut text = String::with_capacity(64);
+        for byte in digest.finalize() {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text
+    }
+}
