@@ -207,7 +207,7 @@ _EVENT_WORDS: dict[EventType, Callable[[Event, str], Iterator[str]]] = {
 
 def _ask(core: MatchingCore, words: list[str]) -> str:
     question, *names = words
-    return {
+    questions: dict[str, Callable[..., str]] = {
         "balance": _ask_balance,
         "book": _ask_book,
         "order": _ask_order,
@@ -215,7 +215,8 @@ def _ask(core: MatchingCore, words: list[str]) -> str:
         "account": _ask_account,
         "symbol": _ask_symbol,
         "currencies": _ask_currencies,
-    }[question](core, *names)
+    }
+    return questions[question](core, *names)
 
 
 def _ask_balance(core: MatchingCore, account: str, currency: str) -> str:
@@ -319,13 +320,11 @@ def _command(words: list[str]) -> Command | CreateSymbol:
             mode = _member(StpMode, positional[1])
             return Command(kind, flags=active, order_type=mode, account=_number(_ACCOUNTS, positional[0]))
         case CommandKind.SET_ACCOUNT_FEES:
-            account = _number(_ACCOUNTS, positional[0])
+            owner = _number(_ACCOUNTS, positional[0])
             if positional[1] == "none":
-                return Command(kind, account=account)
+                return Command(kind, account=owner)
             taker, maker = (_number({}, bps) for bps in positional[1:])
-            return Command(
-                kind, account=account, flags=FLAG_ACTIVE, order_id=unsigned_64(taker), price=maker
-            )
+            return Command(kind, account=owner, flags=FLAG_ACTIVE, order_id=unsigned_64(taker), price=maker)
     raise ValueError(f"no such command: {words}")
 
 
@@ -392,7 +391,8 @@ def _number(names: dict[str, int], text: str) -> int:
         return names[text]
     if power := _POWER.fullmatch(text):
         sign, base, exponent, rest = power.groups()
-        return (-1 if sign else 1) * int(base) ** int(exponent) + int(rest or 0)
+        figure: int = int(base) ** int(exponent)
+        return (-figure if sign else figure) + int(rest or 0)
     return int(text)
 
 

@@ -3,7 +3,6 @@
 use crate::book::Book;
 use crate::engine::Engine;
 use crate::events::{Command, Outcome, SymbolRequest};
-use crate::ledger::Account;
 use crate::types::{Code, FEE_ACCOUNT, FLAG_ACTIVE, NIL, StpMode, fees_valid};
 
 /// A pair of fees in basis points, if they keep the rules.
@@ -64,9 +63,10 @@ impl Engine {
         if base == NIL || quote == NIL || base == quote {
             return Err(Code::InvalidCurrency);
         }
-        let book = Book::new(symbol, request).ok_or(Code::InvalidSymbolSpecification)?;
-        let fee_balance = self.ledger.balance_or_new(self.ledger.account(FEE_ACCOUNT), quote);
-        Ok(self.books.add_book(Book { base_index: base, quote_index: quote, fee_balance, ..book }))
+        let mut book = Book::new(symbol, request).ok_or(Code::InvalidSymbolSpecification)?;
+        (book.base_index, book.quote_index) = (base, quote);
+        book.fee_balance = self.ledger.balance_or_new(self.ledger.account(FEE_ACCOUNT), quote);
+        Ok(self.books.add_book(book))
     }
 
     pub(crate) fn update_symbol(&mut self, command: &Command) -> Result<Outcome, Code> {
@@ -101,8 +101,7 @@ impl Engine {
             return Err(Code::AccountAlreadyExists);
         }
         let stp_mode = StpMode::from_record(command.order_type).ok_or(Code::UnsupportedCommand)?;
-        let (number, active) = (command.account, is_active(command));
-        self.ledger.add_account(Account { number, active, stp_mode, ..Account::default() });
+        self.ledger.add_account(command.account, is_active(command), stp_mode);
         Ok(Outcome::DONE)
     }
 

@@ -190,6 +190,11 @@ impl Book {
     }
 }
 
+/// Hash of the price of a level; a rank tells the sides apart.
+fn hash_of_level(book: u32, side: Side, price: i64) -> u64 {
+    hash(side.rank(price).cast_unsigned() ^ u64::from(book).rotate_right(16))
+}
+
 fn power_of_ten(value: i64) -> Option<i64> {
     let mut power = 1i64;
     while power < value {
@@ -208,6 +213,7 @@ pub struct Books {
     order_index: HashIndex,
     /// Price levels of all books.
     pub levels: Slab<Level>,
+    level_index: HashIndex,
     /// Symbols and their books.
     pub books: Slab<Book>,
     book_index: HashIndex,
@@ -222,6 +228,7 @@ impl Books {
             timestamps: Vec::with_capacity(capacity.saturating_add(1)),
             order_index: HashIndex::new(capacity),
             levels: Slab::new(0),
+            level_index: HashIndex::new(0),
             books: Slab::new(0),
             book_index: HashIndex::new(0),
         }
@@ -265,6 +272,23 @@ impl Books {
         self.order_index.find(hash(id), |index| self.orders.at(index).id == id)
     }
 
+    /// Index of the level at `price`, or `NIL`.
+    #[must_use]
+    #[inline]
+    pub fn level(&self, book: u32, side: Side, price: i64) -> u32 {
+        self.level_index.find(hash_of_level(book, side, price), |index| {
+            let level = self.levels.at(index);
+            level.price == price && level.book == book && level.side == side
+        })
+    }
+
+    fn add_level(&mut self, book: u32, side: Side, price: i64) -> u32 {
+        let index = self.levels.insert(Level { price, book, side, ..Level::default() });
+        self.level_index.insert(hash_of_level(book, side, price), index);
+        self.books.at_mut(book).ladder_mut(side).add(side.rank(price), index);
+        index
+    }
+
     /// Puts a new order behind the queue at `price`.
     #[inline]
     pub fn add(&mut self, order: Order, book: u32, side: Side, price: i64, timestamp: u64) {
@@ -284,13 +308,10 @@ impl Books {
     /// Puts an order that is in no queue behind the one at `price`.
     #[inline]
     pub fn enqueue(&mut self, index: u32, book: u32, side: Side, price: i64) {
-        let levels = &mut self.levels;
-        let entry = self.books.at_mut(book);
-        entry.orders += 1;
-        let level_index = entry
-            .ladder_mut(side)
-            .level_at(side.rank(price), || levels.insert(Level { price, book, side, ..Level::default() }));
-        let level = levels.at_mut(level_index);
+        let found = self.level(book, side, price);
+        let level_index = if found == NIL { self.add_level(book, side, price) } else { found };
+        self.books.at_mut(book).orders += 1;
+        let level = self.levels.at_mut(level_index);
         let order = self.orders.at_mut(index);
         let tail = level.tail;
         level.total += i128::from(order.remaining);
@@ -332,6 +353,7 @@ impl Books {
         entry.orders -= 1;
         if empty {
             entry.ladder_mut(side).remove(side.rank(price));
+            self.level_index.remove(hash_of_level(book, side, price), level_index);
             self.levels.remove(level_index);
         }
     }
@@ -378,7 +400,14 @@ impl Books {
         rows.collect()
     }
 
-    /// Reads the first place where a search for `id` looks; see `Engine::warm`.
+    /// Reads the first place where a search for the level at `price` looks; see `ahead`.
+    #[must_use]
+    #[inline]
+    pub fn touch_level(&self, book: u32, side: Side, price: i64) -> u32 {
+        self.level_index.touch(hash_of_level(book, side, price))
+    }
+
+    /// Reads the first place where a search for `id` looks; see `ahead`.
     #[must_use]
     #[inline]
     pub fn touch(&self, id: u64) -> u32 {

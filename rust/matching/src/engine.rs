@@ -6,15 +6,11 @@
 //! then changes the state, so a refused one has changed nothing but the sequences.
 //! There is no clock, no IO and no thread here, and nothing panics.
 
+use crate::ahead::GROUP;
 use crate::book::Books;
 use crate::events::{COMMAND_SIZE, Command, Event, Outcome, RESULT_SIZE};
-use crate::ledger::{Account, Ledger};
+use crate::ledger::Ledger;
 use crate::types::{Code, FEE_ACCOUNT, Kind, StpMode};
-
-/// Open orders below which the books fit the caches and touching ahead would only cost.
-const WARM_ORDERS_MIN: usize = 16_384;
-/// Commands that are touched ahead together.
-const WARM_GROUP: usize = 16;
 
 /// The whole state, and the events not yet taken away.
 #[derive(Clone, Debug)]
@@ -36,24 +32,16 @@ impl Engine {
     /// An engine with the fee account alone, and room for `capacity` open orders before anything grows.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        let mut engine = Self::empty(capacity);
-        let fee_account =
-            Account { number: FEE_ACCOUNT, active: false, stp_mode: StpMode::None, ..Account::default() };
-        engine.ledger.add_account(fee_account);
-        engine
-    }
-
-    /// An engine without even the fee account, for a snapshot to fill.
-    #[must_use]
-    pub(crate) fn empty(capacity: usize) -> Self {
-        Self {
+        let mut engine = Self {
             books: Books::new(capacity),
             ledger: Ledger::new(),
             command_sequence: 0,
             event_sequence: 0,
             events: Vec::new(),
             timestamp: 0,
-        }
+        };
+        engine.ledger.add_account(FEE_ACCOUNT, false, StpMode::None);
+        engine
     }
 
     /// Applies `records` in order and appends each result's record by `answer`.
@@ -62,9 +50,9 @@ impl Engine {
         records: &[[u8; COMMAND_SIZE]],
         mut answer: impl FnMut([[u8; 8]; RESULT_SIZE / 8]),
     ) {
-        for group in records.chunks(WARM_GROUP) {
-            if group.len() > 1 && self.books.orders.len() >= WARM_ORDERS_MIN {
-                self.warm(group);
+        for group in records.chunks(GROUP) {
+            if group.len() > 1 && self.is_large() {
+                self.read_commands_ahead(group);
             }
             for record in group {
                 let before = self.event_sequence;

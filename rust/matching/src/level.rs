@@ -63,17 +63,13 @@ impl Ladder {
         self.best
     }
 
-    /// The level at `rank`, made by `make` if it is missing.
+    /// Adds `level` at a new `rank`.
     #[inline]
-    pub fn level_at(&mut self, rank: i64, make: impl FnOnce() -> u32) -> u32 {
-        if rank == self.best_rank {
-            return self.best;
-        }
-        let level = *self.levels.entry(rank).or_insert_with(make);
+    pub fn add(&mut self, rank: i64, level: u32) {
+        self.levels.insert(rank, level);
         if rank < self.best_rank {
             (self.best_rank, self.best) = (rank, level);
         }
-        level
     }
 
     /// Takes the level at `rank` away.
@@ -118,10 +114,9 @@ mod tests {
         let mut ladder = Ladder::default();
         assert!(ladder.is_empty() && !ladder.crosses(RANK_ANY));
         for (rank, level) in [(5, 50), (3, 30), (9, 90)] {
-            assert_eq!(ladder.level_at(rank, || level), level);
+            ladder.add(rank, level);
         }
         assert_eq!((ladder.best(), ladder.len()), (30, 3));
-        assert_eq!(ladder.level_at(3, || 99), 30);
         assert_eq!(ladder.iter().collect::<Vec<_>>(), [30, 50, 90]);
         assert_eq!(ladder.crossed_by(5).collect::<Vec<_>>(), [30, 50]);
         assert!(ladder.crosses(3) && !ladder.crosses(2));

@@ -25,6 +25,7 @@ pub mod snapshot;
 pub mod types;
 
 mod administration;
+mod ahead;
 mod changing;
 mod moving;
 mod placing;

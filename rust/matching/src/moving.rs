@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::events::{Command, Event, EventType, Outcome};
 use crate::index::halves;
-use crate::ledger::{Account, Reference, ReferenceState};
+use crate::ledger::{Reference, ReferenceState};
 use crate::types::{AMOUNT_MAX, Code, FEE_ACCOUNT, Kind, NIL, StpMode};
 
 impl Engine {
@@ -39,7 +39,8 @@ impl Engine {
         } else if self.ledger.currencies.at(currency).supply > AMOUNT_MAX - change {
             return Err(Code::InvalidAmount);
         }
-        let account = if account == NIL { self.new_account(number) } else { account };
+        let account =
+            if account == NIL { self.ledger.add_account(number, true, StpMode::None) } else { account };
         let balance = self.ledger.balance_or_new(account, currency);
         let total = if kind == Kind::Reserve {
             let entry = self.ledger.balances.at_mut(balance);
@@ -102,15 +103,6 @@ impl Engine {
     fn total_of(&self, entry: &Reference) -> i128 {
         let account = self.ledger.account(entry.account);
         self.ledger.balances.at(self.ledger.balance(account, self.ledger.currency(entry.currency))).total
-    }
-
-    fn new_account(&mut self, number: u64) -> u32 {
-        self.ledger.add_account(Account {
-            number,
-            active: true,
-            stp_mode: StpMode::None,
-            ..Account::default()
-        })
     }
 
     fn emit_balance(&mut self, kind: Kind, entry: &Reference, amount: i128, total: i128) {

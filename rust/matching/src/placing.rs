@@ -97,8 +97,7 @@ impl Engine {
         }
         // 5
         quantity_allowed(book, quantity)?;
-        let (taker_fee_bps, maker_fee_bps) =
-            account.fees.unwrap_or((book.taker_fee_bps, book.maker_fee_bps));
+        let (taker_fee_bps, maker_fee_bps) = account.fees.unwrap_or((book.taker_fee_bps, book.maker_fee_bps));
         let worst_fee_bps = i64::from(taker_fee_bps.max(maker_fee_bps).max(0));
         let with_budget = order_type == OrderType::FokBudget;
         // 6, 7

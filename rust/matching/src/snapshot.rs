@@ -10,15 +10,13 @@ use std::fmt;
 use crate::book::{Book, Order};
 use crate::engine::Engine;
 use crate::events::SymbolRequest;
-use crate::ledger::{Account, Reference, ReferenceState};
+use crate::ledger::{Reference, ReferenceState};
 use crate::placing::price_allowed;
-use crate::types::{
-    AMOUNT_MAX, FEE_ACCOUNT, Kind, NIL, OrderType, SCALED_MAX, Side, StpMode, fees_valid,
-};
+use crate::types::{AMOUNT_MAX, FEE_ACCOUNT, Kind, NIL, OrderType, SCALED_MAX, Side, StpMode, fees_valid};
 
 const MAGIC: [u8; 8] = *b"OSCORE01";
 /// Bytes of an order in the snapshot.
-const ORDER_SIZE: usize = 78;
+const ORDER_SIZE: usize = 70;
 /// Sequences beyond this are no engine's: it leaves room for every command that can still come.
 const SEQUENCE_MAX: u64 = 1 << 62;
 
@@ -148,7 +146,10 @@ impl Engine {
         let mut engine = Self::new(capacity.max(bytes.len() / ORDER_SIZE));
         engine.command_sequence = reader.u64()?;
         engine.event_sequence = reader.u64()?;
-        require(engine.command_sequence.max(engine.event_sequence) <= SEQUENCE_MAX, "a sequence is too large")?;
+        require(
+            engine.command_sequence.max(engine.event_sequence) <= SEQUENCE_MAX,
+            "a sequence is too large",
+        )?;
         for _ in 0..reader.u32()? {
             let currency = reader.u32()?;
             require(currency != 0 && engine.ledger.currency(currency) == NIL, "a currency is no new number")?;
@@ -166,7 +167,10 @@ impl Engine {
         for _ in 0..reader.u64()? {
             engine.read_reference(&mut reader)?;
         }
-        require(engine.ledger.balances.iter().all(|(_, balance)| balance.free() >= 0), "more is held than is there")?;
+        require(
+            engine.ledger.balances.iter().all(|(_, balance)| balance.free() >= 0),
+            "more is held than is there",
+        )?;
         let crossed = |book: &Book| {
             let bid = engine.books.levels.at(book.ladder(Side::Buy).best()).price;
             book.ladder(Side::Sell).crosses(Side::Sell.rank(bid))
@@ -210,7 +214,7 @@ impl Engine {
             self.ledger.account(FEE_ACCOUNT)
         } else {
             require(number != 0 && self.ledger.account(number) == NIL, "an account is no new number")?;
-            self.ledger.add_account(Account { number, active, stp_mode, ..Account::default() })
+            self.ledger.add_account(number, active, stp_mode)
         };
         let account = self.ledger.accounts.at_mut(index);
         (account.fees, account.stp_mode) = (fees, stp_mode);
@@ -221,7 +225,10 @@ impl Engine {
             let balance = self.ledger.balance_or_new(index, currency);
             require(self.ledger.balances.at(balance).total == 0, "a balance comes twice")?;
             self.ledger.change_total(balance, total);
-            require(self.ledger.currencies.at(currency).supply <= AMOUNT_MAX, "a currency's sum is too large")?;
+            require(
+                self.ledger.currencies.at(currency).supply <= AMOUNT_MAX,
+                "a currency's sum is too large",
+            )?;
         }
         Ok(())
     }
@@ -236,7 +243,10 @@ impl Engine {
         require(book_index != NIL, "an order is of no symbol")?;
         let side = Side::from_record(reader.u8()?).ok_or(SnapshotError("no such side"))?;
         let order_type = OrderType::from_record(reader.u8()?).ok_or(SnapshotError("no such order type"))?;
-        require(matches!(order_type, OrderType::Gtc | OrderType::PostOnly), "an order of this type cannot rest")?;
+        require(
+            matches!(order_type, OrderType::Gtc | OrderType::PostOnly),
+            "an order of this type cannot rest",
+        )?;
         let (price, reserve_price) = (reader.i64()?, reader.i64()?);
         let (quantity, remaining) = (reader.i64()?, reader.i64()?);
         let (taker_fee_bps, maker_fee_bps) = reader.fees()?;

@@ -53,12 +53,24 @@ impl Engine {
     #[inline]
     pub(crate) fn take(&mut self, taker: &mut Taker) {
         let opposite = taker.side.opposite();
+        // Levels read ahead and not yet used up.
+        let mut ahead = 0;
+        let mut current = NIL;
+        let large = self.is_large();
         while taker.remaining > 0 {
             let ladder = self.books.books.at(taker.book).ladder(opposite);
             if !ladder.crosses(taker.limit) {
                 return;
             }
-            let level = self.books.levels.at(ladder.best());
+            let best = ladder.best();
+            if large && best != current {
+                current = best;
+                if ahead == 0 {
+                    ahead = self.read_levels_ahead(taker.book, opposite);
+                }
+                ahead -= 1;
+            }
+            let level = self.books.levels.at(best);
             let (index, price) = (level.head, level.price);
             if index == NIL {
                 debug_assert!(false, "a level without orders");

@@ -242,6 +242,36 @@ class LedgerLockReply(Message, frozen=True):
     error: str | None = None
 
 
+class LedgerHistoryRequest(Message, frozen=True):
+    """Request `ledger.history.get`: a user's ledger entries, newest first. `cursor` is that of the page before."""
+
+    user_id: str
+    asset: str | None = None
+    limit: int = 100
+    cursor: str | None = None
+
+
+class LedgerHistoryEntry(Message, frozen=True):
+    """One ledger entry: `balance` is the running one after it, `created_at` ISO 8601 in UTC."""
+
+    transaction_id: str
+    asset: str
+    amount: str
+    balance: str
+    entry_type: str
+    reference_type: str
+    reference_id: str
+    created_at: str
+
+
+class LedgerHistoryReply(Message, frozen=True):
+    """Answer of `ledger.history.get`; without `next_cursor` it is the last page, with `error` there is none."""
+
+    entries: list[LedgerHistoryEntry]
+    next_cursor: str | None = None
+    error: str | None = None
+
+
 class BalanceUpdated(Message, frozen=True):
     """Payload of `balances.updated.<userId>`."""
 

@@ -26,6 +26,9 @@ CUSTODY_WITHDRAWAL_REQUESTED = "custody.withdrawal.requested"
 CUSTODY_WITHDRAWAL_RESERVED = "custody.withdrawal.reserved"
 CUSTODY_WITHDRAWAL_COMPLETED = "custody.withdrawal.completed"
 CUSTODY_WITHDRAWAL_FAILED = "custody.withdrawal.failed"
+MARKETDATA_TICKER = "marketdata.ticker"
+MARKETDATA_ORDERBOOK = "marketdata.orderbook"
+MARKETDATA_TRADE = "marketdata.trade"
 
 # Queue groups
 ORDER_ROUTER_QUEUE = "order-router"

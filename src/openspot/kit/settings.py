@@ -85,11 +85,19 @@ class Settings(BaseSettings):
     access_token_s: int = Field(default=900, ge=1, description="Life of an access token")
     refresh_token_s: int = Field(default=2_592_000, ge=1, description="Life of a refresh token")
     body_bytes_max: int = Field(default=65_536, ge=1024, description="Largest request body")
+    rest_requests_max: int = Field(default=4096, ge=1, description="Requests at a time; beyond it 503")
+    audit_queue_max: int = Field(default=20_000, ge=1, description="Audit records waiting; beyond it requests wait")
+    trusted_proxies: str = Field(
+        default="", description="Addresses, with commas, whose X-Forwarded-For tells the client's address"
+    )
+    cors_origins: str = Field(default="", description="Origins, with commas, whose pages may call the REST edge")
 
     # WebSocket edge
     ws_idle_s: float = Field(default=120.0, gt=0, description="Close a silent connection after this time")
     ws_message_bytes_max: int = Field(default=16_384, ge=128, description="Largest client message")
     ws_queue_max: int = Field(default=1024, ge=1, description="Messages waiting for one client")
+    ws_connections_max: int = Field(default=10_000, ge=1, description="Connections at a time; beyond it 503")
+    ws_messages_max: int = Field(default=1000, ge=1, description="Messages of one client in ten seconds")
 
     @property
     def rest_url(self) -> str:

@@ -1,7 +1,8 @@
 """Access tokens of users: HS256 JWTs (Document A 5), the same rules at every edge.
 
 Claims: `sub` (the user id), `role` (`user` or `admin`; absent means `user`), `iat` and `exp` in seconds since
-1970, and optionally `stakingBalance` as decimal text. A token of another kind (claim `typ` other than
+1970, and optionally `sid` (the session that a logout ends), `jti` (this token) and `stakingBalance` as decimal
+text. A token of another kind (claim `typ` other than
 `access`) is refused. Time is passed in, in seconds since 1970.
 """
 
@@ -36,12 +37,17 @@ class InvalidTokenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a valid access token says of its bearer. `expires_at` in seconds since 1970."""
+    """What a valid access token says of its bearer. `expires_at` in seconds since 1970.
+
+    `session_id` and `token_id` are empty where the token names none.
+    """
 
     user_id: str
     role: str
     expires_at: int
     staking_balance: Decimal | None = None
+    session_id: str = ""
+    token_id: str = ""
 
 
 def sign(claims: Claims, secret: str, now: int) -> str:
@@ -60,6 +66,10 @@ def sign(claims: Claims, secret: str, now: int) -> str:
         "iat": now,
         "exp": claims.expires_at,
     }
+    if claims.session_id:
+        payload["sid"] = claims.session_id
+    if claims.token_id:
+        payload["jti"] = claims.token_id
     if claims.staking_balance is not None:
         payload["stakingBalance"] = str(claims.staking_balance)
     return jwt.encode(payload, secret, ALGORITHM)
@@ -95,7 +105,10 @@ def _claims(payload: dict[str, Any], now: float) -> Claims:
         raise InvalidTokenError("the token has expired")
     if not isinstance(role, str) or role not in ROLES:
         raise InvalidTokenError("the claim role is not known")
-    return Claims(user_id, role, expires_at, _staking_balance(payload.get("stakingBalance")))
+    session_id, token_id = payload.get("sid", ""), payload.get("jti", "")
+    if not isinstance(session_id, str) or not isinstance(token_id, str):
+        raise InvalidTokenError("the claims sid and jti are texts")
+    return Claims(user_id, role, expires_at, _staking_balance(payload.get("stakingBalance")), session_id, token_id)
 
 
 def _staking_balance(value: Any) -> Decimal | None:

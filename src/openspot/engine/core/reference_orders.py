@@ -98,7 +98,7 @@ def move(state: State, command: Command, emit: Emit) -> Outcome:
     require(market.symbol.active, ResultCode.SYMBOL_INACTIVE)
     _check_price(market, command.price)
     moved = replace(order, price=command.price, reserve_price=command.price if order.side == Side.BUY else 0)
-    _check_size(market, moved.price, moved.remaining)
+    _check_notional(market, moved.price, moved.remaining)
     free = account.free(market.held_currency(order)) + market.hold(order)
     require(free >= market.hold(moved), ResultCode.RISK_NSF)
     _check_post_only(market, moved)
@@ -137,7 +137,7 @@ def _checked_order(state: State, command: Command) -> Order:
     else:
         require(0 < command.amount <= AMOUNT_MAX, ResultCode.INVALID_BUDGET)
     # The worst price: a BUY's reserve, which is not below its price; a SELL's price; 0 where a budget bounds.
-    _check_size(market, max(order.price, order.reserve_price), order.quantity)
+    _check_notional(market, max(order.price, order.reserve_price), order.quantity)
     needed = _hold(market, order, budget=command.amount)
     require(account.free(market.held_currency(order)) >= needed, ResultCode.RISK_NSF)
     _check_post_only(market, order)
@@ -168,9 +168,8 @@ def _check_price(market: Market, price: int) -> None:
     require(price % market.symbol.tick == 0, ResultCode.INVALID_PRICE_STEP)
 
 
-def _check_size(market: Market, limit: int, quantity: int) -> None:
+def _check_notional(market: Market, limit: int, quantity: int) -> None:
     require(market.notional(limit, quantity) <= AMOUNT_MAX, ResultCode.NOTIONAL_TOO_LARGE)
-    require(market.base_amount(quantity) <= AMOUNT_MAX, ResultCode.NOTIONAL_TOO_LARGE)
 
 
 def _check_post_only(market: Market, order: Order) -> None:

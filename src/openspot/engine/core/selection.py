@@ -1,13 +1,13 @@
 """Which core runs: the Rust one, the Python reference, or the first of the two that is there."""
 
-import importlib
 from typing import cast
 
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.reference import ReferenceCore
 
-RUST_MODULE = "openspot_matching"
 CHOICES = ("auto", "rust", "reference")
+
+_RUST_MODULE = "openspot_matching"
 
 
 class CoreUnavailableError(RuntimeError):
@@ -18,7 +18,7 @@ def make_core(choice: str) -> MatchingCore:
     """A new, empty core; its `name` says which one it is, and the caller shows it.
 
     `auto` takes the Rust core where its wheel is installed, else the reference. `rust` never falls back.
-    A wheel that is there but does not load is an error for both, since hiding it would hide a broken build.
+    A wheel that is there but does not load is an error for both: to pass over it would hide a broken build.
 
     Raises CoreUnavailableError if `rust` is asked for without its wheel, ValueError for an unknown choice.
     """
@@ -27,15 +27,14 @@ def make_core(choice: str) -> MatchingCore:
     if choice == "reference":
         return ReferenceCore()
     try:
-        module = importlib.import_module(RUST_MODULE)
+        from openspot.engine.core.rust_core import RustCore
     except ModuleNotFoundError as error:
-        if error.name != RUST_MODULE:
+        if error.name != _RUST_MODULE:
             raise
         if choice == "auto":
             return ReferenceCore()
         raise CoreUnavailableError(
-            f"the Rust core is not installed: the wheel {RUST_MODULE.replace('_', '-')} is missing. "
-            "Build it with `maturin develop --release -m rust/matching/Cargo.toml`, "
-            "or set the core to `reference` or `auto`."
+            "the Rust core is not installed (no module openspot_matching): build it with `make core`, "
+            "which needs a Rust toolchain, or choose the core `reference` or `auto`"
         ) from error
-    return cast(MatchingCore, module.RustCore())
+    return cast(MatchingCore, RustCore())

@@ -1,0 +1,1 @@
+"""Benchmarks: each prints both sides of one run, and nothing here is a test."""

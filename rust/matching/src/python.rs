@@ -1,0 +1,285 @@
+//! The Python module `openspot_matching`: the class `RustCore` over [`Engine`].
+//!
+//! Records cross as bytes, a batch at a time, and queries answer plain tuples; or one command crosses as
+//! plain integers, and its events gather until they are drained. The interpreter lock is held throughout: an
+//! engine is one thread's state.
+
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::book::{Book, Order};
+use crate::engine::Engine;
+use crate::events::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
+use crate::types::{Kind, NIL, Side};
+
+/// Open orders that a core has room for, unless told otherwise, before anything grows.
+const OPEN_ORDERS_EXPECTED: usize = 1 << 16;
+/// Bytes of undrained events beyond which no further command is taken call by call: 2 GiB.
+const UNDRAINED_BYTES_MAX: usize = 1 << 31;
+/// Bytes that the buffers of events begin with.
+const EVENT_BYTES_EXPECTED: usize = 4_096 * EVENT_SIZE;
+
+type DepthRow = (i64, i128, u32);
+type OrderRow = (u64, u64, u32, u8, u8, i64, i64, i64, i64, u64);
+type BalanceRow = (u64, u32, i128, i128, i128);
+type AccountRow = (u64, bool, u8, Option<i16>, Option<i16>);
+type SymbolRow = (u32, u32, u32, i64, i64, i64, i64, i16, i16, bool);
+
+/// A matching core.
+#[pyclass(subclass, module = "openspot_matching")]
+struct RustCore {
+    engine: Engine,
+    /// Events of a batch, kept so that its memory is used again.
+    batch: Vec<u8>,
+    capacity: usize,
+}
+
+impl RustCore {
+    /// Applies one command whose events gather in the engine; answers its code.
+    #[inline]
+    fn apply_one(&mut self, command: &Command) -> PyResult<u16> {
+        if self.engine.events.len() > UNDRAINED_BYTES_MAX {
+            return Err(PyBufferError::new_err("too many events are waiting: call drain_events()"));
+        }
+        Ok(self.engine.apply(command).code as u16)
+    }
+
+    fn order_row(&self, index: u32, order: &Order) -> OrderRow {
+        let level = self.engine.books.levels.at(order.level);
+        (
+            order.id,
+            self.engine.ledger.balances.at(order.held_balance).account_number,
+            self.engine.books.books.at(level.book).symbol,
+            level.side as u8,
+            order.order_type as u8,
+            level.price,
+            order.reserve_price,
+            order.quantity,
+            order.remaining,
+            self.engine.books.timestamp(index),
+        )
+    }
+
+    fn balance_rows(&self, account: u32, rows: &mut Vec<BalanceRow>) {
+        for (currency, balance) in self.engine.ledger.balances_of(account) {
+            let reserved = balance.held - balance.locked;
+            rows.push((balance.account_number, currency, balance.total, balance.locked, reserved));
+        }
+    }
+}
+
+#[pymethods]
+impl RustCore {
+    #[classattr]
+    fn name() -> &'static str {
+        "rust"
+    }
+
+    #[new]
+    #[pyo3(signature = (open_orders_expected = OPEN_ORDERS_EXPECTED))]
+    fn new(open_orders_expected: usize) -> Self {
+        let mut engine = Engine::new(open_orders_expected);
+        engine.events.reserve(EVENT_BYTES_EXPECTED);
+        Self { engine, batch: Vec::with_capacity(EVENT_BYTES_EXPECTED), capacity: open_orders_expected }
+    }
+
+    fn apply<'py>(
+        &mut self,
+        py: Python<'py>,
+        commands: &[u8],
+    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let (records, rest) = commands.as_chunks::<COMMAND_SIZE>();
+        if !rest.is_empty() {
+            return Err(PyValueError::new_err(format!(
+                "{} bytes are no whole number of commands of {COMMAND_SIZE} bytes",
+                commands.len()
+            )));
+        }
+        let gathered = std::mem::replace(&mut self.engine.events, std::mem::take(&mut self.batch));
+        let engine = &mut self.engine;
+        let results = PyBytes::new_with(py, records.len() * RESULT_SIZE, |buffer| {
+            let (words, _) = buffer.as_chunks_mut::<8>();
+            let (results, _) = words.as_chunks_mut::<{ RESULT_SIZE / 8 }>();
+            let mut places = results.iter_mut();
+            engine.apply_batch(records, |result| {
+                if let Some(place) = places.next() {
+                    *place = result;
+                }
+            });
+            Ok(())
+        });
+        self.batch = std::mem::replace(&mut self.engine.events, gathered);
+        let events = PyBytes::new(py, &self.batch);
+        self.batch.clear();
+        Ok((results?, events))
+    }
+
+    #[getter]
+    fn command_sequence(&self) -> u64 {
+        self.engine.command_sequence
+    }
+
+    #[getter]
+    fn event_sequence(&self) -> u64 {
+        self.engine.event_sequence
+    }
+
+    fn snapshot<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let mut bytes = Vec::new();
+        self.engine.write_snapshot(&mut bytes);
+        PyBytes::new(py, &bytes)
+    }
+
+    fn restore(&mut self, snapshot: &[u8]) -> PyResult<()> {
+        let mut engine = Engine::from_snapshot(snapshot, self.capacity)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        engine.events = std::mem::take(&mut self.engine.events);
+        self.engine = engine;
+        Ok(())
+    }
+
+    fn state_hash(&self) -> String {
+        self.engine.state_hash()
+    }
+
+    fn depth(&self, symbol: u32, levels: usize) -> (Vec<DepthRow>, Vec<DepthRow>) {
+        let book = self.engine.books.book(symbol);
+        (self.engine.books.depth(book, Side::Buy, levels), self.engine.books.depth(book, Side::Sell, levels))
+    }
+
+    fn order(&self, order_id: u64) -> Option<OrderRow> {
+        let index = self.engine.books.find(order_id);
+        (index != NIL).then(|| self.order_row(index, self.engine.books.orders.at(index)))
+    }
+
+    #[pyo3(signature = (account = 0, symbol = 0))]
+    fn open_orders(&self, account: u64, symbol: u32) -> Vec<OrderRow> {
+        let live = self.engine.books.orders.iter().filter(|(_, order)| order.id != 0);
+        let mut rows: Vec<OrderRow> = live
+            .map(|(index, order)| self.order_row(index, order))
+            .filter(|row| (account == 0 || row.1 == account) && (symbol == 0 || row.2 == symbol))
+            .collect();
+        rows.sort_unstable_by_key(|row| row.0);
+        rows
+    }
+
+    #[pyo3(signature = (account = 0))]
+    fn balances(&self, account: u64) -> Vec<BalanceRow> {
+        let mut rows = Vec::new();
+        if account == 0 {
+            for index in self.engine.ledger.by_number() {
+                self.balance_rows(index, &mut rows);
+            }
+        } else {
+            self.balance_rows(self.engine.ledger.account(account), &mut rows);
+        }
+        rows
+    }
+
+    fn account(&self, account: u64) -> Option<AccountRow> {
+        let index = self.engine.ledger.account(account);
+        let entry = self.engine.ledger.accounts.at(index);
+        let fees = entry.fees;
+        (index != NIL).then(|| {
+            let (taker, maker) = (fees.map(|fees| fees.0), fees.map(|fees| fees.1));
+            (entry.number, entry.active, entry.stp_mode as u8, taker, maker)
+        })
+    }
+
+    fn symbols(&self) -> Vec<SymbolRow> {
+        self.engine.books.by_symbol().into_iter().map(symbol_row).collect()
+    }
+
+    fn currencies(&self) -> Vec<u32> {
+        self.engine.ledger.currency_numbers()
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an order has that many fields")]
+    fn place(
+        &mut self,
+        order_id: u64,
+        account: u64,
+        symbol: u32,
+        side: u8,
+        order_type: u8,
+        price: i64,
+        quantity: i64,
+        reserve_price_or_budget: Amount,
+        timestamp: u64,
+    ) -> PyResult<u16> {
+        self.apply_one(&Command {
+            kind: Kind::Place as u8,
+            side,
+            order_type,
+            flags: 0,
+            symbol,
+            timestamp,
+            order_id,
+            account,
+            price,
+            quantity,
+            amount: reserve_price_or_budget.0,
+        })
+    }
+
+    fn cancel(&mut self, order_id: u64, account: u64, symbol: u32, timestamp: u64) -> PyResult<u16> {
+        let kind = Kind::Cancel as u8;
+        self.apply_one(&Command { kind, order_id, account, symbol, timestamp, ..Command::default() })
+    }
+
+    fn move_order(&mut self, order_id: u64, account: u64, price: i64, timestamp: u64) -> PyResult<u16> {
+        let kind = Kind::Move as u8;
+        self.apply_one(&Command { kind, order_id, account, price, timestamp, ..Command::default() })
+    }
+
+    fn reduce(&mut self, order_id: u64, account: u64, quantity: i64, timestamp: u64) -> PyResult<u16> {
+        let kind = Kind::Reduce as u8;
+        self.apply_one(&Command { kind, order_id, account, quantity, timestamp, ..Command::default() })
+    }
+
+    fn drain_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let events = PyBytes::new(py, &self.engine.events);
+        self.engine.events.clear();
+        events
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.engine.books.allocated_bytes()
+    }
+}
+
+/// An amount from Python; nearly all fit 64 bits, which is the fast way through.
+struct Amount(i128);
+
+impl FromPyObject<'_, '_> for Amount {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        match value.extract::<i64>() {
+            Ok(small) => Ok(Self(i128::from(small))),
+            Err(_) => value.extract::<i128>().map(Self),
+        }
+    }
+}
+
+fn symbol_row(book: &Book) -> SymbolRow {
+    (
+        book.symbol,
+        book.base,
+        book.quote,
+        book.base_scale,
+        book.quote_scale,
+        book.tick,
+        book.lot,
+        book.taker_fee_bps,
+        book.maker_fee_bps,
+        book.active,
+    )
+}
+
+/// The matching core of OpenSpot; see `RustCore`.
+#[pymodule]
+fn openspot_matching(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<RustCore>()
+}

@@ -1,0 +1,56 @@
+"""A typed asynchronous client of OpenSpot: REST and WebSocket.
+
+    async with OpenSpotClient() as client:
+        await client.login("me@example.org", "password")
+        order = await client.place_order("BTC-USD", "buy", quantity="0.1", price="25000")
+        async with client.stream("trades:BTC-USD") as stream:
+            async for event in stream:
+                ...
+
+Decimals are `Decimal`, never floats. What the platform refuses raises ApiError; what could not be asked or
+answered raises UnreachableError. Both are OpenSpotError.
+"""
+
+from openspot.client.errors import ApiError, OpenSpotError, StreamClosedError, StreamError, UnreachableError
+from openspot.client.records import (
+    Balance,
+    BulkCancel,
+    CancelFailure,
+    Candle,
+    Level,
+    Market,
+    MarketTrade,
+    Order,
+    OrderBook,
+    Page,
+    Session,
+    Ticker,
+    User,
+)
+from openspot.client.rest import OpenSpotClient
+from openspot.client.stream import Push, Reconnected, Stream
+
+__all__ = [
+    "ApiError",
+    "Balance",
+    "BulkCancel",
+    "CancelFailure",
+    "Candle",
+    "Level",
+    "Market",
+    "MarketTrade",
+    "OpenSpotClient",
+    "OpenSpotError",
+    "Order",
+    "OrderBook",
+    "Page",
+    "Push",
+    "Reconnected",
+    "Session",
+    "Stream",
+    "StreamClosedError",
+    "StreamError",
+    "Ticker",
+    "UnreachableError",
+    "User",
+]

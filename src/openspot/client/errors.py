@@ -1,0 +1,88 @@
+"""Everything that a call of the client can raise."""
+
+from typing import Any
+
+import msgspec
+
+
+class OpenSpotError(Exception):
+    """Base of the client's errors."""
+
+
+class ApiError(OpenSpotError):
+    """The platform refused a request.
+
+    `status` is the HTTP status, `code` the platform's name of the reason, `message` its words. `retry_after_s` is
+    how long to wait (429, 503), `details` what the platform adds, for example an order id, `request_id` what to
+    quote when asking the operator.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        details: dict[str, Any] | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(f"{status} {code}: {message}")
+        self.status = status
+        self.code = code
+        self.message = message
+        self.retry_after_s = retry_after_s
+        self.details = details or {}
+        self.request_id = request_id
+
+
+class UnreachableError(OpenSpotError):
+    """No readable answer: not connected, cut off, timed out. What was asked may or may not have been done."""
+
+
+class StreamError(OpenSpotError):
+    """The WebSocket edge refused a message of this client; `code` names the reason."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class StreamClosedError(OpenSpotError):
+    """The stream has ended. `code` is the WebSocket close code, 1006 if the connection was cut."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(f"the stream was closed: {code} {reason}".rstrip())
+        self.code = code
+        self.reason = reason
+
+
+class _ErrorBody(msgspec.Struct, rename="camel"):
+    message: str | list[str] = ""
+    code: str = ""
+    error: str = ""
+    request_id: str | None = None
+    details: dict[str, Any] | None = None
+
+
+def api_error(status: int, body: bytes, retry_after: str | None) -> ApiError:
+    """The error that an answer with a failing status speaks of; a body in another shape is quoted as it is."""
+    try:
+        parsed = msgspec.json.decode(body, type=_ErrorBody)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        parsed = _ErrorBody(message=body[:200].decode("utf-8", "replace"))
+    message = parsed.message if isinstance(parsed.message, str) else "; ".join(parsed.message)
+    return ApiError(
+        status,
+        parsed.code or f"HTTP_{status}",
+        message or parsed.error,
+        retry_after_s=_seconds(retry_after),
+        details=parsed.details,
+        request_id=parsed.request_id,
+    )
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    # The platform gives whole seconds; a date, which HTTP also allows, is no number and gives none.
+    return float(retry_after) if retry_after is not None and retry_after.isdecimal() else None

@@ -1,0 +1,160 @@
+"""What the platform answers, typed. Decimals are exact; times are aware datetimes or milliseconds since 1970."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+
+Entry = TypeVar("Entry")
+
+
+class Record(msgspec.Struct, rename="camel", frozen=True):
+    """Base of all records. Fields that a newer platform adds are ignored."""
+
+
+class User(Record, frozen=True):
+    """A registered user; `role` is `user` or `admin`."""
+
+    user_id: str
+    email: str
+    role: str
+    created_at: datetime
+
+
+class Session(Record, frozen=True):
+    """The tokens of a login. `expires_in` is the life of the access token in seconds."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    user_id: str
+
+
+class Order(Record, frozen=True):
+    """An order (Document A 2.1). `side`, `type`, `time_in_force` and `status` are lower case."""
+
+    order_id: str
+    client_order_id: str | None
+    user_id: str
+    symbol: str
+    side: str
+    type: str
+    time_in_force: str
+    margin_mode: str | None
+    price: Decimal | None
+    quantity: Decimal
+    filled_quantity: Decimal
+    remaining_quantity: Decimal
+    average_price: Decimal | None
+    fee: Decimal
+    fee_currency: str
+    status: str
+    reject_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class CancelFailure(Record, frozen=True):
+    """An order that a bulk cancel could not cancel."""
+
+    order_id: str
+    reason: str
+
+
+class BulkCancel(Record, frozen=True):
+    """What a bulk cancel did: the ids of the cancelled orders, and the failures."""
+
+    cancelled: list[str]
+    failed: list[CancelFailure]
+
+
+class Balance(Record, frozen=True):
+    """The balance of one asset: total = available + locked, apart from what is reserved beyond."""
+
+    asset: str
+    total: Decimal
+    available: Decimal
+    locked: Decimal
+
+
+class Market(Record, frozen=True):
+    """A market. Fees in basis points; a quantity is a multiple of 1/base_scale_k, a price of 1/quote_scale_k."""
+
+    symbol: str
+    base_scale_k: int
+    quote_scale_k: int
+    taker_fee: int
+    maker_fee: int
+
+
+class Level(NamedTuple):
+    """One price level of an order book."""
+
+    price: Decimal
+    quantity: Decimal
+
+
+class OrderBook(Record, frozen=True):
+    """A level-2 book: the best level of each side first. `timestamp` in milliseconds since 1970."""
+
+    symbol: str
+    bids: list[Level]
+    asks: list[Level]
+    sequence: int
+    timestamp: int
+
+
+class MarketTrade(Record, frozen=True):
+    """A public trade; `side` is the taker's. `timestamp` in milliseconds since 1970."""
+
+    trade_id: str
+    price: Decimal
+    quantity: Decimal
+    side: str
+    timestamp: int
+
+
+class Ticker(Record, frozen=True):
+    """A market's last 24 hours; None where nothing was traded or quoted. `timestamp` in milliseconds since 1970."""
+
+    symbol: str
+    last_price: Decimal | None
+    bid_price: Decimal | None
+    ask_price: Decimal | None
+    open_price: Decimal | None
+    high_price: Decimal | None
+    low_price: Decimal | None
+    volume: Decimal
+    quote_volume: Decimal
+    price_change: Decimal | None
+    price_change_percent: Decimal | None
+    timestamp: int
+
+
+class Candle(Record, frozen=True):
+    """One candle. `timestamp` is its open time in milliseconds since 1970."""
+
+    timestamp: int
+    open: Decimal
+    high: Decimal
+    low: Decimal
+    close: Decimal
+    volume: Decimal
+    trades: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Entry]):
+    """A part of a list. `next_cursor` asks for the next one; None on the last."""
+
+    entries: list[Entry]
+    next_cursor: str | None
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)

@@ -1,0 +1,282 @@
+"""The REST side of the client."""
+
+import asyncio
+from decimal import Decimal
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from openspot.client.errors import ApiError, UnreachableError
+from openspot.client.records import (
+    Balance,
+    BulkCancel,
+    Candle,
+    Market,
+    MarketTrade,
+    Order,
+    OrderBook,
+    Page,
+    Session,
+    Ticker,
+    User,
+)
+from openspot.client.stream import Stream
+from openspot.client.transport import Answer, RetryPolicy, Transport
+
+Result = TypeVar("Result")
+Number = Decimal | int | str
+"""An exact number; a float is refused, for it is not what was written."""
+
+PREFIX = "/api/v1"
+NEXT_CURSOR = "X-Next-Cursor"
+DEFAULT_RETRY = RetryPolicy()
+
+
+class OpenSpotClient:
+    """One user's view of the platform. Made with `async with`, or ended with `close`.
+
+    Every call can raise ApiError and UnreachableError. An access token that has expired is renewed once with the
+    refresh token, and the request repeated.
+    """
+
+    def __init__(
+        self,
+        base_url: str = "http://127.0.0.1:3001",
+        ws_url: str = "ws://127.0.0.1:3002",
+        *,
+        timeout_s: float = 15.0,
+        retry: RetryPolicy = DEFAULT_RETRY,
+    ) -> None:
+        self._transport = Transport(base_url + PREFIX, timeout_s, retry)
+        self._ws_url = ws_url
+        self._tokens: Session | None = None
+        self._renewing = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._transport.close()
+
+    # Sessions
+
+    async def register(self, email: str, password: str) -> User:
+        """Create a user. ApiError 409 if the address is taken. It is not logged in."""
+        return await self._call("POST", "/auth/register", User, body={"email": email, "password": password})
+
+    async def login(self, email: str, password: str) -> Session:
+        """Begin a session; later calls are made in it. ApiError 401 for a wrong password."""
+        self._tokens = None
+        body = {"email": email, "password": password}
+        self._tokens = await self._call("POST", "/auth/login", Session, body=body)
+        return self._tokens
+
+    def resume(self, session: Session) -> None:
+        """Go on with the tokens of an earlier login."""
+        self._tokens = session
+
+    async def logout(self) -> None:
+        """End the session; its tokens are worth nothing from then on. Without a session nothing happens."""
+        if self._tokens is not None:
+            await self._send("POST", "/auth/logout", None, None)
+            self._tokens = None
+
+    async def _renew(self, expired: Session) -> Session:
+        async with self._renewing:
+            # Another call may have renewed it meanwhile; a refresh token is good for one use.
+            if self._tokens is not None and self._tokens is not expired:
+                return self._tokens
+            body = {"refreshToken": expired.refresh_token}
+            answer = await self._transport.send("POST", "/auth/refresh", body=body)
+            self._tokens = _decode(answer, Session)
+            return self._tokens
+
+    # Orders
+
+    async def place_order(
+        self,
+        symbol: str,
+        side: str,
+        *,
+        order_type: str = "limit",
+        quantity: Number | None = None,
+        price: Number | None = None,
+        quote_quantity: Number | None = None,
+        time_in_force: str | None = None,
+        max_slippage_bps: Number | None = None,
+        client_order_id: str | None = None,
+        margin_mode: str | None = None,
+    ) -> Order:
+        """Place an order. ApiError 400 with the reason if it is rejected.
+
+        ApiError 504 ORDER_STATUS_UNKNOWN: `details["orderId"]` is the id to ask `order` for. It is never sent twice.
+        """
+        body = {
+            "symbol": symbol,
+            "side": side,
+            "type": order_type,
+            "quantity": _text(quantity, "quantity"),
+            "price": _text(price, "price"),
+            "quoteQuantity": _text(quote_quantity, "quote_quantity"),
+            "timeInForce": time_in_force,
+            "maxSlippageBps": _text(max_slippage_bps, "max_slippage_bps"),
+            "clientOrderId": client_order_id,
+            "marginMode": margin_mode,
+        }
+        return await self._call("POST", "/orders", Order, body=_given(body))
+
+    async def order(self, order_id: str) -> Order:
+        """One order. ApiError 404 if this user has no such order."""
+        return await self._call("GET", f"/orders/{_segment(order_id)}", Order)
+
+    async def orders(
+        self,
+        *,
+        status: str | None = None,
+        symbol: str | None = None,
+        side: str | None = None,
+        client_order_id: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Order]:
+        """The user's orders, newest first, as far as they fit every condition."""
+        query = {"status": status, "symbol": symbol, "side": side, "clientOrderId": client_order_id}
+        return await self._page("/orders", Order, query | {"limit": limit, "cursor": cursor})
+
+    async def order_history(self, *, limit: int = 100, cursor: str | None = None) -> Page[Order]:
+        """The user's orders that have ended, newest first."""
+        return await self._page("/orders/history", Order, {"limit": limit, "cursor": cursor})
+
+    async def cancel_order(self, order_id: str) -> Order:
+        """Cancel an order; answers it as cancelled. ApiError 404 if unknown, 409 if it has ended already."""
+        return await self._call("DELETE", f"/orders/{_segment(order_id)}", Order)
+
+    async def cancel_orders(
+        self, *, symbol: str | None = None, side: str | None = None, order_ids: list[str] | None = None
+    ) -> BulkCancel:
+        """Cancel the open orders that fit every condition; without any, all of the user's."""
+        body = _given({"symbol": symbol, "side": side, "orderIds": order_ids})
+        return await self._call("DELETE", "/orders", BulkCancel, body=body or None)
+
+    # Accounts
+
+    async def balances(self) -> list[Balance]:
+        """The user's balances."""
+        return await self._call("GET", "/accounts/balances", list[Balance])
+
+    async def balance(self, asset: str) -> Balance:
+        """The user's balance of one asset."""
+        return await self._call("GET", f"/accounts/balances/{_segment(asset)}", Balance)
+
+    # Markets
+
+    async def markets(self) -> list[Market]:
+        """All markets."""
+        return await self._call("GET", "/markets", list[Market])
+
+    async def market(self, symbol: str) -> Market:
+        """One market. ApiError 404 if there is none."""
+        return await self._call("GET", f"/markets/{_segment(symbol)}", Market)
+
+    async def order_book(self, symbol: str, *, depth: int | None = None) -> OrderBook:
+        """The book of a market, at most `depth` levels a side."""
+        return await self._call("GET", f"/markets/{_segment(symbol)}/orderbook", OrderBook, query={"depth": depth})
+
+    async def trades(self, symbol: str, *, limit: int = 100) -> list[MarketTrade]:
+        """The newest public trades of a market."""
+        return await self._call("GET", f"/markets/{_segment(symbol)}/trades", list[MarketTrade], query={"limit": limit})
+
+    async def ticker(self, symbol: str) -> Ticker:
+        """The last 24 hours of a market."""
+        return await self._call("GET", f"/markets/{_segment(symbol)}/ticker", Ticker)
+
+    async def tickers(self) -> list[Ticker]:
+        """The last 24 hours of every market."""
+        return await self._call("GET", "/markets/tickers", list[Ticker])
+
+    async def candles(
+        self, symbol: str, *, interval: str = "1m", start: int | None = None, end: int | None = None, limit: int = 500
+    ) -> list[Candle]:
+        """Candles of a market; `start` and `end` in milliseconds since 1970."""
+        query = {"interval": interval, "from": start, "to": end, "limit": limit}
+        return await self._call("GET", f"/markets/{_segment(symbol)}/candles", list[Candle], query=query)
+
+    # Live events
+
+    def stream(self, *channels: str, reconnect: bool = False) -> Stream:
+        """Live events of `channels`, and of the user's orders and balances if there is a session.
+
+        With `reconnect` a stream that is closed is opened again, which a Reconnected tells; without it, or if that
+        fails, StreamClosedError is raised.
+        """
+        return Stream(self._transport, self._ws_url, self._fresh_token, channels, reconnect=reconnect)
+
+    async def _fresh_token(self, renew: bool) -> str | None:
+        if renew and self._tokens is not None:
+            await self._renew(self._tokens)
+        return self._tokens.access_token if self._tokens is not None else None
+
+    # How calls are made
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        result: type[Result],
+        *,
+        query: dict[str, Any] | None = None,
+        body: dict[str, Any] | None = None,
+    ) -> Result:
+        return _decode(await self._send(method, path, query, body), result)
+
+    async def _page(self, path: str, entry: type[Result], query: dict[str, Any]) -> Page[Result]:
+        answer = await self._send("GET", path, query, None)
+        entries: list[Result] = _decode(answer, list[entry])  # type: ignore[valid-type]
+        return Page(entries, answer.headers.get(NEXT_CURSOR))
+
+    async def _send(self, method: str, path: str, query: dict[str, Any] | None, body: dict[str, Any] | None) -> Answer:
+        tokens = self._tokens
+        given = _given(query) if query else None
+        try:
+            token = tokens.access_token if tokens is not None else None
+            return await self._transport.send(method, path, token=token, query=given, body=body)
+        except ApiError as error:
+            if error.status != 401 or tokens is None:
+                raise
+            # Refused before anything was done, so any request may be repeated.
+            try:
+                renewed = await self._renew(tokens)
+            except ApiError:
+                raise error from None
+        return await self._transport.send(method, path, token=renewed.access_token, query=given, body=body)
+
+
+def _decode(answer: Answer, result: type[Result]) -> Result:
+    try:
+        return msgspec.json.decode(answer.body, type=result)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreachableError(f"the answer is not readable: {error}") from error
+
+
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _text(value: Number | None, name: str) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool | float) or not isinstance(value, Decimal | int | str):
+        raise TypeError(f"{name} must be a Decimal, an int or a text, not {type(value).__name__}")
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
+
+
+def _segment(text: str) -> str:
+    return quote(text, safe="")

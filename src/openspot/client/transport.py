@@ -1,0 +1,125 @@
+"""Requests and their repeats.
+
+Only what is safe is sent again, and only so often: a GET that found nobody or a busy platform, and any request
+that was refused with 429 and the time to wait, for then nothing was done. Whether an order that got no answer
+stands is for the caller to ask.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from openspot.client.errors import ApiError, UnreachableError, api_error
+
+BUSY = frozenset({502, 503, 504})
+TOO_MANY_REQUESTS = 429
+CONNECTIONS_MAX = 64
+
+_encode = msgspec.json.Encoder(decimal_format="string").encode
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often a safe request is sent again, and how long (seconds) one pause may be.
+
+    `on_throttled` is told the pause before each wait for a 429.
+    """
+
+    attempts_max: int = 4
+    pause_s: float = 0.2
+    pause_s_max: float = 61.0
+    on_throttled: Callable[[float], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A successful answer."""
+
+    body: bytes
+    headers: Any
+
+
+class Transport:
+    """Sends requests to one base address."""
+
+    def __init__(self, base_url: str, timeout_s: float, retry: RetryPolicy) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+        self._retry = retry
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The HTTP session, made at its first use within the running loop."""
+        if self._session is None:
+            connector = aiohttp.TCPConnector(limit=CONNECTIONS_MAX)
+            self._session = aiohttp.ClientSession(timeout=self._timeout, connector=connector)
+        return self._session
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None = None,
+        query: dict[str, Any] | None = None,
+        body: Any = None,
+    ) -> Answer:
+        """The answer to a request. Raises ApiError for a refusal, UnreachableError without an answer."""
+        headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
+        data = None
+        if body is not None:
+            data = _encode(body)
+            headers["Content-Type"] = "application/json"
+        attempt = 1
+        while True:
+            try:
+                return await self._send_once(method, path, headers, query, data)
+            except (ApiError, UnreachableError) as error:
+                pause_s = self._pause(method, error, attempt)
+                if pause_s is None:
+                    raise
+            attempt += 1
+            await asyncio.sleep(pause_s)
+
+    def _pause(self, method: str, error: ApiError | UnreachableError, attempt: int) -> float | None:
+        """Seconds to wait before the same request is sent again, or None if it is not."""
+        if attempt >= self._retry.attempts_max:
+            return None
+        backoff_s = self._retry.pause_s * 2.0 ** (attempt - 1)
+        if isinstance(error, UnreachableError):
+            return backoff_s if method == "GET" else None
+        if error.status == TOO_MANY_REQUESTS and error.retry_after_s is not None:
+            if error.retry_after_s > self._retry.pause_s_max:
+                return None
+            if self._retry.on_throttled is not None:
+                self._retry.on_throttled(error.retry_after_s)
+            return error.retry_after_s
+        if error.status in BUSY and method == "GET":
+            pause_s = max(backoff_s, error.retry_after_s or 0.0)
+            return pause_s if pause_s <= self._retry.pause_s_max else None
+        return None
+
+    async def _send_once(
+        self, method: str, path: str, headers: dict[str, str], query: dict[str, Any] | None, data: bytes | None
+    ) -> Answer:
+        try:
+            async with self.session.request(
+                method, self._base_url + path, headers=headers, params=query, data=data, allow_redirects=False
+            ) as response:
+                body = await response.read()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise UnreachableError(f"{method} {path}: {str(error) or type(error).__name__}") from error
+        if response.status >= 300:
+            raise api_error(response.status, body, response.headers.get("Retry-After"))
+        return Answer(body, response.headers)

@@ -1,0 +1,111 @@
+"""Which orders the engine knows: all that are live, and the newest of those that ended.
+
+It refuses an order id or external id that was used before, gives events their external ids, and answers
+GetOrder about orders that have left the book. Bounded: of the ended ones the oldest are forgotten.
+
+Entries are plain tuples, since there may be millions: plain tuples of plain values cost the least memory
+and leave the garbage collector nothing to walk. KnownOrder gives their fields names.
+"""
+
+from collections import deque
+from typing import Any, NamedTuple
+
+import msgspec
+
+OPEN = 0
+FILLED = 1
+CANCELLED = 2
+REJECTED = 3
+
+
+class KnownOrder(NamedTuple):
+    """An order of the memory. `status` is one of OPEN, FILLED, CANCELLED, REJECTED of this module.
+
+    `price` is the newest limit, `quantity` what was ordered, `remaining` what was left when it ended (an
+    open order's remaining quantity is the core's to tell).
+    """
+
+    external_id: str
+    account: int
+    symbol: int
+    side: int
+    order_type: int
+    price: int
+    quantity: int
+    status: int = OPEN
+    remaining: int = 0
+
+
+Entry = tuple[Any, ...]
+"""The fields of a KnownOrder; an open order's entry leaves the last two out."""
+
+_LIVE_FIELDS = 7
+_PRICE = 5
+
+
+class OrderMemory:
+    """Orders by order id and by external id."""
+
+    def __init__(self, ended_max: int) -> None:
+        self.entries: dict[int, Entry] = {}
+        self.ids: dict[str, int] = {}
+        """External id → order id."""
+        self._ended: deque[int] = deque()
+        self._ended_max = ended_max
+
+    def open(self, order_id: int, entry: Entry) -> None:
+        """Add an order whose ids are both new; `entry` has the first seven fields of KnownOrder."""
+        self.entries[order_id] = entry
+        if entry[0]:
+            self.ids[entry[0]] = order_id
+
+    def find(self, order_id: int) -> KnownOrder | None:
+        """The order of this id, or None if it is unknown or forgotten."""
+        entry = self.entries.get(order_id)
+        return None if entry is None else KnownOrder(*entry)
+
+    def external_id(self, order_id: int) -> str:
+        """The external id of an order, empty if it has none."""
+        entry = self.entries.get(order_id)
+        return entry[0] if entry else ""
+
+    def move(self, order_id: int, price: int) -> None:
+        """Note an open order's new limit."""
+        entry = self.entries[order_id]
+        self.entries[order_id] = (*entry[:_PRICE], price, *entry[_PRICE + 1 :])
+
+    def end(self, order_id: int, status: int, remaining: int) -> None:
+        """Note that an open order has left, and forget the oldest ended ones beyond the bound."""
+        self.entries[order_id] = (*self.entries[order_id], status, remaining)
+        self._ended.append(order_id)
+        if len(self._ended) > self._ended_max:
+            self._forget(self._ended.popleft())
+
+    def _forget(self, order_id: int) -> None:
+        external_id = self.entries.pop(order_id)[0]
+        if external_id:
+            del self.ids[external_id]
+
+    @property
+    def open_count(self) -> int:
+        """How many orders are open, those included that are still on their way to the core."""
+        return len(self.entries) - len(self._ended)
+
+    def snapshot(self) -> bytes:
+        """The memory as bytes: equal memories, equal bytes."""
+        live = sorted(order_id for order_id, entry in self.entries.items() if len(entry) == _LIVE_FIELDS)
+        return msgspec.msgpack.encode(
+            ([(order_id, self.entries[order_id]) for order_id in (*self._ended, *live)], len(self._ended))
+        )
+
+    def restore(self, snapshot: bytes) -> None:
+        """Replace the memory. Raises ValueError on anything but a whole snapshot."""
+        try:
+            rows, ended = msgspec.msgpack.decode(snapshot, type=tuple[list[tuple[int, tuple[Any, ...]]], int])
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"not a snapshot of the order memory: {error}") from error
+        self.entries = dict(rows)
+        self.ids = {entry[0]: order_id for order_id, entry in rows if entry[0]}
+        self._ended = deque(order_id for order_id, _ in rows[:ended])
+        while len(self._ended) > self._ended_max:
+            self._forget(self._ended.popleft())

@@ -1,0 +1,155 @@
+"""The engine's whole state behind the journal: core, directory, order memory and recent trades.
+
+Durable commands change it by `apply` alone, and what they make of it is a function of the journal: the live
+engine, the start after a crash and `openspot engine verify` all run this code over the same commands.
+
+The live engine takes names and order ids into the directory and the order memory when a command comes in,
+before it is durable, so that a second one with the same id is refused at the door (door.py). A replay does
+the same from the journal (`register`) just before it applies.
+"""
+
+import struct
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.protocol import MatchingCore
+from openspot.engine.core.records import (
+    COMMAND,
+    COMMAND_SIZE,
+    EVENT_MAKER_COMPLETED,
+    EVENT_SIZE,
+    EVENT_TAKER_COMPLETED,
+    CommandKind,
+    CreateSymbol,
+    EventType,
+    decode_commands,
+    decode_results,
+)
+from openspot.engine.directory import DESCRIBE_CURRENCY, NAMING_KINDS, PARTICIPANT_KINDS, Directory, Note
+from openspot.engine.event_batch import EventBatch
+from openspot.engine.order_memory import CANCELLED, FILLED, REJECTED, OrderMemory
+
+RECENT_TRADES_MAX = 1000
+"""Trades of one symbol that GetRecentTrades can answer."""
+
+# Plain numbers: comparing with an enum's member in these loops would cost more than the rest of them.
+_PLACE = int(CommandKind.PLACE)
+_ACCEPTED, _TRADE, _REDUCE = int(EventType.ACCEPTED), int(EventType.TRADE), int(EventType.REDUCE)
+_REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
+
+_EVENT_HEAD = struct.Struct("<BxxBxxxxI20xQQQ16xqq56x")
+"""Of an event: type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
+assert _EVENT_HEAD.size == EVENT_SIZE
+
+
+class Applied(NamedTuple):
+    """What a batch of commands led to: result records, and the events."""
+
+    results: bytes
+    events: EventBatch
+
+
+class _Snapshot(msgspec.Struct, frozen=True):
+    directory: bytes
+    orders: bytes
+    trades: dict[int, list[bytes]]
+
+
+class StateMachine:
+    """Core, directory, order memory and recent trades, changed in step."""
+
+    def __init__(self, core: MatchingCore, orders_remembered: int) -> None:
+        self.core = core
+        self.directory = Directory()
+        self.orders = OrderMemory(orders_remembered)
+        self.trades: dict[int, deque[bytes]] = {}
+        """Symbol → its newest TRADE records, oldest first."""
+
+    def register(self, commands: bytes, notes: Sequence[Note]) -> None:
+        """Take in the names and order ids of commands from the journal, as the door did when they came."""
+        account_or_new, open_order = self.directory.account_or_new, self.orders.open
+        for fields, note in zip(COMMAND.iter_unpack(commands), notes, strict=True):
+            kind = fields[0]
+            if kind == _PLACE:
+                _, side, order_type, _, symbol, _, order_id, account, price, quantity, _, _ = fields
+                open_order(order_id, (note[0], account, symbol, side, order_type, price, quantity))
+            elif kind in PARTICIPANT_KINDS:
+                number = account_or_new(note[0])
+                assert number == fields[7], "a replay gives every participant its old account number"
+
+    def apply(self, commands: bytes, notes: Sequence[Note]) -> Applied:
+        """Apply durable commands, whose names and order ids were taken in before."""
+        commands_before = self.core.command_sequence
+        first_sequence = self.core.event_sequence + 1
+        results, records = self.core.apply(commands)
+        texts = self._follow_events(records, notes, commands_before + 1)
+        if not NAMING_KINDS.isdisjoint(commands[::COMMAND_SIZE]):
+            self._follow_names(commands, notes, results)
+        return Applied(results, EventBatch(first_sequence, records, texts))
+
+    def _follow_events(self, records: bytes, notes: Sequence[Note], first_command: int) -> list[Note]:
+        """Bring orders and trades up to date; answer the texts of each event."""
+        orders, entries, end = self.orders, self.orders.entries, self.orders.end
+        texts: list[Note] = []
+        add = texts.append
+        position = 0
+        for kind, flags, symbol, command, order_id, maker_id, price, quantity in _EVENT_HEAD.iter_unpack(records):
+            if kind == _ACCEPTED:
+                add(notes[command - first_command])
+            elif kind == _TRADE:
+                add((entries[order_id][0], entries[maker_id][0]))
+                self._keep_trade(symbol, records[position : position + EVENT_SIZE])
+                if flags & EVENT_TAKER_COMPLETED:
+                    end(order_id, FILLED, 0)
+                if flags & EVENT_MAKER_COMPLETED:
+                    end(maker_id, FILLED, 0)
+            elif kind == _REDUCE:
+                add((entries[order_id][0],))
+                if flags & EVENT_TAKER_COMPLETED:
+                    end(order_id, CANCELLED, quantity)
+            elif kind == _REJECT:
+                add(notes[command - first_command])
+                end(order_id, REJECTED, quantity)
+            elif kind == _MOVED:
+                add((entries[order_id][0],))
+                orders.move(order_id, price)
+            else:
+                add(notes[command - first_command])
+            position += EVENT_SIZE
+        return texts
+
+    def _keep_trade(self, symbol: int, record: bytes) -> None:
+        trades = self.trades.get(symbol)
+        if trades is None:
+            trades = self.trades[symbol] = deque(maxlen=RECENT_TRADES_MAX)
+        trades.append(record)
+
+    def _follow_names(self, commands: bytes, notes: Sequence[Note], results: bytes) -> None:
+        for command, note, result in zip(decode_commands(commands), notes, decode_results(results), strict=True):
+            kind = CommandKind.CREATE_SYMBOL if isinstance(command, CreateSymbol) else command.kind
+            if kind in NAMING_KINDS and (result.code == ResultCode.SUCCESS or kind == DESCRIBE_CURRENCY):
+                self.directory.apply(command, note)
+
+    def snapshot(self) -> tuple[bytes, bytes]:
+        """(core, everything else), each in canonical bytes."""
+        rest = _Snapshot(
+            self.directory.snapshot(),
+            self.orders.snapshot(),
+            {symbol: list(trades) for symbol, trades in sorted(self.trades.items())},
+        )
+        return self.core.snapshot(), msgspec.msgpack.encode(rest)
+
+    def restore(self, core: bytes, rest: bytes) -> None:
+        """Replace the state. Raises ValueError on anything but what `snapshot` answered."""
+        try:
+            content = msgspec.msgpack.decode(rest, type=_Snapshot)
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"not a snapshot of the engine: {error}") from error
+        self.core.restore(core)
+        self.directory.restore(content.directory)
+        self.orders.restore(content.orders)
+        self.trades = {symbol: deque(trades, RECENT_TRADES_MAX) for symbol, trades in content.trades.items()}

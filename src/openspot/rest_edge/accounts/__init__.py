@@ -1,0 +1,1 @@
+"""Balances and ledger entries of the caller."""

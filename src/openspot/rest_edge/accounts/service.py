@@ -1,0 +1,95 @@
+"""Balances: the engine's, which are the truth, else the ledger's mirror, marked as such (design section 8)."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import (
+    LedgerBalancesReply,
+    LedgerBalancesRequest,
+    LedgerHistoryReply,
+    LedgerHistoryRequest,
+)
+from openspot.domain.money import MoneyError, amount_to_text, parse_decimal, to_amount
+from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.kit.log import get_logger
+from openspot.rest_edge.engine_http import EngineHttp, EngineUnavailableError
+from openspot.rest_edge.errors import EdgeError, service_unavailable, validation_error
+
+log = get_logger("accounts")
+
+
+class Balance(msgspec.Struct, rename="camel", frozen=True):
+    """One asset of a user. `source` is `engine` or `ledger`."""
+
+    asset: str
+    total: str
+    available: str
+    locked: str
+    source: str
+
+
+class AccountService:
+    """What the account routes do. Every method raises EdgeError with what the client is told."""
+
+    def __init__(self, bus: Bus, engine: EngineHttp, known_assets: Iterable[str]) -> None:
+        self._bus = bus
+        self._engine = engine
+        self._known_assets = frozenset(known_assets)
+
+    async def balances(self, user_id: str) -> list[Balance]:
+        """The user's balances, by asset. 503 if neither the engine nor the ledger answers."""
+        try:
+            rows = await self._engine.balances(user_id)
+        except EngineUnavailableError as error:
+            log.warning("balances from the ledger's mirror", error=str(error))
+            return await self._mirrored(user_id)
+        balances = [Balance(row.asset, row.total, row.available, row.locked, "engine") for row in rows]
+        return sorted(balances, key=lambda balance: balance.asset)
+
+    async def balance(self, user_id: str, asset: str) -> Balance:
+        """The user's balance of one asset, 0 if there is none. 404 for an asset that the platform does not have."""
+        balances = await self.balances(user_id)
+        for balance in balances:
+            if balance.asset == asset:
+                return balance
+        if asset not in self._known_assets:
+            raise EdgeError(404, f"asset {asset} not found", "ASSET_NOT_FOUND")
+        source = balances[0].source if balances else "engine"
+        return Balance(asset, "0", "0", "0", source)
+
+    async def _mirrored(self, user_id: str) -> list[Balance]:
+        try:
+            reply = await self._bus.request(
+                subjects.LEDGER_BALANCES_GET, LedgerBalancesRequest(user_id), LedgerBalancesReply
+            )
+            if reply.error is None:
+                return [
+                    Balance(row.asset, _sum(row.available, row.locked), row.available, row.locked, "ledger")
+                    for row in sorted(reply.balances, key=lambda row: row.asset)
+                ]
+            log.warning("the ledger cannot tell balances", error=reply.error)
+        except (BusUnavailableError, MoneyError) as error:
+            log.warning("the ledger cannot tell balances", error=str(error))
+        raise service_unavailable("balances cannot be read at this moment")
+
+    async def transactions(
+        self, user_id: str, asset: str | None, limit: int, cursor: str | None
+    ) -> LedgerHistoryReply:
+        """A page of the user's ledger entries, newest first. 503 if the ledger does not answer."""
+        request = LedgerHistoryRequest(user_id, asset, limit, cursor)
+        try:
+            reply = await self._bus.request(subjects.LEDGER_HISTORY_GET, request, LedgerHistoryReply)
+        except BusUnavailableError as error:
+            raise service_unavailable("transactions cannot be read at this moment") from error
+        if reply.error is not None:
+            if "cursor" in reply.error:
+                raise validation_error(["cursor is not one that this list gave"])
+            log.warning("the ledger cannot tell transactions", error=reply.error)
+            raise service_unavailable("transactions cannot be read at this moment")
+        return reply
+
+
+def _sum(*amounts: str) -> str:
+    return amount_to_text(sum(to_amount(parse_decimal(amount)) for amount in amounts))

@@ -1,0 +1,73 @@
+"""What comes in and goes out of the auth routes."""
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, SecretStr
+from pydantic_core import PydanticCustomError
+
+from openspot.rest_edge.validation import Answer, Body
+
+EMAIL_LENGTH_MAX = 254
+PASSWORD_LENGTH_MIN = 10
+PASSWORD_LENGTH_MAX = 128
+
+_EMAIL = re.compile(r"[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?\.[a-z0-9-]{2,63}")
+
+
+def _email(value: object) -> object:
+    if not isinstance(value, str):
+        raise PydanticCustomError("email", "must be an email address")
+    text = value.strip().lower()
+    if len(text) > EMAIL_LENGTH_MAX or not _EMAIL.fullmatch(text) or ".." in text:
+        raise PydanticCustomError("email", "must be an email address")
+    return text
+
+
+Email = Annotated[str, BeforeValidator(_email), Field(examples=["ada@example.org"])]
+"""An email address, in lower case: `Ada@Example.org` and `ada@example.org` are one user."""
+
+
+class RegisterBody(Body):
+    """A new user. The password has 10 to 128 characters and is not the email address."""
+
+    email: Email
+    password: SecretStr = Field(min_length=PASSWORD_LENGTH_MIN, max_length=PASSWORD_LENGTH_MAX)
+
+
+class LoginBody(Body):
+    """Credentials."""
+
+    email: Email
+    password: SecretStr = Field(min_length=1, max_length=PASSWORD_LENGTH_MAX)
+
+
+class RefreshBody(Body):
+    """A refresh token that has not been used yet."""
+
+    refresh_token: SecretStr = Field(min_length=1, max_length=256)
+
+
+class UserAnswer(Answer):
+    """A user. `createdAt` is ISO 8601 in UTC."""
+
+    user_id: str
+    email: str
+    role: str
+    created_at: str
+
+
+class TokensAnswer(Answer):
+    """A session's tokens. `expiresIn` is the access token's life in seconds."""
+
+    access_token: str
+    refresh_token: str
+    token_type: str
+    expires_in: int
+    user_id: str
+
+
+class LogoutAnswer(Answer):
+    """The session has ended: none of its tokens works any more."""
+
+    success: bool

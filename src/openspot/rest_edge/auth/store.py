@@ -1,0 +1,154 @@
+"""Users and refresh tokens in the shared database, so that every process of the edge knows them (Document A 5).
+
+A refresh token's row keeps its hash only. The tokens of one login form a family; using a token makes the next
+one of its family. Using one twice means that two hold it: the whole family is revoked.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum, auto
+
+import asyncpg
+
+from openspot.kit.database import Pool
+
+# One transaction a family at a time: a token that is made while its family is being revoked would survive.
+_LOCK_FAMILY = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user's row."""
+
+    user_id: str
+    email: str
+    password_hash: str
+    role: str
+    created_at: datetime
+
+    @property
+    def created_at_iso(self) -> str:
+        """When the user registered, ISO 8601 in UTC."""
+        return self.created_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class EmailTakenError(Exception):
+    """Another user has this email address."""
+
+
+class RefreshFault(Enum):
+    """Why a refresh token was not taken."""
+
+    UNKNOWN = auto()
+    EXPIRED = auto()
+    REVOKED = auto()
+    REUSED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """What became of a refresh token: a fault, or the user and family for which a new one was stored."""
+
+    family_id: str
+    user_id: str
+    role: str
+    fault: RefreshFault | None = None
+
+
+class AuthStore:
+    """The tables `users` and `refresh_tokens`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def add_user(self, user_id: str, email: str, password_hash: str) -> User:
+        """A new user with the role `user`. Raises EmailTakenError."""
+        try:
+            created_at = await self._pool.fetchval(
+                "INSERT INTO users (user_id, email, password_hash, role) VALUES ($1, $2, $3, 'user')"
+                " RETURNING created_at",
+                user_id,
+                email,
+                password_hash,
+            )
+        except asyncpg.UniqueViolationError as error:
+            raise EmailTakenError(email) from error
+        return User(user_id, email, password_hash, "user", created_at)
+
+    async def user_by_email(self, email: str) -> User | None:
+        """The user with that address."""
+        row = await self._pool.fetchrow(
+            "SELECT user_id, email, password_hash, role, created_at FROM users WHERE email = $1", email
+        )
+        return None if row is None else User(**dict(row))
+
+    async def set_password_hash(self, user_id: str, password_hash: str) -> None:
+        """Replace a user's hash."""
+        await self._pool.execute("UPDATE users SET password_hash = $2 WHERE user_id = $1", user_id, password_hash)
+
+    async def add_refresh_token(self, token_hash: bytes, family_id: str, user_id: str, expires_at: datetime) -> None:
+        """The first refresh token of a new family."""
+        await self._pool.execute(
+            "INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) VALUES ($1, $2, $3, $4)",
+            token_hash,
+            family_id,
+            user_id,
+            expires_at,
+        )
+
+    async def rotate(self, used_hash: bytes, next_hash: bytes, now: datetime, expires_at: datetime) -> Rotation:
+        """Use a refresh token and store the next of its family; a reuse revokes the family. One transaction."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            family = await connection.fetchval(
+                "SELECT family_id FROM refresh_tokens WHERE token_hash = $1", used_hash
+            )
+            if family is None:
+                return Rotation("", "", "", RefreshFault.UNKNOWN)
+            await connection.execute(_LOCK_FAMILY, family)
+            row = await connection.fetchrow(
+                """
+                SELECT family_id, user_id, role, expires_at, used_at, revoked_at
+                FROM refresh_tokens JOIN users USING (user_id) WHERE token_hash = $1
+                """,
+                used_hash,
+            )
+            if row is None:
+                return Rotation("", "", "", RefreshFault.UNKNOWN)
+            family_id, user_id, role = row["family_id"], row["user_id"], row["role"]
+            if row["revoked_at"] is not None:
+                return Rotation(family_id, user_id, role, RefreshFault.REVOKED)
+            if row["used_at"] is not None:
+                await connection.execute(
+                    "UPDATE refresh_tokens SET revoked_at = $2 WHERE family_id = $1 AND revoked_at IS NULL",
+                    family_id,
+                    now,
+                )
+                return Rotation(family_id, user_id, role, RefreshFault.REUSED)
+            if row["expires_at"] <= now:
+                return Rotation(family_id, user_id, role, RefreshFault.EXPIRED)
+            await connection.execute("UPDATE refresh_tokens SET used_at = $2 WHERE token_hash = $1", used_hash, now)
+            await connection.execute(
+                "INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) VALUES ($1, $2, $3, $4)",
+                next_hash,
+                family_id,
+                user_id,
+                expires_at,
+            )
+            return Rotation(family_id, user_id, role)
+
+    async def revoke_family(self, family_id: str, user_id: str, now: datetime) -> None:
+        """Revoke a user's family; one that is revoked already stays so."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(_LOCK_FAMILY, family_id)
+            await connection.execute(
+                "UPDATE refresh_tokens SET revoked_at = $3"
+                " WHERE family_id = $1 AND user_id = $2 AND revoked_at IS NULL",
+                family_id,
+                user_id,
+                now,
+            )
+
+    async def delete_expired(self, before: datetime) -> int:
+        """Delete the tokens that expired before that time; answers how many."""
+        outcome = await self._pool.execute("DELETE FROM refresh_tokens WHERE expires_at < $1", before)
+        return int(outcome.rpartition(" ")[2])

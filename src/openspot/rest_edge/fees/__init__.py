@@ -1,0 +1,1 @@
+"""The fee lookup of Document A 2.7: no charged fee comes from it."""

@@ -1,0 +1,41 @@
+"""Lists: a plain array, `?limit` and `?cursor`, the next cursor in `X-Next-Cursor` (design section 8)."""
+
+import base64
+import binascii
+from typing import Annotated, TypeVar
+
+import msgspec
+from fastapi import Query
+
+from openspot.rest_edge.errors import validation_error
+
+Position = TypeVar("Position")
+
+LIMIT_DEFAULT = 100
+LIMIT_MAX = 1000
+NEXT_CURSOR = "X-Next-Cursor"
+CURSOR_LENGTH_MAX = 512
+
+Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="How many entries at most")]
+Cursor = Annotated[
+    str | None,
+    Query(max_length=CURSOR_LENGTH_MAX, description=f"Where to go on: `{NEXT_CURSOR}` of the page before"),
+]
+
+NEXT_CURSOR_HEADER = {
+    NEXT_CURSOR: {"description": "Cursor of the next page; absent on the last", "schema": {"type": "string"}}
+}
+
+
+def encode_cursor(position: list[str | int]) -> str:
+    """An opaque text for a position in a list."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(position)).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, shape: type[Position]) -> Position:
+    """The position that `cursor` stands for. Raises EdgeError (400) if it is no cursor of this list."""
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        return msgspec.json.decode(base64.b64decode(padded, altchars=b"-_", validate=True), type=shape)
+    except (binascii.Error, ValueError, RecursionError) as error:
+        raise validation_error(["cursor is not one that this list gave"]) from error

@@ -1,0 +1,1 @@
+"""Markets, read-only: specifications, books, trades, tickers."""

@@ -1,0 +1,176 @@
+"""Paths of the orders (Document B 4.1)."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Path, Query
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from openspot.domain.order import TERMINAL, OrderStatus
+from openspot.rest_edge.answers import ExactRoute, encode_json, json_response, page_response, read_json, refusals
+from openspot.rest_edge.authentication import required_identity
+from openspot.rest_edge.context import RequestContext, context_of
+from openspot.rest_edge.errors import validation_error
+from openspot.rest_edge.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
+from openspot.rest_edge.orders.schemas import (
+    ORDER_IDS_MAX,
+    BulkCancelAnswer,
+    BulkCancelBody,
+    OrderAnswer,
+    OrderBody,
+    OrderSide,
+)
+from openspot.rest_edge.orders.service import OrderService
+from openspot.rest_edge.orders.store import OrderFilter, OrderPosition
+from openspot.rest_edge.pipeline import DirectAnswer, DirectHandler
+from openspot.rest_edge.validation import LowerCase, Symbol, messages_of
+
+HISTORY_STATUSES = tuple(status.value for status in OrderStatus if status in TERMINAL)
+
+OrderIdPath = Annotated[str, Path(alias="orderId", min_length=1, max_length=64)]
+StatusQuery = Annotated[
+    str | None, Query(description="One status, or several with commas between them", examples=["open"])
+]
+SymbolQuery = Annotated[Symbol | None, Query()]
+SideQuery = Annotated[OrderSide | None, LowerCase, Query()]
+ClientOrderIdQuery = Annotated[str | None, Query(alias="clientOrderId", min_length=1, max_length=64)]
+
+_PAGE: dict[int | str, dict[str, Any]] = {200: {"headers": NEXT_CURSOR_HEADER}}
+
+
+def _caller(request: Request) -> str:
+    return required_identity(context_of(request)).user_id
+
+
+def _position(cursor: str | None) -> OrderPosition | None:
+    if cursor is None:
+        return None
+    moment, order_id = decode_cursor(cursor, tuple[datetime, str])
+    if moment.tzinfo is None:
+        raise validation_error(["cursor is not one that this list gave"])
+    return OrderPosition(moment, order_id)
+
+
+def _statuses(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    names = tuple(name.strip().lower() for name in text.split(","))
+    known = [status.value for status in OrderStatus]
+    if any(name not in known for name in names):
+        raise validation_error([f"status must be one of {', '.join(known)}"])
+    return names
+
+
+def order_routes(orders: OrderService) -> APIRouter:
+    """The routes below `/orders`."""
+    router = APIRouter(prefix="/orders", tags=["orders"], route_class=ExactRoute)
+
+    @router.post(
+        "", status_code=201, response_model=OrderAnswer,
+        responses=refusals(
+            _400="the body is not valid, or the order was rejected: `message` is the reason, for example RISK_NSF",
+            _503="the order was not sent",
+            _504="nobody knows yet what became of the order: ORDER_STATUS_UNKNOWN, with its id in `details`",
+        ),
+        summary="Place an order",
+    )  # fmt: skip
+    async def place_order(request: Request, body: OrderBody) -> Response:
+        return json_response(await orders.place(_caller(request), body), 201)
+
+    async def listed(request: Request, wanted: OrderFilter, limit: int, cursor: str | None) -> Response:
+        page, following = await orders.list_of(_caller(request), wanted, limit, _position(cursor))
+        next_cursor = encode_cursor([following.created_at.isoformat(), following.order_id]) if following else None
+        return page_response(page, next_cursor)
+
+    @router.get(
+        "", response_model=list[OrderAnswer], responses=_PAGE | refusals(_400="a parameter is not valid"),
+        summary="Your orders, newest first",
+    )  # fmt: skip
+    async def list_orders(
+        request: Request,
+        status: StatusQuery = None,
+        symbol: SymbolQuery = None,
+        side: SideQuery = None,
+        client_order_id: ClientOrderIdQuery = None,
+        limit: Limit = LIMIT_DEFAULT,
+        cursor: Cursor = None,
+    ) -> Response:
+        wanted = OrderFilter(_statuses(status), symbol, side, client_order_id)
+        return await listed(request, wanted, limit, cursor)
+
+    @router.get(
+        "/history", response_model=list[OrderAnswer], responses=_PAGE | refusals(_400="a parameter is not valid"),
+        summary="Your orders that have ended: filled, cancelled or rejected",
+    )  # fmt: skip
+    async def list_ended_orders(
+        request: Request,
+        symbol: SymbolQuery = None,
+        side: SideQuery = None,
+        limit: Limit = LIMIT_DEFAULT,
+        cursor: Cursor = None,
+    ) -> Response:
+        return await listed(request, OrderFilter(HISTORY_STATUSES, symbol, side), limit, cursor)
+
+    @router.get(
+        "/{orderId}", response_model=OrderAnswer,
+        responses=refusals(_404="you have no such order", _503="the order router does not answer"),
+        summary="One order",
+    )  # fmt: skip
+    async def get_order(request: Request, order_id: OrderIdPath) -> Response:
+        return json_response(await orders.get(_caller(request), order_id))
+
+    @router.delete(
+        "/{orderId}", response_model=OrderAnswer,
+        responses=refusals(
+            _404="you have no such order", _409="the order has ended already: ORDER_NOT_OPEN, with its status",
+            _503="the cancel was not sent", _504="nobody knows yet whether the order is cancelled",
+        ),
+        summary="Cancel an order",
+    )  # fmt: skip
+    async def cancel_order(request: Request, order_id: OrderIdPath) -> Response:
+        return json_response(await orders.cancel(_caller(request), order_id))
+
+    @router.delete(
+        "", response_model=BulkCancelAnswer,
+        responses=refusals(_400="a condition is not valid, or stands in the query and in the body"),
+        summary="Cancel your open orders that fit every condition; without any, all",
+    )  # fmt: skip
+    async def cancel_orders(
+        request: Request,
+        body: Annotated[BulkCancelBody | None, Body()] = None,
+        symbol: SymbolQuery = None,
+        side: SideQuery = None,
+        order_ids: Annotated[
+            str | None, Query(alias="orderIds", max_length=20_000, description="Ids with commas between them")
+        ] = None,
+    ) -> Response:
+        if body is not None and not (symbol is None and side is None and order_ids is None):
+            raise validation_error(["give the conditions in the query or in the body, not in both"])
+        if body is not None:
+            symbol, side, wanted = body.symbol, body.side, body.order_ids
+        else:
+            wanted = order_ids.split(",") if order_ids is not None else None
+            if wanted is not None and not 0 < len(wanted) <= ORDER_IDS_MAX:
+                raise validation_error([f"orderIds must have at most {ORDER_IDS_MAX} entries"])
+        outcome = await orders.cancel_many(_caller(request), symbol, side, wanted)
+        return json_response(outcome)
+
+    return router
+
+
+def place_directly(orders: OrderService) -> DirectHandler:
+    """`POST /orders` as the pipeline calls it: what the route above answers, without FastAPI's share of the time."""
+
+    async def place(context: RequestContext) -> DirectAnswer:
+        identity = required_identity(context)
+        if not context.body:
+            raise validation_error(["body is required"])
+        try:
+            body = OrderBody.model_validate(read_json(context.body))
+        except ValidationError as error:
+            raise validation_error(messages_of(error.errors())) from None
+        return DirectAnswer(201, encode_json(await orders.place(identity.user_id, body)))
+
+    return place

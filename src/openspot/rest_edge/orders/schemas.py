@@ -1,0 +1,152 @@
+"""What comes in and goes out of the order routes (Document A 2.1, design section 8)."""
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
+
+from openspot.contracts.messages import OrderRequest
+from openspot.domain.ids import ORDER_ID_LENGTH
+from openspot.domain.order import OrderStatus, OrderType, TimeInForce
+from openspot.rest_edge.validation import (
+    Answer,
+    Body,
+    LowerCase,
+    PositiveDecimal,
+    PrintableText,
+    Symbol,
+    rule_broken,
+)
+
+ORDER_IDS_MAX = 1000
+SLIPPAGE_BPS_MAX = 10_000
+
+OrderId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+
+
+class OrderSide(StrEnum):
+    """Side of an order at the edge."""
+
+    BUY = "buy"
+    SELL = "sell"
+
+
+class OrderBody(Body):
+    """An order. Decimals may be text or JSON numbers; `side`, `type` and `timeInForce` in any letter case.
+
+    A limit order needs `price` and `quantity`. A market order needs `quantity`, or, to buy, `quoteQuantity`: what
+    to spend. Stop orders need `stopPrice` too; they are not yet supported and are rejected by the pre-trade check.
+    """
+
+    symbol: Symbol
+    side: Annotated[OrderSide, LowerCase]
+    type: Annotated[OrderType, LowerCase]
+    quantity: PositiveDecimal | None = None
+    price: PositiveDecimal | None = None
+    quote_quantity: PositiveDecimal | None = None
+    stop_price: PositiveDecimal | None = None
+    time_in_force: Annotated[TimeInForce, LowerCase] | None = Field(
+        default=None, description="Stored; absent: `ioc` for market orders, else `gtc`"
+    )
+    margin_mode: Annotated[str, PrintableText, StringConstraints(max_length=32)] | None = Field(
+        default=None, description="Stored; changes nothing on a spot exchange"
+    )
+    max_slippage_bps: Annotated[float, Field(ge=0, le=SLIPPAGE_BPS_MAX, allow_inf_nan=False)] | None = Field(
+        default=None, description="Market orders: how far from the last price, in basis points"
+    )
+    client_order_id: Annotated[str, PrintableText, StringConstraints(max_length=64)] | None = Field(
+        default=None, description="Your own reference; it need not be unique"
+    )
+
+    @model_validator(mode="after")
+    def fields_fit_the_type(self) -> Self:
+        """Refuse the first field that is missing for the order's type, or does not belong to it."""
+        fault = self._fault()
+        if fault is not None:
+            raise fault
+        return self
+
+    def _fault(self) -> PydanticCustomError | None:
+        limited = self.type in (OrderType.LIMIT, OrderType.STOP_LIMIT)
+        stopped = self.type in (OrderType.STOP_LIMIT, OrderType.STOP_MARKET)
+        market_buy = self.type is OrderType.MARKET and self.side is OrderSide.BUY
+        if limited and self.price is None:
+            return rule_broken(f"price is required for a {self.type} order")
+        if not limited and self.price is not None:
+            return rule_broken(f"price must not be given for a {self.type} order")
+        if stopped and self.stop_price is None:
+            return rule_broken(f"stopPrice is required for a {self.type} order")
+        if not stopped and self.stop_price is not None:
+            return rule_broken(f"stopPrice must not be given for a {self.type} order")
+        if self.quote_quantity is None:
+            return rule_broken("quantity is required") if self.quantity is None else None
+        if not market_buy:
+            return rule_broken("quoteQuantity is only for market orders that buy")
+        if self.quantity is not None:
+            return rule_broken("quoteQuantity excludes quantity: give one of them")
+        return None
+
+    def to_request(self, order_id: str) -> OrderRequest:
+        """The order as the router receives it."""
+        default = TimeInForce.IOC if self.type is OrderType.MARKET else TimeInForce.GTC
+        return OrderRequest(
+            order_id=order_id,
+            symbol=self.symbol,
+            side=self.side.value,
+            type=self.type.value,
+            quantity=self.quantity,
+            price=self.price,
+            quote_quantity=self.quote_quantity,
+            stop_price=self.stop_price,
+            time_in_force=(self.time_in_force or default).value,
+            margin_mode=self.margin_mode,
+            max_slippage_bps=self.max_slippage_bps,
+            client_order_id=self.client_order_id,
+        )
+
+
+class OrderAnswer(Answer):
+    """An order. Decimals are text, times ISO 8601 in UTC."""
+
+    order_id: Annotated[str, Field(min_length=ORDER_ID_LENGTH)]
+    client_order_id: str | None
+    user_id: str
+    symbol: str
+    side: OrderSide
+    type: OrderType
+    time_in_force: TimeInForce
+    margin_mode: str | None
+    price: str | None
+    quantity: str
+    filled_quantity: str
+    remaining_quantity: str
+    average_price: str | None
+    fee: str
+    fee_currency: str
+    status: OrderStatus
+    reject_reason: str | None
+    created_at: str
+    updated_at: str
+
+
+class BulkCancelBody(Body):
+    """Which of the caller's open orders to cancel: those that fit every given property; without any, all."""
+
+    symbol: Symbol | None = None
+    side: Annotated[OrderSide, LowerCase] | None = None
+    order_ids: Annotated[list[OrderId], Field(min_length=1, max_length=ORDER_IDS_MAX)] | None = None
+
+
+class CancelFailure(Answer):
+    """An order that was not cancelled, and why."""
+
+    order_id: str
+    reason: str
+
+
+class BulkCancelAnswer(Answer):
+    """What a bulk cancel did."""
+
+    cancelled: list[str]
+    failed: list[CancelFailure]

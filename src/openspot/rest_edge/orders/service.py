@@ -1,0 +1,236 @@
+"""Placing, looking up and cancelling orders.
+
+The edge allocates the order id, so that a client can ask for an order whose fate is unknown: a 504 with
+`ORDER_STATUS_UNKNOWN` names it. A 503 says that nothing was sent. The rows of the database are written a
+moment after the answer, so whoever asks for a row that is not there asks the router too.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import nats.errors
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import (
+    CancelOrder,
+    CancelOrderReply,
+    GetOrder,
+    GetOrderReply,
+    OrderRecord,
+    SubmitOrder,
+    SubmitOrderReply,
+)
+from openspot.domain.ids import short_id
+from openspot.domain.order import TERMINAL, OrderStatus
+from openspot.domain.result_code import ResultCode
+from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.rest_edge.errors import EdgeError, service_unavailable
+from openspot.rest_edge.orders.schemas import OrderBody
+from openspot.rest_edge.orders.store import OrderFilter, OrderPosition, OrderStore
+
+OPEN_STATUSES = tuple(status.value for status in OrderStatus if status not in TERMINAL)
+CANCELS_AT_A_TIME = 32
+CANCEL_PAGE = 500
+_RANDOM_BYTES = 16
+
+# What the bus machinery answers for a provider that did not come to a decision.
+_BUSY = "too many requests are waiting"
+_FAULT = "internal error"
+_RESULT_CODES = frozenset(ResultCode.__members__)
+
+
+@dataclass(frozen=True, slots=True)
+class BulkOutcome:
+    """What a bulk cancel did."""
+
+    cancelled: list[str]
+    failed: list[dict[str, str]]
+
+
+class OrderService:
+    """What the order routes do. Every method raises EdgeError with what the client is told."""
+
+    def __init__(self, bus: Bus, store: OrderStore) -> None:
+        self._bus = bus
+        self._store = store
+
+    # Place
+
+    async def place(self, user_id: str, body: OrderBody) -> OrderRecord:
+        """Send an order to the router; answers its record.
+
+        400 with the reason if the pre-trade check or the engine rejected it, 503 if it was not sent, 504 if
+        nobody knows what became of it.
+        """
+        order_id = short_id(os.urandom(_RANDOM_BYTES))
+        request = SubmitOrder(user_id, body.to_request(order_id))
+        if not self._bus.is_connected:
+            raise service_unavailable("orders cannot be taken at this moment: the bus is not connected")
+        try:
+            reply = await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply)
+        except BusUnavailableError as error:
+            if _nothing_was_sent(error):
+                raise service_unavailable("orders cannot be taken at this moment: no order router") from error
+            raise _status_unknown(order_id) from error
+        if reply.success and reply.order is not None:
+            return reply.order
+        reason = reply.error or "rejected"
+        if reason == _BUSY:
+            raise service_unavailable("orders cannot be taken at this moment: too many are waiting")
+        if reply.success or reply.status_unknown or reason == _FAULT:
+            raise _status_unknown(order_id)
+        code = reason if reason in _RESULT_CODES else "ORDER_REJECTED"
+        raise EdgeError(400, reason, code, details={"orderId": order_id, "status": OrderStatus.REJECTED.value})
+
+    # Look up
+
+    async def get(self, user_id: str, order_id: str) -> OrderRecord:
+        """The caller's order: its row, else what the router knows of it."""
+        row = await self._store.get(order_id)
+        if row is not None:
+            if row.user_id != user_id:
+                raise _not_found(order_id)
+            return row
+        try:
+            reply = await self._bus.request(subjects.ORDERS_GET, GetOrder(user_id, order_id), GetOrderReply)
+        except BusUnavailableError as error:
+            # Without the router nobody can say that there is no such order.
+            raise service_unavailable("the order is not recorded yet, and the order router does not answer") from error
+        if reply.error:
+            raise service_unavailable("the order is not recorded yet, and the order router cannot say")
+        if reply.order is None or reply.order.user_id != user_id:
+            raise _not_found(order_id)
+        return reply.order
+
+    async def list_of(
+        self, user_id: str, wanted: OrderFilter, limit: int, after: OrderPosition | None
+    ) -> tuple[list[OrderRecord], OrderPosition | None]:
+        """A page of the caller's orders, newest first, and where the next begins."""
+        return await self._store.list_of(user_id, wanted, limit, after)
+
+    # Cancel
+
+    async def cancel(self, user_id: str, order_id: str) -> OrderRecord:
+        """Cancel the caller's order; answers its record, cancelled (Document A 1.4).
+
+        404 if nobody knows it or it is another user's, 409 if it has already ended.
+        """
+        return await self._cancel(user_id, order_id, await self._store.get(order_id))
+
+    async def _cancel(self, user_id: str, order_id: str, row: OrderRecord | None) -> OrderRecord:
+        if row is not None:
+            if row.user_id != user_id:
+                raise _not_found(order_id)
+            if row.status in TERMINAL:
+                raise _already_ended(order_id, row.status)
+        request = CancelOrder(user_id, order_id, row.symbol if row is not None else "")
+        if not self._bus.is_connected:
+            raise service_unavailable("orders cannot be cancelled at this moment: the bus is not connected")
+        try:
+            reply = await self._bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
+        except BusUnavailableError as error:
+            if _nothing_was_sent(error):
+                raise service_unavailable("orders cannot be cancelled at this moment: no order router") from error
+            raise _status_unknown(order_id) from error
+        if reply.success:
+            return await self._after_cancel(order_id, reply.order)
+        if reply.not_found:
+            raise _not_found(order_id)
+        await self._refuse_cancel(order_id, reply)
+        raise AssertionError("a refused cancel always raises")
+
+    async def _after_cancel(self, order_id: str, answered: OrderRecord | None) -> OrderRecord:
+        """The record after a cancel that the engine took. Its row may still be on its way."""
+        record = answered or await self._store.get(order_id)
+        if record is None:
+            raise _status_unknown(order_id)
+        if record.status in TERMINAL:
+            return record
+        return msgspec.structs.replace(record, status=OrderStatus.CANCELLED.value, remaining_quantity="0")
+
+    async def _refuse_cancel(self, order_id: str, reply: CancelOrderReply) -> None:
+        reason = reply.error or "not cancelled"
+        if reason == _BUSY:
+            raise service_unavailable("orders cannot be cancelled at this moment: too many requests are waiting")
+        if reason in _RESULT_CODES:
+            status = reply.order.status if reply.order is not None else None
+            if status in TERMINAL or reason == ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
+                raise _already_ended(order_id, status)
+            raise EdgeError(409, reason, reason, details={"orderId": order_id})
+        raise _status_unknown(order_id)
+
+    async def cancel_many(
+        self, user_id: str, symbol: str | None, side: str | None, order_ids: Sequence[str] | None
+    ) -> BulkOutcome:
+        """Cancel the caller's open orders that fit every given condition; each order is tried once."""
+        outcome = BulkOutcome([], [])
+        if order_ids is not None:
+            wanted = list(dict.fromkeys(order_ids))
+            rows = await self._store.owners_of(wanted)
+            chosen = [
+                (order_id, row)
+                for order_id in wanted
+                if _fits(row := rows.get(order_id), symbol, side) or row is None or row.user_id != user_id
+            ]
+            await self._cancel_each(user_id, chosen, outcome)
+            return outcome
+        async for page in self._open_orders(user_id, OrderFilter(OPEN_STATUSES, symbol, side)):
+            await self._cancel_each(user_id, [(row.order_id, row) for row in page], outcome)
+        return outcome
+
+    async def _open_orders(self, user_id: str, wanted: OrderFilter) -> AsyncIterator[list[OrderRecord]]:
+        after: OrderPosition | None = None
+        while True:
+            page, after = await self._store.list_of(user_id, wanted, CANCEL_PAGE, after)
+            yield page
+            if after is None:
+                return
+
+    async def _cancel_each(
+        self, user_id: str, orders: Sequence[tuple[str, OrderRecord | None]], outcome: BulkOutcome
+    ) -> None:
+        pending = iter(orders)
+
+        async def work() -> None:
+            for order_id, row in pending:
+                try:
+                    await self._cancel(user_id, order_id, row)
+                except EdgeError as error:
+                    outcome.failed.append({"orderId": order_id, "reason": str(error.message)})
+                else:
+                    outcome.cancelled.append(order_id)
+
+        await asyncio.gather(*(work() for _ in range(min(CANCELS_AT_A_TIME, len(orders)))))
+
+
+def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool:
+    return row is not None and symbol in (None, row.symbol) and side in (None, row.side)
+
+
+def _nothing_was_sent(error: BusUnavailableError) -> bool:
+    return isinstance(error.__cause__, nats.errors.NoRespondersError)
+
+
+def _status_unknown(order_id: str) -> EdgeError:
+    return EdgeError(
+        504,
+        f"no answer in time: ask GET /orders/{order_id} what became of the order",
+        "ORDER_STATUS_UNKNOWN",
+        details={"orderId": order_id},
+    )
+
+
+def _not_found(order_id: str) -> EdgeError:
+    details: dict[str, Any] = {"orderId": order_id}
+    return EdgeError(404, "order not found", "ORDER_NOT_FOUND", details=details)
+
+
+def _already_ended(order_id: str, status: str | None) -> EdgeError:
+    details: dict[str, Any] = {"orderId": order_id}
+    if status is not None:
+        details["status"] = status
+    return EdgeError(409, f"the order is {status or 'no longer open'}", "ORDER_NOT_OPEN", details=details)

@@ -1,0 +1,120 @@
+"""Order rows, as the edge reads them. The router writes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Any
+
+from openspot.contracts.messages import OrderRecord
+from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
+from openspot.kit.database import Pool
+
+_COLUMNS = """
+    order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price, quantity,
+    filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, reject_reason,
+    created_at, updated_at
+"""
+_AVERAGE_PLACE = Decimal(1).scaleb(-AMOUNT_PLACES)
+_WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFilter:
+    """What a list of one user's orders is narrowed to; an empty field narrows nothing."""
+
+    statuses: Sequence[str] = ()
+    symbol: str | None = None
+    side: str | None = None
+    client_order_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderPosition:
+    """A place in the list, newest first: the order behind which a page begins."""
+
+    created_at: datetime
+    order_id: str
+
+
+def record_of(row: Any) -> OrderRecord:
+    """The record that a row of `orders` holds."""
+    filled: Decimal = row["filled_quantity"]
+    price: Decimal | None = row["price"]
+    average = _WIDE.divide(row["filled_notional"], filled).quantize(_AVERAGE_PLACE, context=_WIDE) if filled else None
+    return OrderRecord(
+        order_id=row["order_id"],
+        client_order_id=row["client_order_id"],
+        user_id=row["user_id"],
+        symbol=row["symbol"],
+        side=row["side"],
+        type=row["type"],
+        time_in_force=row["time_in_force"],
+        margin_mode=row["margin_mode"],
+        price=None if price is None else decimal_to_text(price),
+        quantity=decimal_to_text(row["quantity"]),
+        filled_quantity=decimal_to_text(filled),
+        remaining_quantity=decimal_to_text(row["remaining_quantity"]),
+        average_price=None if average is None else decimal_to_text(average),
+        fee=decimal_to_text(row["fee"]),
+        fee_currency=row["fee_currency"],
+        status=row["status"],
+        reject_reason=row["reject_reason"],
+        created_at=_iso(row["created_at"]),
+        updated_at=_iso(row["updated_at"]),
+    )
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class OrderStore:
+    """Reads of the table `orders`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def get(self, order_id: str) -> OrderRecord | None:
+        """The order of that id, whoever owns it."""
+        row = await self._pool.fetchrow(f"SELECT {_COLUMNS} FROM orders WHERE order_id = $1", order_id)  # noqa: S608
+        return None if row is None else record_of(row)
+
+    async def list_of(
+        self, user_id: str, wanted: OrderFilter, limit: int, after: OrderPosition | None
+    ) -> tuple[list[OrderRecord], OrderPosition | None]:
+        """A page of a user's orders, newest first, and where the next page begins, if there is one."""
+        conditions, values = ["user_id = $1"], [user_id]
+
+        def narrow(condition: str, *given: Any) -> None:
+            first = len(values) + 1
+            values.extend(given)
+            conditions.append(condition.format(*(f"${number}" for number in range(first, first + len(given)))))
+
+        if wanted.statuses:
+            narrow("status = ANY({}::text[])", list(wanted.statuses))
+        if wanted.symbol is not None:
+            narrow("symbol = {}", wanted.symbol)
+        if wanted.side is not None:
+            narrow("side = {}", wanted.side)
+        if wanted.client_order_id is not None:
+            narrow("client_order_id = {}", wanted.client_order_id)
+        if after is not None:
+            narrow("(created_at, order_id) < ({}::timestamptz, {}::text)", after.created_at, after.order_id)
+        query = f"""
+            SELECT {_COLUMNS} FROM orders WHERE {" AND ".join(conditions)}
+            ORDER BY created_at DESC, order_id DESC LIMIT {int(limit) + 1}
+        """  # noqa: S608
+        rows = await self._pool.fetch(query, *values)
+        page = rows[:limit]
+        more = len(rows) > limit
+        position = OrderPosition(page[-1]["created_at"], page[-1]["order_id"]) if more else None
+        return [record_of(row) for row in page], position
+
+    async def owners_of(self, order_ids: Sequence[str]) -> dict[str, OrderRecord]:
+        """The orders of those ids that have a row, whoever owns them."""
+        rows = await self._pool.fetch(
+            f"SELECT {_COLUMNS} FROM orders WHERE order_id = ANY($1::text[])",  # noqa: S608
+            list(order_ids),
+        )
+        return {row["order_id"]: record_of(row) for row in rows}

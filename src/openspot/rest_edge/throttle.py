@@ -1,0 +1,181 @@
+"""Throttling: at most so many requests in each of several moving windows (Document A 8, design section 8).
+
+A request counts in every window or in none: one that is refused counts nowhere. `MemoryThrottle` keeps the
+times of each caller's requests in this process. `SharedThrottle` keeps them in a store that several processes
+share (`redis://`, `valkey://`), through `limits`.
+"""
+
+import ipaddress
+import math
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from limits import RateLimitItemPerSecond
+from limits.aio.strategies import MovingWindowRateLimiter
+from limits.storage import storage_from_string
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """At most `requests_max` requests in any `window_s` seconds."""
+
+    name: str
+    requests_max: int
+    window_s: int
+
+
+TIERS = (Tier("short", 10, 1), Tier("medium", 50, 10), Tier("long", 200, 60))
+"""The edge's tiers (Document A 8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TierState:
+    """A tier after a request: how many are left, and in how many seconds one more is free again."""
+
+    tier: Tier
+    remaining: int
+    reset_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whether a request may pass. `retry_after_s` is when to come back, 0 if it may."""
+
+    allowed: bool
+    states: tuple[TierState, ...]
+
+    @property
+    def retry_after_s(self) -> int:
+        """Whole seconds until every tier has room again."""
+        if self.allowed:
+            return 0
+        return max([1, *(math.ceil(state.reset_s) for state in self.states if state.remaining == 0)])
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """X-RateLimit-Limit/Remaining/Reset-<tier>, and Retry-After on a refusal."""
+        headers = []
+        for state in self.states:
+            name = state.tier.name.encode()
+            headers.append((b"x-ratelimit-limit-" + name, b"%d" % state.tier.requests_max))
+            headers.append((b"x-ratelimit-remaining-" + name, b"%d" % state.remaining))
+            headers.append((b"x-ratelimit-reset-" + name, b"%d" % math.ceil(state.reset_s)))
+        if not self.allowed:
+            headers.append((b"retry-after", b"%d" % self.retry_after_s))
+        return headers
+
+
+class Throttle(Protocol):
+    """Counts requests by key."""
+
+    async def hit(self, key: str) -> Outcome:
+        """Count one request of `key`, if every tier has room for it."""
+
+    async def peek(self, key: str) -> Outcome:
+        """Whether a request of `key` would pass now; counts nothing."""
+
+
+def caller_key(user_id: str | None, address: str) -> str:
+    """The key of a request: its user, else its address; an IPv6 subscriber is a /64, not one address."""
+    if user_id is not None:
+        return f"user:{user_id}"
+    if ":" in address:
+        try:
+            return f"address:{ipaddress.ip_network((address, 64), strict=False)}"
+        except ValueError:
+            return f"address:{address}"
+    return f"address:{address}"
+
+
+class MemoryThrottle:
+    """Counts in this process. `now` answers seconds of a clock that never goes back."""
+
+    def __init__(self, tiers: Sequence[Tier] = TIERS, now: Callable[[], float] = time.monotonic) -> None:
+        self._tiers = tuple(tiers)
+        self._now = now
+        self._window_s_max = max(tier.window_s for tier in tiers)
+        self._times: dict[str, list[float]] = {}
+        self._next_sweep = now() + self._window_s_max
+
+    async def hit(self, key: str) -> Outcome:
+        """Count one request of `key`, if every tier has room for it."""
+        return self._outcome(key, count=True)
+
+    async def peek(self, key: str) -> Outcome:
+        """Whether a request of `key` would pass now; counts nothing."""
+        return self._outcome(key, count=False)
+
+    @property
+    def keys(self) -> int:
+        """How many callers are remembered."""
+        return len(self._times)
+
+    def _outcome(self, key: str, *, count: bool) -> Outcome:
+        now = self._now()
+        if now >= self._next_sweep:
+            self._sweep(now)
+        times = self._times.get(key)
+        if times is None:
+            times = []
+            if count:
+                self._times[key] = times
+        elif times and times[0] <= now - self._window_s_max:
+            del times[: bisect_right(times, now - self._window_s_max)]
+        used = [len(times) - bisect_right(times, now - tier.window_s) for tier in self._tiers]
+        allowed = all(number < tier.requests_max for number, tier in zip(used, self._tiers, strict=True))
+        if allowed and count:
+            times.append(now)
+            used = [number + 1 for number in used]
+        states = tuple(
+            TierState(
+                tier,
+                max(0, tier.requests_max - number),
+                tier.window_s - (now - times[len(times) - number]) if number else 0.0,
+            )
+            for tier, number in zip(self._tiers, used, strict=True)
+        )
+        return Outcome(allowed, states)
+
+    def _sweep(self, now: float) -> None:
+        """Forget callers that have been silent for the longest window."""
+        self._next_sweep = now + self._window_s_max
+        oldest = now - self._window_s_max
+        self._times = {key: times for key, times in self._times.items() if times and times[-1] > oldest}
+
+
+class SharedThrottle:
+    """Counts in a store that other processes count in too."""
+
+    def __init__(self, storage: Any, tiers: Sequence[Tier] = TIERS) -> None:
+        self._limiter = MovingWindowRateLimiter(storage)
+        self._items = tuple((tier, RateLimitItemPerSecond(tier.requests_max, tier.window_s)) for tier in tiers)
+
+    async def hit(self, key: str) -> Outcome:
+        """Count one request of `key`, if every tier has room for it."""
+        outcome = await self.peek(key)
+        if not outcome.allowed:
+            return outcome
+        # Another process may have taken the last place since: then this one is refused here.
+        passed = [await self._limiter.hit(item, tier.name, key) for tier, item in self._items]
+        after = await self.peek(key)
+        return Outcome(all(passed), after.states)
+
+    async def peek(self, key: str) -> Outcome:
+        """Whether a request of `key` would pass now; counts nothing."""
+        states = []
+        for tier, item in self._items:
+            stats = await self._limiter.get_window_stats(item, tier.name, key)
+            states.append(TierState(tier, max(0, stats.remaining), max(0.0, stats.reset_time - time.time())))
+        return Outcome(all(state.remaining > 0 for state in states), tuple(states))
+
+
+def make_throttle(address: str, tiers: Sequence[Tier] = TIERS) -> Throttle:
+    """The throttle that counts at `address`.
+
+    Raises limits.errors.ConfigurationError for an address of an unknown kind, or whose client is not installed.
+    """
+    if address.startswith("memory://"):
+        return MemoryThrottle(tiers)
+    return SharedThrottle(storage_from_string(f"async+{address}"), tiers)

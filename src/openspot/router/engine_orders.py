@@ -1,0 +1,202 @@
+"""Between the platform's orders and the engine's: what PlaceOrder is sent, and what its answer means.
+
+A limit order goes as GTC, a market order as IOC (Document A 1.2); with `honour_time_in_force` a time in force
+of ioc or fok goes as such. A market order carries a price bound, a buy of either type the price that funds
+are held for.
+"""
+
+from decimal import Decimal
+
+import msgspec
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.domain.money import EXACT, scaled_to_text
+from openspot.domain.order import OrderStatus, TimeInForce
+from openspot.domain.symbol import SymbolSpec
+from openspot.router.order_draft import OrderDraft
+from openspot.router.pre_trade import Candidate
+from openspot.router.schemas import ZERO, OrderMetadata, TrackedOrder, quote_of
+
+_TYPE_BY_TIME_IN_FORCE = {
+    TimeInForce.GTC: orders_pb2.GTC,
+    TimeInForce.IOC: orders_pb2.IOC,
+    TimeInForce.FOK: orders_pb2.FOK,
+}
+_STATUS_BY_NAME = {
+    "OPEN": OrderStatus.OPEN,
+    "PARTIALLY_FILLED": OrderStatus.PARTIALLY_FILLED,
+    "FILLED": OrderStatus.FILLED,
+    "CANCELLED": OrderStatus.CANCELLED,
+    "REJECTED": OrderStatus.REJECTED,
+}
+_encode_metadata = msgspec.json.Encoder().encode
+
+
+def engine_type(draft: OrderDraft, *, honour_time_in_force: bool) -> orders_pb2.OrderType:
+    """The engine's order type for a draft."""
+    if draft.is_market:
+        fok = honour_time_in_force and draft.time_in_force is TimeInForce.FOK
+        return orders_pb2.FOK if fok else orders_pb2.IOC
+    return _TYPE_BY_TIME_IN_FORCE[draft.time_in_force] if honour_time_in_force else orders_pb2.GTC
+
+
+def place_request(
+    candidate: Candidate, internal_id: int, *, honour_time_in_force: bool
+) -> orders_pb2.PlaceOrderRequest:
+    """What the engine is sent for a candidate that passed every check."""
+    draft = candidate.draft
+    price = candidate.scaled_price
+    metadata = OrderMetadata(
+        type=draft.type.value,
+        time_in_force=draft.time_in_force.value,
+        client_order_id=draft.client_order_id,
+        margin_mode=draft.margin_mode,
+    )
+    return orders_pb2.PlaceOrderRequest(
+        order_id=internal_id,
+        participant_id=draft.user_id,
+        symbol=draft.symbol,
+        side=orders_pb2.BUY if draft.is_buy else orders_pb2.SELL,
+        type=engine_type(draft, honour_time_in_force=honour_time_in_force),
+        price=price,
+        quantity=candidate.scaled_quantity,
+        reserve_price=price if draft.is_buy else 0,
+        external_id=draft.order_id,
+        metadata=_encode_metadata(metadata).decode(),
+    )
+
+
+def pending_order(candidate: Candidate, internal_id: int, now_ms: int) -> TrackedOrder:
+    """The order before the engine has answered."""
+    return _order(
+        candidate.draft,
+        candidate.quantity,
+        quote_of(candidate.draft.symbol),
+        internal_id,
+        OrderStatus.PENDING,
+        candidate.quantity,
+        None,
+        now_ms,
+    )
+
+
+def refused_order(draft: OrderDraft, reason: str, now_ms: int) -> TrackedOrder:
+    """The order that the pre-trade check refused: the engine never saw it."""
+    quantity = draft.quantity or ZERO
+    return _order(draft, quantity, quote_of(draft.symbol), None, OrderStatus.REJECTED, ZERO, reason, now_ms)
+
+
+def answered_order(pending: TrackedOrder, spec: SymbolSpec, answer: orders_pb2.PlaceOrderResponse) -> TrackedOrder:
+    """The order as the engine's answer shows it: open, (partially) filled, cancelled or rejected."""
+    filled = _quantity(answer.filled_quantity, spec)
+    remaining = _quantity(answer.remaining_quantity, spec)
+    rejected = answer.status == orders_pb2.REJECTED
+    return msgspec.structs.replace(
+        pending,
+        filled_quantity=filled,
+        filled_notional=Decimal(answer.notional or "0"),
+        remaining_quantity=ZERO if rejected else remaining,
+        fee=Decimal(answer.fee or "0"),
+        status=_status_of(answer.status, pending.quantity, filled, remaining),
+        reject_reason=answer.result_code if rejected else None,
+        last_sequence=answer.sequence,
+        created_ms=answer.timestamp or pending.created_ms,
+        updated_ms=answer.timestamp or pending.created_ms,
+    )
+
+
+def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: int) -> TrackedOrder:
+    """An order that only the engine could tell of.
+
+    The engine knows neither the platform's type nor the time, and of fills only the quantity: until the row is
+    there, the order shows as a limit order of this moment.
+    """
+    quantity, remaining = _quantity(found.quantity, spec), _quantity(found.remaining_quantity, spec)
+    status = _STATUS_BY_NAME.get(found.status, OrderStatus.OPEN)
+    filled = quantity if status is OrderStatus.FILLED else ZERO
+    if status is OrderStatus.PARTIALLY_FILLED:
+        filled = EXACT.subtract(quantity, remaining)
+    price = Decimal(scaled_to_text(found.price, spec.quote_scale_k))
+    return TrackedOrder(
+        order_id=found.external_id,
+        internal_id=found.order_id,
+        client_order_id=None,
+        user_id=found.participant_id,
+        symbol=found.symbol,
+        side="buy" if found.side == orders_pb2.BUY else "sell",
+        type="limit",
+        time_in_force="gtc",
+        margin_mode=None,
+        price=price,
+        quantity=quantity,
+        filled_quantity=filled,
+        filled_notional=EXACT.multiply(price, filled),
+        remaining_quantity=remaining if status in (OrderStatus.OPEN, OrderStatus.PARTIALLY_FILLED) else ZERO,
+        fee=ZERO,
+        fee_currency=spec.quote,
+        status=status,
+        reject_reason=None,
+        last_sequence=0,
+        created_ms=now_ms,
+        updated_ms=now_ms,
+    )
+
+
+def cancelled_order(order: TrackedOrder, sequence: int, now_ms: int) -> TrackedOrder:
+    """The order after the engine took out all that remained of it, as its event `sequence`."""
+    return msgspec.structs.replace(
+        order,
+        status=OrderStatus.CANCELLED,
+        remaining_quantity=ZERO,
+        last_sequence=max(sequence, order.last_sequence),
+        updated_ms=max(now_ms, order.updated_ms),
+    )
+
+
+def _order(
+    draft: OrderDraft,
+    quantity: Decimal,
+    fee_currency: str,
+    internal_id: int | None,
+    status: OrderStatus,
+    remaining: Decimal,
+    reason: str | None,
+    now_ms: int,
+) -> TrackedOrder:
+    return TrackedOrder(
+        order_id=draft.order_id,
+        internal_id=internal_id,
+        client_order_id=draft.client_order_id,
+        user_id=draft.user_id,
+        symbol=draft.symbol,
+        side=draft.side.value,
+        type=draft.type.value,
+        time_in_force=draft.time_in_force.value,
+        margin_mode=draft.margin_mode,
+        price=None if draft.is_market else draft.price,
+        quantity=quantity,
+        filled_quantity=ZERO,
+        filled_notional=ZERO,
+        remaining_quantity=remaining,
+        fee=ZERO,
+        fee_currency=fee_currency,
+        status=status,
+        reject_reason=reason,
+        last_sequence=0,
+        created_ms=now_ms,
+        updated_ms=now_ms,
+    )
+
+
+def _quantity(scaled: int, spec: SymbolSpec) -> Decimal:
+    return Decimal(scaled_to_text(scaled, spec.base_scale_k))
+
+
+def _status_of(answer: int, quantity: Decimal, filled: Decimal, remaining: Decimal) -> OrderStatus:
+    if answer == orders_pb2.REJECTED:
+        return OrderStatus.REJECTED
+    if answer == orders_pb2.CANCELLED:
+        return OrderStatus.CANCELLED
+    if remaining:
+        return OrderStatus.PARTIALLY_FILLED if filled else OrderStatus.OPEN
+    return OrderStatus.FILLED if filled == quantity else OrderStatus.CANCELLED

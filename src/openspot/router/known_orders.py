@@ -1,0 +1,44 @@
+"""The router's own mapping of external to internal order ids: the orders that this process placed lately."""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from openspot.router.schemas import TrackedOrder
+
+
+@dataclass(slots=True)
+class KnownOrder:
+    """An order that this process placed: as it was last answered, and the placement if it is under way.
+
+    `unknown_since_ms` is set where the engine did not answer the placement.
+    """
+
+    order: TrackedOrder
+    placing: asyncio.Future[None] | None = None
+    unknown_since_ms: int | None = None
+
+
+class KnownOrders:
+    """At most `orders_max` orders by external id; the one that came first leaves first."""
+
+    def __init__(self, orders_max: int) -> None:
+        self._orders: OrderedDict[str, KnownOrder] = OrderedDict()
+        self._orders_max = orders_max
+
+    def __len__(self) -> int:
+        return len(self._orders)
+
+    def get(self, order_id: str) -> KnownOrder | None:
+        """The order with that external id, if this process still remembers it."""
+        return self._orders.get(order_id)
+
+    def put(self, known: KnownOrder) -> None:
+        """Remember an order."""
+        self._orders[known.order.order_id] = known
+        if len(self._orders) > self._orders_max:
+            self._orders.popitem(last=False)
+
+    def forget(self, order_id: str) -> None:
+        """Drop an order, if it is there."""
+        self._orders.pop(order_id, None)

@@ -1,0 +1,31 @@
+"""Metrics of the order router."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+ORDERS = Counter("openspot_router_orders_total", "Orders submitted, by outcome and reason", ["outcome", "reason"])
+CANCELS = Counter("openspot_router_cancels_total", "Cancels asked for, by outcome", ["outcome"])
+BALANCE_CHECKS = Counter("openspot_router_balance_checks_total", "Balance checks, by who decided", ["source"])
+ENGINE_BATCH_ORDERS = Histogram(
+    "openspot_router_engine_batch_orders",
+    "Orders in one PlaceOrders call",
+    buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500),
+)
+ENGINE_CALL_SECONDS = Histogram(
+    "openspot_router_engine_call_seconds",
+    "Time of one PlaceOrders call",
+    buckets=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5),
+)
+TRANSLATOR_LEADS = Gauge("openspot_router_translator_leads", "1 while this process translates the engine's events")
+TRANSLATOR_LAG = Gauge("openspot_router_translator_lag_events", "Events received and not yet published")
+TRANSLATOR_EVENTS = Counter("openspot_router_translator_events_total", "Engine events translated")
+TRANSLATOR_FAULTS = Counter("openspot_router_translator_faults_total", "Engine events that contradict", ["kind"])
+ROW_QUEUE = Gauge("openspot_router_row_queue_rows", "Order and trade rows waiting to be written")
+ROW_WRITE_FAILURES = Counter("openspot_router_row_write_failures_total", "Row writes that failed", ["kind"])
+ROWS_DROPPED = Counter("openspot_router_rows_dropped_total", "Rows that the database refuses for good", ["table"])
+REJECTIONS_DROPPED = Counter(
+    "openspot_router_rejections_dropped_total", "Pre-trade rejections whose event or row was given up", ["part"]
+)
+CUSTODY_EVENTS = Counter("openspot_router_custody_events_total", "Custody events, by outcome", ["kind", "outcome"])
+LEDGER_ALERTS = Counter(
+    "openspot_router_ledger_failures_total", "Ledger postings of custody events that failed: alert on any", ["kind"]
+)

@@ -1,0 +1,126 @@
+"""The shape of a request `orders.submit`: every field readable and storable, before any rule of a market.
+
+The edge validates the same for its clients; the bus has other callers too, so nothing is taken on trust.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import TypeVar
+
+from openspot.contracts.messages import SubmitOrder
+from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.money import MoneyError, parse_decimal, to_amount
+from openspot.domain.order import OrderType, TimeInForce
+
+ORDER_ID_TEXT = re.compile(r"[A-Za-z0-9_:-]{1,64}")
+"""Wider than the ids that the edge makes: other callers of the bus may have their own."""
+SYMBOL_TEXT = re.compile(r"[A-Za-z0-9._/-]{1,32}")
+CLIENT_ORDER_ID_LENGTH_MAX = 128
+MARGIN_MODE_LENGTH_MAX = 32
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+class OrderSide(StrEnum):
+    """Side as the bus writes it."""
+
+    BUY = "buy"
+    SELL = "sell"
+
+
+class RequestError(ValueError):
+    """A request cannot be read; the message names the field and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderDraft:
+    """An order request whose fields have their types. Quantities in base, `quote_quantity` in quote asset."""
+
+    user_id: str
+    order_id: str
+    symbol: str
+    side: OrderSide
+    type: OrderType
+    time_in_force: TimeInForce
+    quantity: Decimal | None
+    quote_quantity: Decimal | None
+    price: Decimal | None
+    max_slippage_bps: Decimal | None
+    margin_mode: str | None
+    client_order_id: str | None
+
+    @property
+    def is_buy(self) -> bool:
+        return self.side is OrderSide.BUY
+
+    @property
+    def is_market(self) -> bool:
+        return self.type is OrderType.MARKET
+
+
+def draft_of(request: SubmitOrder) -> OrderDraft:
+    """The draft that `request` asks for. Raises RequestError for the first field that cannot be read."""
+    order = request.order
+    check_ids(request.user_id, order.order_id)
+    if not SYMBOL_TEXT.fullmatch(order.symbol):
+        raise RequestError("symbol must have the form <BASE>-<QUOTE>")
+    _decimal("stopPrice", order.stop_price)
+    return OrderDraft(
+        user_id=request.user_id,
+        order_id=order.order_id,
+        symbol=order.symbol,
+        side=_choice("side", order.side, OrderSide),
+        type=_choice("type", order.type, OrderType),
+        time_in_force=_choice("timeInForce", order.time_in_force, TimeInForce),
+        quantity=_decimal("quantity", order.quantity),
+        quote_quantity=_decimal("quoteQuantity", order.quote_quantity),
+        price=_decimal("price", order.price),
+        max_slippage_bps=_slippage(order.max_slippage_bps),
+        margin_mode=_text("marginMode", order.margin_mode, MARGIN_MODE_LENGTH_MAX),
+        client_order_id=_text("clientOrderId", order.client_order_id, CLIENT_ORDER_ID_LENGTH_MAX),
+    )
+
+
+def check_ids(user_id: str, order_id: str) -> None:
+    """Raise RequestError unless both have the form of an id."""
+    if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
+        raise RequestError("userId must be 1 to 64 letters, digits, '_', ':' or '-'")
+    if not ORDER_ID_TEXT.fullmatch(order_id):
+        raise RequestError("orderId must be 1 to 64 letters, digits, '_', ':' or '-'")
+
+
+def _choice(field: str, text: str, choices: type[Choice]) -> Choice:
+    try:
+        return choices(text.lower())
+    except ValueError:
+        raise RequestError(f"{field} must be one of {', '.join(choices)}") from None
+
+
+def _decimal(field: str, text: str | None) -> Decimal | None:
+    """The number that `text` writes, if it fits a column of 18 decimal places."""
+    if text is None:
+        return None
+    try:
+        value = parse_decimal(text)
+        to_amount(value)
+    except MoneyError as error:
+        raise RequestError(f"{field} {error}") from None
+    return value
+
+
+def _slippage(value: float | None) -> Decimal | None:
+    if value is None:
+        return None
+    if not math.isfinite(value) or value < 0:
+        raise RequestError("maxSlippageBps must be a number of basis points, 0 or more")
+    # The shortest text that reads back as this number: 12.5 stays 12.5.
+    return _decimal("maxSlippageBps", repr(value))
+
+
+def _text(field: str, text: str | None, length_max: int) -> str | None:
+    if text is not None and (len(text) > length_max or not text.isprintable()):
+        raise RequestError(f"{field} must be at most {length_max} printable characters")
+    return text

@@ -1,0 +1,74 @@
+"""Internal order ids: the shared counter of all routers, taken in blocks ahead of need (Document A 1.3).
+
+The PostgreSQL sequence `internal_order_ids` goes up by 1000, from 1000. Whoever is given the value v owns the
+1000 ids that end at v: v − 999 … v. Ids of a block that its owner did not use are never used.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from openspot.kit.log import get_logger
+
+log = get_logger("order_ids")
+
+BLOCK_SIZE = 1000
+_TAKE_TIMEOUT_S = 1.5
+
+
+class OrderIdsUnavailableError(Exception):
+    """The ids at hand are used up and the counter does not answer."""
+
+
+class OrderIds:
+    """Gives ids that no other router gives. `take_block` answers the next value of the sequence."""
+
+    def __init__(self, take_block: Callable[[], Awaitable[int]]) -> None:
+        self._take_block = take_block
+        self._blocks: deque[range] = deque()
+        self._left = 0
+        self._refill: asyncio.Task[None] | None = None
+
+    async def take(self) -> int:
+        """The next id. Raises OrderIdsUnavailableError."""
+        while not self._left:
+            await self._refilled()
+        block = self._blocks[0]
+        if len(block) == 1:
+            self._blocks.popleft()
+        else:
+            self._blocks[0] = block[1:]
+        self._left -= 1
+        if self._left < BLOCK_SIZE // 2:
+            self._start_refill()
+        return block[0]
+
+    async def close(self) -> None:
+        """End a refill that is under way."""
+        if self._refill is not None:
+            self._refill.cancel()
+            await asyncio.gather(self._refill, return_exceptions=True)
+
+    async def _refilled(self) -> None:
+        refill = self._start_refill()
+        # A caller that is cancelled does not take the refill from the others.
+        await asyncio.wait({refill})
+        error = refill.exception()
+        if error is not None and not self._left:
+            raise OrderIdsUnavailableError("no order ids are available") from error
+
+    def _start_refill(self) -> asyncio.Task[None]:
+        if self._refill is None or self._refill.done():
+            self._refill = asyncio.create_task(self._fill())
+            self._refill.add_done_callback(_note_failure)
+        return self._refill
+
+    async def _fill(self) -> None:
+        last = await asyncio.wait_for(self._take_block(), _TAKE_TIMEOUT_S)
+        self._blocks.append(range(last - BLOCK_SIZE + 1, last + 1))
+        self._left += BLOCK_SIZE
+
+
+def _note_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        log.warning("no block of order ids", error=repr(task.exception()))

@@ -1,0 +1,275 @@
+"""The pre-trade check (Document A 1.3 step 3): seven steps, in the order of the spec.
+
+STEPS is that order. Each step looks at the candidate and answers the reason of a refusal, or None; the first
+reason ends the check. A step may leave what it found on the candidate for those behind it. The balance step
+stands last because it alone needs figures from outside, which the caller fetches in between.
+
+A price or quantity with more digits than the symbol holds is refused, never cut. No step is stricter than
+the engine where the engine decides (fees are not counted in the funds that an order needs).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple
+
+from openspot.domain.market import MarketLimits
+from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, decimal_to_text, scaled_to_text, to_scaled
+from openspot.domain.order import OrderType
+from openspot.domain.symbol import SymbolSpec
+from openspot.router.order_draft import OrderDraft
+
+_STOP_ORDERS = frozenset({OrderType.STOP_LIMIT, OrderType.STOP_MARKET})
+
+
+class PreTradeCheck(StrEnum):
+    """Names of the steps, as `risk.check.failed` gives them."""
+
+    STOP_ORDER = "stop_order"
+    MARKET = "market"
+    QUANTITY = "quantity"
+    NOTIONAL = "notional"
+    DEVIATION = "deviation"
+    SLIPPAGE = "slippage"
+    BALANCE = "balance"
+
+
+class PreTradeFailure(NamedTuple):
+    """Which step refused an order, and why in words for the client."""
+
+    check: PreTradeCheck
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """A market that can be traded: our limits on it and the engine's specification of it."""
+
+    limits: MarketLimits
+    spec: SymbolSpec
+
+
+@dataclass(slots=True)
+class Candidate:
+    """An order on its way through the check.
+
+    Given: the draft, the markets, and the recent reference price of the symbol or None. Found on the way:
+    the market, the base quantity, and the worst price that the order can trade at (a limit order's price, a
+    market order's bound). `available` is what the user has of the asset that the order spends, None where
+    nobody knows.
+    """
+
+    draft: OrderDraft
+    markets: Mapping[str, Market]
+    reference_price: Decimal | None
+    found_market: Market | None = None
+    found_quantity: Decimal | None = None
+    found_price: Decimal | None = None
+    available: Decimal | None = None
+
+    @property
+    def market(self) -> Market:
+        assert self.found_market is not None, "the market step comes first"
+        return self.found_market
+
+    @property
+    def quantity(self) -> Decimal:
+        assert self.found_quantity is not None, "the quantity or slippage step comes first"
+        return self.found_quantity
+
+    @property
+    def price(self) -> Decimal:
+        assert self.found_price is not None, "the notional or slippage step comes first"
+        return self.found_price
+
+    @property
+    def funding_asset(self) -> str:
+        """The asset that the order spends: a buy the quote, a sell the base."""
+        return self.market.spec.quote if self.draft.is_buy else self.market.spec.base
+
+    @property
+    def funds_needed(self) -> Decimal:
+        """How much of it the order spends at worst, fees aside."""
+        return EXACT.multiply(self.price, self.quantity) if self.draft.is_buy else self.quantity
+
+    @property
+    def scaled_quantity(self) -> int:
+        """The quantity in the engine's units."""
+        return to_scaled(self.quantity, self.market.spec.base_scale_k)
+
+    @property
+    def scaled_price(self) -> int:
+        """The worst price in the engine's units."""
+        return to_scaled(self.price, self.market.spec.quote_scale_k)
+
+
+Step = Callable[[Candidate], str | None]
+
+
+def _refuse_stop_order(candidate: Candidate) -> str | None:
+    return "Stop orders are not yet supported" if candidate.draft.type in _STOP_ORDERS else None
+
+
+def _look_up_market(candidate: Candidate) -> str | None:
+    candidate.found_market = candidate.markets.get(candidate.draft.symbol)
+    return None if candidate.found_market else f"Market {candidate.draft.symbol} not found"
+
+
+def _check_quantity(candidate: Candidate) -> str | None:
+    draft, spec, limits = candidate.draft, candidate.market.spec, candidate.market.limits
+    if draft.quote_quantity is not None:
+        if not (draft.is_market and draft.is_buy):
+            return "quoteQuantity is for market buys only"
+        if draft.quantity is not None:
+            return "quantity and quoteQuantity exclude each other"
+        if draft.quote_quantity <= 0:
+            return f"quoteQuantity {_text(draft.quote_quantity)} must be positive"
+        if candidate.reference_price is None:
+            # The slippage guard refuses it: without a price there is no quantity to look at.
+            return None
+        quantity = _affordable_quantity(draft.quote_quantity, _bound_price(candidate, candidate.reference_price), spec)
+    elif draft.quantity is None:
+        return "quantity is required"
+    else:
+        quantity = draft.quantity
+    candidate.found_quantity = quantity
+    if quantity < limits.quantity_min:
+        return f"quantity {_text(quantity)} is below the minimum of {_text(limits.quantity_min)} on {spec.symbol}"
+    if quantity > limits.quantity_max:
+        return f"quantity {_text(quantity)} is above the maximum of {_text(limits.quantity_max)} on {spec.symbol}"
+    return _step_error("quantity", quantity, spec.base_scale_k, spec.lot, "lot")
+
+
+def _check_notional(candidate: Candidate) -> str | None:
+    draft, spec, limits = candidate.draft, candidate.market.spec, candidate.market.limits
+    if draft.is_market:
+        notional = draft.quote_quantity
+        if notional is None:
+            if candidate.reference_price is None:
+                # The slippage guard refuses it.
+                return None
+            notional = EXACT.multiply(candidate.reference_price, candidate.quantity)
+    else:
+        if draft.price is None:
+            return "price is required for a limit order"
+        if draft.price <= 0:
+            return f"price {_text(draft.price)} must be positive"
+        error = _step_error("price", draft.price, spec.quote_scale_k, spec.tick, "tick")
+        if error:
+            return error
+        candidate.found_price = draft.price
+        notional = EXACT.multiply(draft.price, candidate.quantity)
+    shown = f"notional {_text(notional)} {spec.quote}"
+    if notional < limits.notional_min:
+        return f"{shown} is below the minimum of {_text(limits.notional_min)} on {spec.symbol}"
+    if notional > limits.notional_max:
+        return f"{shown} is above the maximum of {_text(limits.notional_max)} on {spec.symbol}"
+    return None
+
+
+def _check_deviation(candidate: Candidate) -> str | None:
+    reference, bps_max = candidate.reference_price, candidate.market.limits.deviation_bps_max
+    if candidate.draft.is_market or reference is None:
+        return None
+    distance = EXACT.abs(EXACT.subtract(candidate.price, reference))
+    if EXACT.multiply(distance, Decimal(BASIS_POINTS)) <= EXACT.multiply(reference, Decimal(bps_max)):
+        return None
+    return (
+        f"price {_text(candidate.price)} deviates from the last trade price {_text(reference)} "
+        f"by more than {bps_max} bps on {candidate.market.spec.symbol}"
+    )
+
+
+def _check_slippage(candidate: Candidate) -> str | None:
+    draft, spec, limits = candidate.draft, candidate.market.spec, candidate.market.limits
+    if not draft.is_market:
+        return None
+    if candidate.reference_price is None:
+        return f"no recent trade price for {spec.symbol}: a market order needs one"
+    if draft.max_slippage_bps is not None and draft.max_slippage_bps > limits.slippage_bps_max:
+        return (
+            f"maxSlippageBps {_text(draft.max_slippage_bps)} is above the ceiling of "
+            f"{limits.slippage_bps_max} on {spec.symbol}"
+        )
+    candidate.found_price = _bound_price(candidate, candidate.reference_price)
+    notional = EXACT.multiply(candidate.price, candidate.quantity)
+    if notional < limits.notional_min:
+        return (
+            f"notional {_text(notional)} {spec.quote} at the worst-case price {_text(candidate.price)} "
+            f"is below the minimum of {_text(limits.notional_min)} on {spec.symbol}"
+        )
+    return None
+
+
+def _check_balance(candidate: Candidate) -> str | None:
+    if candidate.available is None or candidate.available >= candidate.funds_needed:
+        return None
+    return (
+        f"insufficient {candidate.funding_asset} balance: the order needs {_text(candidate.funds_needed)}, "
+        f"{_text(candidate.available)} is available"
+    )
+
+
+STEPS: tuple[tuple[PreTradeCheck, Step], ...] = (
+    (PreTradeCheck.STOP_ORDER, _refuse_stop_order),
+    (PreTradeCheck.MARKET, _look_up_market),
+    (PreTradeCheck.QUANTITY, _check_quantity),
+    (PreTradeCheck.NOTIONAL, _check_notional),
+    (PreTradeCheck.DEVIATION, _check_deviation),
+    (PreTradeCheck.SLIPPAGE, _check_slippage),
+    (PreTradeCheck.BALANCE, _check_balance),
+)
+BEFORE_BALANCE = STEPS[:-1]
+BALANCE_ONLY = STEPS[-1:]
+
+
+def first_failure(candidate: Candidate, steps: Sequence[tuple[PreTradeCheck, Step]] = STEPS) -> PreTradeFailure | None:
+    """The first of `steps` that refuses the candidate, or None if all pass."""
+    for check, step in steps:
+        reason = step(candidate)
+        if reason is not None:
+            return PreTradeFailure(check, reason)
+    return None
+
+
+def _bound_price(candidate: Candidate, reference: Decimal) -> Decimal:
+    """The worst price a market order may trade at: reference ± slippage, rounded to the tick towards the reference."""
+    spec, draft = candidate.market.spec, candidate.draft
+    slippage = draft.max_slippage_bps
+    if slippage is None:
+        slippage = Decimal(candidate.market.limits.slippage_bps_max)
+    move = EXACT.add if draft.is_buy else EXACT.subtract
+    factor = move(Decimal(BASIS_POINTS), slippage)
+    # In ticks: reference × quoteScaleK × factor / (10^4 × tick).
+    dividend = EXACT.multiply(EXACT.multiply(reference, Decimal(spec.quote_scale_k)), factor)
+    ticks, rest = _divide_whole(dividend, Decimal(BASIS_POINTS * spec.tick))
+    if rest and not draft.is_buy:
+        ticks += 1
+    return Decimal(scaled_to_text(max(ticks, 1) * spec.tick, spec.quote_scale_k))
+
+
+def _affordable_quantity(spend: Decimal, price: Decimal, spec: SymbolSpec) -> Decimal:
+    """The largest quantity, in whole lots, that costs no more than `spend` at `price`."""
+    lots, _ = _divide_whole(EXACT.multiply(spend, Decimal(spec.base_scale_k)), EXACT.multiply(price, Decimal(spec.lot)))
+    return Decimal(scaled_to_text(lots * spec.lot, spec.base_scale_k))
+
+
+def _divide_whole(dividend: Decimal, divisor: Decimal) -> tuple[int, Decimal]:
+    """(whole quotient, rest) of two decimals, whatever their lengths."""
+    quotient, rest = EXACT.divmod(dividend, divisor)
+    return int(quotient), rest
+
+
+def _step_error(field: str, value: Decimal, scale: int, step: int, step_name: str) -> str | None:
+    try:
+        scaled = to_scaled(value, scale)
+    except MoneyError as error:
+        return f"{field} {_text(value)} {error}"
+    if scaled % step:
+        return f"{field} {_text(value)} is not a multiple of the {step_name} {scaled_to_text(step, scale)}"
+    return None
+
+
+def _text(value: Decimal) -> str:
+    return decimal_to_text(value)

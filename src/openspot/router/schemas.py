@@ -1,0 +1,126 @@
+"""The router's own values: an order as it is followed, its metadata in the engine, a trade's row, positions."""
+
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+
+import msgspec
+
+from openspot.contracts.messages import OrderRecord
+from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
+from openspot.domain.order import TERMINAL, OrderStatus
+from openspot.kit.clock import iso_from_ms
+
+ZERO = Decimal(0)
+
+_AVERAGE = Context(prec=60, rounding=ROUND_HALF_EVEN)
+_AVERAGE_STEP = Decimal(1).scaleb(-AMOUNT_PLACES)
+
+
+class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
+    """What the engine keeps for the router with an order, as JSON: the fields that the engine has no use for."""
+
+    type: str
+    time_in_force: str
+    client_order_id: str | None = None
+    margin_mode: str | None = None
+
+
+class TrackedOrder(msgspec.Struct, frozen=True):
+    """An order as the router knows it at one moment. Frozen: each event makes a new one.
+
+    `remaining_quantity` is what is still open, 0 once the order has ended. `filled_notional` is Σ price ×
+    quantity of the fills, in the quote asset as `fee`. `internal_id` is None for an order that the engine
+    never held. `last_sequence` is that of the newest engine event in here, 0 before the first. Times are
+    milliseconds since 1970.
+    """
+
+    order_id: str
+    internal_id: int | None
+    client_order_id: str | None
+    user_id: str
+    symbol: str
+    side: str
+    type: str
+    time_in_force: str
+    margin_mode: str | None
+    price: Decimal | None
+    quantity: Decimal
+    filled_quantity: Decimal
+    filled_notional: Decimal
+    remaining_quantity: Decimal
+    fee: Decimal
+    fee_currency: str
+    status: OrderStatus
+    reject_reason: str | None
+    last_sequence: int
+    created_ms: int
+    updated_ms: int
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the order is in a state without a way out."""
+        return self.status in TERMINAL
+
+    @property
+    def average_price(self) -> Decimal | None:
+        """Filled notional by filled quantity, rounded half-even to 18 places: a figure to look at, not to settle."""
+        if not self.filled_quantity:
+            return None
+        return _AVERAGE.quantize(_AVERAGE.divide(self.filled_notional, self.filled_quantity), _AVERAGE_STEP)
+
+
+class TradeRow(msgspec.Struct, frozen=True):
+    """One trade as its row holds it. Order ids are external; fees are in `fee_currency`, negative a rebate."""
+
+    trade_id: str
+    sequence: int
+    symbol: str
+    price: str
+    quantity: str
+    taker_side: str
+    taker_order_id: str
+    maker_order_id: str
+    buyer_id: str
+    seller_id: str
+    taker_fee: str
+    maker_fee: str
+    fee_currency: str
+    executed_ms: int
+
+
+class Position(msgspec.Struct, frozen=True):
+    """A place in the engine's event stream: the last sequence that was dealt with, in the journal `epoch`."""
+
+    epoch: str
+    sequence: int
+
+
+def quote_of(symbol: str) -> str:
+    """The quote asset of `<BASE>-<QUOTE>`."""
+    return symbol.partition("-")[2]
+
+
+def record_of(order: TrackedOrder) -> OrderRecord:
+    """The order as clients see it."""
+    average = order.average_price
+    created_at = iso_from_ms(order.created_ms)
+    return OrderRecord(
+        order_id=order.order_id,
+        client_order_id=order.client_order_id,
+        user_id=order.user_id,
+        symbol=order.symbol,
+        side=order.side,
+        type=order.type,
+        time_in_force=order.time_in_force,
+        margin_mode=order.margin_mode,
+        price=None if order.price is None else decimal_to_text(order.price),
+        quantity=decimal_to_text(order.quantity),
+        filled_quantity=decimal_to_text(order.filled_quantity),
+        remaining_quantity=decimal_to_text(order.remaining_quantity),
+        average_price=None if average is None else decimal_to_text(average),
+        fee=decimal_to_text(order.fee),
+        fee_currency=order.fee_currency,
+        status=order.status.value,
+        reject_reason=order.reject_reason,
+        created_at=created_at,
+        updated_at=created_at if order.updated_ms == order.created_ms else iso_from_ms(order.updated_ms),
+    )

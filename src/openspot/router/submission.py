@@ -1,0 +1,120 @@
+"""The request `orders.submit`: check, id, engine, answer (Document A 1.3)."""
+
+import asyncio
+from collections.abc import Mapping
+
+from openspot.contracts.messages import SubmitOrder, SubmitOrderReply
+from openspot.domain.order import OrderStatus
+from openspot.kit.clock import Clock
+from openspot.kit.log import get_logger
+from openspot.router.balances import AvailableFunds
+from openspot.router.engine_client import EngineAmbiguousError, EngineError
+from openspot.router.engine_orders import answered_order, pending_order, place_request, refused_order
+from openspot.router.known_orders import KnownOrder, KnownOrders
+from openspot.router.metrics import ORDERS
+from openspot.router.order_draft import OrderDraft, RequestError, draft_of
+from openspot.router.order_ids import OrderIds, OrderIdsUnavailableError
+from openspot.router.placements import Placements
+from openspot.router.pre_trade import BALANCE_ONLY, BEFORE_BALANCE, Candidate, Market, PreTradeFailure, first_failure
+from openspot.router.reference_prices import ReferencePrices
+from openspot.router.rejections import Rejections
+from openspot.router.schemas import record_of
+
+log = get_logger("submission")
+
+NANOSECONDS_PER_MS = 1_000_000
+
+
+class Submission:
+    """Takes orders in. `markets` is read at each order, so that a refresh shows at once."""
+
+    def __init__(
+        self,
+        *,
+        markets: Mapping[str, Market],
+        reference_prices: ReferencePrices,
+        funds: AvailableFunds,
+        order_ids: OrderIds,
+        known_orders: KnownOrders,
+        placements: Placements,
+        rejections: Rejections,
+        clock: Clock,
+        honour_time_in_force: bool,
+    ) -> None:
+        self._markets = markets
+        self._reference_prices = reference_prices
+        self._funds = funds
+        self._order_ids = order_ids
+        self._known_orders = known_orders
+        self._placements = placements
+        self._rejections = rejections
+        self._clock = clock
+        self._honour_time_in_force = honour_time_in_force
+
+    async def submit(self, request: SubmitOrder) -> SubmitOrderReply:
+        """Answer one request; a refusal has its reason in `error`."""
+        try:
+            draft = draft_of(request)
+        except RequestError as error:
+            ORDERS.labels("malformed", "").inc()
+            return SubmitOrderReply(False, error=str(error))
+        if self._known_orders.get(draft.order_id) is not None:
+            ORDERS.labels("duplicate", "").inc()
+            return SubmitOrderReply(False, error=f"orderId {draft.order_id} was used before")
+        now_ms = self._now_ms()
+        candidate = Candidate(draft, self._markets, self._reference_prices.recent(draft.symbol, now_ms))
+        failure = first_failure(candidate, BEFORE_BALANCE) or await self._balance_failure(candidate)
+        if failure is not None:
+            return await self._refuse(draft, failure, now_ms)
+        try:
+            internal_id = await self._order_ids.take()
+        except OrderIdsUnavailableError as error:
+            ORDERS.labels("not_sent", "order_ids").inc()
+            return SubmitOrderReply(False, error=str(error))
+        return await self._place(candidate, internal_id)
+
+    async def _balance_failure(self, candidate: Candidate) -> PreTradeFailure | None:
+        candidate.available = await self._funds.available(
+            candidate.draft.user_id, candidate.funding_asset, candidate.funds_needed
+        )
+        return first_failure(candidate, BALANCE_ONLY)
+
+    async def _refuse(self, draft: OrderDraft, failure: PreTradeFailure, now_ms: int) -> SubmitOrderReply:
+        ORDERS.labels("refused", failure.check.value).inc()
+        order = refused_order(draft, failure.reason, now_ms)
+        self._known_orders.put(KnownOrder(order))
+        await self._rejections.add(order, failure)
+        return SubmitOrderReply(False, record_of(order), failure.reason)
+
+    async def _place(self, candidate: Candidate, internal_id: int) -> SubmitOrderReply:
+        """Send a checked order to the engine and remember what it answers."""
+        draft = candidate.draft
+        pending = pending_order(candidate, internal_id, self._now_ms())
+        placing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        known = KnownOrder(pending, placing)
+        self._known_orders.put(known)
+        engine_order = place_request(candidate, internal_id, honour_time_in_force=self._honour_time_in_force)
+        try:
+            answer = await self._placements.place(engine_order)
+        except EngineAmbiguousError as error:
+            ORDERS.labels("unknown", "").inc()
+            log.error("order state unknown", order_id=draft.order_id, internal_id=internal_id, error=str(error))
+            known.unknown_since_ms = self._now_ms()
+            reason = f"the matching engine did not answer, the order may or may not stand: {error}"
+            return SubmitOrderReply(False, record_of(pending), reason, status_unknown=True)
+        except EngineError as error:
+            ORDERS.labels("not_sent", "engine").inc()
+            self._known_orders.forget(draft.order_id)
+            return SubmitOrderReply(False, error=str(error))
+        finally:
+            known.placing = None
+            placing.set_result(None)
+        order = known.order = answered_order(pending, candidate.market.spec, answer)
+        if order.status is OrderStatus.REJECTED:
+            ORDERS.labels("rejected", answer.result_code).inc()
+            return SubmitOrderReply(False, record_of(order), answer.result_code)
+        ORDERS.labels(order.status.value, "").inc()
+        return SubmitOrderReply(True, record_of(order))
+
+    def _now_ms(self) -> int:
+        return self._clock() // NANOSECONDS_PER_MS

@@ -1,0 +1,432 @@
+"""From engine events to bus events and rows: a state machine without clock and IO.
+
+A Projection holds the orders that are open at one place of the engine's event stream. `apply` takes the next
+event and answers what is to be published and which rows change. The same events give the same output, to the
+byte and with the same message ids, so that a repeat after a restart is recognised as one.
+
+States move along `domain.order.TRANSITIONS` and nowhere else; this module is the one place that moves them.
+
+- ACCEPTED of a resting type: pending → open, `orders.created`.
+- ACCEPTED of IOC or FOK: the order stays pending until its next event, which follows at once: a trade
+  (`orders.created` first), or the end of an order that filled nothing (`orders.cancelled` alone: the engine
+  answered CANCELLED, design section 10).
+- TRADE: `trades.executed` once, `trades.executed.<SYMBOL>` for each side, and for each order `orders.filled`
+  if the trade completed it, else `orders.updated`.
+- REDUCE: `orders.cancelled` if nothing remains, else `orders.updated`. MOVED: `orders.updated`.
+- REJECT: `orders.rejected`, also for an order that was open (a late reject).
+
+An event that contradicts the projection changes nothing but is named in `faults`.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import NamedTuple
+
+import msgspec
+
+from openspot.contracts import subjects
+from openspot.contracts.engine_events import (
+    AcceptedEvent,
+    EngineEvent,
+    MovedEvent,
+    ReduceEvent,
+    RejectEvent,
+    TradeEvent,
+)
+from openspot.contracts.messages import (
+    ExecutedTrade,
+    Message,
+    OrderEvent,
+    SideTrade,
+    TradeFee,
+    TradeFees,
+)
+from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, to_amount
+from openspot.domain.order import OrderStatus, OrderTrigger, next_status
+from openspot.domain.result_code import ResultCode
+from openspot.router.schemas import ZERO, OrderMetadata, TrackedOrder, TradeRow, quote_of, record_of
+
+_IMMEDIATE_TYPES = frozenset({"IOC", "FOK", "FOK_BUDGET"})
+_TIME_IN_FORCE = {"GTC": "gtc", "POST_ONLY": "gtc", "IOC": "ioc", "FOK": "fok", "FOK_BUDGET": "fok"}
+_decode_metadata = msgspec.json.Decoder(OrderMetadata).decode
+_replace = msgspec.structs.replace
+
+
+class Publication(NamedTuple):
+    """A bus event: the same payload on each of `subjects`; `message_ids` are theirs, in the same order."""
+
+    subjects: tuple[str, ...]
+    message_ids: tuple[str, ...]
+    message: Message
+
+
+class Fault(NamedTuple):
+    """An event that contradicts what is known: `kind` is for counting, `text` for the log."""
+
+    kind: str
+    text: str
+
+
+class Translation:
+    """What one engine event comes to. `orders` are states to write, the newest of an order last."""
+
+    __slots__ = ("faults", "orders", "publications", "trades")
+
+    def __init__(self) -> None:
+        self.publications: list[Publication] = []
+        self.orders: list[TrackedOrder] = []
+        self.trades: list[TradeRow] = []
+        self.faults: list[Fault] = []
+
+    def fault(self, kind: str, text: str) -> None:
+        """Name a contradiction."""
+        self.faults.append(Fault(kind, text))
+
+
+class _TradeSide(NamedTuple):
+    """A trade as one of its two orders sees it."""
+
+    role: str
+    engine_id: str
+    order_id: str
+    user_id: str
+    side: str
+    remaining: str
+    fee: str
+    fee_bps: int
+    is_completed: bool
+
+
+class Projection:
+    """The open orders at one place of the event stream of journal `epoch`."""
+
+    def __init__(self, epoch: str, orders: Iterable[TrackedOrder]) -> None:
+        self._epoch = epoch
+        self._orders = {order.internal_id: order for order in orders if order.internal_id is not None}
+
+    def __len__(self) -> int:
+        return len(self._orders)
+
+    def order(self, internal_id: int) -> TrackedOrder | None:
+        """The open order with that engine id, or None."""
+        return self._orders.get(internal_id)
+
+    def apply(self, event: EngineEvent) -> Translation:
+        """Take the next event of the stream."""
+        translation = Translation()
+        if isinstance(event, TradeEvent):
+            self._trade(event, translation)
+        elif isinstance(event, AcceptedEvent):
+            self._accept(event, translation)
+        elif isinstance(event, ReduceEvent):
+            self._reduce(event, translation)
+        elif isinstance(event, RejectEvent):
+            self._reject(event, translation)
+        elif isinstance(event, MovedEvent):
+            self._move(event, translation)
+        return translation
+
+    def _accept(self, event: AcceptedEvent, translation: Translation) -> None:
+        order = _new_order(event)
+        if event.order_type in _IMMEDIATE_TYPES:
+            # Neither open nor ended yet: the row says so until the next event, which is on its way.
+            self._keep(order, translation)
+        else:
+            self._open(order, translation)
+
+    def _open(self, order: TrackedOrder, translation: Translation) -> TrackedOrder:
+        """Open a pending order. Its event speaks of its ACCEPTED, which is the newest that it has seen."""
+        opened = self._step(order, OrderTrigger.ACCEPTED, translation)
+        assert opened is not None, "a pending order can be opened"
+        self._keep(opened, translation)
+        self._publish_order(subjects.ORDERS_CREATED, "created", opened, translation)
+        return opened
+
+    def _trade(self, event: TradeEvent, translation: Translation) -> None:
+        taker, maker = _sides_of(event)
+        self._publish_trade(event, taker, maker, translation)
+        translation.trades.append(_trade_row(event, taker, maker))
+        for side in (taker, maker):
+            _check_fee(event, side, translation)
+            self._fill(event, side, translation)
+
+    def _fill(self, event: TradeEvent, side: _TradeSide, translation: Translation) -> None:
+        order = self._open_order(side.engine_id, event.seq, translation)
+        if order is None:
+            return
+        if order.status is OrderStatus.PENDING:
+            order = self._open(order, translation)
+        trigger = OrderTrigger.COMPLETING_FILL if side.is_completed else OrderTrigger.PARTIAL_FILL
+        moved = self._step(order, trigger, translation)
+        if moved is None:
+            return
+        quantity, price = Decimal(event.quantity), Decimal(event.price)
+        filled = _replace(
+            moved,
+            filled_quantity=EXACT.add(order.filled_quantity, quantity),
+            filled_notional=EXACT.add(order.filled_notional, EXACT.multiply(price, quantity)),
+            remaining_quantity=Decimal(side.remaining),
+            fee=EXACT.add(order.fee, Decimal(side.fee)),
+            last_sequence=event.seq,
+            updated_ms=event.timestamp,
+        )
+        self._keep(filled, translation)
+        if side.is_completed:
+            self._publish_order(subjects.ORDERS_FILLED, "filled", filled, translation, what=side.role)
+        else:
+            self._publish_order(subjects.ORDERS_UPDATED, "updated", filled, translation, what=side.role)
+
+    def _reduce(self, event: ReduceEvent, translation: Translation) -> None:
+        order = self._open_order(event.order_id, event.seq, translation)
+        if order is None:
+            return
+        was_pending = order.status is OrderStatus.PENDING
+        if was_pending and not event.is_order_completed:
+            order = self._open(order, translation)
+        reduced = _replace(
+            order, remaining_quantity=Decimal(event.remaining), last_sequence=event.seq, updated_ms=event.timestamp
+        )
+        if not event.is_order_completed:
+            self._keep(reduced, translation)
+            self._publish_order(subjects.ORDERS_UPDATED, "updated", reduced, translation, reason=event.reason)
+            return
+        trigger = OrderTrigger.ENGINE_CANCELLED if was_pending else OrderTrigger.CANCEL
+        cancelled = self._step(reduced, trigger, translation)
+        if cancelled is not None:
+            self._keep(cancelled, translation)
+            self._publish_order(subjects.ORDERS_CANCELLED, "cancelled", cancelled, translation, reason=event.reason)
+
+    def _move(self, event: MovedEvent, translation: Translation) -> None:
+        order = self._open_order(event.order_id, event.seq, translation)
+        if order is None:
+            return
+        moved = _replace(
+            order,
+            price=Decimal(event.price),
+            remaining_quantity=Decimal(event.remaining),
+            last_sequence=event.seq,
+            updated_ms=event.timestamp,
+        )
+        self._keep(moved, translation)
+        self._publish_order(subjects.ORDERS_UPDATED, "updated", moved, translation)
+
+    def _reject(self, event: RejectEvent, translation: Translation) -> None:
+        order = self._orders.get(int(event.order_id))
+        if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
+            # The live order with this id stands. What was refused is another one, without an engine id of its own.
+            refused = _replace(_new_order(event), internal_id=None)
+            if order is not None and order.order_id == refused.order_id:
+                translation.fault("duplicate_order", f"event {event.seq}: order {order.order_id} was placed twice")
+                return
+            order = refused
+        rejected = self._step(order or _new_order(event), OrderTrigger.ENGINE_REJECTED, translation)
+        if rejected is None:
+            return
+        rejected = _replace(
+            rejected,
+            remaining_quantity=ZERO,
+            reject_reason=event.reason,
+            last_sequence=event.seq,
+            updated_ms=event.timestamp,
+        )
+        self._keep(rejected, translation)
+        self._publish_order(subjects.ORDERS_REJECTED, "rejected", rejected, translation, reason=event.reason)
+
+    def _open_order(self, engine_id: str, sequence: int, translation: Translation) -> TrackedOrder | None:
+        order = self._orders.get(int(engine_id))
+        if order is None:
+            translation.fault("unknown_order", f"event {sequence}: order {engine_id} is not open in the projection")
+        return order
+
+    def _step(self, order: TrackedOrder, trigger: OrderTrigger, translation: Translation) -> TrackedOrder | None:
+        status = next_status(order.status, trigger)
+        if status is None:
+            text = f"order {order.order_id}: no transition from {order.status} by {trigger}"
+            translation.fault("illegal_transition", text)
+            return None
+        return _replace(order, status=status)
+
+    def _keep(self, order: TrackedOrder, translation: Translation) -> None:
+        if order.internal_id is not None:
+            if order.has_ended:
+                self._orders.pop(order.internal_id, None)
+            else:
+                self._orders[order.internal_id] = order
+        translation.orders.append(order)
+
+    def _publish_order(
+        self,
+        subject: str,
+        name: str,
+        order: TrackedOrder,
+        translation: Translation,
+        *,
+        what: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        message_id = f"{self._epoch}-{order.last_sequence}-{what or name}"
+        event = OrderEvent(name, order.last_sequence, order.updated_ms, record_of(order), reason)
+        names: tuple[str, ...] = (subject,)
+        message_ids: tuple[str, ...] = (message_id,)
+        # A user id that is no subject token cannot have a subject of its own.
+        if PARTICIPANT_ID_TEXT.fullmatch(order.user_id):
+            names += (subjects.of_user(subject, order.user_id),)
+            message_ids += (f"{message_id}-user",)
+        translation.publications.append(Publication(names, message_ids, event))
+
+    def _publish_trade(self, event: TradeEvent, taker: _TradeSide, maker: _TradeSide, translation: Translation) -> None:
+        base, _, quote = event.symbol.partition("-")
+        buyer, seller = (taker, maker) if taker.side == "buy" else (maker, taker)
+        message_id = f"{self._epoch}-{event.seq}-trade"
+        executed = ExecutedTrade(
+            id=event.trade_id,
+            symbol=event.symbol,
+            base_asset=base,
+            quote_asset=quote,
+            buyer_id=buyer.user_id,
+            seller_id=seller.user_id,
+            price=event.price,
+            qty=event.quantity,
+            fees=TradeFees(
+                TradeFee(buyer.user_id, buyer.fee, event.fee_currency),
+                TradeFee(seller.user_id, seller.fee, event.fee_currency),
+            ),
+            taker_side=event.taker_side,
+            taker_order_id=taker.order_id,
+            maker_order_id=maker.order_id,
+            is_taker_completed=event.is_taker_completed,
+            is_maker_completed=event.is_maker_completed,
+            sequence=event.seq,
+            timestamp=event.timestamp,
+        )
+        translation.publications.append(Publication((subjects.TRADES_EXECUTED,), (message_id,), executed))
+        of_symbol = (subjects.of_symbol(subjects.TRADES_EXECUTED, event.symbol),)
+        for side in (taker, maker):
+            message = _side_trade(event, side)
+            translation.publications.append(Publication(of_symbol, (f"{message_id}-{side.role}",), message))
+
+
+def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
+    """(taker, maker) of a trade."""
+    taker = _TradeSide(
+        "taker",
+        event.taker_order_id,
+        _shown_id(event.taker_external_id, event.taker_order_id),
+        event.taker_participant_id,
+        event.taker_side,
+        event.taker_remaining,
+        event.taker_fee_amount,
+        event.taker_fee_bps,
+        event.is_taker_completed,
+    )
+    maker = _TradeSide(
+        "maker",
+        event.maker_order_id,
+        _shown_id(event.maker_external_id, event.maker_order_id),
+        event.maker_participant_id,
+        "sell" if event.taker_side == "buy" else "buy",
+        event.maker_remaining,
+        event.maker_fee_amount,
+        event.maker_fee_bps,
+        event.is_maker_completed,
+    )
+    return taker, maker
+
+
+def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
+    """The order that an ACCEPTED or REJECT event speaks of, as it was sent."""
+    metadata = _metadata_of(event)
+    quantity = Decimal(event.quantity)
+    return TrackedOrder(
+        order_id=_shown_id(event.external_id, event.order_id),
+        internal_id=int(event.order_id),
+        client_order_id=metadata.client_order_id,
+        user_id=event.participant_id,
+        symbol=event.symbol,
+        side=event.side,
+        type=metadata.type,
+        time_in_force=metadata.time_in_force,
+        margin_mode=metadata.margin_mode,
+        price=None if metadata.type == "market" else Decimal(event.price),
+        quantity=quantity,
+        filled_quantity=ZERO,
+        filled_notional=ZERO,
+        remaining_quantity=quantity,
+        fee=ZERO,
+        fee_currency=quote_of(event.symbol),
+        status=OrderStatus.PENDING,
+        reject_reason=None,
+        last_sequence=event.seq,
+        created_ms=event.timestamp,
+        updated_ms=event.timestamp,
+    )
+
+
+def _metadata_of(event: AcceptedEvent | RejectEvent) -> OrderMetadata:
+    """What the router gave with the order; for an order placed past the router, what the engine's type tells."""
+    if event.metadata:
+        try:
+            metadata = _decode_metadata(event.metadata)
+            if metadata.type in ("limit", "market") and metadata.time_in_force in ("gtc", "ioc", "fok"):
+                return metadata
+        except msgspec.MsgspecError:
+            pass
+    order_type = "market" if event.order_type == "FOK_BUDGET" else "limit"
+    return OrderMetadata(order_type, _TIME_IN_FORCE.get(event.order_type, "gtc"))
+
+
+def _shown_id(external_id: str, engine_id: str) -> str:
+    """The id that clients know; the engine's own for an order placed past the router."""
+    return external_id or engine_id
+
+
+def _side_trade(event: TradeEvent, side: _TradeSide) -> SideTrade:
+    return SideTrade(
+        trade_id=event.trade_id,
+        symbol=event.symbol,
+        liquidity=side.role,
+        order_id=side.order_id,
+        user_id=side.user_id,
+        side=side.side,
+        price=event.price,
+        quantity=event.quantity,
+        fee=side.fee,
+        fee_bps=side.fee_bps,
+        fee_currency=event.fee_currency,
+        is_order_completed=side.is_completed,
+        sequence=event.seq,
+        timestamp=event.timestamp,
+    )
+
+
+def _trade_row(event: TradeEvent, taker: _TradeSide, maker: _TradeSide) -> TradeRow:
+    buyer, seller = (taker, maker) if taker.side == "buy" else (maker, taker)
+    return TradeRow(
+        trade_id=event.trade_id,
+        sequence=event.seq,
+        symbol=event.symbol,
+        price=event.price,
+        quantity=event.quantity,
+        taker_side=event.taker_side,
+        taker_order_id=taker.order_id,
+        maker_order_id=maker.order_id,
+        buyer_id=buyer.user_id,
+        seller_id=seller.user_id,
+        taker_fee=taker.fee,
+        maker_fee=maker.fee,
+        fee_currency=event.fee_currency,
+        executed_ms=event.timestamp,
+    )
+
+
+def _check_fee(event: TradeEvent, side: _TradeSide, translation: Translation) -> None:
+    """Name a fee that is not price × quantity × bps. The engine's figure stands all the same (Document A 2.2)."""
+    try:
+        notional = to_amount(EXACT.multiply(Decimal(event.price), Decimal(event.quantity)))
+        agrees = notional * side.fee_bps == to_amount(Decimal(side.fee)) * BASIS_POINTS
+    except MoneyError:
+        agrees = False
+    if not agrees:
+        text = f"event {event.seq}: {side.role} fee {side.fee} is not {side.fee_bps} bps of the trade"
+        translation.fault("fee_mismatch", text)

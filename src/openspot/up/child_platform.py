@@ -1,0 +1,121 @@
+"""A whole platform as a child process, on free ports and a data directory of its own.
+
+For whoever needs a platform beside the one that may already run here: end-to-end tests, benchmarks, demos.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from openspot.kit.secrets_file import with_secrets
+from openspot.kit.settings import Settings
+from openspot.up.embedded_nats import free_port
+from openspot.up.services import SERVICES
+from openspot.up.state import PlatformState, is_running, read_state, settings_of_running
+
+
+class ChildPlatform:
+    """`openspot up` as a child; everything it starts ends with `stop`."""
+
+    def __init__(self, data_dir: Path, environment: dict[str, str] | None = None) -> None:
+        self.data_dir = data_dir
+        ports = {
+            f"OPENSPOT_{field.upper()}": str(free_port()) for service in SERVICES.values() for field in service.ports
+        }
+        self._environment = (
+            {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "NATS_URL")}
+            | ports
+            | {"OPENSPOT_NATS_PORT": str(free_port()), "OPENSPOT_DATA_DIR": str(data_dir)}
+            | (environment or {})
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def output_path(self) -> Path:
+        """What `openspot up` printed."""
+        return self.data_dir / "up.out"
+
+    @property
+    def log_path(self) -> Path:
+        """The platform's log."""
+        return self.data_dir / "openspot.log"
+
+    def start(self, timeout_s: float = 90.0) -> float:
+        """Start it and wait until all services are ready; answers the seconds it took.
+
+        Raises RuntimeError with what was printed and the end of the log if it does not come up in time.
+        """
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        (self.data_dir / "state.json").unlink(missing_ok=True)
+        began = time.monotonic()
+        with self.output_path.open("wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "openspot.cli", "up"], stdout=output, stderr=output, env=self._environment
+            )
+        while time.monotonic() - began < timeout_s and self._process.poll() is None:
+            state = read_state(self.data_dir)
+            if state is not None and state.supervisor_pid == self._process.pid:
+                return time.monotonic() - began
+            time.sleep(0.05)
+        log = self.log_path.read_text("utf-8", "replace")[-3000:] if self.log_path.exists() else ""
+        printed = self.output_path.read_text("utf-8", "replace")
+        self.stop()
+        raise RuntimeError(f"the platform did not start:\n{printed}\n{log}")
+
+    @property
+    def settings(self) -> Settings:
+        """Addresses and secrets of the running platform."""
+        return with_secrets(settings_of_running(Settings(data_dir=self.data_dir)))
+
+    @property
+    def state(self) -> PlatformState:
+        """The state file as it is now. Raises RuntimeError if nothing runs."""
+        state = read_state(self.data_dir)
+        if state is None or not is_running(state):
+            raise RuntimeError("the platform does not run")
+        return state
+
+    def pid(self, name: str) -> int:
+        """Process id of a service, or of NATS or PostgreSQL."""
+        return self.state.pids[name]
+
+    def kill(self, name: str) -> int:
+        """Kill one process with SIGKILL; answers the process id that it had."""
+        pid = self.pid(name)
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def stop(self, timeout_s: float = 60.0) -> int:
+        """Stop it as Ctrl-C does; answers its exit code. Whatever is left after `timeout_s` is killed."""
+        if self._process is None:
+            return 0
+        family = [self._process.pid, *(child.pid for child in self._children())]
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            for pid in family:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            return self._process.wait()
+
+    def kill_supervisor(self) -> None:
+        """Kill `openspot up` itself with SIGKILL, leaving its children to notice."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def _children(self) -> list[psutil.Process]:
+        assert self._process is not None
+        try:
+            return psutil.Process(self._process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []

@@ -1,0 +1,51 @@
+"""Channels and the bus subjects behind them (Document A 6.3): rules without IO."""
+
+from openspot.contracts import subjects
+from openspot.domain.symbol import SYMBOL_TEXT
+
+ORDERS_CHANNEL = "orders"
+BALANCES_CHANNEL = "balances"
+PER_USER_CHANNELS = frozenset({ORDERS_CHANNEL, BALANCES_CHANNEL})
+
+MARKET_SUBJECTS = {
+    subjects.MARKETDATA_TICKER: "ticker",
+    subjects.MARKETDATA_ORDERBOOK: "orderbook",
+    subjects.MARKETDATA_TRADE: "trades",
+}
+"""Kind of market channel by the subject that feeds it, before the symbol."""
+
+_MARKET_KINDS = frozenset(MARKET_SUBJECTS.values())
+
+ORDER_EVENTS = {
+    subjects.ORDERS_CREATED: "order.created",
+    subjects.ORDERS_UPDATED: "order.updated",
+    subjects.ORDERS_CANCELLED: "order.cancelled",
+    subjects.ORDERS_FILLED: "order.filled",
+    subjects.ORDERS_REJECTED: "order.rejected",
+}
+"""Event that a client sees by the subject that carries it, before the user."""
+
+BALANCE_EVENT = "balance.updated"
+
+
+def is_market_channel(channel: str) -> bool:
+    """Whether a client can subscribe to `channel`."""
+    kind, _, symbol = channel.partition(":")
+    return kind in _MARKET_KINDS and SYMBOL_TEXT.fullmatch(symbol) is not None
+
+
+def market_channel(subject: str) -> str | None:
+    """The channel that a `marketdata.*` subject feeds, or None if it feeds none."""
+    prefix, _, symbol = subject.rpartition(".")
+    kind = MARKET_SUBJECTS.get(prefix)
+    return None if kind is None else f"{kind}:{symbol}"
+
+
+def order_event(subject: str) -> tuple[str, str | None] | None:
+    """(event, user id) of an order subject, the user id None in its bare form; None for any other subject."""
+    event = ORDER_EVENTS.get(subject)
+    if event is not None:
+        return event, None
+    prefix, _, user_id = subject.rpartition(".")
+    event = ORDER_EVENTS.get(prefix)
+    return None if event is None else (event, user_id)

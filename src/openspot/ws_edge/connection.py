@@ -1,0 +1,154 @@
+"""One client's connection: a bounded queue out, deadlines, and a closing that never waits for the client.
+
+A frame is written at once while the client keeps up. Once the transport's buffer is full, frames wait in a
+queue of at most `queue_max`; a client whose queue is full is closed. So what a client has received is always an
+unbroken beginning of what was meant for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from websockets.asyncio.server import ServerConnection
+from websockets.frames import Frame, Opcode
+from websockets.protocol import State
+
+from openspot.kit.settings import Settings
+from openspot.kit.tokens import Claims
+from openspot.ws_edge.metrics import CLOSED_BY_EDGE
+
+TOO_MANY_MESSAGES = 1008
+SERVICE_RESTART = 1012
+TRY_AGAIN_LATER = 1013
+TOKEN_EXPIRED = 4401
+IDLE_TIMEOUT = 4408
+
+CLOSE_TIMEOUT_S = 3.0
+"""How long a client may take to answer a close before its socket is cut."""
+WRITE_BUFFER_BYTES = 65_536
+WRITE_BUFFER_BYTES_MAX = 4 * 1024 * 1024
+"""Beyond this a client that does not read is cut off: protocol pongs bypass the queue."""
+RATE_WINDOW_S = 10.0
+
+
+def text_frame(payload: bytes) -> bytes:
+    """A WebSocket text frame, ready for any number of clients."""
+    return Frame(Opcode.TEXT, payload).serialize(mask=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one connection. `wall_clock` answers seconds since 1970."""
+
+    queue_max: int
+    idle_s: float
+    messages_max: int
+    wall_clock: Callable[[], float]
+
+    @classmethod
+    def of(cls, settings: Settings, wall_clock: Callable[[], float]) -> Limits:
+        """The bounds that the settings give."""
+        return cls(settings.ws_queue_max, settings.ws_idle_s, settings.ws_messages_max, wall_clock)
+
+
+class EdgeConnection(ServerConnection):
+    """A connection of the edge. `claims` is None for an anonymous client."""
+
+    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.claims: Claims | None = None
+        self.channels: set[str] = set()
+        self._limits = limits
+        self._queue: deque[bytes] = deque()
+        self._writable = True
+        self._last_message = 0.0
+        self._window_start = 0.0
+        self._window_messages = 0
+        self._deadline: asyncio.TimerHandle | None = None
+        self._cut: asyncio.TimerHandle | None = None
+
+    # Out
+
+    def push(self, frame: bytes) -> None:
+        """Send a frame, or queue it behind those that wait; a client whose queue is full is closed."""
+        if self.protocol.state is not State.OPEN:
+            return
+        if self._writable:
+            self.transport.write(frame)
+        elif len(self._queue) < self._limits.queue_max:
+            self._queue.append(frame)
+        else:
+            self.end(TRY_AGAIN_LATER, "the client reads too slowly")
+
+    def end(self, code: int, reason: str) -> None:
+        """Begin to close, without waiting: what is queued is dropped, and a client that stays silent is cut off."""
+        if self.protocol.state is not State.OPEN:
+            return
+        CLOSED_BY_EDGE.labels(str(code)).inc()
+        self._queue.clear()
+        self.protocol.send_close(code, reason)
+        self.send_data()
+        self._cut = self.loop.call_later(CLOSE_TIMEOUT_S, self.transport.abort)
+
+    def pause_writing(self) -> None:
+        """The transport's buffer is full: from now on frames wait."""
+        super().pause_writing()
+        self._writable = False
+
+    def resume_writing(self) -> None:
+        """The transport takes more: what waits goes first."""
+        super().resume_writing()
+        self._writable = True
+        # A write may fill the buffer and so call `pause_writing`.
+        while self._queue and self._writable:
+            self.transport.write(self._queue.popleft())
+
+    # In
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came from the socket."""
+        super().data_received(data)
+        if self.transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
+            self.transport.abort()
+
+    def note_message(self) -> bool:
+        """Count a client message as activity; False, and the closing begun, if there are too many."""
+        now = self.loop.time()
+        self._last_message = now
+        if now - self._window_start >= RATE_WINDOW_S:
+            self._window_start, self._window_messages = now, 0
+        self._window_messages += 1
+        if self._window_messages <= self._limits.messages_max:
+            return True
+        self.end(TOO_MANY_MESSAGES, f"more than {self._limits.messages_max} messages in {RATE_WINDOW_S:g} s")
+        return False
+
+    # Deadlines
+
+    def watch_deadlines(self) -> None:
+        """From now on close the connection when it is idle for too long, or its token expires."""
+        self._last_message = self.loop.time()
+        self._check_deadlines()
+
+    def _check_deadlines(self) -> None:
+        idle_left = self._last_message + self._limits.idle_s - self.loop.time()
+        token_left = self.claims.expires_at - self._limits.wall_clock() if self.claims else math.inf
+        if token_left <= 0:
+            self.end(TOKEN_EXPIRED, "the access token has expired")
+        elif idle_left <= 0:
+            self.end(IDLE_TIMEOUT, f"no message for {self._limits.idle_s:g} s")
+        else:
+            self._deadline = self.loop.call_later(min(idle_left, token_left), self._check_deadlines)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is gone: nothing is waited for any longer."""
+        for timer in (self._deadline, self._cut):
+            if timer is not None:
+                timer.cancel()
+        self._queue.clear()
+        super().connection_lost(exc)

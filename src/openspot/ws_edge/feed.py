@@ -1,0 +1,121 @@
+"""The edge's ear on the bus: raw events of the subjects of Document A 6.2 and 6.3, and word of every gap.
+
+Core subscriptions keep nothing for a time without connection, and drop events when the edge falls behind. Both
+are told to `on_gap`, for a client must never miss an event without noticing. That, and that payloads are
+forwarded without being decoded twice, is why the edge does not listen through `kit.bus`.
+
+All per-user order events come through one subscription: the client library keeps order within a subscription
+only, and an order's `filled` must not overtake its `created`.
+"""
+
+from collections.abc import Callable
+
+import nats
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from openspot.contracts import subjects
+from openspot.kit.bus import BusUnavailableError
+from openspot.kit.log import get_logger
+from openspot.kit.metrics import BUS_HANDLER_FAILURES, BUS_MALFORMED
+from openspot.kit.settings import Settings
+from openspot.ws_edge.channels import MARKET_SUBJECTS
+from openspot.ws_edge.hub import Hub, MalformedEventError
+from openspot.ws_edge.metrics import BUS_GAPS
+
+PENDING_MESSAGES_MAX = 65_536
+PENDING_BYTES_MAX = 64 * 1024 * 1024
+"""What may wait of one subscription; beyond it the library drops events, which is a gap."""
+_LOGGED_BYTES_MAX = 200
+
+Forward = Callable[[str, bytes], None]
+
+log = get_logger("ws_edge.feed")
+
+
+class Feed:
+    """A connection to the bus that hands events to the hub. `on_gap` is called when events may have been missed."""
+
+    def __init__(self, settings: Settings, hub: Hub, on_gap: Callable[[str], None]) -> None:
+        self._address = settings.nats_url or f"nats://127.0.0.1:{settings.nats_port}"
+        self._hub = hub
+        self._on_gap = on_gap
+        self._client = Client()
+        self._ready = False
+
+    async def start(self) -> None:
+        """Connect, as long as that takes, and subscribe; then every event is heard."""
+
+        async def note_error(error: Exception) -> None:
+            log.warning("bus connection", error=repr(error))
+            if isinstance(error, nats.errors.SlowConsumerError):
+                self._note_gap("the edge fell behind the bus")
+
+        async def note_disconnect() -> None:
+            if self._ready:
+                self._note_gap("the connection to the bus was lost")
+
+        async def note_reconnect() -> None:
+            log.info("bus reconnected")
+
+        await self._client.connect(
+            self._address,
+            name="openspot-ws-edge",
+            connect_timeout=2,
+            reconnect_time_wait=0.25,  # type: ignore[arg-type]
+            max_reconnect_attempts=-1,
+            error_cb=note_error,
+            disconnected_cb=note_disconnect,
+            reconnected_cb=note_reconnect,
+        )
+        for subject in MARKET_SUBJECTS:
+            await self._subscribe(f"{subject}.*", self._hub.market_event)
+        await self._subscribe("orders.*.>", self._hub.order_event)
+        await self._subscribe(subjects.ORDERS_CREATED, self._hub.order_event)
+        await self._subscribe(f"{subjects.BALANCES_UPDATED}.*", self._hub.balance_event)
+        await self._client.flush()
+        self._ready = True
+
+    def _note_gap(self, reason: str) -> None:
+        BUS_GAPS.inc()
+        log.warning("events may have been missed", reason=reason)
+        self._on_gap(reason)
+
+    async def _subscribe(self, subject: str, forward: Forward) -> None:
+        async def take(message: Msg) -> None:
+            try:
+                forward(message.subject, message.data)
+            except MalformedEventError as error:
+                BUS_MALFORMED.labels(subject).inc()
+                data = message.data[:_LOGGED_BYTES_MAX]
+                log.warning("malformed message dropped", subject=message.subject, error=str(error), data=data)
+            except Exception:
+                # The event is lost to its clients: that is a gap like any other.
+                BUS_HANDLER_FAILURES.labels(subject).inc()
+                log.exception("event not forwarded", subject=message.subject)
+                self._note_gap("an event could not be forwarded")
+
+        await self._client.subscribe(
+            subject, cb=take, pending_msgs_limit=PENDING_MESSAGES_MAX, pending_bytes_limit=PENDING_BYTES_MAX
+        )
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether every event is heard at this moment."""
+        return self._ready and bool(self._client.is_connected)
+
+    async def check(self) -> None:
+        """Raise BusUnavailableError unless the bus answers within a second."""
+        if not self.is_listening:
+            raise BusUnavailableError("not connected")
+        try:
+            await self._client.flush(timeout=1)
+        except Exception as error:
+            raise BusUnavailableError(repr(error)) from error
+
+    async def close(self) -> None:
+        """Stop listening."""
+        self._ready = False
+        if not self._client.is_closed:
+            await self._client.close()

@@ -1,0 +1,173 @@
+"""The fan-out: which clients hear what, and each event encoded once for all of them.
+
+Nothing here waits: an event is handed to its clients before the next one is looked at, so clients see events in
+the order in which the bus gave them.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import msgspec
+
+from openspot.ws_edge.channels import BALANCE_EVENT, BALANCES_CHANNEL, ORDERS_CHANNEL, market_channel, order_event
+from openspot.ws_edge.connection import EdgeConnection, text_frame
+from openspot.ws_edge.metrics import PUSHES, SUBSCRIPTIONS
+from openspot.ws_edge.schemas import BalanceHead, MarketHead, MarketPush, OrderHead, OrderIdentity, UserPush
+
+RECENT_MAX = 16_384
+"""Order events that are remembered to drop their repeats."""
+
+Head = TypeVar("Head")
+
+_encode = msgspec.json.Encoder().encode
+_market_head = msgspec.json.Decoder(MarketHead).decode
+_order_head = msgspec.json.Decoder(OrderHead).decode
+_order_identity = msgspec.json.Decoder(OrderIdentity).decode
+_balance_head = msgspec.json.Decoder(BalanceHead).decode
+
+
+class MalformedEventError(Exception):
+    """An event cannot be forwarded: it is not readable, or speaks of something else than its subject."""
+
+
+class RecentKeys:
+    """The newest keys, at most `keys_max`."""
+
+    def __init__(self, keys_max: int) -> None:
+        self._keys: dict[tuple[str, str, int], None] = {}
+        self._keys_max = keys_max
+
+    def add(self, key: tuple[str, str, int]) -> bool:
+        """Remember `key`; False if it is remembered already."""
+        if key in self._keys:
+            return False
+        self._keys[key] = None
+        if len(self._keys) > self._keys_max:
+            del self._keys[next(iter(self._keys))]
+        return True
+
+
+class _UserClients:
+    """The connections of one user, and how many balance pushes they were given."""
+
+    def __init__(self) -> None:
+        self.connections: set[EdgeConnection] = set()
+        self.balance_pushes = 0
+
+
+class Hub:
+    """Clients by channel and by user. `now_ms` answers milliseconds since 1970."""
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self._now_ms = now_ms
+        self._channels: dict[str, set[EdgeConnection]] = {}
+        self._users: dict[str, _UserClients] = {}
+        self._recent = RecentKeys(RECENT_MAX)
+        self.connections: set[EdgeConnection] = set()
+
+    # Clients
+
+    def join(self, connection: EdgeConnection) -> None:
+        """Take in a connection; one with a token hears its user's events from now on."""
+        self.connections.add(connection)
+        if connection.claims is not None:
+            self._users.setdefault(connection.claims.user_id, _UserClients()).connections.add(connection)
+
+    def leave(self, connection: EdgeConnection) -> None:
+        """Forget a connection and its subscriptions."""
+        self.connections.discard(connection)
+        for channel in list(connection.channels):
+            self.unsubscribe(connection, channel)
+        if connection.claims is not None:
+            user = self._users.get(connection.claims.user_id)
+            if user is not None:
+                user.connections.discard(connection)
+                if not user.connections:
+                    del self._users[connection.claims.user_id]
+
+    def subscribe(self, connection: EdgeConnection, channel: str) -> None:
+        """Start a market channel's events; a second time changes nothing."""
+        if channel not in connection.channels:
+            connection.channels.add(channel)
+            self._channels.setdefault(channel, set()).add(connection)
+            SUBSCRIPTIONS.inc()
+
+    def unsubscribe(self, connection: EdgeConnection, channel: str) -> None:
+        """End a market channel's events; without a subscription nothing changes."""
+        if channel in connection.channels:
+            connection.channels.remove(channel)
+            clients = self._channels[channel]
+            clients.remove(connection)
+            if not clients:
+                del self._channels[channel]
+            SUBSCRIPTIONS.dec()
+
+    def end_all(self, code: int, reason: str) -> None:
+        """Begin to close every connection."""
+        for connection in self.connections:
+            connection.end(code, reason)
+
+    # Events. Each raises MalformedEventError for a payload that it cannot forward.
+
+    def market_event(self, subject: str, payload: bytes) -> None:
+        """Forward a `marketdata.*` event to its channel."""
+        channel = market_channel(subject)
+        clients = self._channels.get(channel) if channel is not None else None
+        if channel is None or not clients:
+            return
+        head = _read(_market_head, payload)
+        if head.symbol != channel.partition(":")[2]:
+            raise MalformedEventError("the symbol is not the subject's")
+        stamp = head.timestamp if head.timestamp is not None else self._now_ms()
+        push = MarketPush(channel, head.type, head.seq, stamp, msgspec.Raw(payload))
+        self._send(clients, _encode(push), channel.partition(":")[0])
+
+    def order_event(self, subject: str, payload: bytes) -> None:
+        """Forward an `orders.*` event to its user, once, whichever form of the subject brings it."""
+        known = order_event(subject)
+        if known is None or not self._users:
+            return
+        event, subject_user = known
+        if subject_user is not None and subject_user not in self._users:
+            return
+        head = _read(_order_head, payload)
+        identity = _read(_order_identity, bytes(head.order))
+        if subject_user is not None and identity.user_id != subject_user:
+            raise MalformedEventError("the user is not the subject's")
+        user = self._users.get(identity.user_id)
+        if user is None or not self._recent.add((identity.order_id, event, head.sequence)):
+            return
+        push = UserPush(ORDERS_CHANNEL, "update", event, head.sequence, head.timestamp, head.order)
+        self._send(user.connections, _encode(push), ORDERS_CHANNEL)
+
+    def balance_event(self, subject: str, payload: bytes) -> None:
+        """Forward a `balances.updated.<userId>` event to its user."""
+        subject_user = subject.rpartition(".")[2]
+        user = self._users.get(subject_user)
+        if user is None:
+            return
+        head = _read(_balance_head, payload)
+        if head.user_id != subject_user:
+            raise MalformedEventError("the user is not the subject's")
+        user.balance_pushes += 1
+        push = UserPush(
+            BALANCES_CHANNEL, "update", BALANCE_EVENT, user.balance_pushes, head.timestamp, msgspec.Raw(payload)
+        )
+        self._send(user.connections, _encode(push), BALANCES_CHANNEL)
+
+    def _send(self, clients: Iterable[EdgeConnection], message: bytes, kind: str) -> None:
+        frame = text_frame(message)
+        count = 0
+        for connection in clients:
+            connection.push(frame)
+            count += 1
+        PUSHES.labels(kind).inc(count)
+
+
+def _read(decode: Callable[[bytes], Head], payload: bytes) -> Head:
+    try:
+        # The decoder skips the parts that nobody reads here; a client would close on bytes that are no text.
+        payload.decode()
+        return decode(payload)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedEventError(str(error)) from error

@@ -1,0 +1,174 @@
+"""What crosses a connection: client messages in, answers and pushes out, and the parts of events that decide."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+CHANNEL_LENGTH_MAX = 64
+ID_LENGTH_MAX = 64
+
+_INTEGER_MAX = 2**53 - 1
+"""Largest integer that a JavaScript client reads back unchanged."""
+
+MessageId = (
+    Annotated[str, msgspec.Meta(max_length=ID_LENGTH_MAX)]
+    | Annotated[int, msgspec.Meta(ge=-_INTEGER_MAX, le=_INTEGER_MAX)]
+)
+
+
+class Action(StrEnum):
+    """What a client can ask for."""
+
+    SUBSCRIBE = "subscribe"
+    UNSUBSCRIBE = "unsubscribe"
+    PING = "ping"
+
+
+class ErrorCode(StrEnum):
+    """Why a client message was refused."""
+
+    MALFORMED_MESSAGE = "MALFORMED_MESSAGE"
+    UNKNOWN_ACTION = "UNKNOWN_ACTION"
+    CHANNEL_REQUIRED = "CHANNEL_REQUIRED"
+    UNKNOWN_CHANNEL = "UNKNOWN_CHANNEL"
+    TOO_MANY_CHANNELS = "TOO_MANY_CHANNELS"
+
+
+class ClientMessage(msgspec.Struct, frozen=True):
+    """A readable client message. `channel` is a text of any content; empty where none was given."""
+
+    action: Action
+    channel: str
+    message_id: str | int | None
+
+
+class ClientMessageError(Exception):
+    """A client message is refused; `message_id` is the id to echo, as far as it could be read."""
+
+    def __init__(self, code: ErrorCode, message: str, message_id: str | int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message_id = message_id
+
+
+_ACTIONS = frozenset(Action)
+_decode_any = msgspec.json.Decoder().decode
+
+
+def parse_client_message(data: str | bytes) -> ClientMessage:
+    """The message that a client sent as text. Raises ClientMessageError with the field and the reason."""
+    if isinstance(data, bytes):
+        raise ClientMessageError(ErrorCode.MALFORMED_MESSAGE, "messages are text, not binary")
+    try:
+        fields = _decode_any(data)
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise ClientMessageError(ErrorCode.MALFORMED_MESSAGE, "the message is not valid JSON") from error
+    if not isinstance(fields, dict):
+        raise ClientMessageError(ErrorCode.MALFORMED_MESSAGE, "the message must be an object")
+    message_id = _message_id(fields)
+    action, channel = fields.get("action"), fields.get("channel")
+    if not isinstance(action, str) or action not in _ACTIONS:
+        reason = f"action must be one of {', '.join(Action)}"
+        raise ClientMessageError(ErrorCode.UNKNOWN_ACTION, reason, message_id)
+    if channel is None:
+        channel = ""
+    elif not isinstance(channel, str) or len(channel) > CHANNEL_LENGTH_MAX:
+        reason = f"channel must be a text of at most {CHANNEL_LENGTH_MAX} characters"
+        raise ClientMessageError(ErrorCode.UNKNOWN_CHANNEL, reason, message_id)
+    if not channel and action != Action.PING:
+        raise ClientMessageError(ErrorCode.CHANNEL_REQUIRED, f"channel is required to {action}", message_id)
+    return ClientMessage(Action(action), channel, message_id)
+
+
+def _message_id(fields: dict[str, Any]) -> str | int | None:
+    try:
+        message_id: str | int | None = msgspec.convert(fields.get("id"), MessageId | None)
+    except msgspec.ValidationError as error:
+        reason = f"id must be a text of at most {ID_LENGTH_MAX} characters or an integer"
+        raise ClientMessageError(ErrorCode.MALFORMED_MESSAGE, reason) from error
+    return message_id
+
+
+class Subscribed(msgspec.Struct, tag="subscribed", frozen=True, omit_defaults=True):
+    """Answer to subscribe."""
+
+    channel: str
+    id: str | int | None = None
+
+
+class Unsubscribed(msgspec.Struct, tag="unsubscribed", frozen=True, omit_defaults=True):
+    """Answer to unsubscribe."""
+
+    channel: str
+    id: str | int | None = None
+
+
+class Pong(msgspec.Struct, tag="pong", frozen=True, omit_defaults=True):
+    """Answer to ping; `ts` in milliseconds since 1970."""
+
+    ts: int
+    id: str | int | None = None
+
+
+class Refusal(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
+    """Answer to what was refused; the connection stays open."""
+
+    code: ErrorCode
+    message: str
+    id: str | int | None = None
+
+
+Answer = Subscribed | Unsubscribed | Pong | Refusal
+
+
+class MarketPush(msgspec.Struct, frozen=True):
+    """A push of a market channel; `data` is the publisher's payload as it came."""
+
+    channel: str
+    type: str
+    seq: int
+    ts: int
+    data: msgspec.Raw
+
+
+class UserPush(msgspec.Struct, frozen=True):
+    """A push of a per-user channel."""
+
+    channel: str
+    type: str
+    event: str
+    seq: int
+    ts: int
+    data: msgspec.Raw
+
+
+class MarketHead(msgspec.Struct, frozen=True):
+    """What the edge reads of a `marketdata.*` payload; the rest is the client's."""
+
+    symbol: str
+    seq: int
+    timestamp: int | None = None
+    type: Literal["snapshot", "update"] = "update"
+
+
+class OrderHead(msgspec.Struct, frozen=True):
+    """What the edge reads of an `orders.*` payload; `order` goes on as it came."""
+
+    sequence: int
+    timestamp: int
+    order: msgspec.Raw
+
+
+class OrderIdentity(msgspec.Struct, rename="camel", frozen=True):
+    """Whose order an `orders.*` payload speaks of."""
+
+    order_id: str
+    user_id: str
+
+
+class BalanceHead(msgspec.Struct, rename="camel", frozen=True):
+    """What the edge reads of a `balances.updated.*` payload."""
+
+    user_id: str
+    timestamp: int

@@ -1,0 +1,231 @@
+"""The WebSocket edge as a service: HTTP routes, handshake, sessions, and how they are put together."""
+
+import asyncio
+import functools
+import json
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import parse_qs
+
+import msgspec
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+from openspot.kit.clock import Clock, system_clock
+from openspot.kit.health import Health, PortTakenError
+from openspot.kit.log import get_logger
+from openspot.kit.metrics import exposition
+from openspot.kit.secrets_file import with_secrets
+from openspot.kit.settings import Settings
+from openspot.kit.tokens import Claims, InvalidTokenError, verify_access_token
+from openspot.ws_edge.channels import PER_USER_CHANNELS, is_market_channel
+from openspot.ws_edge.connection import (
+    CLOSE_TIMEOUT_S,
+    SERVICE_RESTART,
+    TRY_AGAIN_LATER,
+    WRITE_BUFFER_BYTES,
+    EdgeConnection,
+    Limits,
+    text_frame,
+)
+from openspot.ws_edge.feed import Feed
+from openspot.ws_edge.hub import Hub
+from openspot.ws_edge.metrics import CONNECTIONS, REFUSED
+from openspot.ws_edge.schemas import (
+    Action,
+    Answer,
+    ClientMessage,
+    ClientMessageError,
+    ErrorCode,
+    Pong,
+    Refusal,
+    Subscribed,
+    Unsubscribed,
+    parse_client_message,
+)
+
+WEBSOCKET_PATH = "/"
+CHANNELS_MAX = 256
+"""Market channels of one connection."""
+RETRY_AFTER_S = 1
+
+log = get_logger("ws_edge")
+_encode = msgspec.json.Encoder().encode
+
+
+class Edge:
+    """Handshakes and sessions. Time comes from `clock`."""
+
+    def __init__(self, settings: Settings, hub: Hub, feed: Feed, clock: Clock) -> None:
+        self._settings = settings
+        self._hub = hub
+        self._feed = feed
+        self._clock = clock
+        self._health = Health()
+        # Without the bus there is nothing to tell anyone; at the bound of connections there still is.
+        self._health.add("bus", feed.check, vital=True)
+        self._health.add("connections", self._check_connections)
+
+    async def _check_connections(self) -> None:
+        if len(self._hub.connections) >= self._settings.ws_connections_max:
+            raise RuntimeError(f"all {self._settings.ws_connections_max} connections are taken")
+
+    # Before the upgrade
+
+    async def process_request(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Answer a plain HTTP request, refuse a handshake, or let it go on (None)."""
+        path, _, query = request.path.partition("?")
+        if request.method != "GET":
+            return self._refuse(connection, HTTPStatus.METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "only GET is served")
+        if path in ("/health", "/ready"):
+            status, body = await self._health.report(vital_only=path == "/health")
+            return _response(HTTPStatus(status), json.dumps(body).encode())
+        if path == "/metrics":
+            exposed, content_type = exposition()
+            return _response(HTTPStatus.OK, exposed, content_type)
+        if path != WEBSOCKET_PATH:
+            return self._refuse(connection, HTTPStatus.NOT_FOUND, "NOT_FOUND", f"nothing is served at {path}")
+        return self._admit(cast(EdgeConnection, connection), query)
+
+    def _admit(self, connection: EdgeConnection, query: str) -> Response | None:
+        try:
+            connection.claims = self._claims(query)
+        except InvalidTokenError as error:
+            return self._refuse(connection, HTTPStatus.UNAUTHORIZED, "INVALID_TOKEN", str(error))
+        unavailable = HTTPStatus.SERVICE_UNAVAILABLE
+        if not self._feed.is_listening:
+            return self._refuse(connection, unavailable, "BUS_UNAVAILABLE", "the bus is not connected")
+        if len(self._hub.connections) >= self._settings.ws_connections_max:
+            return self._refuse(connection, unavailable, "TOO_MANY_CONNECTIONS", "all connections are taken")
+        return None
+
+    def _claims(self, query: str) -> Claims | None:
+        try:
+            tokens = parse_qs(query, keep_blank_values=True, max_num_fields=16, errors="strict").get("token")
+        except ValueError as error:
+            raise InvalidTokenError("the query is not readable") from error
+        if tokens is None:
+            return None
+        if len(tokens) != 1:
+            raise InvalidTokenError("more than one token is given")
+        return verify_access_token(tokens[0], self._settings.jwt_secret, self._wall_clock())
+
+    def _wall_clock(self) -> float:
+        return self._clock() / 1e9
+
+    def _refuse(self, connection: ServerConnection, status: HTTPStatus, code: str, message: str) -> Response:
+        REFUSED.labels(str(status.value)).inc()
+        body: dict[str, Any] = {
+            "statusCode": status.value,
+            "message": message,
+            "error": status.phrase,
+            "code": code,
+            "requestId": str(connection.id),
+        }
+        response = _response(status, _encode(body))
+        if status is HTTPStatus.SERVICE_UNAVAILABLE:
+            response.headers["Retry-After"] = str(RETRY_AFTER_S)
+        return response
+
+    # After it
+
+    async def handle(self, connection: ServerConnection) -> None:
+        """Serve one client until its connection ends."""
+        client = cast(EdgeConnection, connection)
+        self._hub.join(client)
+        CONNECTIONS.inc()
+        client.watch_deadlines()
+        try:
+            while True:
+                data = await client.recv()
+                if client.note_message():
+                    client.push(text_frame(_encode(self._answer(client, data))))
+        except ConnectionClosed:
+            log.debug("connection closed", code=client.close_code)
+        finally:
+            self._hub.leave(client)
+            CONNECTIONS.dec()
+
+    def _answer(self, client: EdgeConnection, data: str | bytes) -> Answer:
+        try:
+            return self._obey(client, parse_client_message(data))
+        except ClientMessageError as error:
+            return Refusal(error.code, str(error), error.message_id)
+
+    def _obey(self, client: EdgeConnection, message: ClientMessage) -> Answer:
+        channel, message_id = message.channel, message.message_id
+        if message.action is Action.PING:
+            return Pong(self._clock() // 1_000_000, message_id)
+        if channel in PER_USER_CHANNELS:
+            reason = f"the events of {channel} come with a token, without subscribing"
+            raise ClientMessageError(ErrorCode.UNKNOWN_CHANNEL, reason, message_id)
+        if not is_market_channel(channel):
+            reason = "channel must be ticker:<SYMBOL>, orderbook:<SYMBOL> or trades:<SYMBOL>"
+            raise ClientMessageError(ErrorCode.UNKNOWN_CHANNEL, reason, message_id)
+        if message.action is Action.UNSUBSCRIBE:
+            self._hub.unsubscribe(client, channel)
+            return Unsubscribed(channel, message_id)
+        if len(client.channels) >= CHANNELS_MAX and channel not in client.channels:
+            reason = f"a connection has at most {CHANNELS_MAX} channels"
+            raise ClientMessageError(ErrorCode.TOO_MANY_CHANNELS, reason, message_id)
+        self._hub.subscribe(client, channel)
+        return Subscribed(channel, message_id)
+
+
+def _response(status: HTTPStatus, body: bytes, content_type: str = "application/json") -> Response:
+    headers = Headers(
+        {
+            "Date": format_datetime(datetime.now(UTC), usegmt=True),
+            "Connection": "close",
+            "Content-Length": str(len(body)),
+            "Content-Type": content_type,
+        }
+    )
+    return Response(status.value, status.phrase, headers, body)
+
+
+async def run(settings: Settings, stop: asyncio.Event, clock: Clock = system_clock) -> None:
+    """Serve until `stop` is set. Raises PortTakenError if the port is in use."""
+    settings = with_secrets(settings)
+    hub = Hub(lambda: clock() // 1_000_000)
+    feed = Feed(settings, hub, lambda reason: hub.end_all(TRY_AGAIN_LATER, reason))
+    edge = Edge(settings, hub, feed, clock)
+    limits = Limits.of(settings, lambda: clock() / 1e9)
+    try:
+        server = await serve(
+            edge.handle,
+            settings.host,
+            settings.ws_port,
+            process_request=edge.process_request,
+            create_connection=cast(type[ServerConnection], functools.partial(EdgeConnection, limits=limits)),
+            max_size=settings.ws_message_bytes_max,
+            # Frames are shared between clients, so they cannot be compressed for each.
+            compression=None,
+            # The idle rule decides who has gone.
+            ping_interval=None,
+            close_timeout=CLOSE_TIMEOUT_S,
+            write_limit=WRITE_BUFFER_BYTES,
+            server_header=None,
+        )
+    except OSError as error:
+        raise PortTakenError(f"port {settings.ws_port} is taken") from error
+    listening = asyncio.create_task(feed.start())
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({listening, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if listening.done():
+            listening.result()
+            log.info("listening", port=settings.ws_port)
+            await stopping
+    finally:
+        for task in (listening, stopping):
+            task.cancel()
+        await asyncio.gather(listening, stopping, return_exceptions=True)
+        hub.end_all(SERVICE_RESTART, "the service stops")
+        server.close()
+        await server.wait_closed()
+        await feed.close()

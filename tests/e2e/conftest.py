@@ -1,0 +1,31 @@
+"""A real `openspot up` as a child process, shared by the end-to-end tests that do not break it."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from openspot.up.child_platform import ChildPlatform
+
+
+@pytest.fixture(scope="session")
+def platform() -> Iterator[ChildPlatform]:
+    """A running platform without throttling."""
+    folder = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
+    folder.chmod(0o755)
+    child = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
+    child.start()
+    yield child
+    child.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def own_folder() -> Iterator[Path]:
+    """A data directory of this test alone, open to the account that PostgreSQL runs as."""
+    folder = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,146 @@
+"""`openspot up` as a user meets it: start, addresses, restarts, a clean end, and starting after a crash."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import psutil
+import pytest
+
+from openspot.up.child_platform import ChildPlatform
+from openspot.up.services import SERVICES
+from tests.support.waiting import eventually
+
+
+def processes_of(platform: ChildPlatform) -> list[int]:
+    return list(platform.state.pids.values())
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def answer(url: str) -> tuple[int, bytes]:
+    with urllib.request.urlopen(url, timeout=5) as response:
+        return response.status, response.read()
+
+
+def openspot(platform: ChildPlatform, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "openspot.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)},
+    )
+
+
+@pytest.mark.spec(
+    "A1.1-24", "A1.1-26", "A1.1-28", "A1.1-29", "A1.1-31", "A1.1-33", "A1.1-34", "A1.1-36", "A1.1-38",
+    "A1.1-39", "A1.1-41", "A1.1-43", "A1.1-62", "A1.1-64", "A1.1-66",
+)  # fmt: skip
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_every_service_answers_health_ready_and_metrics(platform: ChildPlatform, name: str) -> None:
+    base = f"http://127.0.0.1:{SERVICES[name].ready_port(platform.settings)}"
+    assert answer(f"{base}/health")[0] == 200
+    assert answer(f"{base}/ready")[0] == 200
+    status, body = answer(f"{base}/metrics")
+    assert status == 200
+    assert b"# TYPE openspot_bus_malformed_total counter" in body
+
+
+def test_it_prints_every_address(platform: ChildPlatform) -> None:
+    printed = platform.output_path.read_text("utf-8")
+    assert "OpenSpot is ready" in printed
+    for address in platform.state.addresses.values():
+        assert address[:60] in printed.replace("\n", "")
+
+
+def test_status_tells_addresses_processes_and_readiness(platform: ChildPlatform) -> None:
+    outcome = openspot(platform, "status", "--json")
+    assert outcome.returncode == 0, outcome.stderr
+    report = json.loads(outcome.stdout)
+    assert report["running"] is True
+    assert set(report["processes"]) == {*SERVICES, "NATS", "PostgreSQL"}
+    assert all(report["processes"][name]["ready"] for name in SERVICES)
+    assert openspot(platform, "status").returncode == 0
+
+
+def test_a_second_platform_on_the_same_directory_is_refused(platform: ChildPlatform) -> None:
+    outcome = openspot(platform, "up")
+    assert outcome.returncode == 1
+    assert "already running" in outcome.stdout
+
+
+async def test_a_child_that_dies_is_started_again(platform: ChildPlatform) -> None:
+    before = platform.kill("ws-edge")
+    after = await eventually(lambda: (pid := platform.pid("ws-edge")) != before and pid, 30)
+    assert alive(after)
+    await eventually(lambda: openspot(platform, "status").returncode == 0, 30)
+
+
+async def test_start_stop_and_start_again(own_folder: Path) -> None:
+    """Ctrl-C leaves no process behind, data is kept, and a killed supervisor does not stand in the way."""
+    platform = ChildPlatform(own_folder)
+    platform.start()
+    epoch = answer(f"{platform.settings.engine_url}/health")[1]
+    secrets = (own_folder / "secrets.json").read_bytes()
+    pids = processes_of(platform)
+    assert "password" in platform.output_path.read_text("utf-8")
+    assert platform.stop() == 0
+    assert not [pid for pid in pids if alive(pid)]
+
+    platform.start()
+    assert (own_folder / "secrets.json").read_bytes() == secrets
+    assert "password" not in platform.output_path.read_text("utf-8")
+    assert json.loads(answer(f"{platform.settings.engine_url}/health")[1])["status"] == json.loads(epoch)["status"]
+    pids = processes_of(platform)
+    platform.kill_supervisor()
+    services = [pid for name, pid in zip(platform_names(own_folder), pids, strict=True) if name in SERVICES]
+    await eventually(lambda: not [pid for pid in services if alive(pid)], 30)
+
+    platform.start()
+    assert platform.stop() == 0
+    assert not [pid for pid in pids if alive(pid)]
+
+
+def platform_names(folder: Path) -> list[str]:
+    return list(json.loads((folder / "state.json").read_text("utf-8"))["pids"])
+
+
+def test_a_taken_port_is_named_with_its_remedy(own_folder: Path) -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        platform = ChildPlatform(own_folder, {"OPENSPOT_REST_PORT": str(port)})
+        with pytest.raises(RuntimeError) as raised:
+            platform.start()
+    text = " ".join(str(raised.value).split())
+    assert f"port {port} (REST edge) is taken" in text
+    assert "OPENSPOT_REST_PORT" in text
+
+
+def test_a_bad_setting_is_named(own_folder: Path) -> None:
+    platform = ChildPlatform(own_folder, {"OPENSPOT_LOG_LEVEL": "LOUD"})
+    with pytest.raises(RuntimeError, match="log_level"):
+        platform.start()
+
+
+def test_an_unknown_service_is_refused_with_the_known_ones(own_folder: Path) -> None:
+    outcome = openspot(ChildPlatform(own_folder), "run", "nothing")
+    assert outcome.returncode == 1
+    assert "rest-edge" in outcome.stderr
+
+
+def test_status_without_a_platform_says_how_to_start_one(own_folder: Path) -> None:
+    outcome = openspot(ChildPlatform(own_folder), "status")
+    assert outcome.returncode == 1
+    assert "openspot up" in outcome.stdout

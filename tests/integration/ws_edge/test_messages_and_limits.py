@@ -1,0 +1,199 @@
+"""Client messages, their answers, and the bounds of a connection."""
+
+import asyncio
+import json
+import time
+
+import pytest
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+from openspot.kit.settings import Settings
+from openspot.up.embedded_nats import EmbeddedNats
+from openspot.ws_edge.metrics import CLOSED_BY_EDGE
+from openspot.ws_edge.service import CHANNELS_MAX
+from tests.integration.ws_edge.conftest import (
+    Publish,
+    ask,
+    nothing_but_a_pong,
+    open_as,
+    open_client,
+    receive,
+    running_edge,
+)
+from tests.support.waiting import eventually
+
+
+async def close_of(client: ClientConnection, timeout_s: float = 10) -> tuple[int, str]:
+    """(code, reason) of the close that the edge sends, after whatever comes before it."""
+    with pytest.raises(ConnectionClosed) as end:
+        async with asyncio.timeout(timeout_s):
+            while True:
+                await client.recv()
+    assert end.value.rcvd is not None, "the connection was cut without a close"
+    return end.value.rcvd.code, end.value.rcvd.reason
+
+
+@pytest.mark.spec("B4.2-01", "B4.2-04", "B4.2-07", "B4.2-08", "B4.2-09")
+async def test_every_message_has_its_answer_with_the_id_that_it_came_with(edge: Settings) -> None:
+    async with open_client(edge) as client:
+        channel = "orderbook:BTC-USD"
+        assert await ask(client, action="subscribe", channel=channel) == {"type": "subscribed", "channel": channel}
+        assert await ask(client, action="subscribe", channel=channel, id=5) == {
+            "type": "subscribed",
+            "channel": channel,
+            "id": 5,
+        }
+        assert await ask(client, action="unsubscribe", channel=channel, id="a") == {
+            "type": "unsubscribed",
+            "channel": channel,
+            "id": "a",
+        }
+        pong = await ask(client, action="ping", id=0)
+        assert abs(pong.pop("ts") - time.time() * 1000) < 5000
+        assert pong == {"type": "pong", "id": 0}
+
+
+@pytest.mark.spec("B4.2-05", "B4.2-06")
+async def test_what_is_refused_is_answered_and_the_connection_stays_open(edge: Settings) -> None:
+    async with open_as(edge, "u1") as client:
+        for channel in ("candles:BTC-USD", "ticker:btc", "orders", "balances"):
+            refusal = await ask(client, action="subscribe", channel=channel, id=1)
+            assert (refusal["type"], refusal["code"], refusal["id"]) == ("error", "UNKNOWN_CHANNEL", 1)
+            assert refusal["message"]
+        for data in ("{", "[]", b"\x00\x01", '{"action":"buy"}', '{"action":"subscribe"}'):
+            await client.send(data)
+            assert (await receive(client))["type"] == "error"
+        await nothing_but_a_pong(client)
+
+
+async def test_a_connection_has_a_bounded_number_of_channels(edge: Settings) -> None:
+    async with open_client(edge) as client:
+        for number in range(CHANNELS_MAX):
+            await client.send(json.dumps({"action": "subscribe", "channel": f"ticker:A{number}-USD"}))
+        for _ in range(CHANNELS_MAX):
+            assert (await receive(client))["type"] == "subscribed"
+        assert (await ask(client, action="subscribe", channel="ticker:BTC-USD"))["code"] == "TOO_MANY_CHANNELS"
+        assert (await ask(client, action="subscribe", channel="ticker:A1-USD"))["type"] == "subscribed"
+        assert (await ask(client, action="unsubscribe", channel="ticker:A1-USD"))["type"] == "unsubscribed"
+        assert (await ask(client, action="subscribe", channel="ticker:BTC-USD"))["type"] == "subscribed"
+
+
+@pytest.mark.spec("A8-08")
+async def test_sixteen_kibibytes_are_accepted_and_one_byte_more_closes_with_1009(edge: Settings) -> None:
+    text = json.dumps({"action": "ping", "padding": ""})
+    largest = text.replace('""', '"' + "x" * (16_384 - len(text)) + '"')
+    assert len(largest) == 16_384
+    async with open_client(edge) as client:
+        await client.send(largest)
+        assert (await receive(client))["type"] == "pong"
+        await client.send(largest + " ")
+        assert (await close_of(client))[0] == 1009
+
+
+@pytest.mark.spec("A8-08")
+async def test_a_message_in_fragments_is_measured_as_a_whole(edge: Settings) -> None:
+    async with open_client(edge) as client:
+        await client.send(["x" * 8_192, "x" * 8_192, "x"])
+        assert (await close_of(client))[0] == 1009
+
+
+@pytest.mark.spec("A8-07")
+def test_the_idle_time_is_120_seconds_by_default() -> None:
+    assert Settings().ws_idle_s == 120
+
+
+@pytest.mark.spec("A8-07")
+async def test_an_idle_connection_is_closed_and_one_that_speaks_is_not(settings: Settings, publish: Publish) -> None:
+    async with (
+        running_edge(settings.model_copy(update={"ws_idle_s": 0.6})) as edge,
+        open_client(edge, ping_interval=0.1) as idle,
+        open_client(edge) as speaking,
+    ):
+        start = time.monotonic()
+        assert (await ask(idle, action="subscribe", channel="ticker:BTC-USD"))["type"] == "subscribed"
+
+        async def speak() -> None:
+            while idle.close_code is None:
+                await nothing_but_a_pong(speaking)
+                await publish("marketdata.ticker.BTC-USD", {"symbol": "BTC-USD", "seq": 1})
+                await asyncio.sleep(0.1)
+
+        speech = asyncio.create_task(speak())
+        # Neither what it is sent nor its protocol pings keep the idle one.
+        assert await close_of(idle) == (4408, "no message for 0.6 s")
+        assert time.monotonic() - start >= 0.6
+        await speech
+        await nothing_but_a_pong(speaking)
+
+
+async def test_a_connection_ends_when_its_token_expires(edge: Settings) -> None:
+    async with open_as(edge, "u1", life_s=2) as client:
+        await nothing_but_a_pong(client)
+        assert await close_of(client) == (4401, "the access token has expired")
+
+
+async def test_a_client_that_floods_is_closed_with_1008(settings: Settings) -> None:
+    async with (
+        running_edge(settings.model_copy(update={"ws_messages_max": 20})) as edge,
+        open_client(edge) as flooding,
+        open_client(edge) as other,
+    ):
+        for _ in range(20):
+            await nothing_but_a_pong(flooding)
+        await flooding.send('{"action":"ping"}')
+        assert (await close_of(flooding))[0] == 1008
+        await nothing_but_a_pong(other)
+
+
+@pytest.mark.spec("A6.3-17")
+async def test_a_client_that_does_not_read_is_closed_without_a_gap_and_others_go_on(
+    settings: Settings, publish: Publish
+) -> None:
+    def slow_closes() -> float:
+        return CLOSED_BY_EDGE.labels("1013")._value.get()
+
+    before = slow_closes()
+    async with (
+        running_edge(settings.model_copy(update={"ws_queue_max": 8})) as edge,
+        open_client(edge, max_queue=1, max_size=None) as slow,
+        open_client(edge, max_size=None) as quick,
+    ):
+        for client in (slow, quick):
+            assert (await ask(client, action="subscribe", channel="trades:BTC-USD"))["type"] == "subscribed"
+        padding = "x" * 200_000
+        sent = 0
+        while slow_closes() == before:
+            sent += 1
+            assert sent < 500, "a client that reads nothing is still open"
+            await publish("marketdata.trade.BTC-USD", {"symbol": "BTC-USD", "seq": sent, "padding": padding})
+            assert (await receive(quick))["seq"] == sent
+        received = []
+        with pytest.raises(ConnectionClosed) as end:
+            while True:
+                received.append((await receive(slow))["seq"])
+        assert end.value.rcvd is not None
+        assert end.value.rcvd.code == 1013
+        assert 0 < len(received) < sent
+        assert received == list(range(1, len(received) + 1))
+        await nothing_but_a_pong(quick)
+
+
+@pytest.mark.spec("A6.3-17")
+async def test_clients_are_closed_when_the_edge_loses_its_place_on_the_bus(
+    edge: Settings, nats_server: EmbeddedNats
+) -> None:
+    async with open_as(edge, "u1") as client:
+        nats_server.kill()
+        code, reason = await close_of(client)
+        assert (code, reason) == (1013, "the connection to the bus was lost")
+    nats_server.start()
+
+    async def admitted() -> bool:
+        try:
+            await (await open_as(edge, "u1")).close()
+        except Exception:
+            return False
+        return True
+
+    await eventually(admitted)

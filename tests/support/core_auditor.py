@@ -1,0 +1,293 @@
+"""An independent judge of a matching core: it believes no balance and no book, only commands and events.
+
+From what went in and what came out it keeps books and balances of its own, in the slowest and plainest way,
+and after every command compares them with what the core shows. So it proves, at each step: events without
+gaps, price-time priority, limits kept, quantity conserved, exact fees, no asset made or lost by trading,
+no free amount below zero, no crossed book, depth = the sum of the queues, and that a refusal changes nothing.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from openspot.domain.fees import fee_amount
+from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, BASIS_POINTS
+from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.protocol import FEE_ACCOUNT, Balance, MatchingCore, Symbol
+from openspot.engine.core.records import (
+    COMMAND_SIZE,
+    EVENT_MAKER_COMPLETED,
+    EVENT_MAKER_REBATE,
+    EVENT_TAKER_COMPLETED,
+    Command,
+    CommandKind,
+    CreateSymbol,
+    Event,
+    EventType,
+    Result,
+    ResultStatus,
+    decode_commands,
+    decode_events,
+    decode_results,
+)
+
+_SEQUENCES_END = 24
+"""Where a snapshot's header with the two sequences ends (docs/protocol/snapshot.md)."""
+
+
+@dataclass(slots=True)
+class _Order:
+    order_id: int
+    account: int
+    symbol: Symbol
+    side: int
+    order_type: int
+    price: int
+    reserve_price: int
+    quantity: int
+    remaining: int
+    fees: tuple[int, int]
+    arrival: int
+    filled: int = 0
+    reduced: int = 0
+
+    def may_trade_at(self, price: int) -> bool:
+        if self.order_type == EngineOrderType.FOK_BUDGET:
+            return True
+        return price <= self.price if self.side == Side.BUY else price >= self.price
+
+    @property
+    def priority(self) -> tuple[int, int]:
+        """Smaller comes first among the orders of one side."""
+        return (-self.price if self.side == Side.BUY else self.price, self.arrival)
+
+    @property
+    def held_currency(self) -> int:
+        return self.symbol.quote if self.side == Side.BUY else self.symbol.base
+
+    def locked(self) -> int:
+        if self.side == Side.BUY:
+            return _notional(self.symbol, self.price, self.remaining)
+        return self.remaining * AMOUNT_SCALE // self.symbol.base_scale_k
+
+    def held(self) -> int:
+        if self.side == Side.SELL:
+            return self.locked()
+        worst = _notional(self.symbol, self.reserve_price, self.remaining)
+        return worst + fee_amount(worst, max(*self.fees, 0))
+
+
+class Auditor:
+    """Applies commands to a core, and raises AssertionError at the first answer that cannot be right."""
+
+    def __init__(self, core: MatchingCore) -> None:
+        self.core = core
+        self._orders: dict[int, _Order] = {}
+        self._totals: Counter[tuple[int, int]] = Counter()
+        self._reserved: Counter[tuple[int, int]] = Counter()
+        self._arrivals = 0
+        self._command_sequence = core.command_sequence
+        self._event_sequence = core.event_sequence
+        # A symbol of an order may be deleted later, so the symbols are looked up before each command.
+        self._symbols: dict[int, Symbol] = {}
+
+    def apply(self, record: bytes) -> tuple[Result, list[Event]]:
+        """Apply one record and judge what it did."""
+        assert len(record) == COMMAND_SIZE
+        (command,) = decode_commands(record)
+        self._symbols = {symbol.symbol: symbol for symbol in self.core.symbols()}
+        before = self.core.snapshot()
+        results, event_bytes = self.core.apply(record)
+        (result,), events = decode_results(results), list(decode_events(event_bytes))
+        self._check_sequences(command, result, events)
+        if result.status == ResultStatus.REJECTED:
+            assert self.core.snapshot()[_SEQUENCES_END:] == before[_SEQUENCES_END:], "a refusal changed the state"
+        for event in events:
+            self._follow(command, event)
+        if isinstance(command, Command) and command.kind == CommandKind.PLACE:
+            self._check_place(command, result, events)
+        self._orders = {number: order for number, order in self._orders.items() if order.remaining}
+        self._check_balances()
+        self._check_books()
+        return result, events
+
+    def _check_sequences(self, command: Command | CreateSymbol, result: Result, events: list[Event]) -> None:
+        self._command_sequence += 1
+        assert self.core.command_sequence == self._command_sequence
+        assert result.events == len(events)
+        for event in events:
+            self._event_sequence += 1
+            assert event.sequence == self._event_sequence, "the events have a gap"
+            assert event.command_sequence == self._command_sequence
+            assert event.timestamp == command.timestamp
+        assert self.core.event_sequence == self._event_sequence
+        ResultCode(result.code)
+        assert (result.status == ResultStatus.ACCEPTED) == (result.code == ResultCode.SUCCESS)
+
+    def _follow(self, command: Command | CreateSymbol, event: Event) -> None:
+        """Take over into the own books what an event says, and check that it may say so."""
+        assert isinstance(command, Command), "CREATE_SYMBOL emits nothing"
+        match event.type:
+            case EventType.ACCEPTED:
+                self._accept(command, event)
+            case EventType.TRADE:
+                self._trade(event)
+            case EventType.REDUCE:
+                order = self._orders[event.order_id]
+                assert 0 < event.quantity <= order.remaining
+                order.remaining -= event.quantity
+                order.reduced += event.quantity
+                assert event.remaining == order.remaining
+                assert bool(event.flags & EVENT_TAKER_COMPLETED) == (order.remaining == 0)
+            case EventType.MOVED:
+                order = self._orders[event.order_id]
+                order.price = event.price
+                order.reserve_price = event.price if order.side == Side.BUY else 0
+                order.arrival = self._next_arrival()
+            case EventType.BALANCE:
+                self._balance(event)
+            case EventType.REJECT:
+                assert command.kind == CommandKind.PLACE
+                assert event.code not in (ResultCode.SUCCESS, *range(60, 69))
+
+    def _accept(self, command: Command, event: Event) -> None:
+        assert event.order_id not in self._orders, "an order id is live twice"
+        bounded = event.order_type != EngineOrderType.FOK_BUDGET
+        self._orders[event.order_id] = _Order(
+            order_id=event.order_id,
+            account=event.account,
+            symbol=self._symbols[event.symbol],
+            side=event.side,
+            order_type=event.order_type,
+            price=event.price,
+            reserve_price=command.amount if bounded and event.side == Side.BUY else 0,
+            quantity=event.quantity,
+            remaining=event.remaining,
+            fees=(event.fee_bps, event.maker_fee_bps),
+            arrival=self._next_arrival(),
+        )
+
+    def _next_arrival(self) -> int:
+        self._arrivals += 1
+        return self._arrivals
+
+    def _trade(self, event: Event) -> None:
+        taker, maker = self._orders[event.order_id], self._orders[event.maker_order_id]
+        assert (taker.account, maker.account) == (event.account, event.maker_account)
+        assert taker.side == event.side
+        assert taker.side != maker.side
+        opposite = (
+            order
+            for order in self._orders.values()
+            if order.symbol.symbol == event.symbol and order.side == maker.side and order.remaining
+        )
+        assert min(opposite, key=lambda order: order.priority) is maker, "another order had priority"
+        assert event.price == maker.price, "a trade is at the resting price"
+        assert taker.may_trade_at(event.price), "the taker's limit was broken"
+        assert event.quantity == min(taker.remaining, maker.remaining) > 0
+        for order in (taker, maker):
+            order.remaining -= event.quantity
+            order.filled += event.quantity
+        assert (event.remaining, event.maker_remaining) == (taker.remaining, maker.remaining)
+        assert event.flags == (
+            EVENT_TAKER_COMPLETED * (taker.remaining == 0)
+            | EVENT_MAKER_COMPLETED * (maker.remaining == 0)
+            | EVENT_MAKER_REBATE * (event.maker_amount < 0)
+        )
+        self._settle(event, taker, maker)
+
+    def _settle(self, event: Event, taker: _Order, maker: _Order) -> None:
+        symbol = taker.symbol
+        notional = _notional(symbol, event.price, event.quantity)
+        base_amount = event.quantity * AMOUNT_SCALE // symbol.base_scale_k
+        assert event.currency == symbol.quote
+        assert event.fee_bps == taker.fees[0]
+        assert event.maker_fee_bps == max(maker.fees[1], -event.fee_bps)
+        assert event.amount == fee_amount(notional, event.fee_bps)
+        assert event.maker_amount == fee_amount(notional, event.maker_fee_bps)
+        assert event.amount + event.maker_amount >= 0, "the fee account paid net"
+        buyer, seller = (taker, maker) if taker.side == Side.BUY else (maker, taker)
+        self._totals[buyer.account, symbol.base] += base_amount
+        self._totals[seller.account, symbol.base] -= base_amount
+        self._totals[buyer.account, symbol.quote] -= notional
+        self._totals[seller.account, symbol.quote] += notional
+        self._totals[taker.account, symbol.quote] -= event.amount
+        self._totals[maker.account, symbol.quote] -= event.maker_amount
+        self._totals[FEE_ACCOUNT, symbol.quote] += event.amount + event.maker_amount
+
+    def _balance(self, event: Event) -> None:
+        kind, key = CommandKind(event.order_type), (event.account, event.currency)
+        if kind in (CommandKind.RESERVE, CommandKind.RELEASE):
+            self._reserved[key] += event.amount if kind == CommandKind.RESERVE else -event.amount
+        else:
+            self._totals[key] += event.amount
+        if kind == CommandKind.COMMIT:
+            self._reserved[key] += event.amount
+        assert event.maker_amount == self._totals[key]
+
+    def _check_place(self, command: Command, result: Result, events: list[Event]) -> None:
+        if result.status == ResultStatus.REJECTED:
+            assert [event.type for event in events] == [EventType.REJECT]
+            assert (result.filled, result.remaining, result.notional) == (0, command.quantity, 0)
+            return
+        assert events[0].type == EventType.ACCEPTED
+        order = self._orders[command.order_id]
+        assert order.quantity == order.filled + order.reduced + order.remaining, "quantity was made or lost"
+        traded = [event for event in events if event.type == EventType.TRADE]
+        assert result.filled == order.filled == sum(event.quantity for event in traded)
+        assert result.remaining == order.remaining
+        assert result.notional == sum(_notional(order.symbol, event.price, event.quantity) for event in traded)
+        if order.order_type in (EngineOrderType.FOK, EngineOrderType.FOK_BUDGET):
+            assert order.filled in (0, order.quantity), "a fill-or-kill was filled in part"
+        if order.order_type == EngineOrderType.FOK_BUDGET and order.filled:
+            assert (result.notional <= command.amount) if order.side == Side.BUY else True
+            assert (result.notional >= command.amount) if order.side == Side.SELL else True
+        if order.order_type == EngineOrderType.POST_ONLY:
+            assert not traded, "a post-only order took"
+        if order.remaining:
+            assert order.order_type in (EngineOrderType.GTC, EngineOrderType.POST_ONLY)
+
+    def _check_balances(self) -> None:
+        locked: Counter[tuple[int, int]] = Counter()
+        held = Counter(self._reserved)
+        for order in self._orders.values():
+            locked[order.account, order.held_currency] += order.locked()
+            held[order.account, order.held_currency] += order.held()
+        expected = [
+            Balance(*key, total, locked[key], held[key] - locked[key])
+            for key, total in sorted(self._totals.items())
+            if total
+        ]
+        assert self.core.balances() == expected
+        assert all(self._totals[key] >= amount for key, amount in held.items()), "a free amount is negative"
+        for currency in {currency for _, currency in self._totals}:
+            assert 0 <= sum(self._totals[key] for key in self._totals if key[1] == currency) <= AMOUNT_MAX
+
+    def _check_books(self) -> None:
+        shown = {order.order_id: order for order in self.core.open_orders()}
+        assert list(shown) == sorted(self._orders)
+        sides: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
+        for order in self._orders.values():
+            row = shown[order.order_id]
+            assert (row.account, row.symbol, row.side) == (order.account, order.symbol.symbol, order.side)
+            assert (row.price, row.reserve_price) == (order.price, order.reserve_price)
+            assert (row.quantity, row.remaining) == (order.quantity, order.remaining)
+            assert order.quantity == order.filled + order.reduced + order.remaining, "quantity was made or lost"
+            levels = sides.setdefault((order.symbol.symbol, order.side), {})
+            total, count = levels.get(order.price, (0, 0))
+            levels[order.price] = (total + order.remaining, count + 1)
+        for symbol in self.core.symbols():
+            bids, asks = (
+                [(price, *figures) for price, figures in sides.get((symbol.symbol, side), {}).items()]
+                for side in (Side.BUY, Side.SELL)
+            )
+            assert self.core.depth(symbol.symbol, 0) == (sorted(bids, reverse=True), sorted(asks))
+            if bids and asks:
+                assert max(bids)[0] < min(asks)[0], "the book is crossed"
+
+
+def _notional(symbol: Symbol, price: int, quantity: int) -> int:
+    amount, rest = divmod(price * quantity * AMOUNT_SCALE, symbol.base_scale_k * symbol.quote_scale_k)
+    assert rest == 0
+    assert amount % BASIS_POINTS == 0, "a symbol's scales must leave room for basis points"
+    return amount

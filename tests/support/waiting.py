@@ -1,0 +1,24 @@
+"""Await a condition instead of sleeping."""
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+async def eventually(
+    condition: Callable[[], Value | Awaitable[Value]], timeout_s: float = 10.0, pause_s: float = 0.01
+) -> Value:
+    """The first true value of `condition`. Fails, naming the last value, when `timeout_s` has passed."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        value = condition()
+        if inspect.isawaitable(value):
+            value = await value
+        if value:
+            return value  # type: ignore[return-value]
+        assert time.monotonic() < deadline, f"still {value!r} after {timeout_s} s"
+        await asyncio.sleep(pause_s)
