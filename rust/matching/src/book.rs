@@ -1,12 +1,12 @@
 //! The order books of all symbols: orders, their queues, and where to find them.
 //!
 //! Layout: resting orders lie in one slab, one cache line each, and link each other into the queue of their
-//! level (oldest first). What only a query reads, the timestamp, lies beside them. An index finds an order by
-//! its id; levels lie in a slab of their own and are found by price through two ladders a symbol.
+//! level (oldest first). Levels lie in a slab of their own, one cache line each. One index finds an order by its
+//! id, another a level by its price; two ladders a symbol keep the levels in order.
 //! Ordering: best price first, at one price the oldest first. A moved order goes behind its new queue, a
 //! reduced one keeps its place.
 //! Cost: placing at a known price, cancelling and reducing anywhere O(1); a price that comes or goes
-//! O(log levels). Memory: 72 bytes a resting order and 9 to 18 in the index; slabs grow by doubling.
+//! O(log levels). Memory: 64 bytes a resting order and 9 to 18 in the index; both grow by doubling.
 //! Limits: 2^32 − 1 resting orders in all.
 
 use crate::amount::{product, scaled};
@@ -38,20 +38,51 @@ pub struct Order {
     pub held_balance: u32,
     /// The owner's balance in the other currency.
     pub other_balance: u32,
-    /// Its fee when it takes, in basis points.
-    pub taker_fee_bps: i16,
-    /// Its fee when it rests, in basis points; negative is a rebate.
-    pub maker_fee_bps: i16,
-    /// GTC or `POST_ONLY`: no other type rests.
-    pub order_type: OrderType,
+    /// Its fees and its type.
+    pub terms: Terms,
+    /// When it was placed, nanoseconds since 1970.
+    pub timestamp: u64,
 }
 
-impl Order {
-    /// Basis points that the hold of this order, as a buy, reckons with.
+/// Fees and type of a resting order in 4 bytes, so that an order is one cache line.
+///
+/// Only GTC and `POST_ONLY` orders rest and no taker fee is negative: the second kind has its taker fee
+/// stored with all bits inverted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terms {
+    taker: i16,
+    /// Fee when it rests, in basis points; negative is a rebate.
+    pub maker_fee_bps: i16,
+}
+
+impl Terms {
+    /// Terms of a `POST_ONLY` order, or of a GTC one. The taker fee is not negative.
     #[must_use]
     #[inline]
-    pub fn worst_fee_bps(&self) -> i64 {
-        i64::from(self.taker_fee_bps.max(self.maker_fee_bps).max(0))
+    pub fn new(taker_fee_bps: i16, maker_fee_bps: i16, order_type: OrderType) -> Self {
+        let post_only = order_type == OrderType::PostOnly;
+        Self { taker: if post_only { !taker_fee_bps } else { taker_fee_bps }, maker_fee_bps }
+    }
+
+    /// Fee when it takes, in basis points.
+    #[must_use]
+    #[inline]
+    pub fn taker_fee_bps(self) -> i16 {
+        self.taker.max(!self.taker)
+    }
+
+    /// GTC or `POST_ONLY`.
+    #[must_use]
+    #[inline]
+    pub fn order_type(self) -> OrderType {
+        if self.taker < 0 { OrderType::PostOnly } else { OrderType::Gtc }
+    }
+
+    /// Basis points that the hold of a buy reckons with.
+    #[must_use]
+    #[inline]
+    pub fn worst_fee_bps(self) -> i64 {
+        i64::from(self.taker_fee_bps().max(self.maker_fee_bps))
     }
 }
 
@@ -208,8 +239,6 @@ fn power_of_ten(value: i64) -> Option<i64> {
 pub struct Books {
     /// Resting orders.
     pub orders: Slab<Order>,
-    /// When each was placed, at the order's index; nanoseconds since 1970.
-    timestamps: Vec<u64>,
     order_index: HashIndex,
     /// Price levels of all books.
     pub levels: Slab<Level>,
@@ -225,7 +254,6 @@ impl Books {
     pub fn new(capacity: usize) -> Self {
         Self {
             orders: Slab::new(capacity),
-            timestamps: Vec::with_capacity(capacity.saturating_add(1)),
             order_index: HashIndex::new(capacity),
             levels: Slab::new(0),
             level_index: HashIndex::new(0),
@@ -291,16 +319,9 @@ impl Books {
 
     /// Puts a new order behind the queue at `price`.
     #[inline]
-    pub fn add(&mut self, order: Order, book: u32, side: Side, price: i64, timestamp: u64) {
+    pub fn add(&mut self, order: Order, book: u32, side: Side, price: i64) {
         let id = order.id;
         let index = self.orders.insert(order);
-        let place = index as usize;
-        if place >= self.timestamps.len() {
-            self.timestamps.resize(place + 1, 0);
-        }
-        if let Some(slot) = self.timestamps.get_mut(place) {
-            *slot = timestamp;
-        }
         self.order_index.insert(hash(id), index);
         self.enqueue(index, book, side, price);
     }
@@ -373,12 +394,6 @@ impl Books {
         self.levels.at_mut(order.level).total -= i128::from(quantity);
     }
 
-    /// When an order was placed.
-    #[must_use]
-    pub fn timestamp(&self, index: u32) -> u64 {
-        self.timestamps.get(index as usize).copied().unwrap_or(0)
-    }
-
     /// The orders of a level, oldest first.
     pub fn queue(&self, level: u32) -> impl Iterator<Item = (u32, &Order)> {
         let head = self.levels.at(level).head;
@@ -400,27 +415,39 @@ impl Books {
         rows.collect()
     }
 
-    /// Reads the first place where a search for the level at `price` looks; see `ahead`.
-    #[must_use]
+    /// Asks for the index entry of the level at `price`.
     #[inline]
-    pub fn touch_level(&self, book: u32, side: Side, price: i64) -> u32 {
-        self.level_index.touch(hash_of_level(book, side, price))
+    pub fn fetch_level_entry(&self, book: u32, side: Side, price: i64) {
+        self.level_index.fetch(hash_of_level(book, side, price));
     }
 
-    /// Reads the first place where a search for `id` looks; see `ahead`.
+    /// Asks for the index entry of the order `id`.
+    #[inline]
+    pub fn fetch_order_entry(&self, id: u64) {
+        self.order_index.fetch(hash(id));
+    }
+
+    /// What `level` most likely answers, found without reading a level.
     #[must_use]
     #[inline]
-    pub fn touch(&self, id: u64) -> u32 {
-        self.order_index.touch(hash(id))
+    pub fn likely_level(&self, book: u32, side: Side, price: i64) -> u32 {
+        self.level_index.likely(hash_of_level(book, side, price))
+    }
+
+    /// What `find` most likely answers, found without reading an order.
+    #[must_use]
+    #[inline]
+    pub fn likely(&self, id: u64) -> u32 {
+        self.order_index.likely(hash(id))
     }
 
     /// Bytes of memory that orders, levels and their index have allocated, ladders aside.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
         self.orders.allocated_bytes()
-            + self.timestamps.capacity() * size_of::<u64>()
             + self.order_index.allocated_bytes()
             + self.levels.allocated_bytes()
+            + self.level_index.allocated_bytes()
     }
 }
 
@@ -431,6 +458,18 @@ mod tests {
     #[test]
     fn an_order_and_a_level_are_one_cache_line() {
         assert_eq!((size_of::<Order>(), size_of::<Level>()), (64, 64));
+    }
+
+    #[test]
+    fn the_terms_of_an_order_come_back() {
+        for order_type in [OrderType::Gtc, OrderType::PostOnly] {
+            for (taker, maker) in [(0, 0), (25, -15), (1_000, 1_000)] {
+                let terms = Terms::new(taker, maker, order_type);
+                assert_eq!((terms.taker_fee_bps(), terms.maker_fee_bps), (taker, maker));
+                assert_eq!(terms.order_type(), order_type);
+                assert_eq!(terms.worst_fee_bps(), i64::from(taker.max(maker)));
+            }
+        }
     }
 
     #[test]
@@ -458,7 +497,7 @@ mod tests {
         };
         let book = books.add_book(Book::new(7, &request).unwrap_or_default());
         for id in 1..=5 {
-            books.add(Order { id, remaining: 10, ..Order::default() }, book, Side::Buy, 100, id);
+            books.add(Order { id, remaining: 10, ..Order::default() }, book, Side::Buy, 100);
         }
         for id in [3, 1, 5] {
             let index = books.find(id);
@@ -468,7 +507,7 @@ mod tests {
         let level = books.books.at(book).ladder(Side::Buy).best();
         assert_eq!(books.queue(level).map(|(_, order)| order.id).collect::<Vec<_>>(), [2, 4]);
         assert_eq!(books.depth(book, Side::Buy, 0), [(100, 20, 2)]);
-        assert_eq!((books.find(3), books.timestamp(books.find(4))), (NIL, 4));
+        assert_eq!((books.find(3), books.orders.at(books.find(4)).id), (NIL, 4));
         books.shrink(books.find(2), 4);
         assert_eq!(books.depth(book, Side::Buy, 1), [(100, 16, 2)]);
     }

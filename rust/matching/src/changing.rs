@@ -72,7 +72,7 @@ impl Engine {
             return Err(Code::NotionalTooLarge);
         }
         let balance = self.ledger.balances.at(order.held_balance);
-        let worst_fee_bps = order.worst_fee_bps();
+        let worst_fee_bps = order.terms.worst_fee_bps();
         if side == Side::Buy {
             let own = book.hold(side, order.reserve_price, order.remaining, worst_fee_bps);
             if add(balance.free(), own) < book.hold(side, price, order.remaining, worst_fee_bps) {
@@ -80,7 +80,7 @@ impl Engine {
             }
         }
         let limit = side.opposite().rank(price);
-        if order.order_type == OrderType::PostOnly && book.ladder(side.opposite()).crosses(limit) {
+        if order.terms.order_type() == OrderType::PostOnly && book.ladder(side.opposite()).crosses(limit) {
             return Err(Code::PostOnlyWouldCross);
         }
         let (base_balance, quote_balance) = match side {
@@ -99,10 +99,10 @@ impl Engine {
             symbol: book.symbol,
             quote: book.quote,
             side,
-            order_type: order.order_type,
+            order_type: order.terms.order_type(),
             stp_mode: self.ledger.accounts.at(balance.account).stp_mode,
-            taker_fee_bps: order.taker_fee_bps,
-            maker_fee_bps: order.maker_fee_bps,
+            taker_fee_bps: order.terms.taker_fee_bps(),
+            maker_fee_bps: order.terms.maker_fee_bps,
             price,
             limit,
             remaining,

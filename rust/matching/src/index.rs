@@ -6,6 +6,8 @@
 //! so there are no tombstones and the cost never decays. Growth doubles at a load of 7/8 without reading the
 //! values. Memory: 9 to 18 bytes a value.
 
+use crate::fetch::fetch;
+
 /// Smallest table.
 const ENTRIES_MIN: usize = 16;
 
@@ -111,12 +113,20 @@ impl HashIndex {
         self.set(hole, 0);
     }
 
-    /// Reads the entry where a search for `hash` begins, so that it is in the cache when the search comes.
+    /// Asks for the entry where a search for `hash` begins.
+    #[inline]
+    pub fn fetch(&self, hash: u64) {
+        if let Some(entry) = self.entries.get(self.home(parts(hash).1)) {
+            fetch(entry);
+        }
+    }
+
+    /// The first index under a hash with the same 32-bit tag, or 0: nearly always the one that `find` answers,
+    /// found without reading a value.
     #[must_use]
     #[inline]
-    pub fn touch(&self, hash: u64) -> u32 {
-        let (_, tag) = parts(hash);
-        parts(self.entry(self.home(tag))).1
+    pub fn likely(&self, hash: u64) -> u32 {
+        self.find(hash, |_| true)
     }
 
     /// Bytes of memory that the index has allocated.

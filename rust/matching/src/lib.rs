@@ -5,7 +5,7 @@
 //! `openspot.engine.core.reference`, the specification in Python, byte for byte: results, events, snapshot
 //! and state hash are the same. The rules are `docs/protocol/matching.md`.
 //!
-//! Layout: [`types`], [`amount`], [`slab`] and [`index`] are tools; [`level`] and [`book`] hold orders,
+//! Layout: [`types`], [`amount`], [`slab`], [`index`] and [`fetch`] are tools; [`level`] and [`book`] hold orders,
 //! [`ledger`] holds money; [`engine`] applies commands, whose rules lie in `placing`, `taking`, `changing`,
 //! `moving` and `administration`; [`events`] are the records, [`snapshot`] and `state_hash` the state as
 //! bytes. `python` binds it all to Python and is the only part that knows of it.
@@ -17,6 +17,7 @@ pub mod amount;
 pub mod book;
 pub mod engine;
 pub mod events;
+pub mod fetch;
 pub mod index;
 pub mod ledger;
 pub mod level;

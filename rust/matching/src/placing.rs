@@ -1,7 +1,7 @@
 //! PLACE: the checks of a new order in their order, then matching, then what remains rests or leaves.
 
 use crate::amount::{add, with_fee_rounded_up};
-use crate::book::{Book, Order};
+use crate::book::{Book, Order, Terms};
 use crate::engine::Engine;
 use crate::events::{Command, Event, EventType, Outcome, Status};
 use crate::level::RANK_ANY;
@@ -219,16 +219,15 @@ impl Engine {
             quantity: command.quantity,
             held_balance,
             other_balance,
-            taker_fee_bps: taker.taker_fee_bps,
-            maker_fee_bps: taker.maker_fee_bps,
-            order_type: taker.order_type,
+            terms: Terms::new(taker.taker_fee_bps, taker.maker_fee_bps, taker.order_type),
+            timestamp: command.timestamp,
             ..Order::default()
         };
         let book = self.books.books.at(taker.book);
-        let hold = book.hold(taker.side, reserve_price, taker.remaining, order.worst_fee_bps());
+        let hold = book.hold(taker.side, reserve_price, taker.remaining, order.terms.worst_fee_bps());
         let lock = book.lock(taker.side, taker.price, taker.remaining);
         self.ledger.balances.at_mut(held_balance).hold(hold, lock);
-        self.books.add(order, taker.book, taker.side, taker.price, command.timestamp);
+        self.books.add(order, taker.book, taker.side, taker.price);
     }
 
     /// Whether a FOK order would be filled whole, within its budget; nothing is changed.

@@ -45,19 +45,19 @@ impl RustCore {
         Ok(self.engine.apply(command).code as u16)
     }
 
-    fn order_row(&self, index: u32, order: &Order) -> OrderRow {
+    fn order_row(&self, order: &Order) -> OrderRow {
         let level = self.engine.books.levels.at(order.level);
         (
             order.id,
             self.engine.ledger.balances.at(order.held_balance).account_number,
             self.engine.books.books.at(level.book).symbol,
             level.side as u8,
-            order.order_type as u8,
+            order.terms.order_type() as u8,
             level.price,
             order.reserve_price,
             order.quantity,
             order.remaining,
-            self.engine.books.timestamp(index),
+            order.timestamp,
         )
     }
 
@@ -150,14 +150,14 @@ impl RustCore {
 
     fn order(&self, order_id: u64) -> Option<OrderRow> {
         let index = self.engine.books.find(order_id);
-        (index != NIL).then(|| self.order_row(index, self.engine.books.orders.at(index)))
+        (index != NIL).then(|| self.order_row(self.engine.books.orders.at(index)))
     }
 
     #[pyo3(signature = (account = 0, symbol = 0))]
     fn open_orders(&self, account: u64, symbol: u32) -> Vec<OrderRow> {
         let live = self.engine.books.orders.iter().filter(|(_, order)| order.id != 0);
         let mut rows: Vec<OrderRow> = live
-            .map(|(index, order)| self.order_row(index, order))
+            .map(|(_, order)| self.order_row(order))
             .filter(|row| (account == 0 || row.1 == account) && (symbol == 0 || row.2 == symbol))
             .collect();
         rows.sort_unstable_by_key(|row| row.0);

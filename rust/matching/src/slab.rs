@@ -4,6 +4,7 @@
 //! access can panic; a holder of indices asks first where that would matter. Insert, remove and access are
 //! O(1); growth doubles. At most 2^32 − 1 values.
 
+use crate::fetch::fetch;
 use crate::types::NIL;
 
 /// Values of one type at stable indices.
@@ -55,6 +56,14 @@ impl<T: Default> Slab<T> {
         index
     }
 
+    /// The freed index that the insertion after `later` further ones will use, or `NIL`.
+    #[must_use]
+    #[inline]
+    pub fn upcoming(&self, later: usize) -> u32 {
+        let place = self.free.len().checked_sub(later + 1);
+        place.and_then(|place| self.free.get(place)).copied().unwrap_or(NIL)
+    }
+
     /// Frees `index`, which must hold a value.
     #[inline]
     pub fn remove(&mut self, index: u32) {
@@ -68,6 +77,12 @@ impl<T: Default> Slab<T> {
     #[inline]
     pub fn at(&self, index: u32) -> &T {
         self.slots.get(index as usize).unwrap_or(&self.nil)
+    }
+
+    /// Asks for the value at `index`, which is read soon.
+    #[inline]
+    pub fn fetch(&self, index: u32) {
+        fetch(self.at(index));
     }
 
     /// The value at `index`, or one that nobody looks at.
@@ -100,6 +115,7 @@ mod tests {
         assert_eq!((first, second, slab.len()), (1, 2, 2));
         slab.remove(first);
         assert_eq!((*slab.at(second), slab.len()), (20, 1));
+        assert_eq!((slab.upcoming(0), slab.upcoming(1)), (first, NIL));
         assert_eq!(slab.insert(30), first);
         assert!(!slab.is_empty() && !slab.is_full());
     }

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use crate::book::{Book, Order};
+use crate::book::{Book, Order, Terms};
 use crate::engine::Engine;
 use crate::events::SymbolRequest;
 use crate::ledger::{Reference, ReferenceState};
@@ -124,18 +124,18 @@ impl Engine {
 
     fn write_level(&self, sink: &mut impl Sink, symbol: u32, side: Side, level: u32) {
         let price = self.books.levels.at(level).price;
-        for (index, order) in self.books.queue(level) {
+        for (_, order) in self.books.queue(level) {
             sink.take(&order.id.to_le_bytes());
             sink.take(&self.ledger.balances.at(order.held_balance).account_number.to_le_bytes());
             sink.take(&symbol.to_le_bytes());
-            sink.take(&[side as u8, order.order_type as u8]);
+            sink.take(&[side as u8, order.terms.order_type() as u8]);
             sink.take(&price.to_le_bytes());
             sink.take(&order.reserve_price.to_le_bytes());
             sink.take(&order.quantity.to_le_bytes());
             sink.take(&order.remaining.to_le_bytes());
-            sink.take(&i32::from(order.taker_fee_bps).to_le_bytes());
-            sink.take(&i32::from(order.maker_fee_bps).to_le_bytes());
-            sink.take(&self.books.timestamp(index).to_le_bytes());
+            sink.take(&i32::from(order.terms.taker_fee_bps()).to_le_bytes());
+            sink.take(&i32::from(order.terms.maker_fee_bps).to_le_bytes());
+            sink.take(&order.timestamp.to_le_bytes());
         }
     }
 
@@ -278,15 +278,14 @@ impl Engine {
             quantity,
             held_balance,
             other_balance,
-            taker_fee_bps,
-            maker_fee_bps,
-            order_type,
+            terms: Terms::new(taker_fee_bps, maker_fee_bps, order_type),
+            timestamp,
             ..Order::default()
         };
-        let hold = book.hold(side, reserve_price, remaining, order.worst_fee_bps());
+        let hold = book.hold(side, reserve_price, remaining, order.terms.worst_fee_bps());
         let lock = book.lock(side, price, remaining);
         self.ledger.balances.at_mut(held_balance).hold(hold, lock);
-        self.books.add(order, book_index, side, price, timestamp);
+        self.books.add(order, book_index, side, price);
         Ok(())
     }
 

@@ -94,11 +94,11 @@ impl Engine {
         let maker_remaining = order.remaining - quantity;
         let (maker_id, held, other) = (order.id, order.held_balance, order.other_balance);
         // A rebate is bounded by the taker's fee, so that the fee account never pays.
-        let maker_fee_bps = order.maker_fee_bps.max(-taker.taker_fee_bps);
+        let maker_fee_bps = order.terms.maker_fee_bps.max(-taker.taker_fee_bps);
 
         let book = self.books.books.at(taker.book);
         let maker_hold =
-            book.hold(taker.side.opposite(), order.reserve_price, quantity, order.worst_fee_bps());
+            book.hold(taker.side.opposite(), order.reserve_price, quantity, order.terms.worst_fee_bps());
         let notional = book.notional(price, quantity);
         let base_amount = book.base_amount(quantity);
         let taker_fee = book.fee(price, quantity, taker.taker_fee_bps);
@@ -195,7 +195,7 @@ impl Engine {
             price: level.price,
             quantity,
             remaining,
-            ..Event::new(EventType::Reduce).of(level.side, order.order_type)
+            ..Event::new(EventType::Reduce).of(level.side, order.terms.order_type())
         };
         self.release(index, quantity);
         self.books.shrink(index, quantity);
@@ -212,7 +212,7 @@ impl Engine {
         let order = self.books.orders.at(index);
         let level = self.books.levels.at(order.level);
         let book = self.books.books.at(level.book);
-        let hold = book.hold(level.side, order.reserve_price, quantity, order.worst_fee_bps());
+        let hold = book.hold(level.side, order.reserve_price, quantity, order.terms.worst_fee_bps());
         let lock = book.lock(level.side, level.price, quantity);
         self.ledger.balances.at_mut(order.held_balance).release(hold, lock);
     }

@@ -1,6 +1,7 @@
 """The WebSocket side of the client."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from types import TracebackType
@@ -9,7 +10,7 @@ from typing import Any, Self
 import aiohttp
 import msgspec
 
-from openspot.client.errors import StreamClosedError, StreamError, UnreachableError, api_error
+from openspot.client.errors import ApiError, StreamClosedError, StreamError, UnreachableError
 from openspot.client.transport import Transport
 
 PING_S = 30.0
@@ -18,6 +19,7 @@ MESSAGE_BYTES_MAX = 16 * 1024 * 1024
 RECONNECTS_MAX = 8
 """Attempts to come back before the stream is given up."""
 RECONNECT_PAUSE_S_MAX = 5.0
+SUBSCRIBE_TIMEOUT_S = 10.0
 CUT_OFF = 1006
 UNAUTHORIZED = 401
 
@@ -62,7 +64,12 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Stream:
-    """Events, in the order in which the platform sent them. Opened with `async with`, read with `async for`."""
+    """Events, in the order in which the platform sent them. Opened with `async with`, read with `async for`.
+
+    Once it is open, every channel is subscribed: nothing that happens from then on is missed. Opening raises
+    StreamError for a channel that the platform does not know, ApiError (401) for a session that has ended, and
+    UnreachableError.
+    """
 
     def __init__(
         self, transport: Transport, url: str, token: TokenSource, channels: Iterable[str], *, reconnect: bool
@@ -74,9 +81,11 @@ class Stream:
         self._reconnect = reconnect
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._pinging: asyncio.Task[None] | None = None
+        self._early: deque[Push] = deque()
+        """Events that came before the last subscription was answered."""
 
     async def __aenter__(self) -> Self:
-        await self._open(renew=False)
+        await self._open()
         return self
 
     async def __aexit__(
@@ -102,55 +111,80 @@ class Stream:
             await socket.close()
 
     async def __aiter__(self) -> AsyncIterator[Push | Reconnected]:
-        """Events as they come.
+        """Events as they come, until the stream is closed by its user.
 
         Raises StreamError if a message of this client was refused, StreamClosedError if the stream has ended.
         """
+        if self._socket is None:
+            raise StreamClosedError(CUT_OFF, "the stream is not open")
         while self._socket is not None:
+            while self._early:
+                yield self._early.popleft()
             received = await self._socket.receive()
             if received.type is aiohttp.WSMsgType.TEXT:
                 push = _push_of(received.data)
                 if push is not None:
                     yield push
             elif self._socket is not None:
-                yield await self._come_back(received)
+                yield await self._come_back(self._ended(received))
 
-    async def _come_back(self, received: aiohttp.WSMessage) -> Reconnected:
-        assert self._socket is not None
-        code = self._socket.close_code or CUT_OFF
-        reason = received.extra if isinstance(received.extra, str) else ""
+    def _ended(self, received: aiohttp.WSMessage) -> StreamClosedError:
+        code = self._socket.close_code if self._socket is not None else None
+        return StreamClosedError(code or CUT_OFF, received.extra if isinstance(received.extra, str) else "")
+
+    async def _come_back(self, ended: StreamClosedError) -> Reconnected:
         await self.close()
-        ended = StreamClosedError(code, reason)
         if not self._reconnect:
             raise ended
         for attempt in range(RECONNECTS_MAX):
             try:
-                await self._open(renew=False)
-            except UnreachableError:
+                await self._open()
+            except (UnreachableError, StreamClosedError):
                 await asyncio.sleep(min(0.1 * 2**attempt, RECONNECT_PAUSE_S_MAX))
             else:
-                return Reconnected(code, reason)
+                return Reconnected(ended.code, ended.reason)
         raise ended
 
-    async def _open(self, *, renew: bool) -> None:
+    async def _open(self) -> None:
+        self._socket = await self._connect(renew=False)
+        try:
+            async with asyncio.timeout(SUBSCRIBE_TIMEOUT_S):
+                await self._subscribe_all(self._socket)
+        except TimeoutError as error:
+            await self.close()
+            raise UnreachableError("the subscriptions were not answered") from error
+        except BaseException:
+            await self.close()
+            raise
+        self._pinging = asyncio.create_task(self._keep_alive())
+
+    async def _connect(self, *, renew: bool) -> aiohttp.ClientWebSocketResponse:
         token = await self._token(renew)
         query = {"token": token} if token is not None else {}
         try:
-            self._socket = await self._transport.session.ws_connect(
-                self._url, params=query, max_msg_size=MESSAGE_BYTES_MAX, compress=0
-            )
+            return await self._transport.session.ws_connect(self._url, params=query, max_msg_size=MESSAGE_BYTES_MAX)
         except aiohttp.WSServerHandshakeError as error:
-            if error.status == UNAUTHORIZED and token is not None and not renew:
-                await self._open(renew=True)
-                return
-            if error.status == UNAUTHORIZED:
-                raise api_error(error.status, b"the access token was refused", None) from error
-            raise UnreachableError(f"the stream was refused: {error.status}") from error
+            if error.status != UNAUTHORIZED:
+                raise UnreachableError(f"the stream was refused: {error.status}") from error
+            if token is None or renew:
+                raise ApiError(error.status, "INVALID_TOKEN", "the access token was refused") from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnreachableError(f"no stream: {str(error) or type(error).__name__}") from error
+        return await self._connect(renew=True)
+
+    async def _subscribe_all(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         for channel in self._channels:
             await self._send({"action": "subscribe", "channel": channel})
-        self._pinging = asyncio.create_task(self._keep_alive())
+        answers_due = len(self._channels)
+        while answers_due:
+            received = await socket.receive()
+            if received.type is not aiohttp.WSMsgType.TEXT:
+                raise self._ended(received)
+            push = _push_of(received.data)
+            if push is not None:
+                self._early.append(push)
+            else:
+                answers_due -= 1
 
     async def _keep_alive(self) -> None:
         while True:

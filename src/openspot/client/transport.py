@@ -2,7 +2,8 @@
 
 Only what is safe is sent again, and only so often: a GET that found nobody or a busy platform, and any request
 that was refused with 429 and the time to wait, for then nothing was done. Whether an order that got no answer
-stands is for the caller to ask.
+stands is for the caller to ask. (A GET or DELETE that meets a connection which the server has just closed is sent
+once more by aiohttp itself, as RFC 9112 9.3.1 allows; a cancel that was done the first time then answers 409.)
 """
 
 import asyncio
@@ -18,6 +19,8 @@ from openspot.client.errors import ApiError, UnreachableError, api_error
 BUSY = frozenset({502, 503, 504})
 TOO_MANY_REQUESTS = 429
 CONNECTIONS_MAX = 64
+IDLE_CONNECTION_S = 3.0
+"""Shorter than the server's, so that an order is not sent on a connection that is being closed."""
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
@@ -56,7 +59,7 @@ class Transport:
     def session(self) -> aiohttp.ClientSession:
         """The HTTP session, made at its first use within the running loop."""
         if self._session is None:
-            connector = aiohttp.TCPConnector(limit=CONNECTIONS_MAX)
+            connector = aiohttp.TCPConnector(limit=CONNECTIONS_MAX, keepalive_timeout=IDLE_CONNECTION_S)
             self._session = aiohttp.ClientSession(timeout=self._timeout, connector=connector)
         return self._session
 

@@ -273,7 +273,11 @@ class LedgerHistoryReply(Message, frozen=True):
 
 
 class BalanceUpdated(Message, frozen=True):
-    """Payload of `balances.updated.<userId>`."""
+    """Payload of `balances.updated.<userId>`: an account as it stands after a change.
+
+    `version` grows with every change of the account: events may arrive out of order or again, and one with a
+    lower version than was seen is out of date.
+    """
 
     user_id: str
     asset: str
@@ -281,6 +285,7 @@ class BalanceUpdated(Message, frozen=True):
     locked: str
     transaction_id: str
     timestamp: int
+    version: int = 0
 
 
 class TradesSettled(Message, frozen=True):
@@ -318,7 +323,10 @@ class WithdrawalRequested(Message, frozen=True):
 
 
 class WithdrawalOutcome(Message, frozen=True):
-    """Payload of `custody.withdrawal.{reserved,completed,failed}`."""
+    """Payload of `custody.withdrawal.{reserved,completed,failed}`.
+
+    `refused` is true on a failure that says: the router could not reserve the funds, nothing is held.
+    """
 
     withdrawal_id: str
     user_id: str
@@ -327,3 +335,4 @@ class WithdrawalOutcome(Message, frozen=True):
     reason: str | None = None
     tx_hash: str | None = None
     timestamp: int | None = None
+    refused: bool = False

@@ -203,11 +203,11 @@ class Directory:
 
     # Snapshot
 
-    def snapshot(self) -> bytes:
-        """The whole directory as bytes: equal directories, equal bytes."""
+    def snapshot(self, accounts: int) -> bytes:
+        """The directory with accounts up to this number as bytes: equal directories, equal bytes."""
         return msgspec.msgpack.encode(
             _Snapshot(
-                self._participants[2:],
+                self._participants[FEE_ACCOUNT + 1 : accounts + 1],
                 [currency for _, currency in sorted(self._currencies_ever.items())],
                 sorted(
                     number

@@ -23,7 +23,10 @@ _WRITE_EVENTS = 4096
 class EventLog:
     """Events by sequence, in memory and on disk."""
 
-    def __init__(self, store: EventStore, *, memory_events: int, retention: int, behind_max: int) -> None:
+    def __init__(
+        self, store: EventStore, last_sequence: int, *, memory_events: int, retention: int, behind_max: int
+    ) -> None:
+        """`last_sequence` is the newest event so far. Beyond `behind_max` unwritten ones no more should come."""
         self._store = store
         self._memory_events = memory_events
         self._retention = retention
@@ -34,7 +37,7 @@ class EventLog:
         self._events_in_memory = 0
         self._unwritten: list[EventBatch] = []
         self._events_unwritten = 0
-        self._last_sequence = store.last_sequence
+        self._last_sequence = last_sequence
         self._arrival: asyncio.Future[None] | None = None
         self._write_wanted = asyncio.Event()
         self._written = asyncio.Event()
@@ -80,7 +83,7 @@ class EventLog:
         """Add the events that follow the newest ones, and wake those who wait for them."""
         if not len(batch):
             return
-        assert batch.first_sequence == self._last_sequence + 1 or not self._last_sequence, "no gap between events"
+        assert batch.first_sequence == self._last_sequence + 1, "no gap between events"
         self._batches[self._next] = batch
         self._next += 1
         self._last_sequence = batch.last_sequence
@@ -156,5 +159,3 @@ class EventLog:
         async with self._read_turn:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, self._store.read, sequence)
-
-

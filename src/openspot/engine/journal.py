@@ -79,7 +79,7 @@ class Batch(NamedTuple):
     """A batch as it was committed. `time_ns` is the time of its last command."""
 
     first_sequence: int
-    count: int
+    command_count: int
     time_ns: int
     commands: bytes
     notes: list[Note]
@@ -88,7 +88,7 @@ class Batch(NamedTuple):
     @property
     def last_sequence(self) -> int:
         """The sequence of its last command."""
-        return self.first_sequence + self.count - 1
+        return self.first_sequence + self.command_count - 1
 
 
 class Journal:
@@ -128,22 +128,23 @@ class Journal:
         if meta["format"] != FORMAT:
             raise _damaged(self.path, f"its format is {meta['format']}, this engine reads {FORMAT}")
         self.epoch = meta["epoch"]
-        self.last_sequence, self.time_ns, self._checksum = newest or (0, 0, FIRST_CHECKSUM)
-
-    @property
-    def checksum(self) -> bytes:
+        self.last_sequence: int
+        """The newest command, 0 if there is none."""
+        self.time_ns: int
+        """Its time, in nanoseconds since 1970."""
+        self.checksum: bytes
         """The checksum of the newest row."""
-        return self._checksum
+        self.last_sequence, self.time_ns, self.checksum = newest or (0, 0, FIRST_CHECKSUM)
 
-    def append(self, first_sequence: int, time_ns: int, commands: bytes, notes: Sequence[Note]) -> None:
-        """Commit a batch; it is durable on return.
+    def append(self, first_sequence: int, time_ns: int, commands: bytes, notes: Sequence[Note]) -> bytes:
+        """Commit a batch; it is durable on return. Answers the journal's checksum behind it.
 
         Raises JournalError if it certainly is not there, JournalUncertainError if it may be.
         """
         assert first_sequence == self.last_sequence + 1, "batches follow each other without a gap"
         count = len(commands) // COMMAND_SIZE
         packed = _encode_notes(notes)
-        checksum = _row_checksum(self._checksum, first_sequence, count, time_ns, commands, packed)
+        checksum = _row_checksum(self.checksum, first_sequence, count, time_ns, commands, packed)
         try:
             self._connection.execute(
                 "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?)",
@@ -153,7 +154,8 @@ class Journal:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _ROLLED_BACK and not self._connection.in_transaction:
                 raise JournalError(f"the journal took nothing: {error}") from error
             raise JournalUncertainError(f"the journal failed in a commit: {error}") from error
-        self.last_sequence, self.time_ns, self._checksum = first_sequence + count - 1, time_ns, checksum
+        self.last_sequence, self.time_ns, self.checksum = first_sequence + count - 1, time_ns, checksum
+        return checksum
 
     def read(self, after: int, checksum: bytes) -> Iterator[Batch]:
         """The batches behind command `after`, whose row has this checksum, each checked.
@@ -176,7 +178,7 @@ class Journal:
         )
         self._connection.execute("DELETE FROM batches WHERE first_sequence = ?", (batch.first_sequence,))
         self.last_sequence = batch.first_sequence - 1
-        self.time_ns, self._checksum = self._connection.execute(
+        self.time_ns, self.checksum = self._connection.execute(
             "SELECT time_ns, checksum FROM batches ORDER BY first_sequence DESC LIMIT 1"
         ).fetchone() or (0, FIRST_CHECKSUM)
 
@@ -249,9 +251,7 @@ def read_batches(
         raise _damaged(path, f"batch {expected} cannot be read: {error}") from error
 
 
-def _row_checksum(
-    before: bytes, first_sequence: int, count: int, time_ns: int, commands: bytes, notes: bytes
-) -> bytes:
+def _row_checksum(before: bytes, first_sequence: int, count: int, time_ns: int, commands: bytes, notes: bytes) -> bytes:
     digest = hashlib.blake2b(before, digest_size=CHECKSUM_SIZE)
     digest.update(_ROW_HEAD.pack(first_sequence, count, time_ns))
     digest.update(commands)

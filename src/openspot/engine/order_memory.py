@@ -8,6 +8,7 @@ and leave the garbage collector nothing to walk. KnownOrder gives their fields n
 """
 
 from collections import deque
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import msgspec
@@ -91,9 +92,13 @@ class OrderMemory:
         """How many orders are open, those included that are still on their way to the core."""
         return len(self.entries) - len(self._ended)
 
-    def snapshot(self) -> bytes:
-        """The memory as bytes: equal memories, equal bytes."""
-        live = sorted(order_id for order_id, entry in self.entries.items() if len(entry) == _LIVE_FIELDS)
+    def snapshot(self, pending: Collection[int]) -> bytes:
+        """The memory without `pending` orders as bytes: equal memories, equal bytes."""
+        live = sorted(
+            order_id
+            for order_id, entry in self.entries.items()
+            if len(entry) == _LIVE_FIELDS and order_id not in pending
+        )
         return msgspec.msgpack.encode(
             ([(order_id, self.entries[order_id]) for order_id in (*self._ended, *live)], len(self._ended))
         )

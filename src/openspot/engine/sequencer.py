@@ -23,7 +23,7 @@ from openspot.engine import metrics
 from openspot.engine.core.records import RESULT_SIZE
 from openspot.engine.directory import Note
 from openspot.engine.journal import Journal, JournalError
-from openspot.engine.state_machine import Applied, StateMachine
+from openspot.engine.state_machine import Applied, StateMachine, placed_order_ids
 from openspot.kit.clock import Clock
 from openspot.kit.log import get_logger
 
@@ -94,14 +94,17 @@ class Sequencer:
         self._loop = asyncio.get_running_loop()
         self._time_ns = journal.time_ns
         self._next_sequence = journal.last_sequence + 1
+        self.checksum = journal.checksum
+        """The journal's checksum behind the newest command that was applied."""
         self._waiting: deque[_Submission] = deque()
         self._waiting_count = 0
-        self._in_flight = False
+        self._in_flight: _Batch | None = None
         self._wake_scheduled = False
         self._commits: queue.SimpleQueue[_Batch | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._commit_on, name="journal", daemon=True)
         self._thread.start()
         self._stopped: EngineStoppedError | None = None
+        self._failed = False
         self.fault: asyncio.Future[None] = self._loop.create_future()
         """Fails when the process must end."""
 
@@ -111,6 +114,11 @@ class Sequencer:
     def depth(self) -> int:
         """Commands that wait for a commit."""
         return self._waiting_count
+
+    @property
+    def failed(self) -> bool:
+        """Whether the journal or the state machine failed."""
+        return self._failed
 
     def now(self) -> int:
         """The engine's time in nanoseconds: the clock's, but never before an earlier answer's."""
@@ -146,6 +154,13 @@ class Sequencer:
             raise self._stopped
         await self.submit(b"", ())
 
+    def pending_order_ids(self) -> set[int]:
+        """The orders that were submitted and are not applied."""
+        commands = [submission.commands for submission in self._waiting]
+        if self._in_flight is not None:
+            commands.append(self._in_flight.commands)
+        return {order_id for part in commands for order_id in placed_order_ids(part)}
+
     def check(self) -> None:
         """Raise EngineStoppedError if no commands are taken."""
         if self._stopped is not None:
@@ -167,29 +182,32 @@ class Sequencer:
         commands = b"".join([submission.commands for submission in submissions])
         batch = _Batch(self._next_sequence, self._time_ns, commands, notes, submissions)
         self._next_sequence += len(notes)
-        self._in_flight = True
+        self._in_flight = batch
         self._commits.put(batch)
 
     def _commit_on(self) -> None:
         """The committing thread."""
         while (batch := self._commits.get()) is not None:
             error: Exception | None = None
+            checksum = self._journal.checksum
             if batch.notes:
                 started = time.perf_counter()
                 try:
-                    self._journal.append(batch.first_sequence, batch.time_ns, batch.commands, batch.notes)
+                    checksum = self._journal.append(batch.first_sequence, batch.time_ns, batch.commands, batch.notes)
                 except Exception as failure:
                     error = failure
                 metrics.COMMIT_SECONDS.observe(time.perf_counter() - started)
-            self._loop.call_soon_threadsafe(self._committed, batch, error)
+            self._loop.call_soon_threadsafe(self._committed, batch, checksum, error)
 
-    def _committed(self, batch: _Batch, error: Exception | None) -> None:
-        self._in_flight = False
+    def _committed(self, batch: _Batch, checksum: bytes, error: Exception | None) -> None:
+        self._in_flight = None
         if error is not None:
             self._stop_taking(batch, error)
             return
+        # First the next commit, so that it runs while this batch is applied.
         self._commit_waiting()
         try:
+            self.checksum = checksum
             self._apply(batch)
         except Exception as failure:
             log.exception("a durable batch could not be applied")
@@ -216,6 +234,7 @@ class Sequencer:
             reason += ". Free the disk, then restart the engine"
         log.error(reason)
         self._stopped = EngineStoppedError(reason)
+        self._failed = True
         for submission in (*batch.submissions, *self._waiting):
             if not submission.future.done():
                 submission.future.set_exception(self._stopped)

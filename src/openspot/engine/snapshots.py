@@ -34,7 +34,6 @@ class SnapshotHeader(msgspec.Struct, frozen=True):
     epoch: str
     command_sequence: int
     event_sequence: int
-    time_ns: int
     state_hash: str
     checksum: bytes
     core_size: int

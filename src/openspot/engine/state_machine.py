@@ -10,13 +10,13 @@ the same from the journal (`register`) just before it applies.
 
 import struct
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.protocol import MatchingCore
+from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore
 from openspot.engine.core.records import (
     COMMAND,
     COMMAND_SIZE,
@@ -57,6 +57,7 @@ class _Snapshot(msgspec.Struct, frozen=True):
     directory: bytes
     orders: bytes
     trades: dict[int, list[bytes]]
+    accounts: int
 
 
 class StateMachine:
@@ -68,6 +69,8 @@ class StateMachine:
         self.orders = OrderMemory(orders_remembered)
         self.trades: dict[int, deque[bytes]] = {}
         """Symbol → its newest TRADE records, oldest first."""
+        self._accounts = FEE_ACCOUNT
+        # The greatest account number that a durable command gave away.
 
     def register(self, commands: bytes, notes: Sequence[Note]) -> None:
         """Take in the names and order ids of commands from the journal, as the door did when they came."""
@@ -87,8 +90,13 @@ class StateMachine:
         first_sequence = self.core.event_sequence + 1
         results, records = self.core.apply(commands)
         texts = self._follow_events(records, notes, commands_before + 1)
-        if not NAMING_KINDS.isdisjoint(commands[::COMMAND_SIZE]):
+        kinds = commands[::COMMAND_SIZE]
+        if not NAMING_KINDS.isdisjoint(kinds):
             self._follow_names(commands, notes, results)
+        if not PARTICIPANT_KINDS.isdisjoint(kinds):
+            self._accounts = max(
+                self._accounts, *(row[7] for row in COMMAND.iter_unpack(commands) if row[0] in PARTICIPANT_KINDS)
+            )
         return Applied(results, EventBatch(first_sequence, records, texts))
 
     def _follow_events(self, records: bytes, notes: Sequence[Note], first_command: int) -> list[Note]:
@@ -134,12 +142,16 @@ class StateMachine:
             if kind in NAMING_KINDS and (result.code == ResultCode.SUCCESS or kind == DESCRIBE_CURRENCY):
                 self.directory.apply(command, note)
 
-    def snapshot(self) -> tuple[bytes, bytes]:
-        """(core, everything else), each in canonical bytes."""
+    def snapshot(self, pending: Collection[int] = ()) -> tuple[bytes, bytes]:
+        """(core, everything else), each in canonical bytes, without what is not durable yet.
+
+        `pending` are the order ids that were taken in at the door and not yet applied.
+        """
         rest = _Snapshot(
-            self.directory.snapshot(),
-            self.orders.snapshot(),
+            self.directory.snapshot(self._accounts),
+            self.orders.snapshot(pending),
             {symbol: list(trades) for symbol, trades in sorted(self.trades.items())},
+            self._accounts,
         )
         return self.core.snapshot(), msgspec.msgpack.encode(rest)
 
@@ -153,3 +165,9 @@ class StateMachine:
         self.directory.restore(content.directory)
         self.orders.restore(content.orders)
         self.trades = {symbol: deque(trades, RECENT_TRADES_MAX) for symbol, trades in content.trades.items()}
+        self._accounts = content.accounts
+
+
+def placed_order_ids(commands: bytes) -> list[int]:
+    """The order ids of the PLACE commands among these records."""
+    return [row[6] for row in COMMAND.iter_unpack(commands) if row[0] == _PLACE]

@@ -10,7 +10,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -51,6 +51,7 @@ REQUESTS_MAX = 8192
 """Requests of one subject that a provider works on at a time; beyond it they are refused at once."""
 MESSAGE_BYTES_MAX = 1_048_576
 REDELIVERY_PAUSE_S = 1.0
+REDELIVERY_PAUSE_S_MAX = 30.0
 _LOGGED_BYTES_MAX = 200
 
 _encoder = msgspec.json.Encoder()
@@ -327,7 +328,7 @@ class Bus:
         subject: str,
         durable: str,
         event_type: type[Event],
-        handler: Callable[[list[Event]], Awaitable[None]],
+        handler: Callable[[list[Event]], Awaitable[Collection[int] | None]],
         *,
         batch_max: int,
         stop: asyncio.Event,
@@ -336,7 +337,9 @@ class Bus:
         """Hand events to `handler` in batches until `stop` is set; processes with one `durable` share them.
 
         A batch is what has arrived, at most `batch_max`. It is acknowledged after `handler` returned; if it
-        raises, the batch comes again after a pause. What cannot be read is counted, logged and dropped.
+        raises, the batch comes again after a pause. A handler may answer the places in the batch of events
+        that failed alone: these come again, each time after a longer pause. What cannot be read is counted,
+        logged and dropped.
         """
         queue: asyncio.Queue[Msg] = asyncio.Queue()
         decoder = self._decoder(event_type)
@@ -377,7 +380,7 @@ class Bus:
         subject: str,
         decoder: msgspec.json.Decoder[Event],
         messages: list[Msg],
-        handler: Callable[[list[Event]], Awaitable[None]],
+        handler: Callable[[list[Event]], Awaitable[Collection[int] | None]],
     ) -> None:
         events: list[Event] = []
         readable: list[Msg] = []
@@ -391,15 +394,21 @@ class Bus:
         if not events:
             return
         try:
-            await handler(events)
+            failed = await handler(events) or ()
         except Exception:
             BUS_HANDLER_FAILURES.labels(subject).inc()
             log.exception("batch failed and will come again", subject=subject, events=len(events))
             for message in readable:
                 await self._settle(lambda message=message: message.nak(delay=REDELIVERY_PAUSE_S))  # type: ignore[misc]
             return
-        for message in readable:
-            await self._settle(message.ack)
+        for place, message in enumerate(readable):
+            if place in failed:
+                pause_s = min(
+                    REDELIVERY_PAUSE_S * 2 ** min(message.metadata.num_delivered - 1, 10), REDELIVERY_PAUSE_S_MAX
+                )
+                await self._settle(lambda message=message, pause_s=pause_s: message.nak(delay=pause_s))  # type: ignore[misc]
+            else:
+                await self._settle(message.ack)
 
     async def _settle(self, answer: Callable[[], Awaitable[None]]) -> None:
         # A lost acknowledgement only means that the message comes again: consumers are idempotent.

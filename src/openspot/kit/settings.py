@@ -39,6 +39,7 @@ class Settings(BaseSettings):
     ws_port: Port = Field(default=3002, description="WebSocket edge")
     router_port: Port = Field(default=3006, description="Order router: health and metrics")
     ledger_port: Port = Field(default=3007, description="Ledger: health and metrics")
+    ledger_worker_port: Port = Field(default=3017, description="Ledger's workflow worker: health and metrics")
     engine_http_port: Port = Field(default=8090, description="Matching engine: HTTP and /ws/events")
     engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")
     nats_port: Port = Field(default=4222, description="Embedded NATS; a free port if it is taken")
@@ -59,6 +60,12 @@ class Settings(BaseSettings):
         default=10_000_000, ge=1000, description="Newest events that /ws/events can replay"
     )
     engine_snapshot_interval: int = Field(default=1_000_000, ge=1000, description="Commands between two snapshots")
+    engine_stream_buffer: int = Field(
+        default=65_536, ge=16, description="Newest events in memory; a live consumer of /ws/events further behind is cut"
+    )
+    engine_orders_remembered: int = Field(
+        default=250_000, ge=0, description="Ended orders whose ids GetOrder and the duplicate check still know"
+    )
     admin_id: str = Field(default="admin", description="First SUPER_ADMIN of the engine")
     admin_password: str = Field(default="", description="Its password; empty: generated and printed once")
 
@@ -71,6 +78,9 @@ class Settings(BaseSettings):
     symbol_load_attempts: int = Field(default=10, ge=1, description="Symbol load at router start: attempts")
     symbol_load_pause_s: float = Field(default=2.0, ge=0, description="Symbol load at router start: pause")
     symbol_refresh_s: float = Field(default=0.0, ge=0, description="Reload symbols this often; 0: only at start")
+    known_orders_max: int = Field(default=200_000, ge=1, description="Orders that a router finds without the database")
+    row_queue_max: int = Field(default=20_000, ge=1, description="Rows waiting to be written; beyond it events wait")
+    translator_lease_s: float = Field(default=4.0, ge=1.0, description="Another router takes over after this time")
 
     # Bus
     request_timeout_s: float = Field(default=5.0, gt=0, description="Bus request timeout")

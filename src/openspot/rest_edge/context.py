@@ -53,4 +53,3 @@ def request_ids(prefix: str) -> Callable[[], str]:
         return f"{prefix}-{serial:x}"
 
     return next_id
-

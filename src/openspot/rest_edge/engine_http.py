@@ -1,6 +1,5 @@
 """The engine's HTTP interface, as the edge reads it (Document B 4.4). Nothing here changes anything there."""
 
-import asyncio
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -87,7 +86,7 @@ class EngineHttp:
         Raises EngineUnavailableError.
         """
         path = f"/api/v1/marketdata/orderbook/{quote(symbol, safe='')}"
-        book = await self._get(path, EngineBook, {"depth": str(depth)})
+        book: EngineBook | None = await self._get(path, EngineBook, {"depth": str(depth)})
         if book is None or max(len(book.bids), len(book.asks)) <= depth:
             return book
         return msgspec.structs.replace(book, bids=book.bids[:depth], asks=book.asks[:depth])
@@ -111,7 +110,7 @@ class EngineHttp:
             async with self._session.get(f"{self._url}{path}", params=query, headers=headers) as response:
                 body = await response.read()
                 status = response.status
-        except (aiohttp.ClientError, asyncio.TimeoutError, OSError) as error:
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise EngineUnavailableError(f"the engine does not answer: {error!r}") from error
         if status == 404:
             return None

@@ -29,9 +29,7 @@ log = get_logger("rest-edge")
 CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 DISCARDED_BYTES_MAX = 1_048_576
 UNTHROTTLED_PATHS = frozenset(
-    base + path
-    for base in ("", PREFIX)
-    for path in ("/health", "/health/live", "/health/ready", "/ready", "/metrics")
+    base + path for base in ("", PREFIX) for path in ("/health", "/health/live", "/health/ready", "/ready", "/metrics")
 )
 
 ANSWERS = Counter("openspot_rest_answers_total", "Answers of the REST edge", ["status"])
@@ -214,7 +212,11 @@ class Pipeline:
         if known.status_code == 500:
             FAULTS.inc()
             log.error(
-                "request failed", exc_info=error, request_id=context.request_id, method=context.method, path=context.path
+                "request failed",
+                exc_info=error,
+                request_id=context.request_id,
+                method=context.method,
+                path=context.path,
             )
         if context.status:
             return

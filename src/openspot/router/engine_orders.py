@@ -88,8 +88,8 @@ def refused_order(draft: OrderDraft, reason: str, now_ms: int) -> TrackedOrder:
 
 def answered_order(pending: TrackedOrder, spec: SymbolSpec, answer: orders_pb2.PlaceOrderResponse) -> TrackedOrder:
     """The order as the engine's answer shows it: open, (partially) filled, cancelled or rejected."""
-    filled = _quantity(answer.filled_quantity, spec)
-    remaining = _quantity(answer.remaining_quantity, spec)
+    filled = quantity_of(answer.filled_quantity, spec)
+    remaining = quantity_of(answer.remaining_quantity, spec)
     rejected = answer.status == orders_pb2.REJECTED
     return msgspec.structs.replace(
         pending,
@@ -97,7 +97,7 @@ def answered_order(pending: TrackedOrder, spec: SymbolSpec, answer: orders_pb2.P
         filled_notional=Decimal(answer.notional or "0"),
         remaining_quantity=ZERO if rejected else remaining,
         fee=Decimal(answer.fee or "0"),
-        status=_status_of(answer.status, pending.quantity, filled, remaining),
+        status=_answered_status(answer.status, pending.quantity, filled, remaining),
         reject_reason=answer.result_code if rejected else None,
         last_sequence=answer.sequence,
         created_ms=answer.timestamp or pending.created_ms,
@@ -111,8 +111,8 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
     The engine knows neither the platform's type nor the time, and of fills only the quantity: until the row is
     there, the order shows as a limit order of this moment.
     """
-    quantity, remaining = _quantity(found.quantity, spec), _quantity(found.remaining_quantity, spec)
-    status = _STATUS_BY_NAME.get(found.status, OrderStatus.OPEN)
+    quantity, remaining = quantity_of(found.quantity, spec), quantity_of(found.remaining_quantity, spec)
+    status = status_of(found)
     filled = quantity if status is OrderStatus.FILLED else ZERO
     if status is OrderStatus.PARTIALLY_FILLED:
         filled = EXACT.subtract(quantity, remaining)
@@ -140,6 +140,11 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
         created_ms=now_ms,
         updated_ms=now_ms,
     )
+
+
+def status_of(found: orders_pb2.GetOrderResponse) -> OrderStatus:
+    """The state that GetOrder names."""
+    return _STATUS_BY_NAME[found.status]
 
 
 def cancelled_order(order: TrackedOrder, sequence: int, now_ms: int) -> TrackedOrder:
@@ -188,11 +193,12 @@ def _order(
     )
 
 
-def _quantity(scaled: int, spec: SymbolSpec) -> Decimal:
+def quantity_of(scaled: int, spec: SymbolSpec) -> Decimal:
+    """A quantity in the engine's units as a decimal."""
     return Decimal(scaled_to_text(scaled, spec.base_scale_k))
 
 
-def _status_of(answer: int, quantity: Decimal, filled: Decimal, remaining: Decimal) -> OrderStatus:
+def _answered_status(answer: int, quantity: Decimal, filled: Decimal, remaining: Decimal) -> OrderStatus:
     if answer == orders_pb2.REJECTED:
         return OrderStatus.REJECTED
     if answer == orders_pb2.CANCELLED:

@@ -1,4 +1,5 @@
-"""What a pre-trade failure leaves behind: `risk.check.failed`, `orders.rejected` and a row (Document A 1.3, 3.1).
+"""What an order leaves behind that never came into the engine's book nor its events: `orders.rejected` and a
+row, after a pre-trade failure also `risk.check.failed` (Document A 1.3, 3.1).
 
 Gathered in micro-batches by one worker of its own: a storm of bad orders costs a few calls. The caller waits
 for the events to be published, within a bound, never for the row. Events and rows that fail are tried a few
@@ -7,6 +8,7 @@ times and then given up with a count: nothing of value hangs on them.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import asyncpg
 
@@ -29,6 +31,7 @@ PUBLISH_WAIT_S = 1.0
 ATTEMPTS = 3
 ATTEMPT_PAUSE_S = 0.2
 
+Item = TypeVar("Item")
 _Waiting = tuple[TrackedOrder, list[Outgoing], asyncio.Future[None]]
 
 
@@ -41,8 +44,11 @@ class Rejections:
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(WAITING_MAX)
         self._rows: asyncio.Queue[TrackedOrder] = asyncio.Queue(WAITING_MAX)
 
-    async def add(self, order: TrackedOrder, failure: PreTradeFailure) -> None:
-        """Publish and store a refused order; answers once it is published, at the latest after a second."""
+    async def add(self, order: TrackedOrder, failure: PreTradeFailure | None) -> None:
+        """Publish and store a refused order; answers once it is published, at the latest after a second.
+
+        `failure` is None where the engine refused it.
+        """
         published: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         try:
             self._waiting.put_nowait((order, _events_of(order, failure), published))
@@ -78,7 +84,7 @@ class Rejections:
                 REJECTIONS_DROPPED.labels("row").inc(len(orders))
 
 
-async def _gathered[Item](queue: asyncio.Queue[Item]) -> list[Item]:
+async def _gathered(queue: asyncio.Queue[Item]) -> list[Item]:
     items = [await queue.get()]
     while len(items) < BATCH_MAX and not queue.empty():
         items.append(queue.get_nowait())
@@ -98,16 +104,18 @@ async def _tried(work: Callable[[], Awaitable[None]]) -> bool:
     return False
 
 
-def _events_of(order: TrackedOrder, failure: PreTradeFailure) -> list[Outgoing]:
-    risk = RiskCheckFailed(
-        order.order_id, order.user_id, order.symbol, failure.check.value, failure.reason, order.created_ms
-    )
-    rejected = encode(OrderEvent("rejected", 0, order.created_ms, record_of(order), failure.reason))
+def _events_of(order: TrackedOrder, failure: PreTradeFailure | None) -> list[Outgoing]:
+    # An order id is refused once: the ids of the events need no more than that.
+    message_id = f"refused-{order.user_id}-{order.order_id}"
+    rejected = encode(OrderEvent("rejected", 0, order.updated_ms, record_of(order), order.reject_reason))
     of_user = subjects.of_user(subjects.ORDERS_REJECTED, order.user_id)
-    # One order id is refused once: the id of the event needs no more than that.
-    message_id = f"pre-trade-{order.user_id}-{order.order_id}"
-    return [
-        Outgoing(subjects.RISK_CHECK_FAILED, encode(risk), f"{message_id}-risk"),
+    events = [
         Outgoing(subjects.ORDERS_REJECTED, rejected, message_id),
         Outgoing(of_user, rejected, f"{message_id}-user"),
     ]
+    if failure is not None:
+        risk = RiskCheckFailed(
+            order.order_id, order.user_id, order.symbol, failure.check.value, failure.reason, order.updated_ms
+        )
+        events.insert(0, Outgoing(subjects.RISK_CHECK_FAILED, encode(risk), f"{message_id}-risk"))
+    return events

@@ -3,8 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 
+import msgspec
+
 from openspot.contracts.messages import SubmitOrder, SubmitOrderReply
 from openspot.domain.order import OrderStatus
+from openspot.domain.result_code import ResultCode
 from openspot.kit.clock import Clock
 from openspot.kit.log import get_logger
 from openspot.router.balances import AvailableFunds
@@ -18,7 +21,7 @@ from openspot.router.placements import Placements
 from openspot.router.pre_trade import BALANCE_ONLY, BEFORE_BALANCE, Candidate, Market, PreTradeFailure, first_failure
 from openspot.router.reference_prices import ReferencePrices
 from openspot.router.rejections import Rejections
-from openspot.router.schemas import record_of
+from openspot.router.schemas import TrackedOrder, record_of
 
 log = get_logger("submission")
 
@@ -50,6 +53,7 @@ class Submission:
         self._rejections = rejections
         self._clock = clock
         self._honour_time_in_force = honour_time_in_force
+        self._under_way: set[str] = set()
 
     async def submit(self, request: SubmitOrder) -> SubmitOrderReply:
         """Answer one request; a refusal has its reason in `error`."""
@@ -58,9 +62,17 @@ class Submission:
         except RequestError as error:
             ORDERS.labels("malformed", "").inc()
             return SubmitOrderReply(False, error=str(error))
-        if self._known_orders.get(draft.order_id) is not None:
+        order_id = draft.order_id
+        if order_id in self._under_way or self._known_orders.get(order_id) is not None:
             ORDERS.labels("duplicate", "").inc()
-            return SubmitOrderReply(False, error=f"orderId {draft.order_id} was used before")
+            return SubmitOrderReply(False, error=f"orderId {order_id} was used before")
+        self._under_way.add(order_id)
+        try:
+            return await self._checked(draft)
+        finally:
+            self._under_way.discard(order_id)
+
+    async def _checked(self, draft: OrderDraft) -> SubmitOrderReply:
         now_ms = self._now_ms()
         candidate = Candidate(draft, self._markets, self._reference_prices.recent(draft.symbol, now_ms))
         failure = first_failure(candidate, BEFORE_BALANCE) or await self._balance_failure(candidate)
@@ -112,9 +124,19 @@ class Submission:
         order = known.order = answered_order(pending, candidate.market.spec, answer)
         if order.status is OrderStatus.REJECTED:
             ORDERS.labels("rejected", answer.result_code).inc()
+            if not answer.sequence:
+                await self._refused_at_the_door(order)
             return SubmitOrderReply(False, record_of(order), answer.result_code)
         ORDERS.labels(order.status.value, "").inc()
         return SubmitOrderReply(True, record_of(order))
+
+    async def _refused_at_the_door(self, order: TrackedOrder) -> None:
+        """Tell of a refusal that is no event of the engine's stream, and that the translator so never sees."""
+        if order.reject_reason == ResultCode.DUPLICATE_ORDER_ID.name:
+            # Another order has this id, on the bus and in its row: nothing is to be said about that one.
+            self._known_orders.forget(order.order_id)
+            return
+        await self._rejections.add(msgspec.structs.replace(order, internal_id=None), None)
 
     def _now_ms(self) -> int:
         return self._clock() // NANOSECONDS_PER_MS

@@ -212,15 +212,12 @@ class Projection:
         self._publish_order(subjects.ORDERS_UPDATED, "updated", moved, translation)
 
     def _reject(self, event: RejectEvent, translation: Translation) -> None:
-        order = self._orders.get(int(event.order_id))
         if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
-            # The live order with this id stands. What was refused is another one, without an engine id of its own.
-            refused = _replace(_new_order(event), internal_id=None)
-            if order is not None and order.order_id == refused.order_id:
-                translation.fault("duplicate_order", f"event {event.seq}: order {order.order_id} was placed twice")
-                return
-            order = refused
-        rejected = self._step(order or _new_order(event), OrderTrigger.ENGINE_REJECTED, translation)
+            # The order that has this id stands, or has ended: nothing about it has changed.
+            translation.fault("duplicate_order", f"event {event.seq}: order {event.order_id} was placed twice")
+            return
+        order = self._orders.get(int(event.order_id)) or _new_order(event)
+        rejected = self._step(order, OrderTrigger.ENGINE_REJECTED, translation)
         if rejected is None:
             return
         rejected = _replace(

@@ -10,7 +10,8 @@ from openspot.contracts.messages import BalanceUpdated, OrderEvent, OrderRecord
 from openspot.kit.bus import Bus
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
-from tests.integration.ws_edge.conftest import (
+from tests.support.waiting import eventually
+from tests.support.websocket_edge import (
     Publish,
     ask,
     nothing_but_a_pong,
@@ -19,7 +20,6 @@ from tests.integration.ws_edge.conftest import (
     order_event,
     receive,
 )
-from tests.support.waiting import eventually
 
 MARKET = [
     pytest.param("ticker", "marketdata.ticker.BTC-USD", marks=pytest.mark.spec("A6.3-05")),

@@ -10,7 +10,8 @@ from openspot.kit.health import PortTakenError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.service import run
-from tests.integration.ws_edge.conftest import (
+from tests.support.waiting import eventually
+from tests.support.websocket_edge import (
     ask,
     get,
     nothing_but_a_pong,
@@ -19,7 +20,6 @@ from tests.integration.ws_edge.conftest import (
     running_edge,
     token,
 )
-from tests.support.waiting import eventually
 
 
 @pytest.mark.spec("A1.1-29", "A1.1-31", "A1.1-33")

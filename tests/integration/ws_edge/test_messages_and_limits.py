@@ -12,7 +12,8 @@ from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
 from openspot.ws_edge.service import CHANNELS_MAX
-from tests.integration.ws_edge.conftest import (
+from tests.support.waiting import eventually
+from tests.support.websocket_edge import (
     Publish,
     ask,
     nothing_but_a_pong,
@@ -21,7 +22,6 @@ from tests.integration.ws_edge.conftest import (
     receive,
     running_edge,
 )
-from tests.support.waiting import eventually
 
 
 async def close_of(client: ClientConnection, timeout_s: float = 10) -> tuple[int, str]:
@@ -117,7 +117,7 @@ async def test_an_idle_connection_is_closed_and_one_that_speaks_is_not(settings:
             while idle.close_code is None:
                 await nothing_but_a_pong(speaking)
                 await publish("marketdata.ticker.BTC-USD", {"symbol": "BTC-USD", "seq": 1})
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.05)
 
         speech = asyncio.create_task(speak())
         # Neither what it is sent nor its protocol pings keep the idle one.

@@ -1,6 +1,6 @@
-"""The Rust core as a MatchingCore: the wheel answers queries with plain tuples, here they get their names.
+"""The Rust core as a MatchingCore: the class of the wheel, with named rows instead of plain tuples.
 
-Import this only where the wheel is known to be there; selection.py does.
+Importing this module needs the wheel `openspot-matching`; selection.py says what happens without it.
 """
 
 import openspot_matching
@@ -8,13 +8,18 @@ import openspot_matching
 from openspot.engine.core.protocol import AccountState, Balance, OpenOrder, Symbol
 
 
-class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
-    """A MatchingCore (protocol.py) whose commands run wholly in Rust."""
+class RustCore(openspot_matching.RustCore):
+    """A MatchingCore (protocol.py), the Rust twin of ReferenceCore.
+
+    What changes the state, and what answers bytes or numbers, is the wheel's own method; only the queries
+    that answer rows pass through here. `place`, `cancel`, `move_order` and `reduce` apply one command
+    without a record; their events gather until `drain_events`.
+    """
 
     def order(self, order_id: int) -> OpenOrder | None:
         """A resting order, or None."""
         row = super().order(order_id)
-        return row and OpenOrder._make(row)
+        return None if row is None else OpenOrder._make(row)
 
     def open_orders(self, account: int = 0, symbol: int = 0) -> list[OpenOrder]:
         """Resting orders by ascending order id; 0 means any account or symbol."""
@@ -27,7 +32,7 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
     def account(self, account: int) -> AccountState | None:
         """An account's flags, or None."""
         row = super().account(account)
-        return row and AccountState._make(row)
+        return None if row is None else AccountState._make(row)
 
     def symbols(self) -> list[Symbol]:
         """All symbols by ascending number."""

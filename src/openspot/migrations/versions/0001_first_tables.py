@@ -109,20 +109,23 @@ STATEMENTS = (
         updated_at timestamptz NOT NULL DEFAULT now()
     )
     """,
+    # `version` counts the changes of an account. Room in the pages keeps its updates off the index.
     """
     CREATE TABLE ledger_accounts (
         user_id text NOT NULL,
         asset text NOT NULL,
         available numeric(38, 18) NOT NULL DEFAULT 0,
         locked numeric(38, 18) NOT NULL DEFAULT 0 CHECK (locked >= 0),
+        version bigint NOT NULL DEFAULT 0,
         updated_at timestamptz NOT NULL DEFAULT now(),
         PRIMARY KEY (user_id, asset)
-    )
+    ) WITH (fillfactor = 70)
     """,
+    # `balance` is available and locked together: the sum of the account's entries up to this one.
     """
     CREATE TABLE ledger_entries (
-        entry_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        transaction_id text NOT NULL UNIQUE,
+        entry_id bigint GENERATED ALWAYS AS IDENTITY,
+        transaction_id text PRIMARY KEY,
         user_id text NOT NULL,
         asset text NOT NULL,
         amount numeric(38, 18) NOT NULL,
@@ -134,7 +137,38 @@ STATEMENTS = (
     )
     """,
     "CREATE INDEX ledger_entries_of_account ON ledger_entries (user_id, asset, entry_id DESC)",
-    "CREATE INDEX ledger_entries_of_reference ON ledger_entries (reference_id)",
+    # What was moved between available and locked, once a reference and direction.
+    """
+    CREATE TABLE ledger_movements (
+        user_id text NOT NULL,
+        asset text NOT NULL,
+        reference_id text NOT NULL,
+        direction text NOT NULL CHECK (direction IN ('lock', 'unlock')),
+        amount numeric(38, 18) NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (user_id, asset, reference_id, direction)
+    )
+    """,
+    # Balance events that are committed and not yet published.
+    """
+    CREATE TABLE ledger_outbox (
+        outbox_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        user_id text NOT NULL,
+        asset text NOT NULL,
+        message_id text NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now()
+    )
+    """,
+    # Trades that cannot be settled as they are, for a person to look at.
+    """
+    CREATE TABLE ledger_rejected_trades (
+        payload_hash bytea PRIMARY KEY,
+        trade_id text NOT NULL,
+        reason text NOT NULL,
+        payload text NOT NULL,
+        rejected_at timestamptz NOT NULL DEFAULT now()
+    )
+    """,
 )
 
 

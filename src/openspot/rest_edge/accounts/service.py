@@ -74,9 +74,7 @@ class AccountService:
             log.warning("the ledger cannot tell balances", error=str(error))
         raise service_unavailable("balances cannot be read at this moment")
 
-    async def transactions(
-        self, user_id: str, asset: str | None, limit: int, cursor: str | None
-    ) -> LedgerHistoryReply:
+    async def transactions(self, user_id: str, asset: str | None, limit: int, cursor: str | None) -> LedgerHistoryReply:
         """A page of the user's ledger entries, newest first. 503 if the ledger does not answer."""
         request = LedgerHistoryRequest(user_id, asset, limit, cursor)
         try:

@@ -29,9 +29,7 @@ def auth_routes(auth: AuthService) -> APIRouter:
     )  # fmt: skip
     async def register(body: RegisterBody) -> Response:
         user = await auth.register(body)
-        answer = UserAnswer(
-            user_id=user.user_id, email=user.email, role=user.role, created_at=user.created_at_iso
-        )
+        answer = UserAnswer(user_id=user.user_id, email=user.email, role=user.role, created_at=user.created_at_iso)
         return json_response(answer.model_dump(by_alias=True), 201)
 
     @router.post(

@@ -99,9 +99,7 @@ class AuthStore:
     async def rotate(self, used_hash: bytes, next_hash: bytes, now: datetime, expires_at: datetime) -> Rotation:
         """Use a refresh token and store the next of its family; a reuse revokes the family. One transaction."""
         async with self._pool.acquire() as connection, connection.transaction():
-            family = await connection.fetchval(
-                "SELECT family_id FROM refresh_tokens WHERE token_hash = $1", used_hash
-            )
+            family = await connection.fetchval("SELECT family_id FROM refresh_tokens WHERE token_hash = $1", used_hash)
             if family is None:
                 return Rotation("", "", "", RefreshFault.UNKNOWN)
             await connection.execute(_LOCK_FAMILY, family)

@@ -1,7 +1,7 @@
 """Trades, as the edge reads them. The router writes them."""
 
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 import msgspec
 
@@ -9,6 +9,7 @@ from openspot.domain.money import decimal_to_text
 from openspot.kit.database import Pool
 
 _PERCENT_PLACE = Decimal("0.01")
+_WIDE = Context(prec=100, rounding=ROUND_HALF_EVEN)
 
 
 class Trade(msgspec.Struct, rename="camel", frozen=True):
@@ -93,8 +94,8 @@ def _figures(last: Decimal | None, day: dict[str, Decimal | None]) -> DayFigures
     )  # fmt: skip
     if last is None or opened is None or high is None or low is None or volume is None or quote is None:
         return DayFigures(None if last is None else decimal_to_text(last))
-    change = last - opened
-    percent = (change * 100 / opened).quantize(_PERCENT_PLACE, ROUND_HALF_EVEN)
+    change = _WIDE.subtract(last, opened)
+    percent = _WIDE.quantize(_WIDE.divide(_WIDE.multiply(change, Decimal(100)), opened), _PERCENT_PLACE)
     return DayFigures(
         decimal_to_text(last),
         decimal_to_text(opened),

@@ -4,12 +4,11 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.domain.order import TERMINAL, OrderStatus
-from openspot.rest_edge.answers import ExactRoute, encode_json, json_response, page_response, read_json, refusals
+from openspot.rest_edge.answers import ExactRoute, encode_json, json_response, page_response, refusals
 from openspot.rest_edge.authentication import required_identity
 from openspot.rest_edge.context import RequestContext, context_of
 from openspot.rest_edge.errors import validation_error
@@ -21,11 +20,12 @@ from openspot.rest_edge.orders.schemas import (
     OrderAnswer,
     OrderBody,
     OrderSide,
+    read_order,
 )
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderFilter, OrderPosition
 from openspot.rest_edge.pipeline import DirectAnswer, DirectHandler
-from openspot.rest_edge.validation import LowerCase, Symbol, messages_of
+from openspot.rest_edge.validation import LowerCase, Symbol
 
 HISTORY_STATUSES = tuple(status.value for status in OrderStatus if status in TERMINAL)
 
@@ -165,12 +165,7 @@ def place_directly(orders: OrderService) -> DirectHandler:
 
     async def place(context: RequestContext) -> DirectAnswer:
         identity = required_identity(context)
-        if not context.body:
-            raise validation_error(["body is required"])
-        try:
-            body = OrderBody.model_validate(read_json(context.body))
-        except ValidationError as error:
-            raise validation_error(messages_of(error.errors())) from None
-        return DirectAnswer(201, encode_json(await orders.place(identity.user_id, body)))
+        order = read_order(context.body)
+        return DirectAnswer(201, encode_json(await orders.place(identity.user_id, order)))
 
     return place

@@ -3,12 +3,14 @@
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from openspot.contracts.messages import OrderRequest
 from openspot.domain.ids import ORDER_ID_LENGTH
 from openspot.domain.order import OrderStatus, OrderType, TimeInForce
+from openspot.rest_edge.answers import read_json
+from openspot.rest_edge.errors import validation_error
 from openspot.rest_edge.validation import (
     Answer,
     Body,
@@ -16,6 +18,7 @@ from openspot.rest_edge.validation import (
     PositiveDecimal,
     PrintableText,
     Symbol,
+    messages_of,
     rule_broken,
 )
 
@@ -104,6 +107,16 @@ class OrderBody(Body):
             max_slippage_bps=self.max_slippage_bps,
             client_order_id=self.client_order_id,
         )
+
+
+def read_order(body: bytes) -> OrderBody:
+    """The order that a request body holds. Raises EdgeError (400) that names every fault."""
+    if not body:
+        raise validation_error(["body is required"])
+    try:
+        return OrderBody.model_validate(read_json(body))
+    except ValidationError as error:
+        raise validation_error(messages_of(error.errors())) from None
 
 
 class OrderAnswer(Answer):

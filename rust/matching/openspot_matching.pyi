@@ -1,0 +1,108 @@
+"""The matching core of OpenSpot in Rust.
+
+Records are those of openspot.engine.core.records, rules those of docs/protocol/matching.md. Prices and
+quantities are scaled integers, amounts integers at 18 decimal places, times nanoseconds since 1970. An
+integer that its field cannot hold raises OverflowError, with nothing applied.
+"""
+
+from typing import ClassVar
+
+_DepthRow = tuple[int, int, int]
+_OrderRow = tuple[int, int, int, int, int, int, int, int, int, int]
+_BalanceRow = tuple[int, int, int, int, int]
+_AccountRow = tuple[int, bool, int, int | None, int | None]
+_SymbolRow = tuple[int, int, int, int, int, int, int, int, int, bool]
+
+class RustCore:
+    """A matching core: one deterministic state, without clock, IO and threads."""
+
+    name: ClassVar[str]
+    """"rust"."""
+
+    def __new__(cls, open_orders_expected: int = 65_536) -> RustCore:
+        """An empty core with the fee account alone. Memory for the expected orders is set aside at once;
+        beyond it the core grows by doubling."""
+
+    def apply(self, commands: bytes) -> tuple[bytes, bytes]:
+        """Apply whole command records in order; answer (results, events), one result a command.
+
+        Raises ValueError, with nothing applied, if the length is no multiple of the record size.
+        """
+
+    @property
+    def command_sequence(self) -> int:
+        """How many commands were ever applied."""
+
+    @property
+    def event_sequence(self) -> int:
+        """The sequence of the newest event, 0 before the first."""
+
+    def snapshot(self) -> bytes:
+        """The whole state in its canonical form (docs/protocol/snapshot.md): equal states, equal bytes."""
+
+    def restore(self, snapshot: bytes) -> None:
+        """Replace the state. Raises ValueError, with the state unchanged, on anything but a whole snapshot of
+        a state that the rules allow. Undrained events are kept."""
+
+    def state_hash(self) -> str:
+        """Hex SHA-256 of the snapshot."""
+
+    def depth(self, symbol: int, levels: int) -> tuple[list[_DepthRow], list[_DepthRow]]:
+        """(bids, asks), best first, at most `levels` each (0 = all): (price, total remaining, orders)."""
+
+    def order(self, order_id: int) -> _OrderRow | None:
+        """A resting order as (order_id, account, symbol, side, order_type, price, reserve_price, quantity,
+        remaining, timestamp), or None."""
+
+    def open_orders(self, account: int = 0, symbol: int = 0) -> list[_OrderRow]:
+        """Resting orders, as `order` answers them, by ascending order id; 0 means any account or symbol.
+        Looks at every resting order of the core."""
+
+    def balances(self, account: int = 0) -> list[_BalanceRow]:
+        """(account, currency, total, locked, reserved) by ascending account and currency, without zero
+        totals; 0 means all accounts."""
+
+    def account(self, account: int) -> _AccountRow | None:
+        """(account, active, stp_mode, taker_fee_bps, maker_fee_bps), or None; the fees are None where the
+        symbol's hold."""
+
+    def symbols(self) -> list[_SymbolRow]:
+        """(symbol, base, quote, base_scale_k, quote_scale_k, tick, lot, taker_fee_bps, maker_fee_bps, active)
+        by ascending number."""
+
+    def currencies(self) -> list[int]:
+        """All currencies, ascending."""
+
+    def place(
+        self,
+        order_id: int,
+        account: int,
+        symbol: int,
+        side: int,
+        order_type: int,
+        price: int,
+        quantity: int,
+        reserve_price_or_budget: int,
+        timestamp: int,
+    ) -> int:
+        """Apply one PLACE; its result code. Its events wait for `drain_events`.
+
+        The last amount is a BUY's reserve price (scaled as the price), or the budget of a FOK_BUDGET.
+        Raises BufferError, with nothing applied, while more than 2 GiB of events wait; so do `cancel`,
+        `move_order` and `reduce`.
+        """
+
+    def cancel(self, order_id: int, account: int, symbol: int, timestamp: int) -> int:
+        """Apply one CANCEL; its result code. Account 0 is an administrator, symbol 0 any symbol."""
+
+    def move_order(self, order_id: int, account: int, price: int, timestamp: int) -> int:
+        """Apply one MOVE to a new price; its result code."""
+
+    def reduce(self, order_id: int, account: int, quantity: int, timestamp: int) -> int:
+        """Apply one REDUCE by `quantity`; its result code."""
+
+    def drain_events(self) -> bytes:
+        """The events of the calls since the last drain, as records. What `apply` answers is not among them."""
+
+    def memory_bytes(self) -> int:
+        """Bytes set aside for resting orders, price levels and their indices."""

@@ -1,0 +1,162 @@
+"""The engine without its network: journal, state machine, sequencer, events and snapshots, put together."""
+
+import asyncio
+import hashlib
+import time
+from functools import partial
+from pathlib import Path
+
+from openspot.domain.market import load_markets
+from openspot.engine import metrics
+from openspot.engine.core.selection import make_core
+from openspot.engine.door import Door
+from openspot.engine.event_log import EventLog
+from openspot.engine.event_render import EventRenderer
+from openspot.engine.event_store import EventStore
+from openspot.engine.journal import Journal
+from openspot.engine.recovery import Recovered, recover
+from openspot.engine.seed import seed_commands
+from openspot.engine.sequencer import Sequencer
+from openspot.engine.snapshots import Snapshot, SnapshotHeader, write_snapshot
+from openspot.engine.state_machine import Applied
+from openspot.kit.clock import Clock, system_clock
+from openspot.kit.log import get_logger
+from openspot.kit.settings import Settings
+
+log = get_logger("engine")
+
+FOLDER = "engine"
+JOURNAL = "journal.sqlite"
+EVENTS = "events.sqlite"
+SNAPSHOTS = "snapshots"
+
+
+def journal_path(settings: Settings) -> Path:
+    """Where the engine of these settings has its journal."""
+    return settings.data_dir / FOLDER / JOURNAL
+
+
+class Engine:
+    """A running engine. Made with `Engine.open`, ended with `close`."""
+
+    def __init__(
+        self, settings: Settings, journal: Journal, store: EventStore, recovered: Recovered, clock: Clock
+    ) -> None:
+        self.settings = settings
+        self.machine = recovered.machine
+        self.epoch = journal.epoch
+        self.events = EventLog(
+            store,
+            self.machine.core.event_sequence,
+            memory_events=settings.engine_stream_buffer,
+            retention=settings.engine_event_retention,
+            behind_max=settings.engine_stream_buffer * 8,
+        )
+        self.renderer = EventRenderer(self.machine.directory, self.epoch)
+        self.sequencer = Sequencer(
+            self.machine,
+            journal,
+            clock,
+            batch_max=settings.engine_batch_max,
+            queue_max=settings.engine_queue_max,
+            on_applied=self._note_applied,
+            blocked=lambda: self.events.behind,
+        )
+        self.door = Door(self.machine, self.sequencer)
+        self.journal_path = journal.path
+        self._journal = journal
+        self._snapshot_sequence = recovered.snapshot_sequence
+        self._snapshot: asyncio.Task[None] | None = None
+        metrics.QUEUE_DEPTH.set_function(lambda: self.sequencer.depth)
+
+    @classmethod
+    async def open(cls, settings: Settings, clock: Clock = system_clock) -> "Engine":
+        """Bring the engine to the end of its journal; an empty one gets its currencies and markets.
+
+        Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, OSError.
+        """
+        path = journal_path(settings)
+        new_core = partial(make_core, settings.engine_core)
+        core_name = new_core().name
+        journal = Journal(path)
+        try:
+            store = EventStore(path.with_name(EVENTS), journal.epoch)
+            recovered = recover(
+                journal,
+                store,
+                path.with_name(SNAPSHOTS),
+                new_core,
+                orders_remembered=settings.engine_orders_remembered,
+                event_retention=settings.engine_event_retention,
+            )
+        except BaseException:
+            journal.close()
+            raise
+        log.info(
+            "engine state is complete",
+            core=core_name,
+            journal=str(path),
+            epoch=journal.epoch,
+            commands=journal.last_sequence,
+            snapshot_commands=recovered.snapshot_sequence,
+            replayed_commands=recovered.replayed_commands,
+            seconds=round(recovered.seconds, 3),
+        )
+        engine = cls(settings, journal, store, recovered, clock)
+        engine.events.start()
+        if journal.last_sequence == 0:
+            await engine._seed()
+        return engine
+
+    async def _seed(self) -> None:
+        commands, notes = seed_commands(load_markets(), self.sequencer.now())
+        await self.sequencer.submit(commands, notes)
+        log.info("a new journal: currencies and markets were created", symbols=len(self.machine.directory.symbols))
+
+    async def close(self) -> None:
+        """Finish what was taken, take a snapshot, close the files."""
+        await self.sequencer.close()
+        if self._snapshot is not None:
+            await asyncio.gather(self._snapshot, return_exceptions=True)
+        if self.machine.core.command_sequence > self._snapshot_sequence and not self.sequencer.failed:
+            await self._take_snapshot()
+        await self.events.close()
+        await asyncio.get_running_loop().run_in_executor(None, self._journal.close)
+
+    def _note_applied(self, applied: Applied) -> None:
+        metrics.EVENTS.inc(len(applied.events))
+        self.events.add(applied.events)
+        behind = self.machine.core.command_sequence - self._snapshot_sequence
+        if behind >= self.settings.engine_snapshot_interval and (self._snapshot is None or self._snapshot.done()):
+            self._snapshot = asyncio.create_task(self._take_snapshot())
+
+    async def _take_snapshot(self) -> None:
+        """Take a snapshot of this moment; a failure is logged, the journal alone is enough."""
+        started = time.perf_counter()
+        core = self.machine.core
+        sequence, event_sequence, checksum = core.command_sequence, core.event_sequence, self.sequencer.checksum
+        core_bytes, rest = self.machine.snapshot(self.sequencer.pending_order_ids())
+        self._snapshot_sequence = sequence
+        taken = time.perf_counter()
+        # A snapshot that is ahead of the event store would be of no use to a start.
+        await self.events.flush()
+
+        def write() -> Path:
+            state_hash = hashlib.sha256(core_bytes).hexdigest()
+            header = SnapshotHeader(self.epoch, sequence, event_sequence, state_hash, checksum, len(core_bytes))
+            return write_snapshot(self.journal_path.with_name(SNAPSHOTS), Snapshot(header, core_bytes, rest))
+
+        try:
+            path = await asyncio.get_running_loop().run_in_executor(None, write)
+        except OSError as error:
+            log.error("a snapshot could not be written", reason=str(error))
+            return
+        seconds = time.perf_counter() - started
+        metrics.SNAPSHOT_SECONDS.observe(seconds)
+        log.info(
+            "snapshot",
+            path=str(path),
+            commands=sequence,
+            seconds=round(seconds, 3),
+            held_up_s=round(taken - started, 3),
+        )

@@ -1,0 +1,44 @@
+"""The engine's gRPC server: the services of package exchange.v1 on one port (Document B 4.4)."""
+
+import grpc
+
+from openspot.contracts.gen.exchange.v1 import accounts_pb2_grpc, market_data_pb2_grpc, orders_pb2_grpc
+from openspot.engine.engine import Engine
+from openspot.engine.grpc_accounts import AccountService
+from openspot.engine.grpc_market_data import MarketDataService
+from openspot.engine.grpc_orders import OrderService
+from openspot.kit.health import PortTakenError
+
+MESSAGE_BYTES_MAX = 4 * 1024 * 1024
+STOP_GRACE_S = 2.0
+
+
+class GrpcServer:
+    """The services of one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._address = engine.settings.engine_grpc_address
+        self._server = grpc.aio.server(
+            options=[
+                # Two engines on one port would share the orders between them.
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
+            ]
+        )
+        orders_pb2_grpc.add_OrderServiceServicer_to_server(OrderService(engine), self._server)  # type: ignore[no-untyped-call]
+        accounts_pb2_grpc.add_AccountServiceServicer_to_server(AccountService(engine), self._server)  # type: ignore[no-untyped-call]
+        market_data_pb2_grpc.add_MarketDataServiceServicer_to_server(MarketDataService(engine), self._server)  # type: ignore[no-untyped-call]
+
+    async def start(self) -> None:
+        """Listen. Raises PortTakenError if the port is in use."""
+        try:
+            bound = self._server.add_insecure_port(self._address)
+        except RuntimeError as error:
+            raise PortTakenError(f"{self._address} is taken") from error
+        if not bound:
+            raise PortTakenError(f"{self._address} is taken")
+        await self._server.start()
+
+    async def stop(self) -> None:
+        """Take no more calls, finish those under way within the grace time."""
+        await self._server.stop(STOP_GRACE_S)

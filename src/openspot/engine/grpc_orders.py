@@ -1,0 +1,221 @@
+"""exchange.v1.OrderService (Document B 4.4)."""
+
+import asyncio
+import struct
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import grpc
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.contracts.gen.exchange.v1 import orders_pb2_grpc
+from openspot.domain.fees import fee_amount
+from openspot.domain.money import amount_to_text
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.records import EVENT_SIZE, RESULT, Result, ResultStatus, decode_results
+from openspot.engine.door import Refusal
+from openspot.engine.engine import Engine
+from openspot.engine.event_render import NANOSECONDS_PER_MS
+from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, REJECTED
+from openspot.engine.sequencer import EngineStoppedError, Outcome
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+CODE_NAMES: dict[int, str] = {int(code): code.name for code in ResultCode}
+_STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
+_TAKER_FEE_BPS = struct.Struct("<104xi")
+"""Of an ACCEPTED event: the taker fee that the order carries."""
+
+
+async def abort_stopped(context: Context, error: EngineStoppedError) -> NoReturn:
+    """Answer that the engine takes no commands, and why."""
+    await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
+
+
+class OrderService(orders_pb2_grpc.OrderServiceServicer):
+    """Order entry. A refused order is an answer, never an error of the call."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._door = engine.door
+        self._machine = engine.machine
+        self._sequencer = engine.sequencer
+        self._orders_max = engine.settings.engine_batch_max
+
+    async def PlaceOrder(  # noqa: N802 - the name of the protocol
+        self, request: pb.PlaceOrderRequest, context: Context
+    ) -> pb.PlaceOrderResponse:
+        """Place one order."""
+        try:
+            return (await self._place((request,)))[0]
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+
+    async def PlaceOrders(  # noqa: N802
+        self, request: pb.PlaceOrdersRequest, context: Context
+    ) -> pb.PlaceOrdersResponse:
+        """Place many orders in one commit."""
+        if len(request.orders) > self._orders_max:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"orders: at most {self._orders_max} in one call")
+        try:
+            return pb.PlaceOrdersResponse(orders=await self._place(request.orders))
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+
+    async def _place(self, asked: Sequence[pb.PlaceOrderRequest]) -> list[pb.PlaceOrderResponse]:
+        placed = self._door.place(asked)
+        if placed.future is not None:
+            outcome = await placed.future
+            if not placed.any_refused:
+                return _answers(asked, outcome)
+            taken = [order for order, refusal in zip(asked, placed.refusals, strict=True) if refusal is None]
+            answers = iter(_answers(taken, outcome))
+        elif ResultCode.DUPLICATE_ORDER_ID in placed.refusals:
+            # What it is a duplicate of may not be durable yet: then neither is this answer.
+            await self._sequencer.settle()
+        return [
+            next(answers) if refusal is None else self._refused(order, refusal)
+            for order, refusal in zip(asked, placed.refusals, strict=True)
+        ]
+
+    def _refused(self, order: pb.PlaceOrderRequest, code: ResultCode) -> pb.PlaceOrderResponse:
+        return pb.PlaceOrderResponse(
+            order_id=order.order_id,
+            status=pb.REJECTED,
+            result_code=code.name,
+            remaining_quantity=order.quantity,
+            timestamp=self._sequencer.now() // NANOSECONDS_PER_MS,
+            notional="0",
+            fee="0",
+        )
+
+    async def CancelOrder(  # noqa: N802
+        self, request: pb.CancelOrderRequest, context: Context
+    ) -> pb.CancelOrderResponse:
+        """Cancel an order of the participant, by order id or external id."""
+        order_id = request.order_id
+        try:
+            order_id, future = self._door.cancel(order_id, request.external_id, request.participant_id, request.symbol)
+            result, sequence = await _one(future)
+        except Refusal as refusal:
+            result, sequence = _refusal_result(refusal), 0
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.CancelOrderResponse(
+            order_id=order_id,
+            status=_answer(result),
+            result_code=CODE_NAMES[result.code],
+            cancelled_quantity=result.remaining,
+            sequence=sequence,
+        )
+
+    async def MoveOrder(self, request: pb.MoveOrderRequest, context: Context) -> pb.MoveOrderResponse:  # noqa: N802
+        """Give an order a new limit; it loses its priority."""
+        try:
+            future = self._door.move(request.order_id, request.participant_id, request.symbol, request.price)
+            result, sequence = await _one(future)
+        except Refusal as refusal:
+            result, sequence = _refusal_result(refusal), 0
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.MoveOrderResponse(
+            order_id=request.order_id,
+            status=_answer(result),
+            result_code=CODE_NAMES[result.code],
+            filled_quantity=result.filled,
+            remaining_quantity=result.remaining,
+            sequence=sequence,
+        )
+
+    async def ReduceOrder(  # noqa: N802
+        self, request: pb.ReduceOrderRequest, context: Context
+    ) -> pb.ReduceOrderResponse:
+        """Take a quantity off an order; it keeps its priority."""
+        try:
+            future = self._door.reduce(request.order_id, request.participant_id, request.symbol, request.quantity)
+            result, sequence = await _one(future)
+        except Refusal as refusal:
+            result, sequence = _refusal_result(refusal), 0
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.ReduceOrderResponse(
+            order_id=request.order_id,
+            status=_answer(result),
+            result_code=CODE_NAMES[result.code],
+            remaining_quantity=result.remaining,
+            sequence=sequence,
+        )
+
+    async def GetOrder(self, request: pb.GetOrderRequest, context: Context) -> pb.GetOrderResponse:  # noqa: N802
+        """What the engine knows of an order."""
+        order_id = request.order_id or self._machine.orders.ids.get(request.external_id, 0)
+        known, resting = self._machine.orders.find(order_id), self._machine.core.order(order_id)
+        if known is not None and known.status == OPEN and resting is None:
+            try:
+                await self._sequencer.settle()
+            except EngineStoppedError as error:
+                await abort_stopped(context, error)
+            known, resting = self._machine.orders.find(order_id), self._machine.core.order(order_id)
+        spec = self._machine.directory.symbol(known.symbol) if known else None
+        if known is None:
+            return pb.GetOrderResponse(found=False)
+        remaining = resting.remaining if resting else known.remaining
+        open_name = "OPEN" if remaining == known.quantity else "PARTIALLY_FILLED"
+        return pb.GetOrderResponse(
+            found=True,
+            order_id=order_id,
+            external_id=known.external_id,
+            participant_id=self._machine.directory.participant(known.account),
+            symbol=spec.symbol if spec else "",
+            side=known.side,  # type: ignore[arg-type]
+            status=_STATUS_NAMES.get(known.status, open_name),
+            price=known.price,
+            quantity=known.quantity,
+            remaining_quantity=remaining,
+        )
+
+
+def _answers(asked: Sequence[pb.PlaceOrderRequest], outcome: Outcome) -> list[pb.PlaceOrderResponse]:
+    """The answers to orders that the core got."""
+    answers = []
+    sequence, event_index = outcome.events_before, outcome.event_index
+    records, timestamp = outcome.applied.events.records, outcome.time_ns // NANOSECONDS_PER_MS
+    names, response = CODE_NAMES, pb.PlaceOrderResponse
+    for order, (code, status, _, events, filled, remaining, low, high) in zip(
+        asked, RESULT.iter_unpack(outcome.results), strict=True
+    ):
+        sequence += events
+        notional_text = fee_text = "0"
+        if filled:
+            notional = low | high << 64
+            (fee_bps,) = _TAKER_FEE_BPS.unpack_from(records, event_index * EVENT_SIZE)
+            notional_text, fee_text = amount_to_text(notional), amount_to_text(fee_amount(notional, fee_bps))
+        event_index += events
+        answers.append(
+            response(
+                order_id=order.order_id,
+                status=status,
+                result_code=names[code],
+                filled_quantity=filled,
+                remaining_quantity=remaining,
+                sequence=sequence,
+                timestamp=timestamp,
+                notional=notional_text,
+                fee=fee_text,
+            )
+        )
+    return answers
+
+
+async def _one(future: asyncio.Future[Outcome]) -> tuple[Result, int]:
+    """(result, sequence of its last event) of a single command; 0 if it emitted none."""
+    outcome = await future
+    (result,) = decode_results(outcome.results)
+    return result, outcome.events_before + result.events if result.events else 0
+
+
+def _refusal_result(refusal: Refusal) -> Result:
+    return Result(refusal.code, ResultStatus.REJECTED, 0, 0, 0, 0)
+
+
+def _answer(result: Result) -> pb.OrderAnswer:
+    return pb.REJECTED if result.status == ResultStatus.REJECTED else pb.ACCEPTED

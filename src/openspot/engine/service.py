@@ -1,0 +1,98 @@
+"""The matching engine's process: the engine, its HTTP and event stream, and its gRPC."""
+
+import asyncio
+import gc
+import sys
+from typing import Any
+
+from openspot.engine.engine import Engine
+from openspot.engine.grpc_api import GrpcServer
+from openspot.engine.http_admin import admin_routes
+from openspot.engine.http_api import make_http_app
+from openspot.kit.health import Health, HttpServer
+from openspot.kit.log import get_logger
+from openspot.kit.secrets_file import with_secrets
+from openspot.kit.settings import Settings
+
+log = get_logger("engine")
+
+THREAD_SWITCH_S = 0.0005
+"""How long the committing thread waits at most for the interpreter while the event loop is busy."""
+_STREAM_MESSAGE_BYTES_MAX = 4096
+
+
+class EngineHealth(Health):
+    """Health that also names the core that runs."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._core = engine.machine.core.name
+        self._engine = engine
+        self.add("journal", self._check_journal, vital=True)
+        self.add("events", self._check_events)
+
+    async def _check_journal(self) -> None:
+        self._engine.sequencer.check()
+
+    async def _check_events(self) -> None:
+        if self._engine.events.fault:
+            raise RuntimeError(self._engine.events.fault)
+
+    async def report(self, *, vital_only: bool) -> tuple[int, dict[str, Any]]:
+        """(status code, body), the core among the details."""
+        status, body = await super().report(vital_only=vital_only)
+        core = {"status": "up", "name": self._core}
+        return status, body | {
+            "info": body["info"] | {"core": core},
+            "details": body["details"] | {"core": core},
+        }
+
+
+async def run(settings: Settings, stop: asyncio.Event) -> None:
+    """Run the engine until `stop`.
+
+    Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, PortTakenError, and
+    EngineStoppedError when only a new start can tell what the journal holds.
+    """
+    settings = with_secrets(settings)
+    sys.setswitchinterval(THREAD_SWITCH_S)
+    engine = await Engine.open(settings)
+    # What the start has built stays: the collector need not look at it again.
+    gc.collect()
+    gc.freeze()
+    grpc_server = GrpcServer(engine)
+    http_server = HttpServer(
+        make_http_app(engine, EngineHealth(engine), admin_routes(engine)),
+        settings.host,
+        settings.engine_http_port,
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        ws_max_size=_STREAM_MESSAGE_BYTES_MAX,
+    )
+    try:
+        await grpc_server.start()
+        await http_server.start()
+        log.info(
+            "the engine is ready",
+            core=engine.machine.core.name,
+            journal=str(engine.journal_path),
+            epoch=engine.epoch,
+            http=settings.engine_url,
+            grpc=settings.engine_grpc_address,
+        )
+        await _until_stopped(engine, stop)
+    finally:
+        await grpc_server.stop()
+        await http_server.stop()
+        await engine.close()
+
+
+async def _until_stopped(engine: Engine, stop: asyncio.Event) -> None:
+    """Wait for `stop`. Raises EngineStoppedError if the process has to end."""
+    stopped = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait((stopped, engine.sequencer.fault), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopped.cancel()
+    if engine.sequencer.fault.done():
+        engine.sequencer.fault.result()

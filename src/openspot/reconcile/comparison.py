@@ -1,0 +1,92 @@
+"""Comparisons: each answers every difference by name, none where the two sides agree. Rules without IO."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any
+
+from openspot.domain.money import EXACT, decimal_to_text
+from openspot.domain.order import OrderStatus
+from openspot.reconcile.records import Account, Difference, OrderFacts, TradeFacts
+
+ZERO = Decimal(0)
+MISSING = "missing"
+PRESENT = "present"
+
+
+def compare_balances(engine: Mapping[Account, Decimal], ledger: Mapping[Account, Decimal]) -> list[Difference]:
+    """Totals by account; an account that one side does not have counts as zero."""
+    differences = []
+    for participant, asset in sorted(engine.keys() | ledger.keys()):
+        ours, theirs = engine.get((participant, asset), ZERO), ledger.get((participant, asset), ZERO)
+        if ours != theirs:
+            differences.append(_difference("balance", f"{participant} {asset}", "total", ours, theirs))
+    return differences
+
+
+def compare_orders(engine: Mapping[str, OrderFacts], rows: Mapping[str, OrderFacts]) -> list[Difference]:
+    """Every order of the engine against its row.
+
+    A row that the engine does not know is right only if the order was rejected before it got there.
+    """
+    differences = []
+    for order_id in sorted(engine.keys() | rows.keys()):
+        order, row = engine.get(order_id), rows.get(order_id)
+        if order is None:
+            assert row is not None, "the id comes from one of the two"
+            if row.status != OrderStatus.REJECTED:
+                differences.append(Difference("order", order_id, "order", MISSING, f"{PRESENT} ({row.status})"))
+        elif row is None:
+            differences.append(Difference("order", order_id, "row", f"{PRESENT} ({order.status})", MISSING))
+        else:
+            differences.extend(_compare_fields("order", order_id, order, row, {"price"} if order.price is None else ()))
+    return differences
+
+
+def compare_trades(engine: Mapping[str, TradeFacts], rows: Mapping[str, TradeFacts]) -> list[Difference]:
+    """Every trade of the engine against its row, and every row against the engine."""
+    differences = []
+    for trade_id in sorted(engine.keys() | rows.keys()):
+        trade, row = engine.get(trade_id), rows.get(trade_id)
+        if trade is None or row is None:
+            ours, theirs = (MISSING if side is None else PRESENT for side in (trade, row))
+            differences.append(Difference("trade", trade_id, "trade", ours, theirs))
+        else:
+            differences.extend(_compare_fields("trade", trade_id, trade, row, ()))
+    return differences
+
+
+def compare_fills(orders: Mapping[str, OrderFacts], trades: Mapping[str, TradeFacts]) -> list[Difference]:
+    """Order rows against trade rows: each order's filled quantity, notional and fee are the sums of its trades."""
+    sums: dict[str, list[Decimal]] = {order_id: [ZERO, ZERO, ZERO] for order_id in orders}
+    for trade in trades.values():
+        notional = EXACT.multiply(trade.price, trade.quantity)
+        for order_id, fee in ((trade.taker_order_id, trade.taker_fee), (trade.maker_order_id, trade.maker_fee)):
+            total = sums.get(order_id)
+            if total is not None:
+                for index, amount in enumerate((trade.quantity, notional, fee)):
+                    total[index] = EXACT.add(total[index], amount)
+    differences = []
+    for order_id, order in sorted(orders.items()):
+        for name, summed, kept in zip(
+            ("filled", "notional", "fee"), sums[order_id], (order.filled, order.notional, order.fee), strict=True
+        ):
+            if summed != kept:
+                differences.append(_difference("fills", order_id, f"{name} (sum of the trades)", summed, kept))
+    return differences
+
+
+def _compare_fields(kind: str, name: str, engine: Any, mirror: Any, apart_from: Any) -> list[Difference]:
+    return [
+        _difference(kind, name, field.name, getattr(engine, field.name), getattr(mirror, field.name))
+        for field in fields(engine)
+        if field.name not in apart_from and getattr(engine, field.name) != getattr(mirror, field.name)
+    ]
+
+
+def _difference(kind: str, name: str, field: str, engine: Any, mirror: Any) -> Difference:
+    return Difference(kind, name, field, _text(engine), _text(mirror))
+
+
+def _text(value: Any) -> str:
+    return decimal_to_text(value) if isinstance(value, Decimal) else str(value)

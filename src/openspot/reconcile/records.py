@@ -1,0 +1,59 @@
+"""What is compared: orders and trades as one side knows them, and a difference between two sides."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+Account = tuple[str, str]
+"""(participant, asset)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One fact on which two sides disagree, for example kind `order`, name `<orderId>`, field `filled`."""
+
+    kind: str
+    name: str
+    field: str
+    engine: str
+    mirror: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}: {self.field} is {self.engine} in the engine, {self.mirror} in the mirror"
+
+
+@dataclass(slots=True)
+class OrderFacts:
+    """An order. `price` is None for an order without a limit of its own; `notional` and `fee` in the quote asset.
+
+    `remaining` is what is still open: 0 once the order has ended.
+    """
+
+    order_id: str
+    user_id: str
+    symbol: str
+    side: str
+    price: Decimal | None
+    quantity: Decimal
+    filled: Decimal
+    notional: Decimal
+    remaining: Decimal
+    fee: Decimal
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class TradeFacts:
+    """A trade. Order ids are the external ones; fees in `fee_currency`, negative for a rebate."""
+
+    trade_id: str
+    symbol: str
+    price: Decimal
+    quantity: Decimal
+    taker_side: str
+    taker_order_id: str
+    maker_order_id: str
+    buyer_id: str
+    seller_id: str
+    taker_fee: Decimal
+    maker_fee: Decimal
+    fee_currency: str

@@ -1,0 +1,156 @@
+"""Gathers the two sides: the engine's balances and events, and the rows of the mirrors."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+import grpc
+import grpc.aio
+
+from openspot.contracts.engine_events import EngineEvent, Hello
+from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc
+from openspot.domain.money import EXACT, parse_decimal
+from openspot.kit.database import Pool
+from openspot.kit.settings import Settings
+from openspot.reconcile.records import Account, OrderFacts, TradeFacts
+from openspot.router.engine_stream import EngineStream, StreamEndedError
+
+CALL_TIMEOUT_S = 10.0
+EVENTS_AT_A_TIME = 4096
+STREAM_END = 2**62
+"""Further than any event: a stream asked from there says where it is, and sends nothing."""
+
+
+class EngineUnavailableError(Exception):
+    """The engine does not answer; the message says what was asked."""
+
+
+class EngineReader:
+    """Reads the engine, changing nothing. Used with `async with`; every method raises EngineUnavailableError."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._channel: grpc.aio.Channel | None = None
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._channel = grpc.aio.insecure_channel(self._settings.engine_grpc_address)
+        self._session = aiohttp.ClientSession(
+            headers={
+                "x-api-key": self._settings.engine_api_key,
+                "x-api-secret": self._settings.engine_api_secret,
+                "x-participant-type": "SYSTEM",
+            }
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+        if self._channel is not None:
+            await self._channel.close()
+
+    async def balances(self, participants: Sequence[str]) -> dict[Account, Decimal]:
+        """Totals of these participants' accounts; an unknown participant has none."""
+        assert self._channel is not None, "used within `async with`"
+        accounts: Any = accounts_pb2_grpc.AccountServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        totals: dict[Account, Decimal] = {}
+        for participant in participants:
+            request = accounts_pb2.GetBalancesRequest(participant_id=participant)
+            try:
+                reply = await accounts.GetBalances(request, timeout=CALL_TIMEOUT_S)
+            except grpc.aio.AioRpcError as error:
+                reason = f"balances of {participant}: {error.code().name} {error.details()}"
+                raise EngineUnavailableError(reason) from error
+            totals |= {(participant, entry.currency): parse_decimal(entry.total) for entry in reply.balances}
+        return totals
+
+    async def position(self) -> Hello:
+        """Where the event stream is at this moment."""
+        return (await self._read(STREAM_END))[0]
+
+    async def events(self, from_sequence: int) -> list[EngineEvent]:
+        """Every event from `from_sequence` up to the newest at this moment, in order, none missing."""
+        hello, events = await self._read(from_sequence)
+        expected = range(from_sequence, hello.last_seq + 1)
+        if [event.seq for event in events] != list(expected):
+            reason = (
+                f"its events {expected.start} to {hello.last_seq} are not all there (first kept: {hello.first_seq})"
+            )
+            raise EngineUnavailableError(reason)
+        return events
+
+    async def _read(self, from_sequence: int) -> tuple[Hello, list[EngineEvent]]:
+        assert self._session is not None, "used within `async with`"
+        events: list[EngineEvent] = []
+        try:
+            async with EngineStream(self._session, self._settings.engine_url, from_sequence) as stream:
+                while from_sequence + len(events) <= stream.hello.last_seq:
+                    events.extend(await stream.batch(EVENTS_AT_A_TIME))
+        except StreamEndedError as error:
+            raise EngineUnavailableError(f"event stream: {error}") from error
+        return stream.hello, [event for event in events if event.seq <= stream.hello.last_seq]
+
+
+class MirrorReader:
+    """Reads what the router and the ledger have written."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def balances(self, participants: Sequence[str]) -> dict[Account, Decimal]:
+        """Totals of these participants' ledger accounts: available and locked."""
+        rows = await self._pool.fetch(
+            "SELECT user_id, asset, available, locked FROM ledger_accounts WHERE user_id = ANY($1::text[])",
+            list(participants),
+        )
+        return {(row["user_id"], row["asset"]): EXACT.add(row["available"], row["locked"]) for row in rows}
+
+    async def counts(self, users: Sequence[str]) -> tuple[int, int]:
+        """(order rows, trade rows) of these users."""
+        row = await self._pool.fetchrow(
+            "SELECT (SELECT count(*) FROM orders WHERE user_id = ANY($1::text[])) AS orders,"
+            " (SELECT count(*) FROM trades WHERE buyer_id = ANY($1::text[]) OR seller_id = ANY($1::text[])) AS trades",
+            list(users),
+        )
+        assert row is not None, "a count always has a row"
+        return row["orders"], row["trades"]
+
+    async def orders(self, users: Sequence[str]) -> dict[str, OrderFacts]:
+        """Order rows of these users by order id."""
+        rows = await self._pool.fetch(
+            "SELECT order_id, user_id, symbol, side, price, quantity, filled_quantity, filled_notional,"
+            " remaining_quantity, fee, status FROM orders WHERE user_id = ANY($1::text[])",
+            list(users),
+        )
+        return {row["order_id"]: _order(row) for row in rows}
+
+    async def trades(self, users: Sequence[str]) -> dict[str, TradeFacts]:
+        """Trade rows of these users by trade id."""
+        rows = await self._pool.fetch(
+            "SELECT trade_id, symbol, price, quantity, taker_side, taker_order_id, maker_order_id, buyer_id,"
+            " seller_id, taker_fee, maker_fee, fee_currency FROM trades"
+            " WHERE buyer_id = ANY($1::text[]) OR seller_id = ANY($1::text[])",
+            list(users),
+        )
+        return {row["trade_id"]: TradeFacts(*row.values()) for row in rows}
+
+
+def _order(row: Any) -> OrderFacts:
+    return OrderFacts(
+        row["order_id"],
+        row["user_id"],
+        row["symbol"],
+        row["side"],
+        row["price"],
+        row["quantity"],
+        row["filled_quantity"],
+        row["filled_notional"],
+        row["remaining_quantity"],
+        row["fee"],
+        row["status"],
+    )

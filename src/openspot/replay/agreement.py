@@ -1,0 +1,92 @@
+"""After the flow: wait until the mirrors have caught up with the engine, then compare everything."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from openspot.domain.ids import FEE_ACCOUNT_ID
+from openspot.domain.money import EXACT
+from openspot.reconcile.comparison import compare_balances, compare_fills, compare_orders, compare_trades
+from openspot.reconcile.projection import EngineProjection
+from openspot.reconcile.records import Account, Difference, OrderFacts, TradeFacts
+from openspot.reconcile.store import EngineReader, MirrorReader
+
+POLL_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What was compared and what differed. `volume` in the base asset."""
+
+    caught_up: bool
+    trades: int
+    volume: Decimal
+    accounts_compared: int
+    orders_compared: int
+    differences: list[Difference]
+
+
+async def check_agreement(
+    engine: EngineReader, mirror: MirrorReader, users: Sequence[str], from_sequence: int, timeout_s: float
+) -> Agreement:
+    """Compare engine, ledger and rows of `users`, giving the mirrors `timeout_s` to catch up.
+
+    `from_sequence` is the first engine event of the flow. Raises EngineUnavailableError.
+    """
+    known = EngineProjection()
+    known.apply_all(await engine.events(from_sequence))
+    mine = frozenset(users)
+    orders = {key: order for key, order in known.orders.items() if order.user_id in mine}
+    trades = {key: trade for key, trade in known.trades.items() if mine & {trade.buyer_id, trade.seller_id}}
+    participants = [*users, FEE_ACCOUNT_ID]
+    deadline = time.monotonic() + timeout_s
+    caught_up = await _wait_for_counts(mirror, users, len(orders), len(trades), deadline)
+    while True:
+        totals = await engine.balances(participants)
+        differences = await _differences(mirror, participants, users, totals, orders, trades)
+        if not differences or time.monotonic() > deadline:
+            break
+        await asyncio.sleep(POLL_S)
+    volume = Decimal(0)
+    for trade in trades.values():
+        volume = EXACT.add(volume, trade.quantity)
+    return Agreement(caught_up, len(trades), volume, len(totals), len(orders), differences)
+
+
+async def _wait_for_counts(
+    mirror: MirrorReader, users: Sequence[str], orders: int, trades: int, deadline: float
+) -> bool:
+    """Wait until there are as many rows as the engine has orders and trades: cheap, before all are read."""
+    while True:
+        order_rows, trade_rows = await mirror.counts(users)
+        if order_rows >= orders and trade_rows >= trades:
+            return True
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(POLL_S)
+
+
+async def _differences(
+    mirror: MirrorReader,
+    participants: Sequence[str],
+    users: Sequence[str],
+    totals: dict[Account, Decimal],
+    orders: dict[str, OrderFacts],
+    trades: dict[str, TradeFacts],
+) -> list[Difference]:
+    balances = compare_balances(totals, await mirror.balances(participants))
+    if balances:
+        # The ledger is the last in the chain: until it has settled, the rows need not be read.
+        order_rows, trade_rows = await mirror.counts(users)
+        if order_rows < len(orders) or trade_rows < len(trades):
+            return balances
+    order_rows_by_id = await mirror.orders(users)
+    trade_rows_by_id = await mirror.trades(users)
+    return [
+        *balances,
+        *compare_orders(orders, order_rows_by_id),
+        *compare_trades(trades, trade_rows_by_id),
+        *compare_fills(order_rows_by_id, trade_rows_by_id),
+    ]

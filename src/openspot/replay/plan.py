@@ -1,0 +1,114 @@
+"""What a venue's events mean for us: which order or cancel each becomes, whose it is, and what it needs.
+
+Rules without IO. `created` becomes an order at that price and volume, a market order at price 0 or 999999999;
+`deleted` with volume left becomes its cancel. `changed`, and `deleted` without volume, are the venue's own fills:
+nothing is sent, our engine makes its own. An order and its cancel belong to the same user.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from zlib import crc32
+
+from openspot.domain.money import EXACT
+from openspot.replay.source import BookEvent
+
+MARKET_PRICES = frozenset({Decimal(0), Decimal(999_999_999)})
+"""Prices that venues write for market orders."""
+
+HEADROOM = Decimal("1.1")
+"""Above what the orders themselves need: worst-case fees, and the slippage of market orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An order to place; `price` is None for a market order."""
+
+    venue_id: str
+    side: str
+    price: Decimal | None
+    quantity: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """An order to cancel, if it was placed in this replay."""
+
+    venue_id: str
+
+
+Command = Place | Cancel
+
+
+def command_of(event: BookEvent) -> Command | None:
+    """What is to be sent for `event`, None for nothing."""
+    if event.volume == 0:
+        return None
+    if event.action == "created":
+        price = None if event.price in MARKET_PRICES else event.price
+        return Place(event.venue_id, event.side, price, event.volume)
+    if event.action == "deleted":
+        return Cancel(event.venue_id)
+    return None
+
+
+def lane_of(venue_id: str, lanes: int) -> int:
+    """The lane, and so the user, that an order belongs to: the same in every run."""
+    return crc32(venue_id.encode()) % lanes
+
+
+@dataclass(slots=True)
+class Funds:
+    """What one user needs so that no order lacks money; whole units, rounded up."""
+
+    base: Decimal = Decimal(0)
+    quote: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A look at the whole flow before it begins. `last_timestamp` in milliseconds since 1970."""
+
+    events: int
+    orders: int
+    funds: tuple[Funds, ...]
+    last_timestamp: int
+
+
+def make_plan(events: Iterable[BookEvent], lanes: int) -> Plan:
+    """Count the events and sum up, by user, what all of the orders could need at once."""
+    base = [Decimal(0)] * lanes
+    quote = [Decimal(0)] * lanes
+    market_buys = [Decimal(0)] * lanes
+    price_max = Decimal(0)
+    count, orders, newest = 0, 0, 0
+    for event in events:
+        count += 1
+        newest = max(newest, event.timestamp)
+        command = command_of(event)
+        if not isinstance(command, Place):
+            continue
+        orders += 1
+        lane = lane_of(command.venue_id, lanes)
+        if command.price is not None:
+            price_max = max(price_max, command.price)
+        if command.side == "sell":
+            base[lane] = EXACT.add(base[lane], command.quantity)
+        elif command.price is None:
+            market_buys[lane] = EXACT.add(market_buys[lane], command.quantity)
+        else:
+            quote[lane] = EXACT.add(quote[lane], EXACT.multiply(command.price, command.quantity))
+    # A market buy pays no more than the dearest order of the flow, apart from the slippage that HEADROOM covers.
+    funds = tuple(
+        Funds(
+            _whole(base[lane]),
+            _whole(EXACT.add(quote[lane], EXACT.multiply(price_max, market_buys[lane]))),
+        )
+        for lane in range(lanes)
+    )
+    return Plan(count, orders, funds, newest)
+
+
+def _whole(amount: Decimal) -> Decimal:
+    needed = EXACT.multiply(amount, HEADROOM)
+    return needed.to_integral_value(ROUND_CEILING)

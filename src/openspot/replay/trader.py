@@ -1,0 +1,166 @@
+"""One user of a replay: places its orders, cancels them, and counts what became of them."""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from openspot.client import ApiError, OpenSpotClient, Order, UnreachableError
+from openspot.replay.plan import Cancel, Command, Place
+from openspot.replay.statistics import Statistics
+
+Result = TypeVar("Result")
+
+THROTTLE_PATIENCE_S = 900.0
+"""How long one command may be put off by 429 in all."""
+THROTTLE_PAUSE_S = 1.0
+"""Pause after a 429 that names no time."""
+CLARIFY_ATTEMPTS = 20
+CLARIFY_PAUSE_S = 0.25
+_STATUS_UNKNOWN = "ORDER_STATUS_UNKNOWN"
+_REJECTED = "rejected"
+_FIGURE = re.compile(r"(?<![\w.-])\d+(\.\d+)?(?![\w-])")
+
+
+def reason_of(message: str) -> str:
+    """A reject reason without the figures of the one order, so that like reasons count together."""
+    return _FIGURE.sub("…", message)
+
+
+class ThrottledTooLongError(Exception):
+    """The edge would not take a command within the patience."""
+
+
+class Patience:
+    """Waits out 429 answers. `on_first` is called once, before the first wait."""
+
+    def __init__(self, statistics: Statistics, on_first: Callable[[], None]) -> None:
+        self._statistics = statistics
+        self._on_first = on_first
+
+    async def call(self, request: Callable[[], Awaitable[Result]]) -> Result:
+        """The result of `request`, sent again as often as the edge says to come back.
+
+        Raises ThrottledTooLongError, and what `request` raises other than a 429.
+        """
+        waited_s = 0.0
+        while True:
+            try:
+                return await request()
+            except ApiError as error:
+                if error.status != 429:
+                    raise
+                pause_s = error.retry_after_s or THROTTLE_PAUSE_S
+                if waited_s + pause_s > THROTTLE_PATIENCE_S:
+                    raise ThrottledTooLongError(f"throttled for more than {THROTTLE_PATIENCE_S:g} s") from error
+            if not self._statistics.throttle_waits:
+                self._on_first()
+            self._statistics.throttle_waits += 1
+            self._statistics.throttle_wait_s += pause_s
+            waited_s += pause_s
+            await asyncio.sleep(pause_s)
+
+
+class Trader:
+    """A registered, funded user. `run_id` and the venue's id make the client order id."""
+
+    def __init__(
+        self, client: OpenSpotClient, user_id: str, symbol: str, run_id: str, patience: Patience, statistics: Statistics
+    ) -> None:
+        self.client = client
+        self.user_id = user_id
+        self._symbol = symbol
+        self._run_id = run_id
+        self._patience = patience
+        self._statistics = statistics
+        self._orders: dict[str, str] = {}
+
+    async def do(self, command: Command) -> None:
+        """Carry out one command. Raises ThrottledTooLongError."""
+        if isinstance(command, Place):
+            await self._place(command)
+        else:
+            await self._cancel(command)
+
+    async def _place(self, command: Place) -> None:
+        client_order_id = f"{self._run_id}-{command.venue_id}"[:64]
+        began = 0.0
+
+        async def send() -> Order:
+            nonlocal began
+            began = time.perf_counter()
+            return await self.client.place_order(
+                self._symbol,
+                command.side,
+                order_type="market" if command.price is None else "limit",
+                quantity=command.quantity,
+                price=command.price,
+                client_order_id=client_order_id,
+            )
+
+        self._statistics.orders_sent += 1
+        try:
+            order = await self._patience.call(send)
+        except ApiError as error:
+            self._note_latency(began)
+            if error.code == _STATUS_UNKNOWN:
+                order_id = error.details.get("orderId")
+                await self._clarify(command, lambda: self._order_by_id(order_id), error.code)
+            elif error.status == 400:
+                self._statistics.orders_rejected[reason_of(error.message)] += 1
+            else:
+                self._statistics.orders_unclear[f"{error.status} {error.code}"] += 1
+        except UnreachableError:
+            await self._clarify(command, lambda: self._order_by_client_id(client_order_id), "no answer")
+        else:
+            self._note_latency(began)
+            self._note_accepted(command, order)
+
+    def _note_latency(self, began: float) -> None:
+        self._statistics.latencies_s.append(time.perf_counter() - began)
+
+    def _note_accepted(self, command: Place, order: Order) -> None:
+        self._statistics.orders_accepted += 1
+        self._orders[command.venue_id] = order.order_id
+
+    async def _clarify(self, command: Place, ask: Callable[[], Awaitable[Order | None]], reason: str) -> None:
+        """Ask what became of an order whose answer was lost, for a bounded time."""
+        for _ in range(CLARIFY_ATTEMPTS):
+            try:
+                order = await self._patience.call(ask)
+            except (ApiError, UnreachableError):
+                order = None
+            if order is not None and order.status == _REJECTED:
+                self._statistics.orders_rejected[reason_of(order.reject_reason or _REJECTED)] += 1
+                return
+            if order is not None:
+                self._note_accepted(command, order)
+                return
+            await asyncio.sleep(CLARIFY_PAUSE_S)
+        self._statistics.orders_unclear[reason] += 1
+
+    async def _order_by_id(self, order_id: str | None) -> Order | None:
+        return await self.client.order(order_id) if order_id else None
+
+    async def _order_by_client_id(self, client_order_id: str) -> Order | None:
+        page = await self.client.orders(client_order_id=client_order_id, limit=1)
+        return page.entries[0] if page.entries else None
+
+    async def _cancel(self, command: Cancel) -> None:
+        order_id = self._orders.pop(command.venue_id, None)
+        if order_id is None:
+            self._statistics.cancels_without_order += 1
+            return
+        self._statistics.cancels_sent += 1
+        try:
+            await self._patience.call(lambda: self.client.cancel_order(order_id))
+        except ApiError as error:
+            if error.status == 409:
+                self._statistics.cancels_too_late += 1
+            else:
+                self._statistics.cancels_failed[f"{error.status} {error.code}"] += 1
+        except UnreachableError:
+            self._statistics.cancels_failed["no answer"] += 1
+        else:
+            self._statistics.cancels_done += 1

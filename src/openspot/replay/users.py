@@ -1,0 +1,78 @@
+"""The users of a replay: registered, logged in, and funded as the custody service would fund them."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Sequence
+from decimal import Decimal
+
+from openspot.client import ApiError, OpenSpotClient
+from openspot.contracts import subjects
+from openspot.contracts.messages import DepositConfirmed
+from openspot.domain.money import decimal_to_text
+from openspot.kit.bus import Bus
+from openspot.reconcile.records import Account
+from openspot.reconcile.store import EngineReader, MirrorReader
+from openspot.replay.plan import Funds
+from openspot.replay.trader import Patience
+
+FUNDING_TIMEOUT_S = 60.0
+_POLL_S = 0.05
+_EMAIL_HOST = "replay.invalid"
+
+
+class FundingError(Exception):
+    """Deposits did not arrive; the message says whose and where."""
+
+
+async def make_user(client: OpenSpotClient, run_id: str, number: int, patience: Patience) -> str:
+    """Register and log in one user; answers its user id. Raises ApiError, UnreachableError."""
+    email, password = f"{run_id}-{number}@{_EMAIL_HOST}", secrets.token_urlsafe(24)
+    user = await patience.call(lambda: client.register(email, password))
+    try:
+        await patience.call(lambda: client.login(email, password))
+    except ApiError as error:
+        raise ApiError(error.status, error.code, f"login of a new user: {error.message}") from error
+    return user.user_id
+
+
+async def fund(
+    bus: Bus,
+    engine: EngineReader,
+    mirror: MirrorReader,
+    symbol: str,
+    run_id: str,
+    users: Sequence[str],
+    funds: Sequence[Funds],
+) -> None:
+    """Publish the confirmed deposits and wait until engine and ledger have them all.
+
+    Raises FundingError, PublishError, EngineUnavailableError.
+    """
+    base, _, quote = symbol.partition("-")
+    expected: dict[Account, Decimal] = {}
+    for user_id, needed in zip(users, funds, strict=True):
+        for asset, amount in ((base, needed.base), (quote, needed.quote)):
+            if amount:
+                expected[user_id, asset] = amount
+    for (user_id, asset), amount in expected.items():
+        tx_hash = f"{run_id}-{user_id}-{asset}"
+        deposit = DepositConfirmed(
+            tx_hash, user_id, asset, decimal_to_text(amount), timestamp=time.time_ns() // 1_000_000
+        )
+        await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, deposit, f"deposit-{tx_hash}")
+    deadline = time.monotonic() + FUNDING_TIMEOUT_S
+    while True:
+        credited = await engine.balances(users)
+        mirrored = await mirror.balances(users)
+        late = [account for account, amount in expected.items() if credited.get(account) != amount]
+        late = late or [account for account, amount in expected.items() if mirrored.get(account) != amount]
+        if not late:
+            return
+        if time.monotonic() > deadline:
+            where = "engine" if credited.get(late[0]) != expected[late[0]] else "ledger"
+            raise FundingError(
+                f"{len(late)} deposits did not arrive in the {where} within {FUNDING_TIMEOUT_S:g} s, "
+                f"for example {late[0][1]} of user {late[0][0]}: see the log of the router and the ledger"
+            )
+        await asyncio.sleep(_POLL_S)

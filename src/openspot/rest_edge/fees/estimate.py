@@ -1,0 +1,78 @@
+"""The estimate (Document A 2.7): fixed rates, and fixed prices for six symbols. Rules without IO."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from openspot.domain.fees import GATEWAY_LOOKUP_VOLUME, GATEWAY_TIERS, gateway_tier
+from openspot.domain.money import BASIS_POINTS, EXACT, decimal_to_text
+from openspot.domain.order import OrderType
+from openspot.rest_edge.fees.schemas import EstimateAnswer, EstimateBody, TierAnswer, TradingFeesAnswer
+from openspot.rest_edge.orders.schemas import OrderSide
+
+MAKER_RATE = Decimal("0.001")
+TAKER_RATE = Decimal("0.002")
+PRICES = {
+    "BTC-USD": Decimal(65_000),
+    "ETH-USD": Decimal(3_500),
+    "SOL-USD": Decimal(150),
+    "BTC-USDT": Decimal(65_000),
+    "ETH-USDT": Decimal(3_500),
+    "SOL-USDT": Decimal(150),
+}
+"""The fixed price map; the spec gives its size, not its figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownPriceError(Exception):
+    """There is no price for a symbol: none was given, and the map has none."""
+
+    symbol: str
+
+
+def estimate(order: EstimateBody) -> EstimateAnswer:
+    """What `order` would come to. Raises UnknownPriceError."""
+    price = Decimal(order.price) if order.price is not None else PRICES.get(order.symbol)
+    if price is None:
+        raise UnknownPriceError(order.symbol)
+    limited = order.type in (OrderType.LIMIT, OrderType.STOP_LIMIT)
+    rate = MAKER_RATE if limited else TAKER_RATE
+    subtotal = EXACT.multiply(price, Decimal(order.quantity))
+    fee = EXACT.multiply(subtotal, rate)
+    base, _, quote = order.symbol.partition("-")
+    buys = order.side is OrderSide.BUY
+    return EstimateAnswer(
+        symbol=order.symbol,
+        side=order.side,
+        price=decimal_to_text(price),
+        quantity=order.quantity,
+        subtotal=decimal_to_text(subtotal),
+        fee=decimal_to_text(fee),
+        fee_rate=decimal_to_text(rate),
+        total=decimal_to_text(EXACT.add(subtotal, fee) if buys else EXACT.subtract(subtotal, fee)),
+        spend_asset=quote if buys else base,
+        receive_asset=base if buys else quote,
+    )
+
+
+def trading_fees() -> TradingFeesAnswer:
+    """The gateway tier of the fixed volume, whatever the user traded."""
+    tier = gateway_tier(GATEWAY_LOOKUP_VOLUME)
+    return TradingFeesAnswer(
+        tier=tier.name,
+        volume30d=decimal_to_text(GATEWAY_LOOKUP_VOLUME),
+        maker_rate=_rate(tier.maker_bps),
+        taker_rate=_rate(tier.taker_bps),
+        tiers=[
+            TierAnswer(
+                name=row.name,
+                volume_min=decimal_to_text(row.volume_min),
+                maker_rate=_rate(row.maker_bps),
+                taker_rate=_rate(row.taker_bps),
+            )
+            for row in GATEWAY_TIERS
+        ],
+    )
+
+
+def _rate(bps: int) -> str:
+    return decimal_to_text(Decimal(bps) / BASIS_POINTS)

@@ -1,0 +1,203 @@
+"""Markets, proxied from the engine; trades and day figures from the trades table.
+
+What is kept for a moment: specifications, and the day figures, which are the same for everybody and cost a walk
+over a day's trades. Books are always the engine's of this moment.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Generic, TypeVar
+
+import msgspec
+
+from openspot.domain.market import MarketLimits
+from openspot.domain.money import decimal_to_text
+from openspot.rest_edge.engine_http import EngineBook, EngineHttp, EngineMarket, EngineUnavailableError
+from openspot.rest_edge.errors import EdgeError, service_unavailable
+from openspot.rest_edge.markets.store import DayFigures, Trade, TradeStore
+
+Value = TypeVar("Value")
+
+KEPT_S = 1.0
+# A figure that takes long to make is made more rarely, so that making it never takes more than this share of time.
+_WORK_SHARE = 0.05
+_BOOKS_AT_A_TIME = 8
+
+
+class Market(msgspec.Struct, rename="camel", frozen=True):
+    """A market: the engine's specification and the limits of the pre-trade check."""
+
+    symbol: str
+    base_asset: str
+    quote_asset: str
+    active: bool
+    tick_size: str
+    lot_size: str
+    taker_fee: int
+    maker_fee: int
+    base_scale_k: int
+    quote_scale_k: int
+    quantity_min: str | None = None
+    quantity_max: str | None = None
+    notional_min: str | None = None
+    notional_max: str | None = None
+
+
+class Ticker(msgspec.Struct, rename="camel", frozen=True):
+    """A market's last 24 hours and its best prices of this moment."""
+
+    symbol: str
+    last_price: str | None
+    bid_price: str | None
+    ask_price: str | None
+    open_price: str | None
+    high_price: str | None
+    low_price: str | None
+    volume: str
+    quote_volume: str
+    price_change: str | None
+    price_change_percent: str | None
+    timestamp: int
+
+
+class Kept(Generic[Value]):
+    """A value that is made at most once at a time and kept for a moment."""
+
+    def __init__(self, make: Callable[[], Awaitable[Value]], now: Callable[[], float] = time.monotonic) -> None:
+        self._make = make
+        self._now = now
+        self._value: Value | None = None
+        self._until = 0.0
+        self._lock = asyncio.Lock()
+
+    async def get(self) -> Value:
+        """The value; raises what making it raises."""
+        async with self._lock:
+            if self._value is None or self._now() >= self._until:
+                began = self._now()
+                self._value = await self._make()
+                took = self._now() - began
+                self._until = began + took + max(KEPT_S, took / _WORK_SHARE)
+            return self._value
+
+
+class MarketService:
+    """What the market routes do. Every method raises EdgeError with what the client is told."""
+
+    def __init__(self, engine: EngineHttp, trades: TradeStore, limits: Mapping[str, MarketLimits]) -> None:
+        self._engine = engine
+        self._trades = trades
+        self._limits = limits
+        self._specifications: Kept[dict[str, EngineMarket]] = Kept(self._load)
+        self._days: Kept[dict[str, DayFigures]] = Kept(self._sum_up)
+
+    async def markets(self) -> list[Market]:
+        """All markets, by symbol. 503 if the engine does not answer."""
+        return [self._market(specification) for _, specification in sorted((await self._known()).items())]
+
+    async def market(self, symbol: str) -> Market:
+        """One market. 404 if the engine does not know the symbol."""
+        return self._market(await self._specification(symbol))
+
+    async def book(self, symbol: str, depth: int) -> EngineBook:
+        """The engine's book of this moment, at most `depth` levels a side. 404 for an unknown symbol."""
+        try:
+            book = await self._engine.book(symbol, depth)
+        except EngineUnavailableError as error:
+            raise _unavailable() from error
+        if book is None:
+            raise _not_found(symbol)
+        return book
+
+    async def trades(self, symbol: str, limit: int, before: int | None) -> list[Trade]:
+        """Trades, newest first, before an engine sequence. 404 for an unknown symbol."""
+        await self._specification(symbol)
+        return await self._trades.recent(symbol, limit, before)
+
+    async def ticker(self, symbol: str) -> Ticker:
+        """One market's ticker. 404 for an unknown symbol."""
+        await self._specification(symbol)
+        return (await self._tickers([symbol]))[0]
+
+    async def tickers(self) -> list[Ticker]:
+        """The tickers of all markets, by symbol."""
+        return await self._tickers(sorted(await self._known()))
+
+    async def _tickers(self, symbols: Iterable[str]) -> list[Ticker]:
+        days = await self._days.get()
+        places = asyncio.Semaphore(_BOOKS_AT_A_TIME)
+
+        async def best(symbol: str) -> EngineBook:
+            async with places:
+                return await self.book(symbol, 1)
+
+        books = await asyncio.gather(*(best(symbol) for symbol in symbols))
+        return [_ticker(book, days.get(book.symbol, DayFigures())) for book in books]
+
+    async def _known(self) -> dict[str, EngineMarket]:
+        try:
+            return await self._specifications.get()
+        except EngineUnavailableError as error:
+            raise _unavailable() from error
+
+    async def _specification(self, symbol: str) -> EngineMarket:
+        specification = (await self._known()).get(symbol)
+        if specification is None:
+            raise _not_found(symbol)
+        return specification
+
+    async def _load(self) -> dict[str, EngineMarket]:
+        return {market.symbol: market for market in await self._engine.markets()}
+
+    async def _sum_up(self) -> dict[str, DayFigures]:
+        return await self._trades.day_figures(sorted(await self._known()), datetime.now(UTC))
+
+    def _market(self, specification: EngineMarket) -> Market:
+        limits = self._limits.get(specification.symbol)
+        return Market(
+            specification.symbol,
+            specification.base_currency,
+            specification.quote_currency,
+            specification.active,
+            specification.tick_size,
+            specification.lot_size,
+            specification.taker_fee,
+            specification.maker_fee,
+            specification.base_scale_k,
+            specification.quote_scale_k,
+            *(
+                decimal_to_text(limit)
+                for limit in (
+                    (limits.quantity_min, limits.quantity_max, limits.notional_min, limits.notional_max)
+                    if limits is not None
+                    else ()
+                )
+            ),
+        )
+
+
+def _ticker(book: EngineBook, day: DayFigures) -> Ticker:
+    return Ticker(
+        book.symbol,
+        day.last,
+        book.bids[0][0] if book.bids else None,
+        book.asks[0][0] if book.asks else None,
+        day.open,
+        day.high,
+        day.low,
+        day.volume,
+        day.quote_volume,
+        day.change,
+        day.change_percent,
+        book.timestamp,
+    )
+
+
+def _not_found(symbol: str) -> EdgeError:
+    return EdgeError(404, f"Market {symbol} not found", "MARKET_NOT_FOUND")
+
+
+def _unavailable() -> EdgeError:
+    return service_unavailable("the matching engine does not answer at this moment")

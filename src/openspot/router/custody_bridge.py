@@ -1,0 +1,229 @@
+"""The deposit and withdrawal bridge between custody, engine and ledger (Document A 1.5).
+
+    custody.deposit.confirmed     engine Deposit, then ledger.credit; both keyed by txHash
+    custody.withdrawal.requested  engine ReserveWithdrawal, then custody.withdrawal.reserved, or .failed
+    custody.withdrawal.completed  engine CompleteWithdrawal, then ledger.debit; both keyed by withdrawalId
+    custody.withdrawal.failed     engine ReleaseWithdrawal, unless it is our own refusal
+
+Each step is idempotent by its key, so an event is repeated as a whole until its last step is done: a ledger
+that fails never undoes what the engine did. What can never be done (an unknown currency, a key used for
+something else) is logged, counted and left.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import (
+    DepositConfirmed,
+    LedgerPosting,
+    LedgerPostingReply,
+    WithdrawalOutcome,
+    WithdrawalRequested,
+)
+from openspot.contracts.streams import CUSTODY
+from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.market import AssetScale
+from openspot.domain.money import MoneyError, parse_decimal, scaled_to_text, to_scaled
+from openspot.domain.result_code import ResultCode
+from openspot.kit.bus import Bus, BusUnavailableError, PublishError
+from openspot.kit.circuit_breaker import CircuitOpenError
+from openspot.kit.clock import Clock
+from openspot.kit.log import get_logger
+from openspot.router.engine_client import EngineClient, EngineError
+from openspot.router.metrics import CUSTODY_EVENTS, LEDGER_ALERTS
+
+log = get_logger("custody_bridge")
+
+UNKNOWN_CURRENCY = "Unknown currency"
+REFERENCE_LENGTH_MAX = 128
+BATCH_MAX = 100
+RESERVATION_WAIT_S_MAX = 60.0
+"""How long an outcome waits for its reservation, which may still be on its way through another router."""
+WAITING_OUTCOMES_MAX = 10_000
+
+_NOT_NOW = frozenset({ResultCode.ENGINE_BUSY.name, ResultCode.RATE_LIMITED.name})
+_SUCCESS = ResultCode.SUCCESS.name
+_NANOSECONDS_PER_MS = 1_000_000
+
+Event = TypeVar("Event")
+
+
+class CustodyError(ValueError):
+    """An event that can never be carried out; the message is the reason."""
+
+
+class TryAgainError(Exception):
+    """A step did not succeed now; the whole event comes again."""
+
+
+class CustodyBridge:
+    """Carries custody's events out. `run` consumes them."""
+
+    def __init__(self, bus: Bus, engine: EngineClient, assets: Mapping[str, AssetScale], clock: Clock) -> None:
+        self._bus = bus
+        self._engine = engine
+        self._assets = assets
+        self._clock = clock
+        self._waiting_since: dict[str, float] = {}
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Consume until `stop` is set. Several routers share the events."""
+        await asyncio.gather(
+            self._consume(subjects.CUSTODY_DEPOSIT_CONFIRMED, "deposit", DepositConfirmed, self.deposit, stop),
+            self._consume(subjects.CUSTODY_WITHDRAWAL_REQUESTED, "reserve", WithdrawalRequested, self.reserve, stop),
+            self._consume(subjects.CUSTODY_WITHDRAWAL_COMPLETED, "complete", WithdrawalOutcome, self.complete, stop),
+            self._consume(subjects.CUSTODY_WITHDRAWAL_FAILED, "release", WithdrawalOutcome, self.release, stop),
+        )
+
+    async def deposit(self, event: DepositConfirmed) -> None:
+        """Credit a confirmed deposit in the engine and in the ledger. Raises CustodyError or TryAgainError."""
+        _check_reference("txHash", event.tx_hash)
+        amount = self._amount(event.user_id, event.asset, event.amount)
+        code = await self._engine.deposit(event.user_id, event.asset, amount, event.tx_hash)
+        _check_code(code)
+        await self._post(
+            subjects.LEDGER_CREDIT,
+            LedgerPosting(event.tx_hash, event.user_id, event.asset, amount, "deposit", "custody", event.tx_hash),
+        )
+
+    async def reserve(self, event: WithdrawalRequested) -> None:
+        """Hold the funds of a withdrawal before anything is sent on the chain; say so, or why not."""
+        _check_reference("withdrawalId", event.withdrawal_id)
+        try:
+            amount = self._amount(event.user_id, event.asset, event.amount)
+        except CustodyError as error:
+            await self._answer_request(event, str(error))
+            raise
+        code = await self._engine.reserve_withdrawal(event.user_id, event.asset, amount, event.withdrawal_id)
+        if code in (ResultCode.REFERENCE_CONFLICT.name, ResultCode.RESERVATION_CLOSED.name):
+            # Another withdrawal has this id, or this one is over: what was said of it stands.
+            raise CustodyError(code)
+        if code in _NOT_NOW:
+            raise TryAgainError(code)
+        reason = UNKNOWN_CURRENCY if code == ResultCode.INVALID_CURRENCY.name else code
+        await self._answer_request(event, None if code == _SUCCESS else reason)
+        if code != _SUCCESS:
+            raise CustodyError(reason)
+
+    async def complete(self, event: WithdrawalOutcome) -> None:
+        """Take the held funds of a withdrawal that was sent out of the engine and out of the ledger."""
+        _check_reference("withdrawalId", event.withdrawal_id)
+        amount = self._amount(event.user_id, event.asset, event.amount)
+        await self._end_reservation(event.withdrawal_id, self._engine.complete_withdrawal)
+        withdrawal_id = event.withdrawal_id
+        await self._post(
+            subjects.LEDGER_DEBIT,
+            LedgerPosting(withdrawal_id, event.user_id, event.asset, amount, "withdrawal", "custody", withdrawal_id),
+        )
+
+    async def release(self, event: WithdrawalOutcome) -> None:
+        """Set the held funds of a withdrawal that will not be sent free again."""
+        _check_reference("withdrawalId", event.withdrawal_id)
+        if not event.refused:
+            await self._end_reservation(event.withdrawal_id, self._engine.release_withdrawal)
+
+    async def _consume(
+        self,
+        subject: str,
+        kind: str,
+        event_type: type[Event],
+        carry_out: Callable[[Event], Awaitable[None]],
+        stop: asyncio.Event,
+    ) -> None:
+        async def take(events: list[Event]) -> Sequence[int]:
+            outcomes = await asyncio.gather(*(_is_done(kind, event, carry_out) for event in events))
+            return [place for place, done in enumerate(outcomes) if not done]
+
+        await self._bus.consume(CUSTODY, subject, f"router-{kind}", event_type, take, batch_max=BATCH_MAX, stop=stop)
+
+    def _amount(self, user_id: str, asset: str, amount: str) -> str:
+        """The amount at the asset's fixed scale. Raises CustodyError; digits are never cut."""
+        scale = self._assets.get(asset)
+        if scale is None:
+            raise CustodyError(UNKNOWN_CURRENCY)
+        if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
+            raise CustodyError("userId is no participant id")
+        try:
+            scaled = to_scaled(parse_decimal(amount), 10**scale.places)
+        except MoneyError as error:
+            raise CustodyError(f"amount {error}") from None
+        if scaled <= 0:
+            raise CustodyError("amount must be positive")
+        return scaled_to_text(scaled, 10**scale.places)
+
+    async def _answer_request(self, event: WithdrawalRequested, refusal: str | None) -> None:
+        """Tell custody that the funds are held, or why not."""
+        subject = subjects.CUSTODY_WITHDRAWAL_RESERVED if refusal is None else subjects.CUSTODY_WITHDRAWAL_FAILED
+        outcome = WithdrawalOutcome(
+            withdrawal_id=event.withdrawal_id,
+            user_id=event.user_id,
+            asset=event.asset,
+            amount=event.amount,
+            reason=refusal,
+            timestamp=self._clock() // _NANOSECONDS_PER_MS,
+            refused=refusal is not None,
+        )
+        try:
+            await self._bus.publish(subject, outcome, f"{event.withdrawal_id}-{'refused' if refusal else 'reserved'}")
+        except (PublishError, CircuitOpenError) as error:
+            raise TryAgainError(str(error)) from error
+
+    async def _end_reservation(self, withdrawal_id: str, end: Callable[[str], Awaitable[str]]) -> None:
+        code = await end(withdrawal_id)
+        if code == ResultCode.UNKNOWN_REFERENCE.name:
+            self._wait_for_reservation(withdrawal_id)
+        self._waiting_since.pop(withdrawal_id, None)
+        _check_code(code)
+
+    def _wait_for_reservation(self, withdrawal_id: str) -> None:
+        """Have an outcome that overtook its reservation come again, for a while. Raises TryAgainError."""
+        now = time.monotonic()
+        if len(self._waiting_since) >= WAITING_OUTCOMES_MAX:
+            self._waiting_since.clear()
+        if now - self._waiting_since.setdefault(withdrawal_id, now) < RESERVATION_WAIT_S_MAX:
+            raise TryAgainError("nothing is reserved for this withdrawal yet")
+
+    async def _post(self, subject: str, posting: LedgerPosting) -> None:
+        """Have the ledger post. Raises TryAgainError, and alerts, if it did not."""
+        try:
+            reply = await self._bus.request(subject, posting, LedgerPostingReply)
+            error = None if reply.success else reply.error or "no reason given"
+        except BusUnavailableError as unavailable:
+            error = str(unavailable)
+        if error is not None:
+            LEDGER_ALERTS.labels(posting.entry_type).inc()
+            log.error("ledger posting failed, tried again later", id=posting.transaction_id, error=error)
+            raise TryAgainError(error)
+
+
+async def _is_done(kind: str, event: Event, carry_out: Callable[[Event], Awaitable[None]]) -> bool:
+    """Whether nothing more is to be done for `event`: carried out, or given up for good."""
+    try:
+        await carry_out(event)
+    except CustodyError as error:
+        CUSTODY_EVENTS.labels(kind, "failed").inc()
+        log.error("custody event failed", kind=kind, reason=str(error), custody_event=event)
+        return True
+    except (TryAgainError, EngineError) as error:
+        CUSTODY_EVENTS.labels(kind, "retried").inc()
+        log.warning("custody event comes again", kind=kind, reason=str(error), custody_event=event)
+        return False
+    CUSTODY_EVENTS.labels(kind, "done").inc()
+    return True
+
+
+def _check_reference(field: str, reference: str) -> None:
+    if not 0 < len(reference) <= REFERENCE_LENGTH_MAX or not reference.isascii() or not reference.isprintable():
+        raise CustodyError(f"{field} must be 1 to {REFERENCE_LENGTH_MAX} printable ASCII characters")
+
+
+def _check_code(code: str) -> None:
+    if code in _NOT_NOW:
+        raise TryAgainError(code)
+    if code == ResultCode.INVALID_CURRENCY.name:
+        raise CustodyError(UNKNOWN_CURRENCY)
+    if code != _SUCCESS:
+        raise CustodyError(code)

@@ -1,0 +1,113 @@
+"""One connection to the engine's event stream `/ws/events` (Document A 6.4).
+
+Events are read and decoded ahead into a bounded buffer; when it is full, reading pauses and the engine's
+side of the connection fills up. A connection that ends hands out what it has read and then says so.
+"""
+
+import asyncio
+from collections import deque
+from types import TracebackType
+
+import aiohttp
+import msgspec
+
+from openspot.contracts.engine_events import EngineEvent, Hello, StreamEntry
+
+BUFFERED_MAX = 4096
+HELLO_TIMEOUT_S = 5.0
+HEARTBEAT_S = 30.0
+_MESSAGE_BYTES_MAX = 1_048_576
+
+
+class StreamEndedError(Exception):
+    """The connection is over; the message says why. The next one goes on where this one stopped."""
+
+
+class EngineStream:
+    """An open connection, used as `async with EngineStream(...) as stream`; `hello` says what it offers."""
+
+    def __init__(self, session: aiohttp.ClientSession, engine_url: str, from_sequence: int) -> None:
+        self._session = session
+        self._url = f"{engine_url}/ws/events?fromSeq={from_sequence}"
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._decoder: msgspec.json.Decoder[Hello | EngineEvent] = msgspec.json.Decoder(StreamEntry)
+        self._buffer: deque[EngineEvent] = deque()
+        self._arrived = asyncio.Event()
+        self._space = asyncio.Event()
+        self._reader: asyncio.Task[None] | None = None
+        self._end: str | None = None
+        self.hello = Hello("", 0, 0)
+        self.last_received = 0
+
+    async def __aenter__(self) -> "EngineStream":
+        """Connect and read the hello. Raises StreamEndedError if there is no stream to read."""
+        try:
+            # The session's own timeout is for requests; a stream has no end.
+            self._socket = await self._session.ws_connect(
+                self._url,
+                heartbeat=HEARTBEAT_S,
+                max_msg_size=_MESSAGE_BYTES_MAX,
+                compress=0,
+            )
+            hello = self._decoded(await self._socket.receive(HELLO_TIMEOUT_S))
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            await self._close()
+            raise StreamEndedError(f"no event stream: {error!r}") from error
+        except StreamEndedError:
+            await self._close()
+            raise
+        if not isinstance(hello, Hello):
+            await self._close()
+            raise StreamEndedError("the event stream does not begin with a hello")
+        self.hello = hello
+        self.last_received = hello.last_seq
+        self._reader = asyncio.create_task(self._read())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+        await self._close()
+
+    async def batch(self, events_max: int) -> list[EngineEvent]:
+        """The events that have arrived, at least one. Raises StreamEndedError when no more will come."""
+        while not self._buffer:
+            if self._end is not None:
+                raise StreamEndedError(self._end)
+            self._arrived.clear()
+            await self._arrived.wait()
+        events = [self._buffer.popleft() for _ in range(min(events_max, len(self._buffer)))]
+        self._space.set()
+        return events
+
+    async def _read(self) -> None:
+        assert self._socket is not None, "reading begins after the connection"
+        try:
+            while True:
+                if len(self._buffer) >= BUFFERED_MAX:
+                    self._space.clear()
+                    await self._space.wait()
+                event = self._decoded(await self._socket.receive())
+                if isinstance(event, Hello):
+                    raise StreamEndedError("a second hello")
+                self._buffer.append(event)
+                self.last_received = max(self.last_received, event.seq)
+                self._arrived.set()
+        except (StreamEndedError, aiohttp.ClientError, OSError) as error:
+            self._end = str(error) or repr(error)
+            self._arrived.set()
+
+    def _decoded(self, message: aiohttp.WSMessage) -> Hello | EngineEvent:
+        if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+            raise StreamEndedError(f"the engine ended the event stream: {message.type.name} {message.data!r}")
+        try:
+            return self._decoder.decode(message.data)
+        except msgspec.MsgspecError as error:
+            raise StreamEndedError(f"unreadable event: {error}") from error
+
+    async def _close(self) -> None:
+        if self._socket is not None:
+            await self._socket.close()

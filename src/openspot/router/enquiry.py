@@ -1,0 +1,212 @@
+"""The requests `orders.cancel` and `orders.get`: whose order is it, and how does it stand (Document A 1.4).
+
+An order is looked for where the answer is nearest: in this process's own mapping, then in its row, then in
+the engine. Another user's order is an order that nobody knows.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.contracts.messages import CancelOrder, CancelOrderReply, GetOrder, GetOrderReply
+from openspot.domain.order import TERMINAL
+from openspot.domain.result_code import ResultCode
+from openspot.domain.symbol import SymbolSpec
+from openspot.kit.clock import Clock
+from openspot.kit.database import TRANSIENT_ERRORS
+from openspot.kit.log import get_logger
+from openspot.router.engine_client import EngineAmbiguousError, EngineClient, EngineError
+from openspot.router.engine_orders import cancelled_order, found_order, quantity_of, status_of
+from openspot.router.known_orders import KnownOrder, KnownOrders
+from openspot.router.metrics import CANCELS
+from openspot.router.order_draft import RequestError, check_ids
+from openspot.router.schemas import TrackedOrder, record_of
+from openspot.router.store import Store
+
+log = get_logger("enquiry")
+
+NANOSECONDS_PER_MS = 1_000_000
+PLACEMENT_WAIT_S = 2.0
+"""How long a cancel waits for the placement of its order, when both are under way."""
+ROW_POLLS = 20
+ROW_POLL_S = 0.02
+UNKNOWN_FOR_MS_MAX = 10_000
+"""An unanswered placement that the engine does not know after this time never reached it."""
+
+
+class Enquiry:
+    """Finds orders, and cancels them."""
+
+    def __init__(
+        self,
+        *,
+        specs: Mapping[str, SymbolSpec],
+        known_orders: KnownOrders,
+        store: Store,
+        engine: EngineClient,
+        clock: Clock,
+    ) -> None:
+        self._specs = specs
+        self._known_orders = known_orders
+        self._store = store
+        self._engine = engine
+        self._clock = clock
+
+    async def get(self, request: GetOrder) -> GetOrderReply:
+        """Answer `orders.get`: no order where nobody knows it, or it is another user's."""
+        try:
+            check_ids(request.user_id, request.order_id)
+            order = await self._freshest(request.order_id)
+        except RequestError as error:
+            return GetOrderReply(error=str(error))
+        except EngineError as error:
+            return GetOrderReply(error=f"the order has no row and the matching engine does not answer: {error}")
+        if order is None or order.user_id != request.user_id:
+            return GetOrderReply()
+        return GetOrderReply(record_of(order))
+
+    async def cancel(self, request: CancelOrder) -> CancelOrderReply:
+        """Answer `orders.cancel`. `not_found` only if nobody knows the order, or it is another user's."""
+        try:
+            check_ids(request.user_id, request.order_id)
+            reply = await self._cancel(request)
+        except EngineAmbiguousError as error:
+            reply = CancelOrderReply(
+                False, f"the matching engine did not answer, the order may or may not be cancelled: {error}"
+            )
+        except (RequestError, EngineError) as error:
+            reply = CancelOrderReply(False, str(error))
+        CANCELS.labels("cancelled" if reply.success else "not_found" if reply.not_found else "failed").inc()
+        return reply
+
+    async def _cancel(self, request: CancelOrder) -> CancelOrderReply:
+        order = await self._nearest(request.order_id)
+        if order is None or order.user_id != request.user_id:
+            return _not_found(request.order_id)
+        if request.symbol and request.symbol != order.symbol:
+            return CancelOrderReply(False, f"order {order.order_id} is on {order.symbol}, not on {request.symbol}")
+        if order.has_ended or order.internal_id is None:
+            return _already_ended(order)
+        answer = await self._engine.cancel_order(order.internal_id, order.user_id, order.symbol)
+        if answer.status == orders_pb2.REJECTED:
+            return await self._not_cancelled(order, answer.result_code)
+        cancelled = await self._after_cancel(order, answer)
+        known = self._known_orders.get(order.order_id)
+        if known is not None:
+            known.order = cancelled
+        return CancelOrderReply(True, order=record_of(cancelled))
+
+    async def _after_cancel(self, order: TrackedOrder, answer: orders_pb2.CancelOrderResponse) -> TrackedOrder:
+        """The order as the cancel left it. It may have been filled in part since `order` was seen."""
+        spec = self._specs.get(order.symbol)
+        taken_out = None if spec is None else quantity_of(answer.cancelled_quantity, spec)
+        if taken_out == order.remaining_quantity:
+            # Nothing happened to it in between: what was seen is exact.
+            return cancelled_order(order, answer.sequence, self._now_ms())
+        row = await self._row_at(order.order_id, answer.sequence)
+        if row is not None:
+            return row
+        log.warning("cancelled order shown without its last fills", order_id=order.order_id)
+        return cancelled_order(order, answer.sequence, self._now_ms())
+
+    async def _not_cancelled(self, order: TrackedOrder, reason: str) -> CancelOrderReply:
+        """Why the engine did not cancel: most often the order has ended while the cancel was on its way."""
+        if reason == ResultCode.AUTH_INVALID_USER.name:
+            return _not_found(order.order_id)
+        if reason != ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
+            return CancelOrderReply(False, reason, record_of(order))
+        row = await self._row(order.order_id)
+        if row is not None and row.has_ended:
+            return _already_ended(row)
+        found = await self._engine.get_order(order.order_id)
+        if found.found and status_of(found) in TERMINAL:
+            row = await self._ended_row(order.order_id)
+            if row is not None:
+                return _already_ended(row)
+            return CancelOrderReply(False, f"order is already {status_of(found)}")
+        return CancelOrderReply(False, f"order {order.order_id} is not open in the matching engine", record_of(order))
+
+    async def _nearest(self, order_id: str) -> TrackedOrder | None:
+        """The order from where it is found first; its ids, owner and symbol never change."""
+        known = self._known_orders.get(order_id)
+        if known is not None:
+            if known.placing is not None:
+                await asyncio.wait({known.placing}, timeout=PLACEMENT_WAIT_S)
+            if self._known_orders.get(order_id) is known:
+                return known.order
+        return await self._row(order_id) or await self._ask_engine(order_id)
+
+    async def _freshest(self, order_id: str) -> TrackedOrder | None:
+        """The order by the newest engine event that anybody here has seen."""
+        known = self._known_orders.get(order_id)
+        if known is not None and known.placing is not None:
+            return known.order
+        row = await self._row(order_id)
+        if known is not None and (row is None or row.last_sequence < known.order.last_sequence):
+            return known.order if known.unknown_since_ms is None else await self._resolved(known)
+        if row is not None:
+            return row
+        found = await self._ask_engine(order_id)
+        if found is None:
+            return None
+        # Another router's order of this moment: its row is on its way and tells more.
+        return await self._row_at(order_id, 0) or found
+
+    async def _resolved(self, known: KnownOrder) -> TrackedOrder | None:
+        """An order whose placement was not answered, as the engine knows it by now."""
+        order = known.order
+        found = await self._ask_engine(order.order_id)
+        if found is not None:
+            return msgspec.structs.replace(
+                order,
+                filled_quantity=found.filled_quantity,
+                filled_notional=found.filled_notional,
+                remaining_quantity=found.remaining_quantity,
+                status=found.status,
+            )
+        assert known.unknown_since_ms is not None, "only an unanswered placement is resolved"
+        if self._now_ms() - known.unknown_since_ms <= UNKNOWN_FOR_MS_MAX:
+            return order
+        self._known_orders.forget(order.order_id)
+        return None
+
+    async def _ask_engine(self, order_id: str) -> TrackedOrder | None:
+        found = await self._engine.get_order(order_id)
+        spec = self._specs.get(found.symbol)
+        return found_order(found, spec, self._now_ms()) if found.found and spec is not None else None
+
+    async def _row(self, order_id: str) -> TrackedOrder | None:
+        """The order's row; None too while the database is away, for the engine may still know it."""
+        try:
+            return await self._store.order(order_id)
+        except TRANSIENT_ERRORS as error:
+            log.warning("order looked up without the database", order_id=order_id, error=repr(error))
+            return None
+
+    async def _row_at(self, order_id: str, sequence: int) -> TrackedOrder | None:
+        """The order's row once it shows the engine's event `sequence`, or None if that takes too long."""
+        return await self._awaited_row(order_id, lambda row: row.last_sequence >= sequence)
+
+    async def _ended_row(self, order_id: str) -> TrackedOrder | None:
+        return await self._awaited_row(order_id, lambda row: row.has_ended)
+
+    async def _awaited_row(self, order_id: str, shows: Callable[[TrackedOrder], bool]) -> TrackedOrder | None:
+        for _ in range(ROW_POLLS):
+            row = await self._row(order_id)
+            if row is not None and shows(row):
+                return row
+            await asyncio.sleep(ROW_POLL_S)
+        return None
+
+    def _now_ms(self) -> int:
+        return self._clock() // NANOSECONDS_PER_MS
+
+
+def _not_found(order_id: str) -> CancelOrderReply:
+    return CancelOrderReply(False, f"order {order_id} not found", not_found=True)
+
+
+def _already_ended(order: TrackedOrder) -> CancelOrderReply:
+    return CancelOrderReply(False, f"order is already {order.status}", record_of(order))

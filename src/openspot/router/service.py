@@ -1,0 +1,163 @@
+"""The order router's composition root (design sections 5 to 10).
+
+Any number of router processes answer `orders.submit`, `orders.cancel` and `orders.get`, and share custody's
+events; one of them at a time translates the engine's events.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack
+from decimal import Decimal, InvalidOperation
+
+import msgspec
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import (
+    CancelOrder,
+    CancelOrderReply,
+    GetOrder,
+    GetOrderReply,
+    Message,
+    SubmitOrder,
+    SubmitOrderReply,
+)
+from openspot.domain.market import load_markets
+from openspot.kit import database
+from openspot.kit.bus import Bus
+from openspot.kit.clock import system_clock
+from openspot.kit.health import Health, serve_health
+from openspot.kit.log import get_logger
+from openspot.kit.secrets_file import with_secrets
+from openspot.kit.settings import Settings
+from openspot.router.balances import AvailableFunds
+from openspot.router.custody_bridge import CustodyBridge
+from openspot.router.engine_client import EngineClient
+from openspot.router.enquiry import Enquiry
+from openspot.router.known_orders import KnownOrders
+from openspot.router.order_ids import OrderIds
+from openspot.router.placements import Placements
+from openspot.router.reference_prices import ReferencePrices
+from openspot.router.rejections import Rejections
+from openspot.router.store import Store
+from openspot.router.submission import Submission
+from openspot.router.symbols import Symbols
+from openspot.router.translator import Translator
+
+log = get_logger("router")
+
+PLACEMENTS_WAITING_MAX = 8192
+
+
+class _TradePrice(Message, frozen=True):
+    """Of a `trades.executed`, what a reference price needs."""
+
+    symbol: str
+    price: str
+    timestamp: int
+
+
+async def run(settings: Settings, stop: asyncio.Event) -> None:
+    """Run a router until `stop` is set. Raises if a part that it cannot be without is missing at start."""
+    settings = with_secrets(settings)
+    async with AsyncExitStack() as stack:
+        bus = await Bus.connect(settings, "router")
+        stack.push_async_callback(bus.close)
+        await bus.ensure_streams()
+        pool = await database.create_pool(settings)
+        stack.push_async_callback(pool.close)
+        engine = EngineClient(settings)
+        stack.push_async_callback(engine.close)
+        store = Store(pool)
+        configuration = load_markets()
+        symbols = Symbols(configuration, engine.load_symbols)
+        translator = Translator(
+            settings=settings, bus=bus, store=store, session=engine.session, engine_url=settings.engine_url
+        )
+
+        health = Health()
+        health.add("bus", bus.check, vital=True)
+        health.add("engine", engine.check)
+        health.add("database", lambda: database.check(pool))
+        health.add("symbols", symbols.check)
+        health.add("translator", translator.check)
+        server = await serve_health(health, settings.host, settings.router_port)
+        stack.push_async_callback(server.stop)
+
+        await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
+        reference_prices = ReferencePrices(int(settings.reference_price_age_s_max * 1000))
+        await _follow_trades(bus, reference_prices)
+        known_orders = KnownOrders(settings.known_orders_max)
+        order_ids = OrderIds(store.take_id_block)
+        stack.push_async_callback(order_ids.close)
+        placements = Placements(
+            engine.place_orders, wait_s_max=settings.request_timeout_s * 0.3, waiting_max=PLACEMENTS_WAITING_MAX
+        )
+        stack.push_async_callback(placements.close)
+        rejections = Rejections(bus, store)
+        submission = Submission(
+            markets=symbols.markets,
+            reference_prices=reference_prices,
+            funds=AvailableFunds(bus, engine, settings.balance_check_timeout_s),
+            order_ids=order_ids,
+            known_orders=known_orders,
+            placements=placements,
+            rejections=rejections,
+            clock=system_clock,
+            honour_time_in_force=settings.honour_time_in_force,
+        )
+        enquiry = Enquiry(
+            specs=symbols.specs, known_orders=known_orders, store=store, engine=engine, clock=system_clock
+        )
+        bridge = CustodyBridge(bus, engine, configuration.assets, system_clock)
+
+        queue = subjects.ORDER_ROUTER_QUEUE
+        await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, _refuse_submit)
+        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, enquiry.cancel, _refuse_cancel)
+        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, enquiry.get, _refuse_get)
+        work = [rejections.run(), translator.run(), bridge.run(stop)]
+        if settings.symbol_refresh_s:
+            work.append(symbols.keep_fresh(settings.symbol_refresh_s))
+        log.info("taking orders", markets=len(symbols.markets))
+        try:
+            await _until(stop, [asyncio.create_task(task) for task in work])
+        finally:
+            # First of all no more requests: what they need is closed after it.
+            await bus.close()
+
+
+async def _until(stop: asyncio.Event, work: list[asyncio.Task[None]]) -> None:
+    """Wait for `stop`, or for a task that ends before it, whose fault is raised; then end them all."""
+    stopped = asyncio.create_task(stop.wait())
+    try:
+        done, _ = await asyncio.wait({stopped, *work}, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in (stopped, *work):
+            task.cancel()
+        await asyncio.gather(stopped, *work, return_exceptions=True)
+
+
+async def _follow_trades(bus: Bus, reference_prices: ReferencePrices) -> None:
+    """Every router takes reference prices from the trades that the translating one publishes."""
+
+    async def note(_: str, trade: _TradePrice) -> None:
+        try:
+            price = Decimal(trade.price)
+        except InvalidOperation:
+            log.warning("trade without a readable price", symbol=trade.symbol, price=trade.price)
+            return
+        reference_prices.note(trade.symbol, price, trade.timestamp)
+
+    await bus.subscribe(subjects.TRADES_EXECUTED, _TradePrice, note)
+
+
+def _refuse_submit(reason: str) -> msgspec.Struct:
+    return SubmitOrderReply(False, error=reason)
+
+
+def _refuse_cancel(reason: str) -> msgspec.Struct:
+    return CancelOrderReply(False, reason)
+
+
+def _refuse_get(reason: str) -> msgspec.Struct:
+    return GetOrderReply(error=reason)

@@ -1,0 +1,316 @@
+"""exchange.v1.OrderService over gRPC."""
+
+import asyncio
+
+import grpc
+import pytest
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from tests.support.engine_client import SCALE, EngineClient, order
+
+
+@pytest.mark.spec("A1.1-10", "B4.4-18", "B4.4-21", "B4.4-29")
+async def test_an_order_that_rests_is_accepted_and_shows_in_the_book(engine: EngineClient) -> None:
+    await engine.fund()
+    answer = await engine.place("buy", "100", "2", order_id=7)
+    assert (answer.order_id, answer.status, answer.result_code) == (7, pb.ACCEPTED, "SUCCESS")
+    assert (answer.filled_quantity, answer.remaining_quantity) == (0, 2 * SCALE)
+    assert (answer.notional, answer.fee) == ("0", "0")
+    assert answer.sequence == await engine.last_sequence()
+    assert answer.timestamp > 1_600_000_000_000
+    _, book = await engine.request("GET", "/api/v1/marketdata/orderbook/BTC-USD")
+    assert book["bids"] == [["100", "2"]]
+
+
+@pytest.mark.spec("A1.2-02", "A1.2-03")
+async def test_a_crossing_order_is_filled_with_exact_notional_and_fee(engine: EngineClient) -> None:
+    await engine.fund("maker")
+    await engine.fund("taker")
+    await engine.place("sell", "100.01", "0.3", "maker")
+    await engine.place("sell", "100.02", "0.3", "maker")
+    answer = await engine.place("buy", "100.02", "0.5", "taker")
+    assert (answer.status, answer.filled_quantity, answer.remaining_quantity) == (pb.ACCEPTED, SCALE // 2, 0)
+    assert answer.notional == "50.007"  # 0.3 × 100.01 + 0.2 × 100.02
+    assert answer.fee == "0.1250175"  # 25 bps of it
+    # ACCEPTED and two trades.
+    assert answer.sequence == await engine.last_sequence()
+
+
+@pytest.mark.spec("A1.2-01", "B4.4-22")
+async def test_an_order_without_funds_is_rejected(engine: EngineClient) -> None:
+    await engine.fund("alice", USD="100")
+    # The price is covered, its worst fee is not.
+    answer = await engine.place("buy", "100", "1")
+    assert (answer.status, answer.result_code) == (pb.REJECTED, "RISK_NSF")
+    assert (answer.filled_quantity, answer.remaining_quantity) == (0, SCALE)
+    nobody = await engine.place("sell", "100", "1", "nobody")
+    assert (nobody.status, nobody.result_code) == (pb.REJECTED, "RISK_NSF")
+
+
+@pytest.mark.spec("B4.4-23")
+async def test_an_ioc_on_an_empty_book_is_cancelled(engine: EngineClient) -> None:
+    await engine.fund()
+    answer = await engine.place(type=pb.IOC)
+    assert (answer.status, answer.result_code, answer.remaining_quantity) == (pb.CANCELLED, "IOC_REMAINDER", 0)
+    assert (await engine.find(answer.order_id)).status == "CANCELLED"
+
+
+@pytest.mark.spec("B4.4-19")
+async def test_each_public_order_type_is_taken(engine: EngineClient) -> None:
+    await engine.fund("maker")
+    await engine.fund("taker")
+    await engine.place("sell", "100", "3", "maker")
+    for order_type, fields in (
+        (pb.GTC, {}),
+        (pb.IOC, {}),
+        (pb.FOK, {}),
+        (pb.FOK_BUDGET, {"budget": "50.0"}),
+    ):
+        answer = await engine.place("buy", "100", "0.5", "taker", type=order_type, **fields)
+        assert (answer.status, answer.filled_quantity) == (pb.ACCEPTED, SCALE // 2), order_type
+
+
+@pytest.mark.spec("B4.4-19")
+@pytest.mark.parametrize("order_type", [0, 5, 6, 99, -1, 256 + 1, 2**31 - 1])
+async def test_another_order_type_is_refused_also_the_internal_post_only(
+    engine: EngineClient, order_type: int
+) -> None:
+    await engine.fund()
+    answer = await engine.place(type=order_type)
+    assert (answer.status, answer.result_code) == (pb.REJECTED, "INVALID_ORDER_TYPE")
+
+
+@pytest.mark.spec("B4.4-20")
+async def test_the_reserve_price_of_a_buy_decides_what_is_held(engine: EngineClient) -> None:
+    await engine.fund("alice", USD="1002.50")
+    # A reserve of 1000 holds 1000 and its worst fee of 25 bps: all there is.
+    assert (await engine.place("buy", "100", "1", reserve_price=100_001)).result_code == "RISK_NSF"
+    answer = await engine.place("buy", "100", "1", reserve_price=100_000)
+    assert answer.status == pb.ACCEPTED
+    usd = (await engine.balances())["USD"]
+    assert (usd.locked, usd.reserved) == ("100", "902.5")
+    assert (await engine.place("buy", "100", "1", reserve_price=9_999)).result_code == "RISK_INVALID_RESERVE_BID_PRICE"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"side": 0}, "INVALID_SIDE"),
+        ({"side": 3}, "INVALID_SIDE"),
+        ({"side": 257}, "INVALID_SIDE"),
+        ({"side": -1}, "INVALID_SIDE"),
+        ({"order_id": 0}, "INVALID_ORDER_ID"),
+        ({"price": 0}, "INVALID_PRICE"),
+        ({"price": -1}, "INVALID_PRICE"),
+        ({"price": 2**63 - 1}, "INVALID_PRICE"),
+        ({"price": -(2**63)}, "INVALID_PRICE"),
+        ({"quantity": 0}, "INVALID_QUANTITY"),
+        ({"quantity": -5}, "INVALID_QUANTITY"),
+        ({"quantity": 2**63 - 1}, "INVALID_QUANTITY"),
+        ({"quantity": 2**62, "price": 2**62}, "NOTIONAL_TOO_LARGE"),
+        ({"reserve_price": -1}, "RISK_INVALID_RESERVE_BID_PRICE"),
+        ({"type": pb.FOK_BUDGET}, "INVALID_BUDGET"),
+        ({"type": pb.FOK_BUDGET, "budget": "NaN"}, "INVALID_BUDGET"),
+        ({"type": pb.FOK_BUDGET, "budget": "-1"}, "INVALID_BUDGET"),
+        ({"type": pb.FOK_BUDGET, "budget": "1e999"}, "INVALID_BUDGET"),
+        ({"type": pb.FOK_BUDGET, "budget": "0.0000000000000000001"}, "INVALID_BUDGET"),
+        ({"symbol": "XXX-YYY"}, "INVALID_SYMBOL"),
+        ({"symbol": ""}, "INVALID_SYMBOL"),
+        ({"symbol": "btc-usd; drop"}, "INVALID_SYMBOL"),
+        ({"participant_id": ""}, "AUTH_INVALID_USER"),
+        ({"participant_id": "a b"}, "AUTH_INVALID_USER"),
+        ({"participant_id": "a.b.>"}, "AUTH_INVALID_USER"),
+        ({"participant_id": "x" * 65}, "AUTH_INVALID_USER"),
+        ({"participant_id": "house:fees"}, "PARTICIPANT_INACTIVE"),
+        ({"external_id": "x" * 65}, "INVALID_ORDER_ID"),
+        ({"metadata": "x" * 4097}, "UNSUPPORTED_COMMAND"),
+    ],
+)
+async def test_a_bad_field_is_rejected_with_a_code_and_changes_nothing(
+    engine: EngineClient, fields: dict[str, object], code: str
+) -> None:
+    await engine.fund()
+    request = order()
+    for name, value in fields.items():
+        setattr(request, name, value)
+    answer = await engine.send(request)
+    assert (answer.status, answer.result_code) == (pb.REJECTED, code)
+    assert (answer.filled_quantity, answer.notional, answer.fee) == (0, "0", "0")
+    assert {name: balance.locked for name, balance in (await engine.balances()).items()} == {"USD": "0", "BTC": "0"}
+    assert (await engine.place()).status == pb.ACCEPTED
+
+
+@pytest.mark.spec("A1.4-06", "A1.4-14", "B4.4-24")
+async def test_a_cancel_removes_the_order_and_frees_its_funds_at_once(engine: EngineClient) -> None:
+    await engine.fund()
+    placed = await engine.place("buy", "100", "2")
+    assert (await engine.balances())["USD"].locked == "200"
+    answer = await engine.cancel(placed.order_id, symbol="BTC-USD")
+    assert (answer.status, answer.result_code, answer.cancelled_quantity) == (pb.ACCEPTED, "SUCCESS", 2 * SCALE)
+    assert answer.sequence == placed.sequence + 1
+    usd = (await engine.balances())["USD"]
+    assert (usd.locked, usd.reserved, usd.available) == ("0", "0", "1000000")
+    assert (await engine.find(placed.order_id)).status == "CANCELLED"
+    again = await engine.cancel(placed.order_id)
+    assert (again.status, again.result_code, again.sequence) == (pb.REJECTED, "MATCHING_UNKNOWN_ORDER_ID", 0)
+
+
+@pytest.mark.spec("A1.4-01")
+async def test_only_the_owner_cancels_and_only_on_the_right_symbol(engine: EngineClient) -> None:
+    await engine.fund()
+    await engine.fund("bob")
+    placed = await engine.place()
+    for participant, symbol, code in (
+        ("bob", "", "AUTH_INVALID_USER"),
+        ("stranger", "", "AUTH_INVALID_USER"),
+        ("", "", "AUTH_INVALID_USER"),
+        ("alice", "ETH-USD", "MATCHING_UNKNOWN_ORDER_ID"),
+        ("alice", "NO-SUCH", "MATCHING_UNKNOWN_ORDER_ID"),
+    ):
+        answer = await engine.cancel(placed.order_id, participant, symbol=symbol)
+        assert (answer.status, answer.result_code) == (pb.REJECTED, code)
+    assert (await engine.find(placed.order_id)).status == "OPEN"
+
+
+async def test_an_order_is_cancelled_and_found_by_its_external_id(engine: EngineClient) -> None:
+    await engine.fund()
+    placed = await engine.place(external_id="mine")
+    assert (await engine.find(external_id="mine")).order_id == placed.order_id
+    answer = await engine.cancel(0, external_id="mine")
+    assert (answer.order_id, answer.result_code) == (placed.order_id, "SUCCESS")
+    assert (await engine.cancel(0, external_id="nobody's")).result_code == "MATCHING_UNKNOWN_ORDER_ID"
+    assert not (await engine.find(external_id="nobody's")).found
+    assert not (await engine.find(12345)).found
+
+
+async def test_a_move_changes_the_price_and_matches_anew(engine: EngineClient) -> None:
+    await engine.fund("maker")
+    await engine.fund("taker")
+    await engine.place("sell", "105", "1", "maker")
+    placed = await engine.place("buy", "100", "3", "taker")
+    move = pb.MoveOrderRequest(order_id=placed.order_id, participant_id="taker", symbol="BTC-USD", price=105_00)
+    answer = await engine.orders.MoveOrder(move)
+    assert (answer.status, answer.filled_quantity, answer.remaining_quantity) == (pb.ACCEPTED, SCALE, 2 * SCALE)
+    assert answer.sequence == await engine.last_sequence()
+    found = await engine.find(placed.order_id)
+    assert (found.status, found.price, found.remaining_quantity) == ("PARTIALLY_FILLED", 105_00, 2 * SCALE)
+    for fields, code in (
+        ({"price": 0}, "INVALID_PRICE"),
+        ({"participant_id": "maker"}, "AUTH_INVALID_USER"),
+        ({"symbol": "ETH-USD"}, "MATCHING_UNKNOWN_ORDER_ID"),
+        ({"order_id": 999}, "MATCHING_UNKNOWN_ORDER_ID"),
+    ):
+        bad = pb.MoveOrderRequest()
+        bad.CopyFrom(move)
+        for name, value in fields.items():
+            setattr(bad, name, value)
+        refused = await engine.orders.MoveOrder(bad)
+        assert (refused.status, refused.result_code, refused.sequence) == (pb.REJECTED, code, 0)
+
+
+async def test_a_reduce_takes_a_quantity_off_and_keeps_the_place(engine: EngineClient) -> None:
+    await engine.fund()
+    placed = await engine.place("buy", "100", "3")
+    request = pb.ReduceOrderRequest(order_id=placed.order_id, participant_id="alice", quantity=SCALE)
+    answer = await engine.orders.ReduceOrder(request)
+    assert (answer.status, answer.remaining_quantity) == (pb.ACCEPTED, 2 * SCALE)
+    assert (await engine.balances())["USD"].locked == "200"
+    refused = await engine.orders.ReduceOrder(
+        pb.ReduceOrderRequest(order_id=placed.order_id, participant_id="alice", quantity=-1)
+    )
+    assert (refused.status, refused.result_code) == (pb.REJECTED, "INVALID_QUANTITY")
+    request.quantity = 100 * SCALE
+    assert (await engine.orders.ReduceOrder(request)).remaining_quantity == 0
+    assert (await engine.find(placed.order_id)).status == "CANCELLED"
+
+
+async def test_a_filled_and_a_rejected_order_are_remembered(engine: EngineClient) -> None:
+    await engine.fund("maker")
+    await engine.fund("taker")
+    maker = await engine.place("sell", "100", "1", "maker")
+    taker = await engine.place("buy", "100", "1", "taker")
+    rejected = await engine.place("buy", "100", "1", "poor")
+    for order_id, status, remaining in (
+        (maker.order_id, "FILLED", 0),
+        (taker.order_id, "FILLED", 0),
+        (rejected.order_id, "REJECTED", SCALE),
+    ):
+        found = await engine.find(order_id)
+        assert (found.found, found.status, found.quantity, found.remaining_quantity) == (True, status, SCALE, remaining)
+    found = await engine.find(maker.order_id)
+    assert (found.participant_id, found.symbol, found.side, found.price) == ("maker", "BTC-USD", pb.SELL, 100_00)
+    assert found.external_id == f"external-{maker.order_id}"
+
+
+async def test_an_id_that_was_used_is_refused_without_an_event(engine: EngineClient) -> None:
+    await engine.fund()
+    live = await engine.place()
+    ended = await engine.place(type=pb.IOC)
+    before = await engine.last_sequence()
+    for placed in (live, ended):
+        for fields in ({"order_id": placed.order_id, "external_id": "new"}, {"external_id": f"external-{placed.order_id}"}):
+            answer = await engine.place(**fields)
+            assert (answer.status, answer.result_code) == (pb.REJECTED, "DUPLICATE_ORDER_ID")
+            assert answer.sequence == 0
+    assert await engine.last_sequence() == before
+    assert (await engine.find(live.order_id)).status == "OPEN"
+
+
+async def test_an_id_is_refused_while_the_first_order_is_still_on_its_way(engine: EngineClient) -> None:
+    await engine.fund()
+    requests = [order(order_id=1_000_000, external_id="twin") for _ in range(50)]
+    answers = await asyncio.gather(*(engine.orders.PlaceOrder(request) for request in requests))
+    assert sorted(answer.result_code for answer in answers) == ["DUPLICATE_ORDER_ID"] * 49 + ["SUCCESS"]
+    assert (await engine.balances())["USD"].locked == "100"
+
+
+async def test_orders_of_one_call_are_taken_in_their_order_and_answered_each(engine: EngineClient) -> None:
+    await engine.fund("maker")
+    await engine.fund("taker")
+    first = order("sell", "100", "1", "maker")
+    requests = [
+        first,
+        order("sell", "101", "1", "maker"),
+        order(order_id=first.order_id),
+        order("buy", "101", "1.5", "taker"),
+        order("buy", "1", "1", "poor"),
+        order("buy", participant="no body"),
+        order("buy", "50", "1", "taker"),
+    ]
+    answers = (await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=requests))).orders
+    assert [(answer.order_id, answer.result_code) for answer in answers] == [
+        (requests[0].order_id, "SUCCESS"),
+        (requests[1].order_id, "SUCCESS"),
+        (first.order_id, "DUPLICATE_ORDER_ID"),
+        (requests[3].order_id, "SUCCESS"),
+        (requests[4].order_id, "RISK_NSF"),
+        (requests[5].order_id, "AUTH_INVALID_USER"),
+        (requests[6].order_id, "SUCCESS"),
+    ]
+    assert (answers[3].filled_quantity, answers[3].notional, answers[3].fee) == (3 * SCALE // 2, "150.5", "0.37625")
+    taken = [answer.sequence for answer in answers if answer.sequence]
+    assert taken == sorted(taken)
+    assert taken[-1] == await engine.last_sequence()
+
+
+async def test_an_empty_call_is_answered_and_an_oversized_one_refused(engine: EngineClient) -> None:
+    assert len((await engine.orders.PlaceOrders(pb.PlaceOrdersRequest())).orders) == 0
+    too_many = [pb.PlaceOrderRequest(order_id=number) for number in range(engine.settings.engine_batch_max + 1)]
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=too_many))
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "orders" in (caught.value.details() or "")
+
+
+@pytest.mark.spec("A9-03")
+async def test_the_package_holds_the_named_services(engine: EngineClient) -> None:
+    from openspot.contracts.gen.exchange.v1 import accounts_pb2, admin_pb2, market_data_pb2
+
+    services = {
+        service.full_name
+        for module in (pb, accounts_pb2, market_data_pb2, admin_pb2)
+        for service in module.DESCRIPTOR.services_by_name.values()
+    }
+    assert services == {
+        f"exchange.v1.{name}" for name in ("OrderService", "AccountService", "MarketDataService", "AdminService")
+    }

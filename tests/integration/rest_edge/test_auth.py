@@ -1,0 +1,238 @@
+"""Users and sessions through the REST edge, on the real database and bus."""
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import jwt
+import pytest
+
+from openspot.kit.settings import Settings
+from openspot.rest_edge.auth.schemas import LogoutAnswer, TokensAnswer, UserAnswer
+from tests.support.fake_engine_http import FakeEngineHttp
+from tests.support.rest_client import Reply, RestClient, running_edge
+from tests.support.waiting import eventually
+
+EMAIL = "ada@example.org"
+PASSWORD = "correct horse battery"
+CREDENTIALS = {"email": EMAIL, "password": PASSWORD}
+
+
+@pytest.fixture
+async def visitor(edge: RestClient) -> RestClient:
+    """A client without a token."""
+    edge.token = None
+    return edge
+
+
+async def log_in(client: RestClient) -> dict[str, Any]:
+    reply = await client("POST", "/auth/login", CREDENTIALS)
+    assert reply.status == 200, reply.body
+    client.token = reply.body["accessToken"]
+    return dict(reply.body)
+
+
+async def refresh(client: RestClient, token: str) -> Reply:
+    return await client("POST", "/auth/refresh", {"refreshToken": token})
+
+
+@pytest.mark.spec("A5-11", "B4.1-32")
+async def test_register_creates_a_user_whose_password_is_kept_as_a_hash(
+    visitor: RestClient, pool: asyncpg.Pool
+) -> None:
+    reply = await visitor("POST", "/auth/register", {"email": " Ada@Example.ORG ", "password": PASSWORD})
+    assert reply.status == 201
+    user = UserAnswer.model_validate(reply.body)
+    assert (user.email, user.role) == (EMAIL, "user")
+    row = await pool.fetchrow("SELECT * FROM users")
+    assert (row["user_id"], row["email"]) == (user.user_id, EMAIL)
+    assert row["password_hash"].startswith("$argon2id$")
+
+
+@pytest.mark.spec("A5-01", "A5-08", "B4.1-31")
+async def test_login_gives_tokens_that_work(
+    visitor: RestClient, settings: Settings, engine: FakeEngineHttp
+) -> None:
+    user = (await visitor("POST", "/auth/register", CREDENTIALS)).body
+    tokens = await log_in(visitor)
+    TokensAnswer.model_validate(tokens)
+    assert (tokens["tokenType"], tokens["expiresIn"], tokens["userId"]) == ("Bearer", 900, user["userId"])
+    claims = jwt.decode(tokens["accessToken"], settings.jwt_secret, algorithms=["HS256"])
+    assert {"sub", "role", "sid", "iat", "exp", "jti"} <= set(claims)
+    assert (claims["sub"], claims["role"], claims["exp"] - claims["iat"]) == (user["userId"], "user", 900)
+    assert (await visitor("GET", "/accounts/balances")).status == 200
+
+
+async def test_an_email_address_registers_once(visitor: RestClient) -> None:
+    replies = await asyncio.gather(*(visitor("POST", "/auth/register", CREDENTIALS) for _ in range(4)))
+    assert sorted(reply.status for reply in replies) == [201, 409, 409, 409]
+    assert {reply.code for reply in replies if reply.status == 409} == {"EMAIL_TAKEN"}
+
+
+async def test_wrong_credentials_are_refused_alike_and_take_alike(visitor: RestClient) -> None:
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    began = time.perf_counter()
+    wrong = await visitor("POST", "/auth/login", CREDENTIALS | {"password": "wrong password"})
+    between = time.perf_counter()
+    unknown = await visitor("POST", "/auth/login", CREDENTIALS | {"email": "bob@example.org"})
+    ended = time.perf_counter()
+    for reply in (wrong, unknown):
+        assert (reply.status, reply.code) == (401, "INVALID_CREDENTIALS")
+    assert wrong.message == unknown.message
+    # A hash is checked in both cases: without one the answer would come in a few milliseconds.
+    assert (ended - between) > 0.3 * (between - began)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("register", {"email": "ada"}, "email must be an email address"),
+        ("register", {"email": "a b@example.org"}, "email must be an email address"),
+        ("register", {"email": "a@b..org"}, "email must be an email address"),
+        ("register", {"email": f"{'a' * 250}@example.org"}, "email must be an email address"),
+        ("register", {"email": 5}, "email must be an email address"),
+        ("register", {"password": "too short"}, "password must be at least 10 characters long"),
+        ("register", {"password": "x" * 129}, "password must be at most 128 characters long"),
+        ("register", {"password": None}, "password must be a text"),
+        ("register", {"password": EMAIL.upper()}, "password must not be the email address"),
+        ("register", {"role": "admin"}, "property role should not exist"),
+        ("login", {"email": ["x"]}, "email must be an email address"),
+        ("login", {"mfa": "1"}, "property mfa should not exist"),
+        ("login", {"password": ""}, "password must be at least 1 characters long"),
+    ],
+)
+async def test_bad_credentials_are_refused_by_field(
+    visitor: RestClient, path: str, body: dict[str, Any], message: str
+) -> None:
+    reply = await visitor("POST", f"/auth/{path}", CREDENTIALS | body)
+    assert (reply.status, reply.message) == (400, [message])
+
+
+@pytest.mark.spec("A5-10", "B4.1-33")
+async def test_a_refresh_token_works_once_and_gives_the_next(
+    visitor: RestClient, pool: asyncpg.Pool, engine: FakeEngineHttp
+) -> None:
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    first = await log_in(visitor)
+    reply = await refresh(visitor, first["refreshToken"])
+    assert reply.status == 200
+    TokensAnswer.model_validate(reply.body)
+    assert reply.body["refreshToken"] != first["refreshToken"]
+    visitor.token = reply.body["accessToken"]
+    assert (await visitor("GET", "/accounts/balances")).status == 200
+    rows = await pool.fetch("SELECT * FROM refresh_tokens ORDER BY created_at")
+    assert [row["used_at"] is None for row in rows] == [False, True]
+    assert len({row["family_id"] for row in rows}) == 1
+    assert 29.9 < (rows[1]["expires_at"] - rows[1]["created_at"]).total_seconds() / 86_400 < 30.1
+    assert not any(first["refreshToken"].encode() in bytes(row["token_hash"]) for row in rows)
+
+
+@pytest.mark.spec("A5-10")
+async def test_a_refresh_token_that_is_used_twice_ends_the_session(visitor: RestClient) -> None:
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    first = await log_in(visitor)
+    second = (await refresh(visitor, first["refreshToken"])).body
+    reply = await refresh(visitor, first["refreshToken"])
+    assert (reply.status, reply.code) == (401, "REFRESH_TOKEN_REUSED")
+    reply = await refresh(visitor, second["refreshToken"])
+    assert (reply.status, reply.code) == (401, "INVALID_REFRESH_TOKEN")
+    for tokens in (first, second):
+        visitor.token = tokens["accessToken"]
+        assert (await visitor("GET", "/accounts/balances")).status == 401
+    another = await log_in(visitor)
+    assert (await refresh(visitor, another["refreshToken"])).status == 200
+
+
+async def test_of_two_refreshes_at_once_one_wins_and_the_session_ends(
+    visitor: RestClient, pool: asyncpg.Pool
+) -> None:
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    token = (await log_in(visitor))["refreshToken"]
+    replies = await asyncio.gather(*(refresh(visitor, token) for _ in range(6)))
+    assert sorted(reply.status for reply in replies) == [200, 401, 401, 401, 401, 401]
+    [winner] = [reply for reply in replies if reply.status == 200]
+    assert (await refresh(visitor, winner.body["refreshToken"])).status == 401
+    assert await pool.fetchval("SELECT count(*) FROM refresh_tokens WHERE revoked_at IS NULL") == 0
+
+
+async def test_an_expired_or_unknown_refresh_token_is_refused(visitor: RestClient, pool: asyncpg.Pool) -> None:
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    token = (await log_in(visitor))["refreshToken"]
+    await pool.execute("UPDATE refresh_tokens SET expires_at = $1", datetime.now(UTC) - timedelta(seconds=1))
+    reply = await refresh(visitor, token)
+    assert (reply.status, reply.message) == (401, "the refresh token has expired")
+    for unknown in ("nonsense", "\ud800", "a" * 256):
+        assert (await refresh(visitor, unknown)).status in (400, 401)
+    assert (await refresh(visitor, "x" * 257)).message == ["refreshToken must be at most 256 characters long"]
+
+
+@pytest.mark.spec("A5-09")
+async def test_a_refresh_token_of_one_process_works_at_another(visitor: RestClient, settings: Settings) -> None:
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    token = (await log_in(visitor))["refreshToken"]
+    async with running_edge(settings.model_copy(update={"rest_port": settings.ws_port})) as other:
+        reply = await refresh(other, token)
+        assert reply.status == 200
+        assert (await refresh(visitor, reply.body["refreshToken"])).status == 200
+
+
+@pytest.mark.spec("B4.1-34")
+async def test_logout_ends_the_session_here_and_at_every_process(visitor: RestClient, settings: Settings) -> None:
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    other_session = await log_in(visitor)
+    tokens = await log_in(visitor)
+    async with running_edge(settings.model_copy(update={"rest_port": settings.ws_port})) as other:
+        other.token = tokens["accessToken"]
+        assert (await other("GET", "/orders")).status == 200
+        reply = await visitor("POST", "/auth/logout")
+        assert reply.status == 200
+        LogoutAnswer.model_validate(reply.body)
+        reply = await visitor("GET", "/orders")
+        assert (reply.status, reply.code, reply.message) == (401, "UNAUTHENTICATED", "the session has ended")
+        assert (await refresh(visitor, tokens["refreshToken"])).status == 401
+
+        async def refused_there() -> bool:
+            return (await other("GET", "/orders")).status == 401
+
+        await eventually(refused_there)
+    visitor.token = other_session["accessToken"]
+    assert (await visitor("GET", "/orders")).status == 200
+
+
+async def test_a_process_that_starts_later_knows_the_ended_sessions(visitor: RestClient, settings: Settings) -> None:
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    tokens = await log_in(visitor)
+    await visitor("POST", "/auth/logout")
+    async with running_edge(settings.model_copy(update={"rest_port": settings.ws_port})) as other:
+        other.token = tokens["accessToken"]
+
+        async def refused_there() -> bool:
+            return (await other("GET", "/orders")).status == 401
+
+        await eventually(refused_there)
+
+
+async def test_guessing_a_password_is_slowed_down_for_that_account_only(visitor: RestClient) -> None:
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    wrong = CREDENTIALS | {"password": "wrong password"}
+    statuses = [(await visitor("POST", "/auth/login", wrong)).status for _ in range(10)]
+    assert statuses == [401] * 10
+    reply = await visitor("POST", "/auth/login", CREDENTIALS)
+    assert (reply.status, reply.code) == (429, "TOO_MANY_LOGINS")
+    assert 0 < int(reply.headers["Retry-After"]) <= 900
+    other = {"email": "bob@example.org", "password": PASSWORD}
+    await visitor("POST", "/auth/register", other)
+    assert (await visitor("POST", "/auth/login", other)).status == 200
+
+
+async def test_a_hash_of_old_parameters_is_renewed_at_login(visitor: RestClient, pool: asyncpg.Pool) -> None:
+    from argon2 import PasswordHasher
+
+    await visitor("POST", "/auth/register", CREDENTIALS)
+    weak = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    await pool.execute("UPDATE users SET password_hash = $1", weak)
+    await log_in(visitor)
+    assert await pool.fetchval("SELECT password_hash FROM users") != weak
+    await log_in(visitor)

@@ -1,0 +1,229 @@
+"""Who may ask for what: tokens, the guard, and the shape of every refusal."""
+
+import time
+from typing import Any
+
+import jwt
+import pytest
+
+from openspot.kit.settings import Settings
+from openspot.rest_edge.answers import ErrorAnswer
+from tests.support.fake_engine_http import FakeEngineHttp
+from tests.support.fake_router import FakeRouter
+from tests.support.rest_client import RestClient, running_edge
+
+SECRET = "test-secret-of-at-least-thirty-two-bytes"
+
+
+def token_of(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> str:
+    payload = {"sub": "u1", "role": "user", "exp": int(time.time()) + 600} | claims
+    return jwt.encode({k: v for k, v in payload.items() if v is not None}, secret, algorithm)
+
+
+@pytest.mark.spec("A5-02", "B4.1-01")
+async def test_every_route_of_the_document_needs_a_token_unless_it_is_on_the_list(edge: RestClient) -> None:
+    document = (await edge("GET", "/openapi.json", prefix="")).body
+    edge.token = None
+    public = {
+        "POST /api/v1/auth/login", "POST /api/v1/auth/register", "POST /api/v1/auth/refresh", "GET /api/v1/markets",
+        "GET /api/v1/markets/tickers", "GET /api/v1/markets/{symbol}", "GET /api/v1/markets/{symbol}/ticker",
+        "GET /api/v1/markets/{symbol}/orderbook", "GET /api/v1/markets/{symbol}/trades", "GET /api/v1/health",
+        "GET /api/v1/health/live", "GET /api/v1/health/ready", "GET /api/v1/metrics",
+    }  # fmt: skip
+    seen = set()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            seen.add(name := f"{method.upper()} {path}")
+            reply = await edge(method.upper(), path.replace("{symbol}", "BTC-USD"), prefix="")
+            assert (reply.status == 401) == (name not in public), name
+            assert (operation["security"] == []) == (name in public), name
+            if reply.status == 401:
+                assert reply.headers["WWW-Authenticate"] == "Bearer"
+    assert public < seen
+
+
+@pytest.mark.spec("A5-01", "A5-03", "A5-04")
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        (None, "a bearer token is required"),
+        ("Bearer", "the Authorization header must be: Bearer <token>"),
+        ("Basic dTpw", "the Authorization header must be: Bearer <token>"),
+        ("Bearer not.a.token", "the token is not valid"),
+        (f"Bearer {token_of(secret='another-secret-of-thirty-two-bytes!!')}", "the token is not valid"),
+        (f"Bearer {token_of(algorithm='HS384')}", "the token is not valid"),
+        (f"Bearer {token_of(secret='', algorithm='none')}", "the token is not valid"),
+        (f"Bearer {token_of(exp=int(time.time()) - 1)}", "the token has expired"),
+        (f"Bearer {token_of(exp=None)}", "the token is not valid"),
+        (f"Bearer {token_of(sub=None)}", "the token is not valid"),
+        (f"Bearer {token_of(sub='a.b')}", "the claim sub is not a user id"),
+        (f"Bearer {token_of(role='root')}", "the claim role is not known"),
+        (f"Bearer {token_of(typ='refresh')}", "the token is not an access token"),
+        (f"Bearer {'x' * 5000}", "the token is too long"),
+    ],
+)
+async def test_a_token_that_proves_nothing_is_refused(
+    edge: RestClient, header: str | None, reason: str
+) -> None:
+    edge.token = None
+    reply = await edge("GET", "/orders", headers={"Authorization": header} if header is not None else {})
+    assert (reply.status, reply.code, reply.message) == (401, "UNAUTHENTICATED", reason)
+
+
+@pytest.mark.spec("A5-01", "A5-05")
+async def test_the_secret_of_the_environment_signs(edge: RestClient, settings: Settings) -> None:
+    assert settings.jwt_secret == SECRET
+    reply = await edge("GET", "/orders", headers={"Authorization": f"bearer {token_of()}"})
+    assert reply.status == 200
+
+
+async def test_a_token_that_was_good_is_refused_from_its_expiry_on(edge: RestClient) -> None:
+    edge.as_user("u1", life_s=2)
+    assert (await edge("GET", "/orders")).status == 200
+    expires = jwt.decode(edge.token or "", options={"verify_signature": False})["exp"]
+    while time.time() < expires:
+        status = (await edge("GET", "/orders")).status
+        assert status == 200 or time.time() >= expires
+    assert (await edge("GET", "/orders")).message == "the token has expired"
+
+
+@pytest.mark.spec("A7-19", "A9-01", "B4.1-21")
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/orders", 404, "ROUTE_NOT_FOUND"),
+        ("GET", "/api/v1/nothing", 404, "ROUTE_NOT_FOUND"),
+        ("GET", "/api/v1/orders/a/b", 404, "ROUTE_NOT_FOUND"),
+        ("GET", "/api/v1/orders/", 404, "ROUTE_NOT_FOUND"),
+        ("GET", "/", 404, "ROUTE_NOT_FOUND"),
+        ("PUT", "/api/v1/orders", 405, "METHOD_NOT_ALLOWED"),
+        ("POST", "/api/v1/markets", 405, "METHOD_NOT_ALLOWED"),
+        ("DELETE", "/api/v1/markets/BTC-USD", 405, "METHOD_NOT_ALLOWED"),
+        ("PATCH", "/api/v1/markets/BTC-USD/ticker", 405, "METHOD_NOT_ALLOWED"),
+        ("OPTIONS", "/api/v1/orders", 405, "METHOD_NOT_ALLOWED"),
+        ("GET", "/api/v1/auth/login", 405, "METHOD_NOT_ALLOWED"),
+        ("GET", "/api/v1/markets/btc", 400, "VALIDATION_FAILED"),
+        ("GET", "/api/v1/markets/BTC-USD", 503, "SERVICE_UNAVAILABLE"),
+        ("GET", "/api/v1/orders/" + "x" * 65, 400, "VALIDATION_FAILED"),
+        ("GET", "/api/v1/orders/%00", 400, "VALIDATION_FAILED"),
+    ],
+)
+async def test_every_refusal_has_the_error_shape(
+    edge: RestClient, method: str, path: str, status: int, code: str
+) -> None:
+    reply = await edge(method, path, prefix="")
+    assert (reply.status, reply.code) == (status, code), reply.body
+    error = ErrorAnswer.model_validate(reply.body)
+    assert error.status_code == status
+    assert error.request_id == reply.headers["X-Request-Id"]
+    if status == 405:
+        assert reply.headers["Allow"]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [
+        ("application/json", 201),
+        ("application/json; charset=utf-8", 201),
+        ("Application/JSON", 201),
+        ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("multipart/form-data; boundary=x", 415),
+        ("", 415),
+    ],
+)
+async def test_only_json_is_taken(edge: RestClient, router: FakeRouter, content_type: str, status: int) -> None:
+    body = b'{"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1", "price": "1"}'
+    reply = await edge("POST", "/orders", raw=body, headers={"Content-Type": content_type})
+    assert reply.status == status
+    if status == 415:
+        ErrorAnswer.model_validate(reply.body)
+
+
+@pytest.mark.parametrize("size", [65_537, 200_000, 3_000_000])
+async def test_a_body_above_the_limit_is_refused(edge: RestClient, size: int) -> None:
+    reply = await edge("POST", "/orders", raw=b" " * size)
+    assert (reply.status, reply.code) == (413, "PAYLOAD_TOO_LARGE")
+    assert reply.message == "the body must be at most 65536 bytes long"
+
+
+async def test_a_chunked_body_above_the_limit_is_refused(edge: RestClient, settings: Settings) -> None:
+    import aiohttp
+
+    async def chunks() -> Any:
+        for _ in range(8):
+            yield b" " * 10_000
+
+    headers = {"Authorization": f"Bearer {edge.token}", "Content-Type": "application/json"}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{settings.rest_url}/api/v1/orders", data=chunks(), headers=headers) as response,
+    ):
+        assert response.status == 413
+        assert (await response.json())["code"] == "PAYLOAD_TOO_LARGE"
+
+
+async def test_a_fault_of_the_edge_shows_nothing_of_itself(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, router: FakeRouter
+) -> None:
+    from openspot.rest_edge.orders.service import OrderService
+
+    async def broken(*_: Any) -> None:
+        raise RuntimeError("secret detail")
+
+    for name in ("place", "list_of"):
+        monkeypatch.setattr(OrderService, name, broken)
+    body = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1", "price": "1"}
+    async with running_edge(settings) as edge:
+        edge.as_user("u1")
+        for reply in (await edge("GET", "/orders"), await edge("POST", "/orders", body)):
+            assert (reply.status, reply.code, reply.message) == (500, "INTERNAL_ERROR", "internal error")
+            assert "secret detail" not in str(reply.body)
+            ErrorAnswer.model_validate(reply.body)
+
+
+async def test_answers_carry_security_headers_and_no_cors(edge: RestClient, engine: FakeEngineHttp) -> None:
+    for path in ("/markets", "/nothing"):
+        headers = (await edge("GET", path, headers={"Origin": "http://evil.example"})).headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert headers["Cache-Control"] == "no-store"
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        assert "Access-Control-Allow-Origin" not in headers
+        assert "Server" not in headers
+
+
+async def test_cors_is_for_the_origins_that_are_set(settings: Settings) -> None:
+    origins = {"cors_origins": "http://good.example, http://also.example"}
+    async with running_edge(settings.model_copy(update=origins)) as edge:
+        good = await edge("GET", "/nothing", headers={"Origin": "http://good.example"})
+        assert good.status == 401
+        assert good.headers["Access-Control-Allow-Origin"] == "http://good.example"
+        evil = await edge("GET", "/nothing", headers={"Origin": "http://evil.example"})
+        assert "Access-Control-Allow-Origin" not in evil.headers
+
+
+async def test_a_client_address_is_not_taken_from_a_header_unless_its_proxy_is_trusted(
+    settings: Settings, pool: Any
+) -> None:
+    from tests.support.waiting import eventually
+
+    for trusted, expected in (("", "127.0.0.1"), ("127.0.0.1", "203.0.113.9")):
+        await pool.execute("DELETE FROM audit_records")
+        async with running_edge(settings.model_copy(update={"trusted_proxies": trusted})) as edge:
+            await edge("POST", "/nothing", headers={"X-Forwarded-For": "203.0.113.9"})
+            address = await eventually(lambda: pool.fetchval("SELECT address FROM audit_records"))
+        assert address == expected
+
+
+async def test_too_many_requests_at_a_time_are_refused(settings: Settings, router: FakeRouter) -> None:
+    import asyncio
+
+    body = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1", "price": "1"}
+    changed = {"rest_requests_max": 2, "request_timeout_s": 1.0}
+    async with running_edge(settings.model_copy(update=changed)) as edge:
+        edge.as_user("u1")
+        router.silent = True
+        replies = await asyncio.gather(*(edge("POST", "/orders", body) for _ in range(6)))
+        assert sorted(reply.status for reply in replies) == [503, 503, 503, 503, 504, 504]
+        assert {reply.code for reply in replies if reply.status == 503} == {"OVERLOADED"}

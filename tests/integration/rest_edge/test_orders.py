@@ -1,0 +1,457 @@
+"""Orders through the REST edge: real bus and database, a router of this process."""
+
+import asyncio
+import functools
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from openspot.contracts.messages import OrderRecord
+from openspot.domain.ids import ORDER_ID_TEXT
+from openspot.kit.bus import Bus
+from openspot.kit.settings import Settings
+from openspot.rest_edge import service
+from openspot.rest_edge.app import make_app
+from openspot.rest_edge.orders.schemas import OrderAnswer
+from tests.support.fake_router import FakeRouter
+from tests.support.rest_client import RestClient, running_edge
+
+LIMIT = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.5", "price": "100.25"}
+NOW = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
+
+
+async def add_row(pool: asyncpg.Pool, order_id: str, **fields: Any) -> None:
+    """An order row as the router writes it."""
+    row = {
+        "order_id": order_id,
+        "client_order_id": None,
+        "user_id": "u1",
+        "symbol": "BTC-USD",
+        "side": "buy",
+        "type": "limit",
+        "time_in_force": "gtc",
+        "price": "100",
+        "quantity": "2",
+        "filled_quantity": "0",
+        "filled_notional": "0",
+        "remaining_quantity": "2",
+        "fee": "0",
+        "fee_currency": "USD",
+        "status": "open",
+        "created_at": NOW,
+        "updated_at": NOW,
+    } | fields
+    numbers = {"price", "quantity", "filled_quantity", "filled_notional", "remaining_quantity", "fee"}
+    places = [f"${n}::text::numeric" if name in numbers else f"${n}" for n, name in enumerate(row, 1)]
+    await pool.execute(f"INSERT INTO orders ({', '.join(row)}) VALUES ({', '.join(places)})", *row.values())
+
+
+@pytest.mark.spec("A1.3-03", "A2.1-01", "A2.1-13", "B4.1-02", "B4.1-12")
+async def test_an_accepted_order_answers_201_with_the_record(edge: RestClient, router: FakeRouter) -> None:
+    reply = await edge("POST", "/orders", LIMIT | {"clientOrderId": "mine-1", "marginMode": "cross"})
+    assert reply.status == 201
+    OrderAnswer.model_validate(reply.body)
+    [request] = router.submitted
+    assert request.user_id == "u1"
+    assert ORDER_ID_TEXT.fullmatch(request.order.order_id)
+    assert reply.body["orderId"] == request.order.order_id
+    assert reply.body["status"] == "open"
+    assert (request.order.symbol, request.order.price, request.order.quantity) == ("BTC-USD", "100.25", "0.5")
+    assert (request.order.margin_mode, request.order.client_order_id) == ("cross", "mine-1")
+    assert reply.headers["X-Request-Id"]
+
+
+@pytest.mark.spec("A2.1-03", "A2.1-04")
+async def test_the_same_client_order_id_may_be_used_again(edge: RestClient, router: FakeRouter) -> None:
+    replies = [await edge("POST", "/orders", LIMIT | {"clientOrderId": "same"}) for _ in range(2)]
+    assert [reply.status for reply in replies] == [201, 201]
+    assert {reply.body["clientOrderId"] for reply in replies} == {"same"}
+    assert len({reply.body["orderId"] for reply in replies}) == 2
+
+
+@pytest.mark.spec("A1.3-01", "A2.1-10", "A2.1-14")
+async def test_values_are_transformed_and_any_letter_case_is_taken(edge: RestClient, router: FakeRouter) -> None:
+    body = b"""{"symbol": "BTC-USD", "side": "BUY", "type": "Market", "timeInForce": "IOC",
+                "quantity": 0.10, "maxSlippageBps": "50", "clientOrderId": 42}"""
+    reply = await edge("POST", "/orders", raw=body)
+    assert reply.status == 201, reply.body
+    order = router.submitted[0].order
+    assert (order.side, order.type, order.time_in_force) == ("buy", "market", "ioc")
+    assert (order.quantity, order.max_slippage_bps, order.client_order_id) == ("0.1", 50.0, "42")
+    assert (reply.body["side"], reply.body["type"], reply.body["timeInForce"]) == ("buy", "market", "ioc")
+
+
+BODIES: list[Any] = [
+    LIMIT,
+    LIMIT | {"color": "red", "quantity": "0"},
+    LIMIT | {"type": "market"},
+    LIMIT | {"quantity": "0.123456789012345678"},
+    [],
+    "{",
+    "",
+    '{"symbol": "BTC-USD", "side": "buy", "type": "limit", "price": 1, "quantity": 0.1234567890123456789}',
+]
+
+
+@pytest.mark.spec("A7-12")
+async def test_the_direct_way_and_fastapi_answer_the_same(
+    settings: Settings, router: FakeRouter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`POST /orders` is looked up past FastAPI; the route that the API's document shows answers alike."""
+    answers: list[list[tuple[int, Any]]] = []
+    for direct in (True, False):
+        monkeypatch.setattr(service, "make_app", functools.partial(make_app, direct=direct))
+        async with running_edge(settings) as edge:
+            edge.as_user("u1")
+            replies = [
+                await edge("POST", "/orders", raw=(body if isinstance(body, str) else json.dumps(body)).encode())
+                for body in BODIES
+            ]
+            for reply in replies:
+                reply.body.pop("requestId", None)
+                reply.body.pop("orderId", None)
+            answers.append([(reply.status, reply.body) for reply in replies])
+    assert answers[0] == answers[1]
+    assert [status for status, _ in answers[0]] == [201, 400, 400, 201, 400, 400, 400, 400]
+
+
+async def test_a_market_buy_may_name_what_to_spend(edge: RestClient, router: FakeRouter) -> None:
+    body = {"symbol": "BTC-USD", "side": "buy", "type": "market", "quoteQuantity": 100}
+    assert (await edge("POST", "/orders", body)).status == 201
+    order = router.submitted[0].order
+    assert (order.quote_quantity, order.quantity, order.price, order.time_in_force) == ("100", None, None, "ioc")
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [
+        ("RISK_NSF", "RISK_NSF"),
+        ("Stop orders are not yet supported", "ORDER_REJECTED"),
+        ("Market DOGE-USD not found", "ORDER_REJECTED"),
+    ],
+)
+@pytest.mark.spec("A1.3-19", "A1.3-33")
+async def test_a_rejected_order_answers_400_with_the_reason(
+    edge: RestClient, router: FakeRouter, reason: str, code: str
+) -> None:
+    router.reject_with = reason
+    reply = await edge("POST", "/orders", LIMIT)
+    assert (reply.status, reply.message, reply.code) == (400, reason, code)
+    assert reply.body["details"] == {"orderId": router.submitted[0].order.order_id, "status": "rejected"}
+
+
+@pytest.mark.spec("A1.3-04")
+async def test_without_a_router_an_order_answers_503(edge: RestClient) -> None:
+    reply = await edge("POST", "/orders", LIMIT)
+    assert (reply.status, reply.code) == (503, "SERVICE_UNAVAILABLE")
+    assert reply.headers["Retry-After"] == "1"
+
+
+@pytest.mark.spec("A1.3-04", "A7-09", "A7-10")
+async def test_an_order_that_is_not_answered_in_time_answers_504_with_its_id(
+    settings: Settings, router: FakeRouter
+) -> None:
+    async with running_edge(settings.model_copy(update={"request_timeout_s": 0.3})) as edge:
+        edge.as_user("u1")
+        router.silent = True
+        reply = await edge("POST", "/orders", LIMIT)
+        assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
+        assert reply.body["details"]["orderId"] == router.submitted[0].order.order_id
+
+
+@pytest.mark.spec("A8-05")
+def test_the_bus_request_timeout_is_5_s_by_default() -> None:
+    assert Settings.model_fields["request_timeout_s"].default == 5.0
+
+
+@pytest.mark.spec("A7-10")
+async def test_an_order_whose_fate_the_router_does_not_know_answers_504(edge: RestClient, router: FakeRouter) -> None:
+    router.unknown = True
+    reply = await edge("POST", "/orders", LIMIT)
+    assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
+    assert reply.body["details"]["orderId"] == router.submitted[0].order.order_id
+
+
+@pytest.mark.spec("B4.1-08")
+async def test_an_order_is_shown_from_its_row_and_before_that_from_the_router(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    await add_row(pool, "rowOrder", filled_quantity="1.5", filled_notional="150.75", remaining_quantity="0.5",
+                  status="partially_filled", fee="0.3")  # fmt: skip
+    body = (await edge("GET", "/orders/rowOrder")).body
+    OrderAnswer.model_validate(body | {"orderId": "x" * 16})
+    assert body["averagePrice"] == "100.5"
+    assert (body["filledQuantity"], body["remainingQuantity"], body["fee"]) == ("1.5", "0.5", "0.3")
+    assert body["createdAt"] == "2026-01-02T03:04:05.678Z"
+    placed = (await edge("POST", "/orders", LIMIT)).body
+    assert (await edge("GET", f"/orders/{placed['orderId']}")).body == placed
+
+
+@pytest.mark.spec("A7-07")
+async def test_an_order_that_nobody_knows_is_not_found(edge: RestClient, router: FakeRouter) -> None:
+    for method in ("GET", "DELETE"):
+        reply = await edge(method, "/orders/nobodyKnows")
+        assert (reply.status, reply.code) == (404, "ORDER_NOT_FOUND")
+
+
+async def test_without_a_router_an_unrecorded_order_is_not_called_missing(edge: RestClient) -> None:
+    for method in ("GET", "DELETE"):
+        assert (await edge(method, "/orders/unrecorded")).status == 503
+
+
+@pytest.mark.spec("A1.4-01")
+async def test_another_users_order_is_not_found_and_stays_open(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    await add_row(pool, "theirs", user_id="u2")
+    placed = (await edge("POST", "/orders", LIMIT)).body["orderId"]
+    edge.as_user("u3")
+    for order_id in ("theirs", placed):
+        for method in ("GET", "DELETE"):
+            reply = await edge(method, f"/orders/{order_id}")
+            assert (reply.status, reply.code) == (404, "ORDER_NOT_FOUND")
+    assert [request.order_id for request in router.cancelled] == [placed]
+    assert await pool.fetchval("SELECT status FROM orders WHERE order_id = 'theirs'") == "open"
+
+
+@pytest.mark.spec("A1.4-02", "A1.4-03", "B4.1-09")
+async def test_a_cancel_answers_200_with_the_cancelled_record(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    just_placed = (await edge("POST", "/orders", LIMIT)).body["orderId"]
+    reply = await edge("DELETE", f"/orders/{just_placed}")
+    assert (reply.status, reply.body["status"], reply.body["orderId"]) == (200, "cancelled", just_placed)
+    await add_row(pool, just_placed)
+    reply = await edge("DELETE", f"/orders/{just_placed}")
+    assert (reply.status, reply.body["status"], reply.body["remainingQuantity"]) == (200, "cancelled", "0")
+    assert [(r.user_id, r.order_id, r.symbol) for r in router.cancelled] == [
+        ("u1", just_placed, ""),
+        ("u1", just_placed, "BTC-USD"),
+    ]
+
+
+@pytest.mark.parametrize("status", ["filled", "cancelled", "rejected"])
+async def test_an_order_that_has_ended_cannot_be_cancelled(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool, status: str
+) -> None:
+    await add_row(pool, "ended", status=status)
+    reply = await edge("DELETE", "/orders/ended")
+    assert (reply.status, reply.code) == (409, "ORDER_NOT_OPEN")
+    assert reply.message == f"the order is {status}"
+    assert reply.body["details"] == {"orderId": "ended", "status": status}
+    assert not router.cancelled
+
+
+async def test_an_order_that_ended_before_its_row_says_so_cannot_be_cancelled(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    await add_row(pool, "late")
+    router.cancel_error = "MATCHING_UNKNOWN_ORDER_ID"
+    reply = await edge("DELETE", "/orders/late")
+    assert (reply.status, reply.code) == (409, "ORDER_NOT_OPEN")
+
+
+async def test_a_cancel_that_is_not_answered_in_time_answers_504(
+    settings: Settings, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    await add_row(pool, "slow")
+    async with running_edge(settings.model_copy(update={"request_timeout_s": 0.3})) as edge:
+        edge.as_user("u1")
+        router.silent = True
+        reply = await edge("DELETE", "/orders/slow")
+        assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
+
+
+async def add_many(pool: asyncpg.Pool) -> None:
+    statuses = ("open", "partially_filled", "filled", "cancelled", "rejected", "pending")
+    for number in range(12):
+        await add_row(
+            pool,
+            f"order{number:02}",
+            status=statuses[number % 6],
+            symbol="BTC-USD" if number % 2 else "ETH-USD",
+            side="buy" if number < 6 else "sell",
+            client_order_id="c1" if number == 4 else None,
+            # Two of each moment: the id decides their order.
+            created_at=NOW + timedelta(seconds=number // 2),
+        )
+    await add_row(pool, "theirs", user_id="u2")
+
+
+@pytest.mark.spec("A2.1-11", "B4.1-05", "B4.1-06", "B4.1-07")
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/orders", [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+        ("/orders?status=open", [6, 0]),
+        ("/orders?status=open,partially_filled", [7, 6, 1, 0]),
+        ("/orders?status=OPEN&side=BUY", [0]),
+        ("/orders?symbol=BTC-USD", [11, 9, 7, 5, 3, 1]),
+        ("/orders?clientOrderId=c1", [4]),
+        ("/orders?clientOrderId=none", []),
+        ("/orders?limit=3", [11, 10, 9]),
+        ("/orders/history", [10, 9, 8, 4, 3, 2]),
+        ("/orders/history?symbol=BTC-USD&side=sell", [9]),
+    ],
+)
+async def test_lists_show_the_callers_orders_newest_first(
+    edge: RestClient, pool: asyncpg.Pool, path: str, expected: list[int]
+) -> None:
+    await add_many(pool)
+    reply = await edge("GET", path)
+    assert reply.status == 200
+    assert [row["orderId"] for row in reply.body] == [f"order{number:02}" for number in expected]
+
+
+@pytest.mark.spec("B4.1-10")
+@pytest.mark.parametrize("limit", [1, 5, 12, 100])
+async def test_pages_follow_each_other_without_gap_or_repeat(edge: RestClient, pool: asyncpg.Pool, limit: int) -> None:
+    await add_many(pool)
+    seen: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        reply = await edge("GET", f"/orders?limit={limit}{cursor}")
+        assert len(reply.body) <= limit
+        seen += [row["orderId"] for row in reply.body]
+        following = reply.headers.get("X-Next-Cursor")
+        cursor = f"&cursor={following}" if following else None
+    assert seen == [f"order{number:02}" for number in range(11, -1, -1)]
+
+
+@pytest.mark.spec("B4.1-10")
+async def test_a_list_has_100_entries_by_default(edge: RestClient, pool: asyncpg.Pool) -> None:
+    for number in range(101):
+        await add_row(pool, f"o{number}")
+    reply = await edge("GET", "/orders")
+    assert len(reply.body) == 100
+    assert reply.headers["X-Next-Cursor"]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("limit=0", "limit must be at least 1"),
+        ("limit=1001", "limit must be at most 1000"),
+        ("limit=many", "limit must be a whole number"),
+        ("cursor=abc", "cursor is not one that this list gave"),
+        ("cursor=%00%ff", "cursor is not one that this list gave"),
+        ("cursor=WyJ4IiwxXQ", "cursor is not one that this list gave"),
+        ("cursor=" + "A" * 600, "cursor must be at most 512 characters long"),
+        ("status=done", "status must be one of pending, open, partially_filled, filled, cancelled, rejected"),
+        ("symbol=btc", "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
+        ("side=hold", "side must be one of 'buy' or 'sell'"),
+    ],
+)
+async def test_a_bad_list_parameter_is_refused_by_name(edge: RestClient, query: str, message: str) -> None:
+    reply = await edge("GET", f"/orders?{query}")
+    assert (reply.status, reply.message) == (400, [message])
+
+
+def remember(router: FakeRouter, *orders: tuple[str, str]) -> None:
+    """Let the router know orders as (order id, user id)."""
+    for order_id, user_id in orders:
+        router.orders[order_id] = OrderRecord(
+            order_id, None, user_id, "BTC-USD", "buy", "limit", "gtc", None, "1", "1", "0", "1", None, "0", "USD",
+            "open", None, "t", "t",
+        )  # fmt: skip
+
+
+@pytest.mark.spec("B4.1-11")
+@pytest.mark.parametrize("in_query", [True, False])
+@pytest.mark.parametrize(
+    ("conditions", "cancelled"),
+    [
+        ({}, [0, 1, 5, 6, 7, 11]),
+        ({"symbol": "BTC-USD"}, [1, 5, 7, 11]),
+        ({"side": "SELL"}, [6, 7, 11]),
+        ({"symbol": "BTC-USD", "side": "buy"}, [1, 5]),
+        ({"orderIds": ["order00", "order01"]}, [0, 1]),
+        ({"orderIds": ["order00", "order01"], "symbol": "ETH-USD"}, [0]),
+    ],
+)
+async def test_a_bulk_cancel_takes_the_open_orders_that_fit(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool,
+    conditions: dict[str, Any], cancelled: list[int], in_query: bool,
+) -> None:  # fmt: skip
+    await add_many(pool)
+    remember(router, *((f"order{number:02}", "u1") for number in range(12)), ("theirs", "u2"))
+    if in_query:
+        parts = [f"{k}={','.join(v) if isinstance(v, list) else v}" for k, v in conditions.items()]
+        reply = await edge("DELETE", f"/orders?{'&'.join(parts)}")
+    else:
+        reply = await edge("DELETE", "/orders", conditions)
+    assert reply.status == 200
+    assert sorted(reply.body["cancelled"]) == [f"order{number:02}" for number in cancelled]
+    assert reply.body["failed"] == []
+
+
+@pytest.mark.spec("B4.1-11")
+async def test_a_bulk_cancel_says_which_orders_failed_and_why(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    await add_many(pool)
+    remember(router, ("order00", "u1"), ("unrecorded", "u1"), ("theirs", "u2"))
+    ids = ["order00", "order02", "theirs", "nobodys", "unrecorded", "order00"]
+    reply = await edge("DELETE", "/orders", {"orderIds": ids})
+    assert sorted(reply.body["cancelled"]) == ["order00", "unrecorded"]
+    assert sorted(reply.body["failed"], key=lambda row: row["orderId"]) == [
+        {"orderId": "nobodys", "reason": "order not found"},
+        {"orderId": "order02", "reason": "the order is filled"},
+        {"orderId": "theirs", "reason": "order not found"},
+    ]
+
+
+async def test_a_bulk_cancel_of_many_orders_tries_each_once(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    """More than one page of open orders."""
+    await pool.execute(
+        """
+        INSERT INTO orders (order_id, user_id, symbol, side, type, time_in_force, price, quantity,
+            remaining_quantity, fee_currency, status, created_at, updated_at)
+        SELECT 'many' || n, 'u1', 'BTC-USD', 'buy', 'limit', 'gtc', 1, 1, 1, 'USD', 'open', $1, $1
+        FROM generate_series(1, 1203) AS n
+        """,
+        NOW,
+    )
+    remember(router, *((f"many{number}", "u1") for number in range(1, 1204)))
+    reply = await edge("DELETE", "/orders")
+    assert len(reply.body["cancelled"]) == 1203
+    assert len(router.cancelled) == 1203
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "message"),
+    [
+        ("?symbol=x", None, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
+        ("", {"orderIds": []}, "orderIds must have at least 1 entries"),
+        ("", {"orderIds": "a"}, "orderIds must be a list"),
+        ("", {"all": True}, "property all should not exist"),
+        ("?side=buy", {"side": "buy"}, "give the conditions in the query or in the body, not in both"),
+    ],
+)
+async def test_a_bad_bulk_cancel_is_refused(edge: RestClient, query: str, body: Any, message: str) -> None:
+    reply = await edge("DELETE", f"/orders{query}", body)
+    assert (reply.status, reply.message) == (400, [message])
+
+
+async def test_orders_of_one_caller_are_worked_on_at_the_same_time(edge: RestClient, router: FakeRouter) -> None:
+    replies = await asyncio.gather(*(edge("POST", "/orders", LIMIT) for _ in range(200)))
+    assert {reply.status for reply in replies} == {201}
+    assert len({reply.body["orderId"] for reply in replies}) == 200
+
+
+async def test_a_lost_bus_answers_503_and_nothing_is_sent_later(
+    edge: RestClient, router: FakeRouter, nats_server: Any, bus: Bus
+) -> None:
+    nats_server.kill()
+    await asyncio.wait_for(_until_refused(edge), 15)
+    assert (await edge("POST", "/orders", LIMIT)).status == 503
+
+
+async def _until_refused(edge: RestClient) -> None:
+    while (await edge("POST", "/orders", LIMIT)).status == 201:
+        await asyncio.sleep(0.01)

@@ -1,0 +1,160 @@
+"""What the engine is sent for an order, and what its answer means."""
+
+from decimal import Decimal
+
+import msgspec
+import pytest
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.domain.order import OrderStatus
+from openspot.router.engine_orders import (
+    answered_order,
+    cancelled_order,
+    found_order,
+    pending_order,
+    place_request,
+    refused_order,
+)
+from openspot.router.pre_trade import Candidate, first_failure
+from openspot.router.schemas import OrderMetadata, record_of
+from tests.unit.router.orders import SPEC, candidate
+
+NOW_MS = 1_700_000_000_000
+
+
+def checked(reference: str | None = None, **fields: object) -> Candidate:
+    given = candidate(reference, **fields)
+    assert first_failure(given) is None
+    return given
+
+
+def sent(given: Candidate, *, honour: bool = False) -> orders_pb2.PlaceOrderRequest:
+    return place_request(given, 42, honour_time_in_force=honour)
+
+
+@pytest.mark.spec("A1.2-07", "A1.2-12", "A1.2-13", "A1.2-14")
+@pytest.mark.parametrize("time_in_force", ["gtc", "ioc", "fok"])
+def test_a_limit_order_is_sent_as_gtc_whatever_its_time_in_force(time_in_force: str) -> None:
+    assert sent(checked(time_in_force=time_in_force)).type == orders_pb2.GTC
+
+
+@pytest.mark.spec("A1.2-13", "A1.2-14")
+@pytest.mark.parametrize(
+    ("time_in_force", "sent_type"), [("gtc", orders_pb2.GTC), ("ioc", orders_pb2.IOC), ("fok", orders_pb2.FOK)]
+)
+def test_a_limit_order_is_sent_as_it_says_where_that_is_honoured(time_in_force: str, sent_type: int) -> None:
+    assert sent(checked(time_in_force=time_in_force), honour=True).type == sent_type
+
+
+@pytest.mark.spec("A1.2-08", "A1.2-15")
+@pytest.mark.parametrize("time_in_force", ["gtc", "ioc", "fok"])
+def test_a_market_order_is_sent_as_ioc_with_a_bound(time_in_force: str) -> None:
+    order = sent(checked("100", type="market", price=None, time_in_force=time_in_force))
+    assert (order.type, order.price, order.reserve_price) == (orders_pb2.IOC, 10200, 10200)
+
+
+@pytest.mark.spec("A1.2-15")
+def test_a_market_order_is_fok_only_where_time_in_force_is_honoured() -> None:
+    given = checked("100", type="market", price=None, time_in_force="fok")
+    assert sent(given, honour=True).type == orders_pb2.FOK
+
+
+@pytest.mark.spec("A1.3-27", "A1.3-28", "A1.3-29")
+def test_an_order_is_sent_in_scaled_integers_with_a_reserve_price_on_buys_only() -> None:
+    buy, sell = sent(checked(price="99.95", quantity="1.5")), sent(checked(side="sell"))
+    assert (buy.price, buy.quantity, buy.reserve_price, buy.side) == (9995, 15000, 9995, orders_pb2.BUY)
+    assert (sell.price, sell.quantity, sell.reserve_price, sell.side) == (10000, 10000, 0, orders_pb2.SELL)
+
+
+def test_both_ids_and_what_the_engine_need_not_know_go_with_the_order() -> None:
+    order = sent(checked(client_order_id="mine", margin_mode="cross", time_in_force="FOK"))
+    assert (order.order_id, order.external_id, order.participant_id, order.symbol) == (42, "o1", "u1", "BTC-USD")
+    metadata = msgspec.json.decode(order.metadata, type=OrderMetadata)
+    assert metadata == OrderMetadata("limit", "fok", "mine", "cross")
+
+
+def answer(status: int, **fields: object) -> orders_pb2.PlaceOrderResponse:
+    given = {"order_id": 42, "result_code": "SUCCESS", "sequence": 9, "timestamp": NOW_MS + 5}
+    return orders_pb2.PlaceOrderResponse(status=status, **(given | fields))
+
+
+@pytest.mark.spec("A3.1-01", "A3.1-02", "A3.1-04")
+@pytest.mark.parametrize(
+    ("given", "status", "filled", "remaining"),
+    [
+        (answer(orders_pb2.ACCEPTED, remaining_quantity=10_000), OrderStatus.OPEN, "0", "1"),
+        (answer(orders_pb2.ACCEPTED, filled_quantity=4_000, remaining_quantity=6_000, notional="40", fee="0.1"),
+         OrderStatus.PARTIALLY_FILLED, "0.4", "0.6"),
+        (answer(orders_pb2.ACCEPTED, filled_quantity=10_000, notional="100", fee="0.25"),
+         OrderStatus.FILLED, "1", "0"),
+        # An IOC that filled in part: the rest is gone.
+        (answer(orders_pb2.ACCEPTED, filled_quantity=4_000, notional="40", fee="0.1"),
+         OrderStatus.CANCELLED, "0.4", "0"),
+        (answer(orders_pb2.CANCELLED, result_code="IOC_REMAINDER"), OrderStatus.CANCELLED, "0", "0"),
+        (answer(orders_pb2.REJECTED, result_code="RISK_NSF", remaining_quantity=10_000),
+         OrderStatus.REJECTED, "0", "0"),
+    ],
+)  # fmt: skip
+def test_the_answer_gives_the_real_state(
+    given: orders_pb2.PlaceOrderResponse, status: OrderStatus, filled: str, remaining: str
+) -> None:
+    pending = pending_order(checked(), 42, NOW_MS)
+    assert pending.status is OrderStatus.PENDING
+    order = answered_order(pending, SPEC, given)
+    assert (order.status, order.last_sequence, order.created_ms) == (status, 9, NOW_MS + 5)
+    record = record_of(order)
+    assert (record.filled_quantity, record.remaining_quantity) == (filled, remaining)
+    assert record.reject_reason == ("RISK_NSF" if status is OrderStatus.REJECTED else None)
+
+
+def test_average_price_and_fee_come_from_the_engine() -> None:
+    order = answered_order(
+        pending_order(checked(), 42, NOW_MS),
+        SPEC,
+        answer(orders_pb2.ACCEPTED, filled_quantity=3_000, remaining_quantity=7_000, notional="29.99", fee="0.074975"),
+    )
+    record = record_of(order)
+    assert (record.average_price, record.fee, record.fee_currency) == ("99.966666666666666667", "0.074975", "USD")
+
+
+@pytest.mark.spec("A3.1-03")
+def test_a_refused_order_shows_its_reason_and_has_no_engine_id() -> None:
+    record = record_of(refused_order(candidate(quantity=None).draft, "quantity is required", NOW_MS))
+    assert (record.status, record.reject_reason, record.quantity) == ("rejected", "quantity is required", "0")
+    assert record.created_at == "2023-11-14T22:13:20.000Z"
+
+
+def test_a_market_order_is_shown_without_price() -> None:
+    given = checked("100", type="market", price="77")
+    assert record_of(pending_order(given, 42, NOW_MS)).price is None
+
+
+def test_a_cancelled_order_keeps_its_fills_and_has_nothing_left() -> None:
+    partial = answered_order(
+        pending_order(checked(), 42, NOW_MS),
+        SPEC,
+        answer(orders_pb2.ACCEPTED, filled_quantity=4_000, remaining_quantity=6_000, notional="40", fee="0.1"),
+    )
+    order = cancelled_order(partial, 12, NOW_MS + 9)
+    assert (order.status, order.filled_quantity, order.remaining_quantity) == (
+        OrderStatus.CANCELLED,
+        Decimal("0.4"),
+        Decimal(0),
+    )
+    assert (order.last_sequence, order.updated_ms) == (12, NOW_MS + 9)
+
+
+@pytest.mark.parametrize(
+    ("status", "remaining", "filled"),
+    [("OPEN", 10_000, "0"), ("PARTIALLY_FILLED", 6_000, "0.4"), ("FILLED", 0, "1"), ("CANCELLED", 6_000, "0")],
+)
+def test_an_order_that_only_the_engine_knows_is_shown_by_what_it_knows(
+    status: str, remaining: int, filled: str
+) -> None:
+    found = orders_pb2.GetOrderResponse(
+        found=True, order_id=42, external_id="o1", participant_id="u1", symbol="BTC-USD", side=orders_pb2.SELL,
+        status=status, price=10_000, quantity=10_000, remaining_quantity=remaining,
+    )  # fmt: skip
+    record = record_of(found_order(found, SPEC, NOW_MS))
+    assert (record.status, record.filled_quantity, record.side) == (status.lower(), filled, "sell")
+    assert record.remaining_quantity == ("0" if status in ("FILLED", "CANCELLED") else str(Decimal(remaining) / 10_000))

@@ -1,0 +1,39 @@
+"""What a router keeps in memory: the orders it placed lately, and the last trade prices it saw."""
+
+from decimal import Decimal
+
+import pytest
+
+from openspot.router.engine_orders import refused_order
+from openspot.router.known_orders import KnownOrder, KnownOrders
+from openspot.router.reference_prices import ReferencePrices
+from tests.unit.router.orders import candidate
+
+
+def known(order_id: str) -> KnownOrder:
+    return KnownOrder(refused_order(candidate(order_id=order_id).draft, "no", 1))
+
+
+@pytest.mark.spec("A1.3-26")
+def test_the_mapping_is_bounded_and_forgets_the_oldest() -> None:
+    orders = KnownOrders(2)
+    for order_id in ("a", "b", "c"):
+        orders.put(known(order_id))
+    assert (orders.get("a"), len(orders)) == (None, 2)
+    assert orders.get("b") is not None
+    orders.forget("b")
+    orders.forget("never there")
+    assert orders.get("b") is None
+
+
+@pytest.mark.spec("A1.3-20", "A1.3-21", "A1.3-22")
+def test_the_reference_price_is_the_newest_trade_within_the_age() -> None:
+    prices = ReferencePrices(age_ms_max=1000)
+    assert prices.recent("BTC-USD", 0) is None
+    prices.note("BTC-USD", Decimal(100), 5_000)
+    prices.note("BTC-USD", Decimal(99), 4_999)
+    prices.note("ETH-USD", Decimal(7), 5_000)
+    assert prices.recent("BTC-USD", 6_000) == Decimal(100)
+    assert prices.recent("BTC-USD", 6_001) is None
+    prices.note("BTC-USD", Decimal(101), 6_500)
+    assert prices.recent("BTC-USD", 6_600) == Decimal(101)
