@@ -5,12 +5,14 @@ import json
 import secrets
 import sys
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from openspot import __version__
+from openspot.kit.log import configure_log
 from openspot.kit.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="OpenSpot: a self-hosted spot exchange.")
@@ -171,6 +173,87 @@ async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_ha
     finally:
         await bus.close()
         await pool.close()
+
+
+@app.command()
+def replay(
+    file: Annotated[Path | None, typer.Argument(help="Level-3 order flow as CSV, plain, .gz or .xz")] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Generate a flow instead of reading a file")] = False,
+    symbol: Annotated[str, typer.Option(help="Market to play it on")] = "BTC-USD",
+    users: Annotated[int, typer.Option(help="How many users share the orders")] = 16,
+    events: Annotated[int | None, typer.Option(help="Stop after this many events of the flow")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the generated flow")] = 1,
+) -> None:
+    """Drive real order flow through the REST edge, then compare engine, ledger and rows; 1 on any difference."""
+    from openspot.replay.report import format_report
+    from openspot.replay.run import ReplayError, ReplayOptions
+    from openspot.replay.run import replay as play
+
+    if sample == (file is not None):
+        raise fail("give a FILE, or --sample")
+    settings = running_settings()
+    configure_log(settings.model_copy(update={"log_level": "ERROR"}), "replay")
+    options = ReplayOptions(
+        settings, file, symbol=symbol, users=users, events_max=events, sample_seed=seed, console=console
+    )
+    try:
+        report = asyncio.run(play(options))
+    except ReplayError as error:
+        raise fail(str(error)) from error
+    typer.echo(format_report(report))
+    raise typer.Exit(0 if report.agrees else 1)
+
+
+engine_app = typer.Typer(no_args_is_help=True, help="Look into the engine's journal; the engine may be running.")
+app.add_typer(engine_app, name="engine")
+JournalPath = Annotated[Path | None, typer.Argument(help="Journal file; that of the data directory if none is given")]
+
+
+def journal_path(given: Path | None) -> Path:
+    """The journal that was named, or that of the data directory."""
+    from openspot.engine.engine import journal_path as of_settings
+
+    return given or of_settings(load_settings())
+
+
+@engine_app.command()
+def verify(journal: JournalPath = None) -> None:
+    """Check every batch, replay from zero, compare snapshots, and print the state's hash; 1 if anything is wrong."""
+    from openspot.engine.audit import verify as verify_journal
+    from openspot.engine.journal import JournalDamagedError
+
+    try:
+        report = verify_journal(journal_path(journal), load_settings().engine_core)
+    except (FileNotFoundError, JournalDamagedError) as error:
+        raise fail(str(error)) from error
+    typer.echo(
+        f"{report.path}: {report.commands} commands in {report.batches} batches, {report.events} events, "
+        f"{report.snapshots} snapshots, replayed in {report.seconds:.1f} s with the {report.core} core\n"
+        f"epoch {report.epoch}, state hash {report.state_hash}"
+    )
+    for problem in report.problems:
+        error_console.print(f"problem: {problem}", highlight=False, markup=False)
+    raise typer.Exit(0 if report.sound else 1)
+
+
+@engine_app.command()
+def export(
+    journal: JournalPath = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; standard output if none is given")] = None,
+) -> None:
+    """Write every command and every event as JSON lines."""
+    from openspot.engine.audit import export as export_journal
+    from openspot.engine.journal import JournalDamagedError
+
+    try:
+        if out is None:
+            export_journal(journal_path(journal), sys.stdout)
+            return
+        with out.open("w", encoding="utf-8") as file:
+            lines = export_journal(journal_path(journal), file)
+    except (OSError, JournalDamagedError) as error:
+        raise fail(str(error)) from error
+    typer.echo(f"{lines} lines in {out}")
 
 
 @app.command()

@@ -49,6 +49,7 @@ def order(
     price: str = "100",
     quantity: str = "1",
     participant: str = "alice",
+    /,
     **fields: Any,
 ) -> orders_pb2.PlaceOrderRequest:
     """A GTC order on BTC-USD, price and quantity as decimals; `fields` are those of the message, as they are."""
@@ -254,7 +255,9 @@ class EngineProcess:
 
 
 @asynccontextmanager
-async def engine_process(settings: Settings, preparation: str = "") -> AsyncIterator[tuple[EngineProcess, EngineClient]]:
+async def engine_process(
+    settings: Settings, preparation: str = ""
+) -> AsyncIterator[tuple[EngineProcess, EngineClient]]:
     """A ready engine in a child process, and a client."""
     child, client = EngineProcess(settings, preparation), EngineClient(settings)
     child.start()

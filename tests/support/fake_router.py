@@ -72,9 +72,7 @@ class FakeRouter:
         await self._bus.serve(
             subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancel, lambda why: CancelOrderReply(False, error=why)
         )
-        await self._bus.serve(
-            subjects.ORDERS_GET, queue, GetOrder, self._get, lambda why: GetOrderReply(error=why)
-        )
+        await self._bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._get, lambda why: GetOrderReply(error=why))
         await self._bus.check()
 
     async def _submit(self, request: SubmitOrder) -> SubmitOrderReply:

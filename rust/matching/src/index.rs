@@ -193,7 +193,7 @@ mod tests {
             keys.push(key);
             index.insert(hash(key), step);
             map.insert(key, step);
-            if state % 3 != 0 {
+            if !state.is_multiple_of(3) {
                 let victim = state % key + 1;
                 if let Some(found) = map.remove(&victim) {
                     index.remove(hash(victim), found);

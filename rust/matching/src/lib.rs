@@ -1,12 +1,12 @@
-//! The matching core of OpenSpot.
+//! The matching core of `OpenSpot`.
 //!
 //! One deterministic state machine: commands in, results and events out. It keeps price-time order books,
 //! checks and moves the funds behind each order, charges fees, and prevents self-trades. It repeats
 //! `openspot.engine.core.reference`, the specification in Python, byte for byte: results, events, snapshot
 //! and state hash are the same. The rules are `docs/protocol/matching.md`.
 //!
-//! Layout: [`types`], [`amount`], [`slab`], [`index`] and [`fetch`] are tools; [`level`] and [`book`] hold orders,
-//! [`ledger`] holds money; [`engine`] applies commands, whose rules lie in `placing`, `taking`, `changing`,
+//! Layout: [`types`], [`amount`], [`slab`], [`index`] and [`fetch`] are tools; [`order`], [`level`] and
+//! [`book`] hold orders, [`ledger`] holds money; [`engine`] applies commands, whose rules lie in `placing`, `taking`, `changing`,
 //! `moving` and `administration`; [`events`] are the records, [`snapshot`] and `state_hash` the state as
 //! bytes. `python` binds it all to Python and is the only part that knows of it.
 //!
@@ -21,6 +21,7 @@ pub mod fetch;
 pub mod index;
 pub mod ledger;
 pub mod level;
+pub mod order;
 pub mod slab;
 pub mod snapshot;
 pub mod types;

@@ -1,10 +1,11 @@
 //! PLACE: the checks of a new order in their order, then matching, then what remains rests or leaves.
 
 use crate::amount::{add, with_fee_rounded_up};
-use crate::book::{Book, Order, Terms};
+use crate::book::Book;
 use crate::engine::Engine;
 use crate::events::{Command, Event, EventType, Outcome, Status};
 use crate::level::RANK_ANY;
+use crate::order::{Order, Terms};
 use crate::taking::Taker;
 use crate::types::{AMOUNT_MAX, Code, NIL, OrderType, SCALED_MAX, Side, StpMode};
 
@@ -141,6 +142,9 @@ impl Engine {
         // 10
         if order_type == OrderType::PostOnly && book.ladder(side.opposite()).crosses(limit) {
             return Err(Code::PostOnlyWouldCross);
+        }
+        if self.books.orders.is_full() {
+            return Err(Code::EngineBusy);
         }
         let (symbol, quote, fee_balance) = (book.symbol, book.quote, book.fee_balance);
         let taker = Taker {

@@ -1,23 +1,25 @@
 //! The Python module `openspot_matching`: the class `RustCore` over [`Engine`].
 //!
 //! Records cross as bytes, a batch at a time, and queries answer plain tuples; or one command crosses as
-//! plain integers, and its events gather until they are drained. The interpreter lock is held throughout: an
-//! engine is one thread's state.
+//! plain integers, and its events gather until they are drained. What each method means, and what it can
+//! raise, is in `openspot_matching.pyi`. The interpreter lock is held throughout: a core is the state of one
+//! thread, and a batch is short.
 
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::book::{Book, Order};
+use crate::book::Book;
 use crate::engine::Engine;
 use crate::events::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
+use crate::order::Order;
 use crate::types::{Kind, NIL, Side};
 
-/// Open orders that a core has room for, unless told otherwise, before anything grows.
+/// Open orders that a core has room for before anything grows, unless told otherwise.
 const OPEN_ORDERS_EXPECTED: usize = 1 << 16;
 /// Bytes of undrained events beyond which no further command is taken call by call: 2 GiB.
 const UNDRAINED_BYTES_MAX: usize = 1 << 31;
-/// Bytes that the buffers of events begin with.
+/// Bytes that a buffer of events begins with.
 const EVENT_BYTES_EXPECTED: usize = 4_096 * EVENT_SIZE;
 
 type DepthRow = (i64, i128, u32);
@@ -26,21 +28,22 @@ type BalanceRow = (u64, u32, i128, i128, i128);
 type AccountRow = (u64, bool, u8, Option<i16>, Option<i16>);
 type SymbolRow = (u32, u32, u32, i64, i64, i64, i64, i16, i16, bool);
 
-/// A matching core.
+/// A matching core: one deterministic state, without clock, IO and threads.
 #[pyclass(subclass, module = "openspot_matching")]
 struct RustCore {
+    /// Its buffer holds the events of single commands.
     engine: Engine,
-    /// Events of a batch, kept so that its memory is used again.
+    /// Buffer for the events of a batch.
     batch: Vec<u8>,
-    capacity: usize,
+    open_orders_expected: usize,
 }
 
 impl RustCore {
-    /// Applies one command whose events gather in the engine; answers its code.
+    /// Applies one command whose events gather; answers its code.
     #[inline]
     fn apply_one(&mut self, command: &Command) -> PyResult<u16> {
         if self.engine.events.len() > UNDRAINED_BYTES_MAX {
-            return Err(PyBufferError::new_err("too many events are waiting: call drain_events()"));
+            return Err(PyBufferError::new_err("too many events wait: call drain_events()"));
         }
         Ok(self.engine.apply(command).code as u16)
     }
@@ -60,13 +63,6 @@ impl RustCore {
             order.timestamp,
         )
     }
-
-    fn balance_rows(&self, account: u32, rows: &mut Vec<BalanceRow>) {
-        for (currency, balance) in self.engine.ledger.balances_of(account) {
-            let reserved = balance.held - balance.locked;
-            rows.push((balance.account_number, currency, balance.total, balance.locked, reserved));
-        }
-    }
 }
 
 #[pymethods]
@@ -81,9 +77,10 @@ impl RustCore {
     fn new(open_orders_expected: usize) -> Self {
         let mut engine = Engine::new(open_orders_expected);
         engine.events.reserve(EVENT_BYTES_EXPECTED);
-        Self { engine, batch: Vec::with_capacity(EVENT_BYTES_EXPECTED), capacity: open_orders_expected }
+        Self { engine, batch: Vec::with_capacity(EVENT_BYTES_EXPECTED), open_orders_expected }
     }
 
+    /// Apply whole command records in order; answer (results, events).
     fn apply<'py>(
         &mut self,
         py: Python<'py>,
@@ -91,10 +88,9 @@ impl RustCore {
     ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
         let (records, rest) = commands.as_chunks::<COMMAND_SIZE>();
         if !rest.is_empty() {
-            return Err(PyValueError::new_err(format!(
-                "{} bytes are no whole number of commands of {COMMAND_SIZE} bytes",
-                commands.len()
-            )));
+            let length = commands.len();
+            let message = format!("{length} bytes are no whole number of {COMMAND_SIZE}-byte commands");
+            return Err(PyValueError::new_err(message));
         }
         let gathered = std::mem::replace(&mut self.engine.events, std::mem::take(&mut self.batch));
         let engine = &mut self.engine;
@@ -125,76 +121,92 @@ impl RustCore {
         self.engine.event_sequence
     }
 
+    /// The whole state in its canonical form.
     fn snapshot<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let mut bytes = Vec::new();
         self.engine.write_snapshot(&mut bytes);
         PyBytes::new(py, &bytes)
     }
 
+    /// Replace the state by that of a snapshot.
     fn restore(&mut self, snapshot: &[u8]) -> PyResult<()> {
-        let mut engine = Engine::from_snapshot(snapshot, self.capacity)
+        let mut engine = Engine::from_snapshot(snapshot, self.open_orders_expected)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         engine.events = std::mem::take(&mut self.engine.events);
         self.engine = engine;
         Ok(())
     }
 
+    /// Hex SHA-256 of the snapshot.
     fn state_hash(&self) -> String {
         self.engine.state_hash()
     }
 
+    /// (bids, asks), best first, at most `levels` each (0 = all): (price, total remaining, orders).
     fn depth(&self, symbol: u32, levels: usize) -> (Vec<DepthRow>, Vec<DepthRow>) {
-        let book = self.engine.books.book(symbol);
-        (self.engine.books.depth(book, Side::Buy, levels), self.engine.books.depth(book, Side::Sell, levels))
+        let books = &self.engine.books;
+        let book = books.book(symbol);
+        (books.depth(book, Side::Buy, levels), books.depth(book, Side::Sell, levels))
     }
 
+    /// A resting order, or None.
     fn order(&self, order_id: u64) -> Option<OrderRow> {
         let index = self.engine.books.find(order_id);
         (index != NIL).then(|| self.order_row(self.engine.books.orders.at(index)))
     }
 
+    /// Resting orders by ascending order id; 0 means any account or symbol.
     #[pyo3(signature = (account = 0, symbol = 0))]
     fn open_orders(&self, account: u64, symbol: u32) -> Vec<OrderRow> {
-        let live = self.engine.books.orders.iter().filter(|(_, order)| order.id != 0);
-        let mut rows: Vec<OrderRow> = live
-            .map(|(_, order)| self.order_row(order))
-            .filter(|row| (account == 0 || row.1 == account) && (symbol == 0 || row.2 == symbol))
+        let Engine { books, ledger, .. } = &self.engine;
+        let of_account = |order: &Order| ledger.balances.at(order.held_balance).account_number == account;
+        let of_symbol = |order: &Order| books.books.at(books.levels.at(order.level).book).symbol == symbol;
+        let mut rows: Vec<OrderRow> = books
+            .orders
+            .iter()
+            .map(|(_, order)| order)
+            .filter(|order| order.id != 0)
+            .filter(|order| account == 0 || of_account(order))
+            .filter(|order| symbol == 0 || of_symbol(order))
+            .map(|order| self.order_row(order))
             .collect();
         rows.sort_unstable_by_key(|row| row.0);
         rows
     }
 
+    /// Balances by ascending account and currency, without zero totals; 0 means all accounts.
     #[pyo3(signature = (account = 0))]
     fn balances(&self, account: u64) -> Vec<BalanceRow> {
-        let mut rows = Vec::new();
-        if account == 0 {
-            for index in self.engine.ledger.by_number() {
-                self.balance_rows(index, &mut rows);
-            }
-        } else {
-            self.balance_rows(self.engine.ledger.account(account), &mut rows);
-        }
-        rows
+        let ledger = &self.engine.ledger;
+        let accounts = if account == 0 { ledger.by_number() } else { vec![ledger.account(account)] };
+        let balances = accounts.into_iter().flat_map(|index| ledger.balances_of(index));
+        balances
+            .map(|(currency, balance)| {
+                let reserved = balance.held - balance.locked;
+                (balance.account_number, currency, balance.total, balance.locked, reserved)
+            })
+            .collect()
     }
 
+    /// An account's flags and fees, or None.
     fn account(&self, account: u64) -> Option<AccountRow> {
         let index = self.engine.ledger.account(account);
         let entry = self.engine.ledger.accounts.at(index);
-        let fees = entry.fees;
-        (index != NIL).then(|| {
-            let (taker, maker) = (fees.map(|fees| fees.0), fees.map(|fees| fees.1));
-            (entry.number, entry.active, entry.stp_mode as u8, taker, maker)
-        })
+        let (taker, maker) = entry.fees.unzip();
+        (index != NIL).then_some((entry.number, entry.active, entry.stp_mode as u8, taker, maker))
     }
 
+    /// All symbols by ascending number.
     fn symbols(&self) -> Vec<SymbolRow> {
         self.engine.books.by_symbol().into_iter().map(symbol_row).collect()
     }
 
+    /// All currencies, ascending.
     fn currencies(&self) -> Vec<u32> {
         self.engine.ledger.currency_numbers()
     }
 
+    /// Apply one PLACE; its result code.
     #[expect(clippy::too_many_arguments, reason = "an order has that many fields")]
     fn place(
         &mut self,
@@ -223,33 +235,39 @@ impl RustCore {
         })
     }
 
+    /// Apply one CANCEL; its result code.
     fn cancel(&mut self, order_id: u64, account: u64, symbol: u32, timestamp: u64) -> PyResult<u16> {
         let kind = Kind::Cancel as u8;
-        self.apply_one(&Command { kind, order_id, account, symbol, timestamp, ..Command::default() })
+        self.apply_one(&Command { kind, symbol, timestamp, order_id, account, ..Command::default() })
     }
 
+    /// Apply one MOVE; its result code.
     fn move_order(&mut self, order_id: u64, account: u64, price: i64, timestamp: u64) -> PyResult<u16> {
         let kind = Kind::Move as u8;
-        self.apply_one(&Command { kind, order_id, account, price, timestamp, ..Command::default() })
+        self.apply_one(&Command { kind, timestamp, order_id, account, price, ..Command::default() })
     }
 
+    /// Apply one REDUCE; its result code.
     fn reduce(&mut self, order_id: u64, account: u64, quantity: i64, timestamp: u64) -> PyResult<u16> {
         let kind = Kind::Reduce as u8;
-        self.apply_one(&Command { kind, order_id, account, quantity, timestamp, ..Command::default() })
+        self.apply_one(&Command { kind, timestamp, order_id, account, quantity, ..Command::default() })
     }
 
+    /// The events of the calls since the last drain.
     fn drain_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let events = PyBytes::new(py, &self.engine.events);
         self.engine.events.clear();
         events
     }
 
+    /// Bytes set aside for resting orders, price levels and their indices.
     fn memory_bytes(&self) -> usize {
         self.engine.books.allocated_bytes()
     }
 }
 
 /// An amount from Python; nearly all fit 64 bits, which is the fast way through.
+#[derive(Clone, Copy)]
 struct Amount(i128);
 
 impl FromPyObject<'_, '_> for Amount {
@@ -278,7 +296,7 @@ fn symbol_row(book: &Book) -> SymbolRow {
     )
 }
 
-/// The matching core of OpenSpot; see `RustCore`.
+/// The matching core in Rust.
 #[pymodule]
 fn openspot_matching(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RustCore>()

@@ -7,10 +7,11 @@
 
 use std::fmt;
 
-use crate::book::{Book, Order, Terms};
+use crate::book::Book;
 use crate::engine::Engine;
 use crate::events::SymbolRequest;
 use crate::ledger::{Reference, ReferenceState};
+use crate::order::{Order, Terms};
 use crate::placing::price_allowed;
 use crate::types::{AMOUNT_MAX, FEE_ACCOUNT, Kind, NIL, OrderType, SCALED_MAX, Side, StpMode, fees_valid};
 
@@ -140,6 +141,9 @@ impl Engine {
     }
 
     /// The engine that wrote `bytes`, with room for `capacity` open orders before anything grows.
+    ///
+    /// # Errors
+    /// If `bytes` are anything but a whole snapshot, in its canonical form, of a state that the rules allow.
     pub fn from_snapshot(bytes: &[u8], capacity: usize) -> Result<Self, SnapshotError> {
         let mut reader = Reader { rest: bytes };
         require(reader.take()? == MAGIC, "it does not begin as one")?;

@@ -10,6 +10,7 @@ use crate::events::{Event, EventType, MAKER_COMPLETED, MAKER_REBATE, TAKER_COMPL
 use crate::types::{Code, NIL, OrderType, Side, StpMode};
 
 /// An incoming order: a new one, or one that was moved.
+#[expect(clippy::struct_field_names, reason = "a taker fee is the field's word for it")]
 pub(crate) struct Taker {
     pub(crate) order_id: u64,
     pub(crate) account_number: u64,

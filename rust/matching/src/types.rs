@@ -104,6 +104,8 @@ pub enum Code {
     StpDecrement = 68,
     /// No such kind of command, or no such mode.
     UnsupportedCommand = 90,
+    /// As many orders rest as a core can hold.
+    EngineBusy = 92,
 }
 
 /// Side of an order.

@@ -16,7 +16,6 @@ from openspot.client.records import (
     Balance,
     BulkCancel,
     CancelFailure,
-    Candle,
     Level,
     Market,
     MarketTrade,
@@ -25,6 +24,7 @@ from openspot.client.records import (
     Page,
     Session,
     Ticker,
+    Transaction,
     User,
 )
 from openspot.client.rest import OpenSpotClient
@@ -35,7 +35,6 @@ __all__ = [
     "Balance",
     "BulkCancel",
     "CancelFailure",
-    "Candle",
     "Level",
     "Market",
     "MarketTrade",
@@ -51,6 +50,7 @@ __all__ = [
     "StreamClosedError",
     "StreamError",
     "Ticker",
+    "Transaction",
     "UnreachableError",
     "User",
 ]

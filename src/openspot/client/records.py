@@ -72,22 +72,51 @@ class BulkCancel(Record, frozen=True):
 
 
 class Balance(Record, frozen=True):
-    """The balance of one asset: total = available + locked, apart from what is reserved beyond."""
+    """The balance of one asset: total = available + locked.
+
+    `source` is `engine`, or `ledger` where the engine did not answer and its mirror did.
+    """
 
     asset: str
     total: Decimal
     available: Decimal
     locked: Decimal
+    source: str
+
+
+class Transaction(Record, frozen=True):
+    """One entry of the user's ledger accounts; `balance` is the running one after it."""
+
+    transaction_id: str
+    asset: str
+    amount: Decimal
+    balance: Decimal
+    entry_type: str
+    reference_type: str
+    reference_id: str
+    created_at: datetime
 
 
 class Market(Record, frozen=True):
-    """A market. Fees in basis points; a quantity is a multiple of 1/base_scale_k, a price of 1/quote_scale_k."""
+    """A market. Fees in basis points; a price is a multiple of the tick, a quantity of the lot.
+
+    The limits are None where the pre-trade check has none for the symbol: it rejects its orders.
+    """
 
     symbol: str
-    base_scale_k: int
-    quote_scale_k: int
+    base_asset: str
+    quote_asset: str
+    active: bool
+    tick_size: Decimal
+    lot_size: Decimal
     taker_fee: int
     maker_fee: int
+    base_scale_k: int
+    quote_scale_k: int
+    quantity_min: Decimal | None
+    quantity_max: Decimal | None
+    notional_min: Decimal | None
+    notional_max: Decimal | None
 
 
 class Level(NamedTuple):
@@ -108,13 +137,15 @@ class OrderBook(Record, frozen=True):
 
 
 class MarketTrade(Record, frozen=True):
-    """A public trade; `side` is the taker's. `timestamp` in milliseconds since 1970."""
+    """A public trade; `side` is the taker's, `timestamp` milliseconds since 1970, `sequence` the engine's."""
 
     trade_id: str
+    symbol: str
     price: Decimal
     quantity: Decimal
     side: str
     timestamp: int
+    sequence: int
 
 
 class Ticker(Record, frozen=True):
@@ -132,18 +163,6 @@ class Ticker(Record, frozen=True):
     price_change: Decimal | None
     price_change_percent: Decimal | None
     timestamp: int
-
-
-class Candle(Record, frozen=True):
-    """One candle. `timestamp` is its open time in milliseconds since 1970."""
-
-    timestamp: int
-    open: Decimal
-    high: Decimal
-    low: Decimal
-    close: Decimal
-    volume: Decimal
-    trades: int
 
 
 @dataclass(frozen=True, slots=True)

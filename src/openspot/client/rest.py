@@ -12,7 +12,6 @@ from openspot.client.errors import ApiError, UnreachableError
 from openspot.client.records import (
     Balance,
     BulkCancel,
-    Candle,
     Market,
     MarketTrade,
     Order,
@@ -20,6 +19,7 @@ from openspot.client.records import (
     Page,
     Session,
     Ticker,
+    Transaction,
     User,
 )
 from openspot.client.stream import Stream
@@ -176,6 +176,13 @@ class OpenSpotClient:
         """The user's balance of one asset."""
         return await self._call("GET", f"/accounts/balances/{_segment(asset)}", Balance)
 
+    async def transactions(
+        self, *, asset: str | None = None, limit: int = 100, cursor: str | None = None
+    ) -> Page[Transaction]:
+        """The user's ledger entries, newest first, of one asset or of all."""
+        query = {"asset": asset, "limit": limit, "cursor": cursor}
+        return await self._page("/accounts/transactions", Transaction, query)
+
     # Markets
 
     async def markets(self) -> list[Market]:
@@ -190,9 +197,9 @@ class OpenSpotClient:
         """The book of a market, at most `depth` levels a side."""
         return await self._call("GET", f"/markets/{_segment(symbol)}/orderbook", OrderBook, query={"depth": depth})
 
-    async def trades(self, symbol: str, *, limit: int = 100) -> list[MarketTrade]:
-        """The newest public trades of a market."""
-        return await self._call("GET", f"/markets/{_segment(symbol)}/trades", list[MarketTrade], query={"limit": limit})
+    async def trades(self, symbol: str, *, limit: int = 100, cursor: str | None = None) -> Page[MarketTrade]:
+        """Public trades of a market, newest first."""
+        return await self._page(f"/markets/{_segment(symbol)}/trades", MarketTrade, {"limit": limit, "cursor": cursor})
 
     async def ticker(self, symbol: str) -> Ticker:
         """The last 24 hours of a market."""
@@ -201,13 +208,6 @@ class OpenSpotClient:
     async def tickers(self) -> list[Ticker]:
         """The last 24 hours of every market."""
         return await self._call("GET", "/markets/tickers", list[Ticker])
-
-    async def candles(
-        self, symbol: str, *, interval: str = "1m", start: int | None = None, end: int | None = None, limit: int = 500
-    ) -> list[Candle]:
-        """Candles of a market; `start` and `end` in milliseconds since 1970."""
-        query = {"interval": interval, "from": start, "to": end, "limit": limit}
-        return await self._call("GET", f"/markets/{_segment(symbol)}/candles", list[Candle], query=query)
 
     # Live events
 

@@ -117,7 +117,8 @@ class Administration:
         steps = []
         for name, value, scale in (("lotSize", body.lot_size, base_scale), ("tickSize", body.tick_size, quote_scale)):
             try:
-                steps.append(to_scaled(value, scale) if scale > 0 else 0)
+                # A scale that is no power of ten is named below.
+                steps.append(to_scaled(value, scale) if scale == _scale(1 - len(str(scale))) else 0)
             except MoneyError as error:
                 raise AdministrationError(ResultCode.INVALID_SYMBOL_SPECIFICATION, f"{name} {error}") from error
         lot, tick = steps

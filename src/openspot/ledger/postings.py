@@ -6,6 +6,7 @@ too, so that a settled trade is always complete to the eye; a rebate is a fee be
 a credit is positive, a debit negative. Amounts are integers at 18 places; nothing is rounded.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -13,10 +14,12 @@ from openspot.contracts.messages import ExecutedTrade, TradeFee
 from openspot.domain.ids import FEE_ACCOUNT_ID, PARTICIPANT_ID_TEXT
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
-from openspot.ledger.schemas import REFERENCE_TEXT
 
 Account = tuple[str, str]
 """(user id, asset)."""
+
+REFERENCE_TEXT = re.compile(r"[!-\[\]-~]{1,200}")
+"""What identifies something: visible ASCII without a backslash, so that it needs no escape anywhere."""
 
 HOUSE_PREFIX = "house:"
 """Begins the ids of the house's own accounts, which every batch touches and which are locked last."""
@@ -93,7 +96,7 @@ def trade_postings(trade: ExecutedTrade) -> TradePostings:
     trade_id, base, quote = trade.id, trade.base_asset, trade.quote_asset
     buyer, seller = trade.buyer_id, trade.seller_id
     if not REFERENCE_TEXT.fullmatch(trade_id):
-        raise PostingError("id must be 1 to 200 visible ASCII characters")
+        raise PostingError("id must be 1 to 200 visible ASCII characters without a backslash")
     _check_participant("buyerId", buyer)
     _check_participant("sellerId", seller)
     _check_asset("baseAsset", base)

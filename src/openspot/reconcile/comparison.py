@@ -1,6 +1,6 @@
 """Comparisons: each answers every difference by name, none where the two sides agree. Rules without IO."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from decimal import Decimal
 from typing import Any
@@ -40,6 +40,24 @@ def compare_orders(engine: Mapping[str, OrderFacts], rows: Mapping[str, OrderFac
             differences.append(Difference("order", order_id, "row", f"{PRESENT} ({order.status})", MISSING))
         else:
             differences.extend(_compare_fields("order", order_id, order, row, {"price"} if order.price is None else ()))
+    return differences
+
+
+def compare_acknowledged(
+    engine: Mapping[str, OrderFacts], accepted: Iterable[str], cancelled: Iterable[str]
+) -> list[Difference]:
+    """What clients were told against the engine: an accepted order is known, a cancelled one is cancelled."""
+    differences = [
+        Difference("order", order_id, "order", MISSING, "accepted, as its client was told")
+        for order_id in sorted(accepted)
+        if order_id not in engine
+    ]
+    for order_id in sorted(cancelled):
+        order = engine.get(order_id)
+        if order is not None and order.status != OrderStatus.CANCELLED:
+            differences.append(
+                Difference("order", order_id, "status", order.status, "cancelled, as its client was told")
+            )
     return differences
 
 

@@ -1,6 +1,7 @@
 """Gathers the two sides: the engine's balances and events, and the rows of the mirrors."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from decimal import Decimal
 from types import TracebackType
 from typing import Any, Self
@@ -71,29 +72,28 @@ class EngineReader:
 
     async def position(self) -> Hello:
         """Where the event stream is at this moment."""
-        return (await self._read(STREAM_END))[0]
+        async with self._stream(STREAM_END) as stream:
+            return stream.hello
 
-    async def events(self, from_sequence: int) -> list[EngineEvent]:
-        """Every event from `from_sequence` up to the newest at this moment, in order, none missing."""
-        hello, events = await self._read(from_sequence)
-        expected = range(from_sequence, hello.last_seq + 1)
-        if [event.seq for event in events] != list(expected):
-            reason = (
-                f"its events {expected.start} to {hello.last_seq} are not all there (first kept: {hello.first_seq})"
-            )
-            raise EngineUnavailableError(reason)
-        return events
+    async def events(self, from_sequence: int) -> AsyncIterator[list[EngineEvent]]:
+        """Every event from `from_sequence` up to the newest at this moment, in order, none missing, in batches."""
+        async with self._stream(from_sequence) as stream:
+            following, last = from_sequence, stream.hello.last_seq
+            while following <= last:
+                batch = [event for event in await stream.batch(EVENTS_AT_A_TIME) if event.seq <= last]
+                if [event.seq for event in batch] != list(range(following, following + len(batch))):
+                    raise EngineUnavailableError(f"event stream: event {following} is missing")
+                following += len(batch)
+                yield batch
 
-    async def _read(self, from_sequence: int) -> tuple[Hello, list[EngineEvent]]:
+    @asynccontextmanager
+    async def _stream(self, from_sequence: int) -> AsyncIterator[EngineStream]:
         assert self._session is not None, "used within `async with`"
-        events: list[EngineEvent] = []
         try:
             async with EngineStream(self._session, self._settings.engine_url, from_sequence) as stream:
-                while from_sequence + len(events) <= stream.hello.last_seq:
-                    events.extend(await stream.batch(EVENTS_AT_A_TIME))
+                yield stream
         except StreamEndedError as error:
             raise EngineUnavailableError(f"event stream: {error}") from error
-        return stream.hello, [event for event in events if event.seq <= stream.hello.last_seq]
 
 
 class MirrorReader:

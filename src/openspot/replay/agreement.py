@@ -2,13 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import EXACT
-from openspot.reconcile.comparison import compare_balances, compare_fills, compare_orders, compare_trades
+from openspot.reconcile.comparison import (
+    compare_acknowledged,
+    compare_balances,
+    compare_fills,
+    compare_orders,
+    compare_trades,
+)
 from openspot.reconcile.projection import EngineProjection
 from openspot.reconcile.records import Account, Difference, OrderFacts, TradeFacts
 from openspot.reconcile.store import EngineReader, MirrorReader
@@ -28,15 +34,24 @@ class Agreement:
     differences: list[Difference]
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the edge told its clients: ids of orders that it accepted, and that it cancelled."""
+
+    accepted: Set[str]
+    cancelled: Set[str]
+
+
 async def check_agreement(
-    engine: EngineReader, mirror: MirrorReader, users: Sequence[str], from_sequence: int, timeout_s: float
+    engine: EngineReader, mirror: MirrorReader, users: Sequence[str], told: Told, from_sequence: int, timeout_s: float
 ) -> Agreement:
-    """Compare engine, ledger and rows of `users`, giving the mirrors `timeout_s` to catch up.
+    """Compare engine, ledger, rows and answers of `users`, giving the mirrors `timeout_s` to catch up.
 
     `from_sequence` is the first engine event of the flow. Raises EngineUnavailableError.
     """
     known = EngineProjection()
-    known.apply_all(await engine.events(from_sequence))
+    async for events in engine.events(from_sequence):
+        known.apply_all(events)
     mine = frozenset(users)
     orders = {key: order for key, order in known.orders.items() if order.user_id in mine}
     trades = {key: trade for key, trade in known.trades.items() if mine & {trade.buyer_id, trade.seller_id}}
@@ -52,6 +67,7 @@ async def check_agreement(
     volume = Decimal(0)
     for trade in trades.values():
         volume = EXACT.add(volume, trade.quantity)
+    differences += compare_acknowledged(orders, told.accepted, told.cancelled)
     return Agreement(caught_up, len(trades), volume, len(totals), len(orders), differences)
 
 

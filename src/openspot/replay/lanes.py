@@ -1,7 +1,7 @@
-"""Lanes: commands are begun in file order, each lane does its own one after the other, and only so many wait.
+"""Lanes: commands are begun in file order, and each lane does its own one after the other.
 
-The look-ahead bounds how far lanes can drift apart: a command begins only when fewer than that many before it
-are still unanswered.
+The look-ahead bounds how far lanes drift apart: the command at place n of the file is handed out only when every
+command before n − look-ahead has its answer. So the flow that the engine sees stays close to the file's order.
 """
 
 import asyncio
@@ -21,22 +21,30 @@ async def run_lanes(
 
     The first error that `work` raises ends all lanes and is raised.
     """
-    places = asyncio.Semaphore(look_ahead)
-    # Unbounded themselves: the semaphore bounds what they hold together.
-    queues: list[asyncio.Queue[Command | None]] = [asyncio.Queue() for _ in range(lanes)]
+    # Unbounded themselves: the look-ahead bounds what they hold together.
+    queues: list[asyncio.Queue[tuple[int, Command] | None]] = [asyncio.Queue() for _ in range(lanes)]
+    unanswered: dict[int, None] = {}
+    answered = asyncio.Event()
 
     async def run(lane: int) -> None:
-        while (command := await queues[lane].get()) is not None:
+        while (entry := await queues[lane].get()) is not None:
+            number, command = entry
             await work(lane, command)
-            places.release()
+            del unanswered[number]
+            answered.set()
 
     async def dispatch() -> None:
-        for number, event in enumerate(events, 1):
+        number = 0
+        for place, event in enumerate(events, 1):
             command = command_of(event)
             if command is not None:
-                await places.acquire()
-                queues[lane_of(command.venue_id, lanes)].put_nowait(command)
-            progress(number)
+                while unanswered and number - next(iter(unanswered)) >= look_ahead:
+                    answered.clear()
+                    await answered.wait()
+                unanswered[number] = None
+                queues[lane_of(command.venue_id, lanes)].put_nowait((number, command))
+                number += 1
+            progress(place)
         for queue in queues:
             queue.put_nowait(None)
 

@@ -20,7 +20,7 @@ from openspot.kit.circuit_breaker import CircuitOpenError
 from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, create_pool
 from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader, EngineUnavailableError, MirrorReader
-from openspot.replay.agreement import Agreement, check_agreement
+from openspot.replay.agreement import Agreement, Told, check_agreement
 from openspot.replay.lanes import run_lanes
 from openspot.replay.plan import Command, Plan, make_plan
 from openspot.replay.report import Report
@@ -38,6 +38,7 @@ from openspot.replay.trader import Patience, ThrottledTooLongError, Trader
 from openspot.replay.users import FundingError, fund, make_user
 
 USERS_MAX = 1_000
+CONNECT_TIMEOUT_S = 10.0
 SAMPLE_SEED = 1
 THROTTLE_ADVICE = "the REST edge throttles; OPENSPOT_THROTTLE_ENABLED=false at its start makes this faster"
 _ONE_ATTEMPT = RetryPolicy(attempts_max=1)
@@ -124,7 +125,12 @@ def _venue_totals(path: Path | None, plan: Plan) -> VenueTotals | None:
 @asynccontextmanager
 async def _connected(settings: Settings) -> AsyncIterator[_Platform]:
     async with AsyncExitStack() as stack:
-        bus = await Bus.connect(settings, "replay")
+        try:
+            bus = await asyncio.wait_for(Bus.connect(settings, "replay"), CONNECT_TIMEOUT_S)
+        except TimeoutError as error:
+            raise BusUnavailableError(
+                f"nobody answered within {CONNECT_TIMEOUT_S:g} s: does the platform run?"
+            ) from error
         stack.push_async_callback(bus.close)
         pool = await create_pool(settings, connections_max=2, timeout_s=5)
         stack.push_async_callback(pool.close)
@@ -152,7 +158,10 @@ async def _replay(options: ReplayOptions, plan: Plan, venue: VenueTotals | None,
             await run_lanes(options.events(), options.users, options.look_ahead, work, show)
         seconds = time.perf_counter() - began
     _remark(options, "comparing engine, ledger and rows …")
-    agreement = await check_agreement(platform.engine, platform.mirror, users, first_event, options.catch_up_s)
+    told = Told(
+        set().union(*(trader.accepted for trader in traders)), set().union(*(trader.cancelled for trader in traders))
+    )
+    agreement = await check_agreement(platform.engine, platform.mirror, users, told, first_event, options.catch_up_s)
     return _report(options, plan, venue, statistics, seconds, agreement)
 
 

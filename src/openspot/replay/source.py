@@ -46,12 +46,19 @@ class VenueTotals:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
-    opener = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
     try:
-        with opener(path, "rt", encoding="utf-8", newline="") as file:
+        with _open_text(path) as file:
             yield file
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
         raise SourceError(f"{path}: cannot be read: {error}") from error
+
+
+def _open_text(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8", newline="")
+    if path.suffix == ".xz":
+        return lzma.open(path, "rt", encoding="utf-8", newline="")
+    return path.open(encoding="utf-8", newline="")
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:

@@ -75,6 +75,10 @@ class Trader:
         self._patience = patience
         self._statistics = statistics
         self._orders: dict[str, str] = {}
+        self.accepted: set[str] = set()
+        """Ids of the orders that the edge said it accepted."""
+        self.cancelled: set[str] = set()
+        """Ids of those that it said it cancelled."""
 
     async def do(self, command: Command) -> None:
         """Carry out one command. Raises ThrottledTooLongError."""
@@ -123,6 +127,7 @@ class Trader:
     def _note_accepted(self, command: Place, order: Order) -> None:
         self._statistics.orders_accepted += 1
         self._orders[command.venue_id] = order.order_id
+        self.accepted.add(order.order_id)
 
     async def _clarify(self, command: Place, ask: Callable[[], Awaitable[Order | None]], reason: str) -> None:
         """Ask what became of an order whose answer was lost, for a bounded time."""
@@ -164,3 +169,4 @@ class Trader:
             self._statistics.cancels_failed["no answer"] += 1
         else:
             self._statistics.cancels_done += 1
+            self.cancelled.add(order_id)

@@ -7,16 +7,28 @@ side of the connection fills up. A connection that ends hands out what it has re
 import asyncio
 from collections import deque
 from types import TracebackType
+from typing import Any, Literal
 
 import aiohttp
 import msgspec
 
-from openspot.contracts.engine_events import EngineEvent, Hello, StreamEntry
+from openspot.contracts.engine_events import EngineEvent, Hello, StreamEntry, StreamMessage
 
 BUFFERED_MAX = 4096
+"""Events beyond which no further message is read."""
 HELLO_TIMEOUT_S = 5.0
 HEARTBEAT_S = 30.0
-_MESSAGE_BYTES_MAX = 1_048_576
+_MESSAGE_BYTES_MAX = 64 * 1024 * 1024
+
+
+class _Refused(StreamMessage, tag="error", frozen=True):
+    """The engine's last message where it cannot give what was asked for."""
+
+    code: str
+    message: str
+
+
+_Entry = StreamEntry | _Refused
 
 
 class StreamEndedError(Exception):
@@ -28,9 +40,9 @@ class EngineStream:
 
     def __init__(self, session: aiohttp.ClientSession, engine_url: str, from_sequence: int) -> None:
         self._session = session
-        self._url = f"{engine_url}/ws/events?fromSeq={from_sequence}"
-        self._socket: aiohttp.ClientWebSocketResponse | None = None
-        self._decoder: msgspec.json.Decoder[Hello | EngineEvent] = msgspec.json.Decoder(StreamEntry)
+        self._url = f"{engine_url}/ws/events?fromSeq={from_sequence}&batch=true"
+        self._socket: aiohttp.ClientWebSocketResponse[Literal[False]] | None = None
+        self._decoder: msgspec.json.Decoder[list[_Entry]] = msgspec.json.Decoder(list[_Entry])
         self._buffer: deque[EngineEvent] = deque()
         self._arrived = asyncio.Event()
         self._space = asyncio.Event()
@@ -48,19 +60,21 @@ class EngineStream:
                 heartbeat=HEARTBEAT_S,
                 max_msg_size=_MESSAGE_BYTES_MAX,
                 compress=0,
+                decode_text=False,
             )
-            hello = self._decoded(await self._socket.receive(HELLO_TIMEOUT_S))
+            message = await self._socket.receive(HELLO_TIMEOUT_S)
+            entries = self._decoded(message.type, message.data)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             await self._close()
             raise StreamEndedError(f"no event stream: {error!r}") from error
         except StreamEndedError:
             await self._close()
             raise
-        if not isinstance(hello, Hello):
+        if len(entries) != 1 or not isinstance(entries[0], Hello):
             await self._close()
             raise StreamEndedError("the event stream does not begin with a hello")
-        self.hello = hello
-        self.last_received = hello.last_seq
+        self.hello = entries[0]
+        self.last_received = self.hello.last_seq
         self._reader = asyncio.create_task(self._read())
         return self
 
@@ -90,23 +104,25 @@ class EngineStream:
                 if len(self._buffer) >= BUFFERED_MAX:
                     self._space.clear()
                     await self._space.wait()
-                event = self._decoded(await self._socket.receive())
-                if isinstance(event, Hello):
-                    raise StreamEndedError("a second hello")
-                self._buffer.append(event)
-                self.last_received = max(self.last_received, event.seq)
-                self._arrived.set()
+                message = await self._socket.receive()
+                for entry in self._decoded(message.type, message.data):
+                    if isinstance(entry, Hello | _Refused):
+                        raise StreamEndedError(f"the engine ends the event stream: {entry}")
+                    self._buffer.append(entry)
+                if self._buffer:
+                    self.last_received = max(self.last_received, self._buffer[-1].seq)
+                    self._arrived.set()
         except (StreamEndedError, aiohttp.ClientError, OSError) as error:
             self._end = str(error) or repr(error)
             self._arrived.set()
 
-    def _decoded(self, message: aiohttp.WSMessage) -> Hello | EngineEvent:
-        if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-            raise StreamEndedError(f"the engine ended the event stream: {message.type.name} {message.data!r}")
+    def _decoded(self, kind: aiohttp.WSMsgType, data: Any) -> list[_Entry]:
+        if kind not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+            raise StreamEndedError(f"the engine ended the event stream: {kind.name} {data!r}")
         try:
-            return self._decoder.decode(message.data)
+            return self._decoder.decode(data)
         except msgspec.MsgspecError as error:
-            raise StreamEndedError(f"unreadable event: {error}") from error
+            raise StreamEndedError(f"unreadable events: {error}") from error
 
     async def _close(self) -> None:
         if self._socket is not None:

@@ -125,22 +125,18 @@ async def test_a_market_buy_may_name_what_to_spend(edge: RestClient, router: Fak
     assert (order.quote_quantity, order.quantity, order.price, order.time_in_force) == ("100", None, None, "ioc")
 
 
-@pytest.mark.parametrize(
-    ("reason", "code"),
-    [
+@pytest.mark.spec("A1.3-19", "A1.3-33")
+async def test_a_rejected_order_answers_400_with_the_reason(edge: RestClient, router: FakeRouter) -> None:
+    for reason, code in (
         ("RISK_NSF", "RISK_NSF"),
         ("Stop orders are not yet supported", "ORDER_REJECTED"),
         ("Market DOGE-USD not found", "ORDER_REJECTED"),
-    ],
-)
-@pytest.mark.spec("A1.3-19", "A1.3-33")
-async def test_a_rejected_order_answers_400_with_the_reason(
-    edge: RestClient, router: FakeRouter, reason: str, code: str
-) -> None:
-    router.reject_with = reason
-    reply = await edge("POST", "/orders", LIMIT)
-    assert (reply.status, reply.message, reply.code) == (400, reason, code)
-    assert reply.body["details"] == {"orderId": router.submitted[0].order.order_id, "status": "rejected"}
+    ):
+        router.reject_with = reason
+        reply = await edge("POST", "/orders", LIMIT)
+        assert (reply.status, reply.message, reply.code) == (400, reason, code), reply.body
+        order_id = router.submitted[-1].order.order_id
+        assert reply.body["details"] == {"orderId": order_id, "status": "rejected"}
 
 
 @pytest.mark.spec("A1.3-04")
@@ -233,15 +229,14 @@ async def test_a_cancel_answers_200_with_the_cancelled_record(
     ]
 
 
-@pytest.mark.parametrize("status", ["filled", "cancelled", "rejected"])
 async def test_an_order_that_has_ended_cannot_be_cancelled(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool, status: str
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
-    await add_row(pool, "ended", status=status)
-    reply = await edge("DELETE", "/orders/ended")
-    assert (reply.status, reply.code) == (409, "ORDER_NOT_OPEN")
-    assert reply.message == f"the order is {status}"
-    assert reply.body["details"] == {"orderId": "ended", "status": status}
+    for status in ("filled", "cancelled", "rejected"):
+        await add_row(pool, status, status=status)
+        reply = await edge("DELETE", f"/orders/{status}")
+        assert (reply.status, reply.code, reply.message) == (409, "ORDER_NOT_OPEN", f"the order is {status}")
+        assert reply.body["details"] == {"orderId": status, "status": status}
     assert not router.cancelled
 
 
@@ -281,44 +276,42 @@ async def add_many(pool: asyncpg.Pool) -> None:
     await add_row(pool, "theirs", user_id="u2")
 
 
-@pytest.mark.spec("A2.1-11", "B4.1-05", "B4.1-06", "B4.1-07")
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/orders", [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
-        ("/orders?status=open", [6, 0]),
-        ("/orders?status=open,partially_filled", [7, 6, 1, 0]),
-        ("/orders?status=OPEN&side=BUY", [0]),
-        ("/orders?symbol=BTC-USD", [11, 9, 7, 5, 3, 1]),
-        ("/orders?clientOrderId=c1", [4]),
-        ("/orders?clientOrderId=none", []),
-        ("/orders?limit=3", [11, 10, 9]),
-        ("/orders/history", [10, 9, 8, 4, 3, 2]),
-        ("/orders/history?symbol=BTC-USD&side=sell", [9]),
-    ],
+LISTS: tuple[tuple[str, list[int]], ...] = (
+    ("/orders", [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+    ("/orders?status=open", [6, 0]),
+    ("/orders?status=open,partially_filled", [7, 6, 1, 0]),
+    ("/orders?status=OPEN&side=BUY", [0]),
+    ("/orders?symbol=BTC-USD", [11, 9, 7, 5, 3, 1]),
+    ("/orders?clientOrderId=c1", [4]),
+    ("/orders?clientOrderId=none", []),
+    ("/orders?limit=3", [11, 10, 9]),
+    ("/orders/history", [10, 9, 8, 4, 3, 2]),
+    ("/orders/history?symbol=BTC-USD&side=sell", [9]),
 )
-async def test_lists_show_the_callers_orders_newest_first(
-    edge: RestClient, pool: asyncpg.Pool, path: str, expected: list[int]
-) -> None:
+
+
+@pytest.mark.spec("A2.1-11", "B4.1-05", "B4.1-06", "B4.1-07")
+async def test_lists_show_the_callers_orders_newest_first(edge: RestClient, pool: asyncpg.Pool) -> None:
     await add_many(pool)
-    reply = await edge("GET", path)
-    assert reply.status == 200
-    assert [row["orderId"] for row in reply.body] == [f"order{number:02}" for number in expected]
+    for path, expected in LISTS:
+        reply = await edge("GET", path)
+        assert reply.status == 200, path
+        assert [row["orderId"] for row in reply.body] == [f"order{number:02}" for number in expected], path
 
 
 @pytest.mark.spec("B4.1-10")
-@pytest.mark.parametrize("limit", [1, 5, 12, 100])
-async def test_pages_follow_each_other_without_gap_or_repeat(edge: RestClient, pool: asyncpg.Pool, limit: int) -> None:
+async def test_pages_follow_each_other_without_gap_or_repeat(edge: RestClient, pool: asyncpg.Pool) -> None:
     await add_many(pool)
-    seen: list[str] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        reply = await edge("GET", f"/orders?limit={limit}{cursor}")
-        assert len(reply.body) <= limit
-        seen += [row["orderId"] for row in reply.body]
-        following = reply.headers.get("X-Next-Cursor")
-        cursor = f"&cursor={following}" if following else None
-    assert seen == [f"order{number:02}" for number in range(11, -1, -1)]
+    for limit in (1, 5, 12, 100):
+        seen: list[str] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            reply = await edge("GET", f"/orders?limit={limit}{cursor}")
+            assert len(reply.body) <= limit
+            seen += [row["orderId"] for row in reply.body]
+            following = reply.headers.get("X-Next-Cursor")
+            cursor = f"&cursor={following}" if following else None
+        assert seen == [f"order{number:02}" for number in range(11, -1, -1)], limit
 
 
 @pytest.mark.spec("B4.1-10")
@@ -330,24 +323,24 @@ async def test_a_list_has_100_entries_by_default(edge: RestClient, pool: asyncpg
     assert reply.headers["X-Next-Cursor"]
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("limit=0", "limit must be at least 1"),
-        ("limit=1001", "limit must be at most 1000"),
-        ("limit=many", "limit must be a whole number"),
-        ("cursor=abc", "cursor is not one that this list gave"),
-        ("cursor=%00%ff", "cursor is not one that this list gave"),
-        ("cursor=WyJ4IiwxXQ", "cursor is not one that this list gave"),
-        ("cursor=" + "A" * 600, "cursor must be at most 512 characters long"),
-        ("status=done", "status must be one of pending, open, partially_filled, filled, cancelled, rejected"),
-        ("symbol=btc", "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
-        ("side=hold", "side must be one of 'buy' or 'sell'"),
-    ],
+BAD_PARAMETERS = (
+    ("limit=0", "limit must be at least 1"),
+    ("limit=1001", "limit must be at most 1000"),
+    ("limit=many", "limit must be a whole number"),
+    ("cursor=abc", "cursor is not one that this list gave"),
+    ("cursor=%00%ff", "cursor is not one that this list gave"),
+    ("cursor=WyJ4IiwxXQ", "cursor is not one that this list gave"),
+    ("cursor=" + "A" * 600, "cursor must be at most 512 characters long"),
+    ("status=done", "status must be one of pending, open, partially_filled, filled, cancelled, rejected"),
+    ("symbol=btc", "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
+    ("side=hold", "side must be one of 'buy' or 'sell'"),
 )
-async def test_a_bad_list_parameter_is_refused_by_name(edge: RestClient, query: str, message: str) -> None:
-    reply = await edge("GET", f"/orders?{query}")
-    assert (reply.status, reply.message) == (400, [message])
+
+
+async def test_a_bad_list_parameter_is_refused_by_name(edge: RestClient) -> None:
+    for query, message in BAD_PARAMETERS:
+        reply = await edge("GET", f"/orders?{query}")
+        assert (reply.status, reply.message) == (400, [message]), query
 
 
 def remember(router: FakeRouter, *orders: tuple[str, str]) -> None:
@@ -359,33 +352,28 @@ def remember(router: FakeRouter, *orders: tuple[str, str]) -> None:
         )  # fmt: skip
 
 
-@pytest.mark.spec("B4.1-11")
-@pytest.mark.parametrize("in_query", [True, False])
-@pytest.mark.parametrize(
-    ("conditions", "cancelled"),
-    [
-        ({}, [0, 1, 5, 6, 7, 11]),
-        ({"symbol": "BTC-USD"}, [1, 5, 7, 11]),
-        ({"side": "SELL"}, [6, 7, 11]),
-        ({"symbol": "BTC-USD", "side": "buy"}, [1, 5]),
-        ({"orderIds": ["order00", "order01"]}, [0, 1]),
-        ({"orderIds": ["order00", "order01"], "symbol": "ETH-USD"}, [0]),
-    ],
+BULKS: tuple[tuple[dict[str, Any], list[int]], ...] = (
+    ({}, [0, 1, 5, 6, 7, 11]),
+    ({"symbol": "BTC-USD"}, [1, 5, 7, 11]),
+    ({"side": "SELL"}, [6, 7, 11]),
+    ({"symbol": "BTC-USD", "side": "buy"}, [1, 5]),
+    ({"orderIds": ["order00", "order01"]}, [0, 1]),
+    ({"orderIds": ["order00", "order01"], "symbol": "ETH-USD"}, [0]),
 )
+
+
+@pytest.mark.spec("B4.1-11")
 async def test_a_bulk_cancel_takes_the_open_orders_that_fit(
-    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool,
-    conditions: dict[str, Any], cancelled: list[int], in_query: bool,
-) -> None:  # fmt: skip
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
     await add_many(pool)
     remember(router, *((f"order{number:02}", "u1") for number in range(12)), ("theirs", "u2"))
-    if in_query:
-        parts = [f"{k}={','.join(v) if isinstance(v, list) else v}" for k, v in conditions.items()]
-        reply = await edge("DELETE", f"/orders?{'&'.join(parts)}")
-    else:
-        reply = await edge("DELETE", "/orders", conditions)
-    assert reply.status == 200
-    assert sorted(reply.body["cancelled"]) == [f"order{number:02}" for number in cancelled]
-    assert reply.body["failed"] == []
+    for conditions, cancelled in BULKS:
+        query = "&".join(f"{k}={','.join(v) if isinstance(v, list) else v}" for k, v in conditions.items())
+        for reply in (await edge("DELETE", f"/orders?{query}"), await edge("DELETE", "/orders", conditions)):
+            assert reply.status == 200
+            assert sorted(reply.body["cancelled"]) == [f"order{number:02}" for number in cancelled], conditions
+            assert reply.body["failed"] == []
 
 
 @pytest.mark.spec("B4.1-11")
@@ -423,19 +411,19 @@ async def test_a_bulk_cancel_of_many_orders_tries_each_once(
     assert len(router.cancelled) == 1203
 
 
-@pytest.mark.parametrize(
-    ("query", "body", "message"),
-    [
-        ("?symbol=x", None, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
-        ("", {"orderIds": []}, "orderIds must have at least 1 entries"),
-        ("", {"orderIds": "a"}, "orderIds must be a list"),
-        ("", {"all": True}, "property all should not exist"),
-        ("?side=buy", {"side": "buy"}, "give the conditions in the query or in the body, not in both"),
-    ],
+BAD_BULKS: tuple[tuple[str, Any, str], ...] = (
+    ("?symbol=x", None, "symbol must have the format <BASE>-<QUOTE>, for example BTC-USD"),
+    ("", {"orderIds": []}, "orderIds must have at least 1 entries"),
+    ("", {"orderIds": "a"}, "orderIds must be a list"),
+    ("", {"all": True}, "property all should not exist"),
+    ("?side=buy", {"side": "buy"}, "give the conditions in the query or in the body, not in both"),
 )
-async def test_a_bad_bulk_cancel_is_refused(edge: RestClient, query: str, body: Any, message: str) -> None:
-    reply = await edge("DELETE", f"/orders{query}", body)
-    assert (reply.status, reply.message) == (400, [message])
+
+
+async def test_a_bad_bulk_cancel_is_refused(edge: RestClient) -> None:
+    for query, body, message in BAD_BULKS:
+        reply = await edge("DELETE", f"/orders{query}", body)
+        assert (reply.status, reply.message) == (400, [message]), (query, body)
 
 
 async def test_orders_of_one_caller_are_worked_on_at_the_same_time(edge: RestClient, router: FakeRouter) -> None:

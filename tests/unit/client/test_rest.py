@@ -83,17 +83,25 @@ async def test_a_number_that_is_not_exact_is_refused_before_it_is_sent(
 
 
 async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: OpenSpotClient) -> None:
-    fake.answer(200, [{"asset": "USD", "total": "10", "available": "7.5", "locked": "2.5"}])
+    fake.answer(200, [{"asset": "USD", "total": "10", "available": "7.5", "locked": "2.5", "source": "engine"}])
     assert [balance.available for balance in await client.balances()] == [Decimal("7.5")]
-    fake.answer(200, {"asset": "USD", "total": "10", "available": "7.5", "locked": "2.5"})
+    fake.answer(200, {"asset": "USD", "total": "10", "available": "7.5", "locked": "2.5", "source": "engine"})
     assert (await client.balance("USD")).locked == Decimal("2.5")
     book = {"symbol": "BTC-USD", "bids": [["1.5", "2"]], "asks": [], "sequence": 7, "timestamp": 1}
     fake.answer(200, book)
     assert (await client.order_book("BTC-USD", depth=5)).bids == [Level(Decimal("1.5"), Decimal(2))]
-    trade = {"tradeId": "e-1", "price": "1", "quantity": "2", "side": "buy", "timestamp": 3}
-    fake.answer(200, [trade])
-    assert (await client.trades("BTC-USD", limit=1))[0].trade_id == "e-1"
-    market = {"symbol": "BTC-USD", "baseScaleK": 10**8, "quoteScaleK": 100, "takerFee": 25, "makerFee": 15}
+    trade = {
+        "tradeId": "e-1", "symbol": "BTC-USD", "price": "1", "quantity": "2", "side": "buy", "timestamp": 3,
+        "sequence": 4,
+    }  # fmt: skip
+    fake.answer(200, [trade], X_Next_Cursor="c2")
+    trades = await client.trades("BTC-USD", limit=1)
+    assert ([entry.trade_id for entry in trades], trades.next_cursor) == (["e-1"], "c2")
+    market = {
+        "symbol": "BTC-USD", "baseAsset": "BTC", "quoteAsset": "USD", "active": True, "tickSize": "0.01",
+        "lotSize": "0.00000001", "takerFee": 25, "makerFee": 15, "baseScaleK": 10**8, "quoteScaleK": 100,
+        "quantityMin": "0.00001", "quantityMax": "100", "notionalMin": None, "notionalMax": None,
+    }  # fmt: skip
     fake.answer(200, [market])
     assert (await client.markets())[0].base_scale_k == 10**8
     fake.answer(200, market)
@@ -107,9 +115,12 @@ async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: 
     assert (await client.ticker("BTC-USD")).ask_price == Decimal(2)
     fake.answer(200, [ticker])
     assert (await client.tickers())[0].last_price is None
-    candle = {"timestamp": 1, "open": "1", "high": "2", "low": "1", "close": "2", "volume": "3", "trades": 4}
-    fake.answer(200, [candle])
-    assert (await client.candles("BTC-USD", start=1))[0].close == Decimal(2)
+    entry = {
+        "transactionId": "t", "asset": "USD", "amount": "-1.5", "balance": "8.5", "entryType": "debit",
+        "referenceType": "trade", "referenceId": "e-1", "createdAt": "2026-01-02T03:04:05.678Z",
+    }  # fmt: skip
+    fake.answer(200, [entry])
+    assert [entry.amount for entry in await client.transactions(asset="USD")] == [Decimal("-1.5")]
     fake.answer(200, ORDER)
     assert (await client.order("order/1")).status == "open"
     assert [(asked.method, asked.path, asked.query) for asked in fake.asked] == [
@@ -121,7 +132,7 @@ async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: 
         ("GET", "/api/v1/markets/BTC-USD", {}),
         ("GET", "/api/v1/markets/BTC-USD/ticker", {}),
         ("GET", "/api/v1/markets/tickers", {}),
-        ("GET", "/api/v1/markets/BTC-USD/candles", {"interval": "1m", "from": "1", "limit": "500"}),
+        ("GET", "/api/v1/accounts/transactions", {"asset": "USD", "limit": "100"}),
         ("GET", "/api/v1/orders/order%2F1", {}),
     ]
 

@@ -8,6 +8,7 @@ import pytest
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.router.engine_client import EngineAmbiguousError, EngineRefusedError, EngineUnreachableError
 from openspot.router.placements import BATCH_MAX, Placements
+from tests.support.waiting import eventually
 
 
 class Engine:
@@ -51,7 +52,7 @@ async def test_each_order_gets_its_own_answer_and_what_arrives_meanwhile_shares_
     engine.go.set()
     answers = await asyncio.gather(*waiting)
     assert [answer.order_id for answer in answers] == list(range(1, 10))
-    assert sorted(sum(engine.calls, [])) == list(range(1, 10))
+    assert sorted(number for call in engine.calls for number in call) == list(range(1, 10))
     assert len(engine.calls) == 2
 
 
@@ -85,7 +86,7 @@ async def test_a_fault_of_the_call_itself_leaves_the_orders_unknown() -> None:
 async def test_an_order_that_waited_too_long_is_never_sent() -> None:
     engine = Engine()
     engine.go.clear()
-    waiting = placements(engine, wait_s_max=0.0)
+    waiting = placements(engine, wait_s_max=-1.0)
     first = asyncio.create_task(waiting.place(order(1)))
     with pytest.raises(EngineUnreachableError, match="busy"):
         await first
@@ -96,19 +97,15 @@ async def test_too_many_waiting_orders_are_refused_at_once() -> None:
     engine = Engine()
     engine.go.clear()
     waiting = placements(engine, waiting_max=2)
-    tasks = [asyncio.create_task(waiting.place(order(number))) for number in range(1, 3)]
+    under_way = asyncio.create_task(waiting.place(order(1)))
+    await eventually(lambda: engine.calls == [[1]])
+    others = [asyncio.create_task(waiting.place(order(number))) for number in (2, 3)]
     await asyncio.sleep(0)
-    tasks.append(asyncio.create_task(waiting.place(order(3))))
-    await asyncio.sleep(0)
-    tasks.append(asyncio.create_task(waiting.place(order(4))))
-    tasks.append(asyncio.create_task(waiting.place(order(5))))
-    await asyncio.sleep(0)
+    with pytest.raises(EngineUnreachableError, match="too many"):
+        await waiting.place(order(4))
     engine.go.set()
-    results = await asyncio.gather(*tasks, return_exceptions=True)
-    assert any(isinstance(result, EngineUnreachableError) for result in results)
-    sent = [number for call in engine.calls for number in call]
-    refused = [isinstance(result, EngineUnreachableError) for result in results]
-    assert len(sent) + sum(refused) == 5
+    await asyncio.gather(under_way, *others)
+    assert engine.calls == [[1], [2, 3]]
 
 
 async def test_closing_gives_up_what_waits_and_finishes_what_is_under_way() -> None:

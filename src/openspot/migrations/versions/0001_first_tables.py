@@ -155,7 +155,7 @@ STATEMENTS = (
         outbox_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         user_id text NOT NULL,
         asset text NOT NULL,
-        message_id text NOT NULL,
+        transaction_id text NOT NULL,
         created_at timestamptz NOT NULL DEFAULT now()
     )
     """,

@@ -39,7 +39,7 @@ def auth_routes(auth: AuthService) -> APIRouter:
     )  # fmt: skip
     async def login(request: Request, body: LoginBody) -> Response:
         address = context_of(request).address
-        return json_response(await auth.login(body.email, body.password.get_secret_value(), address))
+        return json_response(await auth.login(body.email, body.password, address))
 
     @router.post(
         "/refresh", response_model=TokensAnswer,
@@ -47,7 +47,7 @@ def auth_routes(auth: AuthService) -> APIRouter:
         summary="New tokens for a refresh token, which works once",
     )  # fmt: skip
     async def refresh(body: RefreshBody) -> Response:
-        return json_response(await auth.refresh(body.refresh_token.get_secret_value()))
+        return json_response(await auth.refresh(body.refresh_token))
 
     @router.post(
         "/logout", response_model=LogoutAnswer,

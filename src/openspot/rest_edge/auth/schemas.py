@@ -3,7 +3,7 @@
 import re
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, SecretStr
+from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from openspot.rest_edge.validation import Answer, Body
@@ -28,24 +28,29 @@ Email = Annotated[str, BeforeValidator(_email), Field(examples=["ada@example.org
 """An email address, in lower case: `Ada@Example.org` and `ada@example.org` are one user."""
 
 
+Password = Annotated[
+    str, StringConstraints(min_length=PASSWORD_LENGTH_MIN, max_length=PASSWORD_LENGTH_MAX), Field(repr=False)
+]
+
+
 class RegisterBody(Body):
     """A new user. The password has 10 to 128 characters and is not the email address."""
 
     email: Email
-    password: SecretStr = Field(min_length=PASSWORD_LENGTH_MIN, max_length=PASSWORD_LENGTH_MAX)
+    password: Password
 
 
 class LoginBody(Body):
     """Credentials."""
 
     email: Email
-    password: SecretStr = Field(min_length=1, max_length=PASSWORD_LENGTH_MAX)
+    password: Annotated[str, StringConstraints(min_length=1, max_length=PASSWORD_LENGTH_MAX), Field(repr=False)]
 
 
 class RefreshBody(Body):
     """A refresh token that has not been used yet."""
 
-    refresh_token: SecretStr = Field(min_length=1, max_length=256)
+    refresh_token: Annotated[str, StringConstraints(min_length=1, max_length=256), Field(repr=False)]
 
 
 class UserAnswer(Answer):

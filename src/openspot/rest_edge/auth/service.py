@@ -106,7 +106,7 @@ class AuthService:
 
     async def register(self, body: RegisterBody) -> User:
         """A new user. 409 if the address is taken, 400 if the password is the address."""
-        password = body.password.get_secret_value()
+        password = body.password
         if password.strip().lower() == body.email:
             raise validation_error(["password must not be the email address"])
         password_hash = await self._passwords.hash(password)

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+import msgspec
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
@@ -15,6 +16,7 @@ DEPTH_DEFAULT = 50
 DEPTH_MAX = 1000
 
 SymbolPath = Annotated[Symbol, Path()]
+EngineSequence = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 Depth = Annotated[int, Query(ge=1, le=DEPTH_MAX, description="Levels a side at most")]
 
 _UNKNOWN = refusals(_404="no such market", _503="the engine does not answer")
@@ -50,7 +52,7 @@ def market_routes(markets: MarketService) -> APIRouter:
     @router.get("/{symbol}/trades", response_model=list[TradeAnswer], responses=_PAGE | _UNKNOWN,
                 summary="Recent trades, newest first")  # fmt: skip
     async def list_trades(symbol: SymbolPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        before = decode_cursor(cursor, tuple[int])[0] if cursor is not None else None
+        before = decode_cursor(cursor, tuple[EngineSequence])[0] if cursor is not None else None
         trades = await markets.trades(symbol, limit, before)
         return page_response(trades, encode_cursor([trades[-1].sequence]) if len(trades) == limit else None)
 

@@ -1,5 +1,6 @@
 """Paths of the orders (Document B 4.1)."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from openspot.rest_edge.context import RequestContext, context_of
 from openspot.rest_edge.errors import validation_error
 from openspot.rest_edge.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
 from openspot.rest_edge.orders.schemas import (
+    ORDER_ID_PATTERN,
     ORDER_IDS_MAX,
     BulkCancelAnswer,
     BulkCancelBody,
@@ -25,17 +27,17 @@ from openspot.rest_edge.orders.schemas import (
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderFilter, OrderPosition
 from openspot.rest_edge.pipeline import DirectAnswer, DirectHandler
-from openspot.rest_edge.validation import LowerCase, Symbol
+from openspot.rest_edge.validation import LowerCase, PrintableText, Symbol
 
 HISTORY_STATUSES = tuple(status.value for status in OrderStatus if status in TERMINAL)
 
-OrderIdPath = Annotated[str, Path(alias="orderId", min_length=1, max_length=64)]
+OrderIdPath = Annotated[str, Path(alias="orderId", pattern=ORDER_ID_PATTERN)]
 StatusQuery = Annotated[
     str | None, Query(description="One status, or several with commas between them", examples=["open"])
 ]
 SymbolQuery = Annotated[Symbol | None, Query()]
 SideQuery = Annotated[OrderSide | None, LowerCase, Query()]
-ClientOrderIdQuery = Annotated[str | None, Query(alias="clientOrderId", min_length=1, max_length=64)]
+ClientOrderIdQuery = Annotated[str | None, Query(alias="clientOrderId", max_length=64), PrintableText]
 
 _PAGE: dict[int | str, dict[str, Any]] = {200: {"headers": NEXT_CURSOR_HEADER}}
 
@@ -48,7 +50,7 @@ def _position(cursor: str | None) -> OrderPosition | None:
     if cursor is None:
         return None
     moment, order_id = decode_cursor(cursor, tuple[datetime, str])
-    if moment.tzinfo is None:
+    if moment.tzinfo is None or not re.match(ORDER_ID_PATTERN, order_id):
         raise validation_error(["cursor is not one that this list gave"])
     return OrderPosition(moment, order_id)
 
@@ -152,8 +154,10 @@ def order_routes(orders: OrderService) -> APIRouter:
             symbol, side, wanted = body.symbol, body.side, body.order_ids
         else:
             wanted = order_ids.split(",") if order_ids is not None else None
-            if wanted is not None and not 0 < len(wanted) <= ORDER_IDS_MAX:
+            if wanted is not None and len(wanted) > ORDER_IDS_MAX:
                 raise validation_error([f"orderIds must have at most {ORDER_IDS_MAX} entries"])
+            if wanted is not None and not all(re.match(ORDER_ID_PATTERN, order_id) for order_id in wanted):
+                raise validation_error(["orderIds must be order ids with commas between them"])
         outcome = await orders.cancel_many(_caller(request), symbol, side, wanted)
         return json_response(outcome)
 

@@ -25,7 +25,10 @@ from openspot.rest_edge.validation import (
 ORDER_IDS_MAX = 1000
 SLIPPAGE_BPS_MAX = 10_000
 
-OrderId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
+"""Wider than the ids that the edge makes: orders that were placed past it have their own."""
+
+OrderId = Annotated[str, StringConstraints(pattern=ORDER_ID_PATTERN)]
 
 
 class OrderSide(StrEnum):

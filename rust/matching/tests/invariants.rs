@@ -1,0 +1,150 @@
+//! Random commands: whatever comes, the state keeps its rules, and a snapshot is the whole of it.
+
+mod common;
+
+use common::{BASE, QUOTE, account, change, command, create_symbol, judge, money, place};
+use openspot_matching::engine::Engine;
+use openspot_matching::events::Command;
+use openspot_matching::index::hash;
+use openspot_matching::snapshot::SnapshotError;
+use openspot_matching::types::{AMOUNT_SCALE, Kind, OrderType, Side, StpMode};
+
+const SEEDS: u64 = 12;
+const COMMANDS: u64 = 6_000;
+const ACCOUNTS: u64 = 6;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        hash(self.0) % limit
+    }
+
+    fn signed(&mut self, limit: u64) -> i64 {
+        self.below(limit).cast_signed()
+    }
+}
+
+fn world() -> Engine {
+    let mut engine = Engine::new(0);
+    for currency in [BASE, QUOTE] {
+        engine.apply(&Command { symbol: currency, ..command(Kind::CreateCurrency) });
+    }
+    engine.apply(&create_symbol(1, (100, 10), (5, 2), (20, -10)));
+    for number in 2..2 + ACCOUNTS {
+        let mode = StpMode::from_record(u8::try_from(number % 5).unwrap_or(0)).unwrap_or_default();
+        engine.apply(&account(Kind::CreateAccount, number, mode));
+        for currency in [BASE, QUOTE] {
+            engine.apply(&money(Kind::Deposit, number, currency, 2_000 * i128::from(AMOUNT_SCALE), 0));
+        }
+    }
+    engine
+}
+
+fn next(random: &mut Random, step: u64) -> Command {
+    let owner = 2 + random.below(ACCOUNTS);
+    let id = 1 + step.saturating_sub(random.below(60));
+    let price = 5 * (95 + random.signed(12)) + i64::from(random.below(40) == 0);
+    let quantity = 2 * (1 + random.signed(30)) + i64::from(random.below(40) == 0);
+    match random.below(20) {
+        0..=10 => {
+            let side = if random.below(2) == 0 { Side::Buy } else { Side::Sell };
+            let kind = u8::try_from(1 + random.below(5)).unwrap_or(1);
+            let order_type = OrderType::from_record(kind).unwrap_or_default();
+            let order = place(step, owner, side, order_type, price, quantity);
+            match order_type {
+                OrderType::FokBudget => Command {
+                    amount: i128::from(price * quantity) * (i128::from(AMOUNT_SCALE) / 1_000),
+                    ..order
+                },
+                _ => Command { amount: order.amount + i128::from(5 * random.signed(3)), ..order },
+            }
+        }
+        11..=12 => change(Kind::Cancel, id, if random.below(3) == 0 { 0 } else { owner }, 0, 0),
+        13..=14 => change(Kind::Move, id, owner, price, 0),
+        15 => change(Kind::Reduce, id, owner, 0, quantity),
+        16 => {
+            account(Kind::SetAccount, owner, StpMode::from_record(random.below(5) as u8).unwrap_or_default())
+        }
+        17 => {
+            let kinds = [Kind::Deposit, Kind::Withdraw, Kind::Reserve, Kind::Adjust];
+            let kind = kinds.into_iter().nth(usize::from(random.below(4) as u8)).unwrap_or(Kind::Deposit);
+            let sign = if kind == Kind::Adjust && random.below(2) == 0 { -1 } else { 1 };
+            money(
+                kind,
+                owner,
+                BASE,
+                sign * i128::from(1 + random.below(9)) * i128::from(AMOUNT_SCALE),
+                random.below(40),
+            )
+        }
+        18 => change(Kind::Release, 0, 0, random.signed(40), 0),
+        _ => change(Kind::Commit, 0, 0, random.signed(40), 0),
+    }
+}
+
+fn snapshot(engine: &Engine) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    engine.write_snapshot(&mut bytes);
+    bytes
+}
+
+#[test]
+fn random_commands_keep_every_rule_of_the_state() {
+    for seed in 0..SEEDS {
+        let mut random = Random(seed << 32);
+        let mut engine = world();
+        for step in 1..=COMMANDS {
+            let command = next(&mut random, step);
+            engine.apply(&command);
+            if step % 16 == 0 {
+                judge(&engine);
+            }
+        }
+        assert!(engine.event_sequence > COMMANDS, "seed {seed} did too little");
+    }
+}
+
+#[test]
+fn a_restored_engine_goes_on_as_the_original() -> Result<(), SnapshotError> {
+    let mut random = Random(99 << 32);
+    let mut engine = world();
+    for round in 0..20 {
+        let mut twin = Engine::from_snapshot(&snapshot(&engine), 0)?;
+        judge(&twin);
+        engine.events.clear();
+        for step in 1..=100 {
+            let command = next(&mut random, round * 100 + step);
+            assert_eq!(engine.apply(&command), twin.apply(&command));
+        }
+        assert_eq!(engine.events, twin.events);
+        assert_eq!(engine.state_hash(), twin.state_hash());
+    }
+    Ok(())
+}
+
+#[test]
+fn damaged_bytes_are_no_snapshot_or_another_sound_state() {
+    let mut random = Random(7 << 32);
+    let mut engine = world();
+    for step in 1..=400 {
+        let command = next(&mut random, step);
+        engine.apply(&command);
+    }
+    let bytes = snapshot(&engine);
+    for length in 0..bytes.len() {
+        assert!(Engine::from_snapshot(bytes.get(..length).unwrap_or_default(), 0).is_err());
+    }
+    assert!(Engine::from_snapshot(&[bytes.as_slice(), &[0]].concat(), 0).is_err());
+    for place in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        if let Some(byte) = damaged.get_mut(place) {
+            *byte ^= 1 << random.below(8);
+        }
+        if let Ok(other) = Engine::from_snapshot(&damaged, 0) {
+            judge(&other);
+            assert_eq!(snapshot(&other), damaged);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+"""Credits, debits, locks and unlocks: what a batch of them comes to (Document A 2.4), a rule without IO.
+
+| Change | available | locked | Refused if |
+|---|---|---|---|
+| credit | + amount | | the account, or all deposits of the asset, would exceed the largest amount |
+| debit | − amount | | available does not cover it |
+| lock | − amount | + amount | available does not cover it |
+| unlock | + amount | − amount | locked does not cover it |
+
+A credit or debit is written once for its transaction id: a repeat succeeds with the balance as it is and changes
+nothing, also when its other fields differ (Document A 2.4), which is reported as `altered`. It posts two legs, the
+user's and, under the transaction id with `:contra`, that of the outside world, so that every asset sums to zero.
+
+A lock and an unlock are done once each for (user, asset, reference): a repeat succeeds and changes nothing, a
+repeat with another amount is refused. An unlock need not name the reference of a lock; what counts is what the
+account holds locked. They post no entry: an entry's balance is the account's total, which they leave as it is.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from openspot.domain.money import AMOUNT_MAX, amount_to_text
+from openspot.ledger.postings import EXTERNAL_ACCOUNT_ID, LEG_NAMES, Account, Entry, Leg
+
+CONTRA_SUFFIX = ":contra"
+RESERVED_SUFFIXES = (CONTRA_SUFFIX, *(f":{name}" for name in LEG_NAMES))
+"""Endings of transaction ids that the ledger gives itself."""
+
+
+class AccountState(NamedTuple):
+    """An account: amounts at 18 places; `version` counts its changes."""
+
+    available: int
+    locked: int
+    version: int
+
+    @property
+    def total(self) -> int:
+        """Available and locked together."""
+        return self.available + self.locked
+
+
+NEW_ACCOUNT = AccountState(0, 0, 0)
+
+
+class Posting(NamedTuple):
+    """A credit (`amount` above zero) or a debit (below)."""
+
+    transaction_id: str
+    user_id: str
+    asset: str
+    amount: int
+    entry_type: str
+    reference_type: str
+    reference_id: str
+
+    @property
+    def account(self) -> Account:
+        """The account that it changes."""
+        return self.user_id, self.asset
+
+    @property
+    def contra_account(self) -> Account:
+        """The account of its other side."""
+        return EXTERNAL_ACCOUNT_ID, self.asset
+
+
+class Movement(NamedTuple):
+    """A lock (`amount` above zero) or an unlock (below): what `locked` changes by."""
+
+    user_id: str
+    asset: str
+    amount: int
+    reference_id: str
+
+    @property
+    def account(self) -> Account:
+        """The account that it changes."""
+        return self.user_id, self.asset
+
+    @property
+    def direction(self) -> str:
+        """`lock` or `unlock`."""
+        return "lock" if self.amount > 0 else "unlock"
+
+    @property
+    def key(self) -> "MovementKey":
+        """What it is done once for."""
+        return MovementKey(self.user_id, self.asset, self.reference_id, self.direction)
+
+
+Change = Posting | Movement
+
+
+class MovementKey(NamedTuple):
+    """What a movement is done once for."""
+
+    user_id: str
+    asset: str
+    reference_id: str
+    direction: str
+
+
+class Recorded(NamedTuple):
+    """The entry that stands under a transaction id."""
+
+    user_id: str
+    asset: str
+    amount: int
+
+
+class Outcome(NamedTuple):
+    """What became of a change. `error` is None for a success; `available` is the balance that stands after it.
+
+    `changed` is false for a refusal and for a repeat; `altered` is true for a repeat with other fields.
+    """
+
+    error: str | None
+    available: int
+    changed: bool = False
+    altered: bool = False
+
+
+class BalanceChange(NamedTuple):
+    """An account as it stands after one change, to be told to its owner."""
+
+    account: Account
+    state: AccountState
+    transaction_id: str
+
+
+@dataclass(slots=True)
+class Decision:
+    """What a batch comes to. `outcomes` has one for each change, in order; the rest is to be written.
+
+    `states` holds the accounts that change, as they stand after the batch.
+    """
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    movements: list[Movement] = field(default_factory=list)
+    states: dict[Account, AccountState] = field(default_factory=dict)
+    news: list[BalanceChange] = field(default_factory=list)
+
+
+def accounts_of(changes: Iterable[Change]) -> set[Account]:
+    """Every account that `changes` look at or could change."""
+    accounts: set[Account] = set()
+    for change in changes:
+        accounts.add(change.account)
+        if isinstance(change, Posting):
+            accounts.add(change.contra_account)
+    return accounts
+
+
+def decide(
+    changes: Sequence[Change],
+    accounts: Mapping[Account, AccountState],
+    recorded: Mapping[str, Recorded],
+    moved: Mapping[MovementKey, int],
+) -> Decision:
+    """What `changes`, one after the other, come to.
+
+    `accounts` holds the accounts that exist, `recorded` the entries that stand under the transaction ids of the
+    changes, `moved` the amounts (signed as in Movement) of the movements that are done.
+    """
+    batch = _Batch(accounts, recorded, moved)
+    for change in changes:
+        outcome = batch.post(change) if isinstance(change, Posting) else batch.move(change)
+        batch.decision.outcomes.append(outcome)
+    return batch.decision
+
+
+class _Batch:
+    def __init__(
+        self,
+        accounts: Mapping[Account, AccountState],
+        recorded: Mapping[str, Recorded],
+        moved: Mapping[MovementKey, int],
+    ) -> None:
+        self.decision = Decision()
+        self._accounts = accounts
+        self._recorded = dict(recorded)
+        self._moved = dict(moved)
+
+    def post(self, posting: Posting) -> Outcome:
+        state = self._state(posting.account)
+        known = self._recorded.get(posting.transaction_id)
+        if known is not None:
+            altered = known != (posting.user_id, posting.asset, posting.amount)
+            return Outcome(None, state.available, altered=altered)
+        contra = self._state(posting.contra_account)
+        error = _posting_error(posting.amount, state, contra)
+        if error is not None:
+            return Outcome(error, state.available)
+        self._recorded[posting.transaction_id] = Recorded(posting.user_id, posting.asset, posting.amount)
+        state = self._change(posting.account, posting.amount, 0)
+        contra = self._change(posting.contra_account, -posting.amount, 0)
+        leg = Leg(*posting)
+        other = leg._replace(
+            transaction_id=leg.transaction_id + CONTRA_SUFFIX, user_id=EXTERNAL_ACCOUNT_ID, amount=-leg.amount
+        )
+        self.decision.entries += (Entry(leg, state.total), Entry(other, contra.total))
+        self.decision.news.append(BalanceChange(posting.account, state, posting.transaction_id))
+        return Outcome(None, state.available, changed=True)
+
+    def move(self, movement: Movement) -> Outcome:
+        state = self._state(movement.account)
+        done = self._moved.get(movement.key)
+        if done is not None:
+            if done == movement.amount:
+                return Outcome(None, state.available)
+            return Outcome(
+                f"referenceId was already used for a {movement.direction} of {amount_to_text(abs(done))}",
+                state.available,
+            )
+        covering = state.available if movement.amount > 0 else state.locked
+        if covering < abs(movement.amount):
+            held = "available" if movement.amount > 0 else "locked"
+            return Outcome(f"insufficient balance: {amount_to_text(covering)} {held}", state.available)
+        self._moved[movement.key] = movement.amount
+        state = self._change(movement.account, -movement.amount, movement.amount)
+        self.decision.movements.append(movement)
+        self.decision.news.append(BalanceChange(movement.account, state, ":".join(reversed(movement.key))))
+        return Outcome(None, state.available, changed=True)
+
+    def _state(self, account: Account) -> AccountState:
+        return self.decision.states.get(account) or self._accounts.get(account, NEW_ACCOUNT)
+
+    def _change(self, account: Account, available: int, locked: int) -> AccountState:
+        state = self._state(account)
+        changed = AccountState(state.available + available, state.locked + locked, state.version + 1)
+        self.decision.states[account] = changed
+        return changed
+
+
+def _posting_error(amount: int, state: AccountState, contra: AccountState) -> str | None:
+    if amount < 0 and state.available < -amount:
+        return f"insufficient balance: {amount_to_text(state.available)} available"
+    if state.total + amount > AMOUNT_MAX:
+        return "amount would lead the balance beyond the largest amount"
+    # All balances of an asset together are what came from outside: the engine has the same bound.
+    if abs(contra.available - amount) > AMOUNT_MAX:
+        return "amount would lead the sum of this asset beyond the largest amount"
+    return None

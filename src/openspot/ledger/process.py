@@ -1,0 +1,72 @@
+"""What every ledger process is made of: requests, settlement, the sweep of the outbox, health."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+
+from openspot.kit import database
+from openspot.kit.bus import Bus
+from openspot.kit.clock import Clock, system_clock
+from openspot.kit.health import Health, serve_health
+from openspot.kit.log import get_logger
+from openspot.kit.settings import Settings
+from openspot.ledger.consumer import Settle, TradeConsumer
+from openspot.ledger.desk import Desk
+from openspot.ledger.outbox import BalanceEvents
+from openspot.ledger.settlement import Settlement
+from openspot.ledger.store import LedgerStore
+
+CONNECTIONS_MAX = 8
+"""Two settlements, a batch of changes, a query of balances, two of history, publications and the sweep."""
+STOP_TIMEOUT_S = 5.0
+"""What is under way may end within this time after the stop; a batch that does not is settled by the next process."""
+
+Runner = Callable[[Settlement], AbstractAsyncContextManager[Settle]]
+"""Makes what settles a batch: directly, or in a durable workflow."""
+
+log = get_logger("ledger")
+
+
+async def run_process(
+    settings: Settings, stop: asyncio.Event, name: str, port: int, runner: Runner, clock: Clock = system_clock
+) -> None:
+    """Run one ledger process until `stop` is set, its health on `port`.
+
+    Raises DatabaseUnavailableError, BusUnavailableError or PortTakenError if it cannot start.
+    """
+    async with AsyncExitStack() as stack:
+        pool = await database.create_pool(settings, connections_max=CONNECTIONS_MAX)
+        stack.push_async_callback(_close, pool)
+        bus = await Bus.connect(settings, name)
+        stack.push_async_callback(bus.close)
+        await bus.ensure_streams()
+        store = LedgerStore(pool)
+        events = BalanceEvents(bus, store, clock)
+        stack.push_async_callback(events.close)
+        settlement = Settlement(store, events, bus, clock)
+        consumer = TradeConsumer(bus, await stack.enter_async_context(runner(settlement)))
+
+        health = Health()
+        health.add("bus", bus.check, vital=True)
+        health.add("database", lambda: database.check(pool), vital=True)
+        health.add("settlement", consumer.check)
+        server = await serve_health(health, settings.host, port)
+        stack.push_async_callback(server.stop)
+
+        await Desk(store, events).serve(bus)
+        tasks = [asyncio.create_task(consumer.run(stop)), asyncio.create_task(events.run(stop))]
+        try:
+            await stop.wait()
+        finally:
+            _, unfinished = await asyncio.wait(tasks, timeout=STOP_TIMEOUT_S)
+            for task in unfinished:
+                log.warning("stopped in the middle of its work")
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _close(pool: database.Pool) -> None:
+    try:
+        await asyncio.wait_for(pool.close(), STOP_TIMEOUT_S)
+    except TimeoutError:
+        pool.terminate()

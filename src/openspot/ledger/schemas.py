@@ -1,0 +1,108 @@
+"""What requests must look like: each check answers the checked values, or raises naming the field and the reason."""
+
+import re
+
+from openspot.contracts.messages import (
+    LedgerBalancesRequest,
+    LedgerHistoryRequest,
+    LedgerLock,
+    LedgerPosting,
+)
+from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.money import MoneyError, parse_decimal, to_amount
+from openspot.domain.symbol import CURRENCY_TEXT
+from openspot.ledger.changes import RESERVED_SUFFIXES, Movement, Posting
+from openspot.ledger.postings import EXTERNAL_ACCOUNT_ID, REFERENCE_TEXT
+
+HISTORY_LIMIT_MAX = 1000
+_KIND_TEXT = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_CURSOR_TEXT = re.compile(r"[0-9]{1,18}")
+
+
+class RequestError(ValueError):
+    """A request is not sound; the message names the field and the reason."""
+
+
+def checked_posting(request: LedgerPosting, sign: int) -> Posting:
+    """The credit (`sign` 1) or debit (-1) that `request` asks for. Raises RequestError."""
+    _reference("transactionId", request.transaction_id)
+    if request.transaction_id.endswith(RESERVED_SUFFIXES):
+        ending = request.transaction_id.rpartition(":")[2]
+        raise RequestError(f"transactionId must not end in :{ending}, which the ledger gives itself")
+    _user(request.user_id)
+    if request.user_id == EXTERNAL_ACCOUNT_ID:
+        raise RequestError(f"userId {EXTERNAL_ACCOUNT_ID} is the other side of every credit and debit")
+    _asset(request.asset)
+    amount = _positive_amount(request.amount)
+    _kind("entryType", request.entry_type)
+    _kind("referenceType", request.reference_type)
+    _reference("referenceId", request.reference_id)
+    return Posting(
+        request.transaction_id,
+        request.user_id,
+        request.asset,
+        sign * amount,
+        request.entry_type,
+        request.reference_type,
+        request.reference_id,
+    )
+
+
+def checked_movement(request: LedgerLock, sign: int) -> Movement:
+    """The lock (`sign` 1) or unlock (-1) that `request` asks for. Raises RequestError."""
+    _user(request.user_id)
+    _asset(request.asset)
+    amount = _positive_amount(request.amount)
+    _reference("referenceId", request.reference_id)
+    return Movement(request.user_id, request.asset, sign * amount, request.reference_id)
+
+
+def check_balances(request: LedgerBalancesRequest) -> None:
+    """Raises RequestError if `request` is not sound."""
+    _user(request.user_id)
+    if request.asset is not None:
+        _asset(request.asset)
+
+
+def history_position(request: LedgerHistoryRequest) -> int | None:
+    """The entry that a page ends before, None for the first page. Raises RequestError if `request` is not sound."""
+    _user(request.user_id)
+    if request.asset is not None:
+        _asset(request.asset)
+    if not 1 <= request.limit <= HISTORY_LIMIT_MAX:
+        raise RequestError(f"limit must be between 1 and {HISTORY_LIMIT_MAX}")
+    if request.cursor is None:
+        return None
+    if not _CURSOR_TEXT.fullmatch(request.cursor):
+        raise RequestError("cursor is not one that this list gave")
+    return int(request.cursor)
+
+
+def _user(user_id: str) -> None:
+    if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
+        raise RequestError("userId must be 1 to 64 letters, digits or _ : -")
+
+
+def _asset(asset: str) -> None:
+    if not CURRENCY_TEXT.fullmatch(asset):
+        raise RequestError("asset must be 2 to 10 capital letters or digits")
+
+
+def _reference(field: str, text: str) -> None:
+    if not REFERENCE_TEXT.fullmatch(text):
+        raise RequestError(f"{field} must be 1 to 200 visible ASCII characters without a backslash")
+
+
+def _kind(field: str, text: str) -> None:
+    if not _KIND_TEXT.fullmatch(text):
+        raise RequestError(f"{field} must be 1 to 64 letters, digits or _ . : -")
+
+
+def _positive_amount(text: str) -> int:
+    try:
+        amount = to_amount(parse_decimal(text))
+    except MoneyError as error:
+        raise RequestError(f"amount {error}") from error
+    if amount <= 0:
+        raise RequestError("amount must be positive")
+    return amount

@@ -1,0 +1,26 @@
+"""The ledger's main process: requests and settlement (Document A 1.1)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from openspot.contracts.messages import ExecutedTrade
+from openspot.kit.settings import Settings
+from openspot.ledger.consumer import Settle
+from openspot.ledger.process import run_process
+from openspot.ledger.settlement import Settlement
+
+
+@asynccontextmanager
+async def direct(settlement: Settlement) -> AsyncIterator[Settle]:
+    """Settles a batch, then announces it: `trades.settled` speaks of every trade, with or without a worker."""
+
+    async def settle(trades: list[ExecutedTrade]) -> None:
+        await settlement.announce(trades, await settlement.settle(trades))
+
+    yield settle
+
+
+async def run(settings: Settings, stop: asyncio.Event) -> None:
+    """Serve until `stop` is set."""
+    await run_process(settings, stop, "ledger", settings.ledger_port, direct)

@@ -1,0 +1,139 @@
+"""Settlement of trades (Document A 1.3, 2.4; design section 7).
+
+A batch is one transaction. A trade that is settled already is skipped as a whole; one that cannot be settled is
+kept in `ledger_rejected_trades`, counted and logged, and the others go on. The engine is authoritative: what it
+traded is settled even where that leaves the mirror's account below zero, which is counted.
+
+Balance events follow the commit. They are not lost by a crash between the two: the bus hands the trades over again
+until `settle` has returned, and then it publishes, for trades that had been settled before, the accounts as they
+stand.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import asyncpg
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import ExecutedTrade, TradesSettled
+from openspot.kit.bus import Bus, encode
+from openspot.kit.clock import Clock
+from openspot.kit.log import get_logger
+from openspot.ledger.changes import BalanceChange
+from openspot.ledger.metrics import BATCH_SECONDS, BATCH_TRADES, NEGATIVE_BALANCES, TRADES
+from openspot.ledger.outbox import BalanceEvents
+from openspot.ledger.postings import Account, PostingError, TradePostings, is_house, trade_postings
+from openspot.ledger.retrying import with_retries
+from openspot.ledger.store import LedgerStore, RejectedTrade, Settled
+
+log = get_logger("settlement")
+
+# What is wrong with the data itself: no retry mends it.
+UNWRITABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
+
+
+class Sorted(NamedTuple):
+    """A batch before it meets the database: what can be posted, by trade id and in order, and what cannot."""
+
+    postings: dict[str, TradePostings]
+    trades: dict[str, ExecutedTrade]
+    rejected: list[RejectedTrade]
+
+
+class Settlement:
+    """Settles trades; what it raises means that the batch must come again."""
+
+    def __init__(self, store: LedgerStore, events: BalanceEvents, bus: Bus, clock: Clock) -> None:
+        self._store = store
+        self._events = events
+        self._bus = bus
+        self._clock = clock
+
+    async def settle(self, trades: Sequence[ExecutedTrade]) -> frozenset[str]:
+        """Settle `trades` in order and publish their balance events; answers the ids of the rejected ones.
+
+        Raises what the database raises when it fails, PublishError or CircuitOpenError when the bus does.
+        """
+        begin = time.perf_counter()
+        batch = sort_batch(trades)
+        settled, unwritable = await self._write(list(batch.postings.values()), batch.trades)
+        rejected = batch.rejected + unwritable
+        if rejected:
+            await self._reject(rejected)
+        posted = batch.postings.keys() - {trade.trade_id for trade in unwritable}
+        await self._publish([trade for trade_id, trade in batch.postings.items() if trade_id in posted], settled)
+        TRADES.labels("settled").inc(len(settled.trade_ids))
+        TRADES.labels("already_settled").inc(len(posted) - len(settled.trade_ids))
+        BATCH_TRADES.observe(len(trades))
+        BATCH_SECONDS.observe(time.perf_counter() - begin)
+        return frozenset(trade.trade_id for trade in rejected) - posted
+
+    async def announce(self, trades: Sequence[ExecutedTrade], rejected_ids: frozenset[str]) -> None:
+        """Publish `trades.settled` for a batch that `settle` has returned from. Informational: it may be lost."""
+        settled = {trade.id: trade.sequence for trade in trades if trade.id not in rejected_ids}
+        if settled:
+            last = max(settled.values())
+            message = TradesSettled(list(settled), len(settled), last, self._clock() // 1_000_000)
+            await self._bus.announce(subjects.TRADES_SETTLED, message)
+
+    async def _write(
+        self, postings: Sequence[TradePostings], trades: Mapping[str, ExecutedTrade]
+    ) -> tuple[Settled, list[RejectedTrade]]:
+        if not postings:
+            return Settled(set(), {}), []
+        try:
+            return await with_retries(lambda: self._store.settle(postings)), []
+        except UNWRITABLE as error:
+            if len(postings) == 1:
+                trade = trades[postings[0].trade_id]
+                return Settled(set(), {}), [_rejected(trade, f"cannot be written: {error}")]
+        # One of them is bad: halves, until it stands alone.
+        middle = len(postings) // 2
+        first, rejected_first = await self._write(postings[:middle], trades)
+        second, rejected_second = await self._write(postings[middle:], trades)
+        return (
+            Settled(first.trade_ids | second.trade_ids, first.states | second.states),
+            rejected_first + rejected_second,
+        )
+
+    async def _reject(self, rejected: Sequence[RejectedTrade]) -> None:
+        for trade in rejected:
+            log.error("trade rejected", trade_id=trade.trade_id, reason=trade.reason)
+        await with_retries(lambda: self._store.reject(rejected))
+        TRADES.labels("rejected").inc(len(rejected))
+
+    async def _publish(self, postings: Sequence[TradePostings], settled: Settled) -> None:
+        latest: dict[Account, str] = {
+            (leg.user_id, leg.asset): leg.transaction_id
+            for trade in postings
+            for leg in trade.legs
+            if not is_house(leg.user_id)
+        }
+        states = settled.states
+        before = latest.keys() - states.keys()
+        if before:
+            states = states | await self._store.states(before)
+        NEGATIVE_BALANCES.inc(sum(state.available < 0 for state in settled.states.values()))
+        await self._events.publish(
+            [BalanceChange(account, states[account], transaction_id) for account, transaction_id in latest.items()]
+        )
+
+
+def sort_batch(trades: Sequence[ExecutedTrade]) -> Sorted:
+    """What of `trades` can be posted, and what cannot. Of sound trades with one id the first counts."""
+    batch = Sorted({}, {}, [])
+    for trade in trades:
+        if trade.id in batch.postings:
+            continue
+        try:
+            batch.postings[trade.id] = trade_postings(trade)
+            batch.trades[trade.id] = trade
+        except PostingError as error:
+            batch.rejected.append(_rejected(trade, str(error)))
+    return batch
+
+
+def _rejected(trade: ExecutedTrade, reason: str) -> RejectedTrade:
+    # The payload is JSON with its escapes, so that the database takes whatever the trade holds.
+    return RejectedTrade(trade.id, reason, encode(trade).decode())

@@ -1,0 +1,421 @@
+"""The ledger's tables: one transaction a batch, set-based SQL, no rule of its own.
+
+Deadlocks cannot arise: every transaction locks the accounts that it changes in one order, by house, user and
+asset, before it writes anything else. The house's accounts come last and late, after the users' entries are
+written, so that several processes do most of their work side by side. An account that is missing is made in a
+transaction of its own, before the batch begins again.
+
+Entries are written with COPY. It has no ON CONFLICT, and needs none: whether an entry exists is asked under the
+lock of its account, and two transactions that write the same one meet at that lock, or at the unique key.
+
+Numbers cross as text, read by PostgreSQL as exact decimals.
+"""
+
+import io
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import asyncpg
+
+from openspot.contracts.messages import LedgerBalance, LedgerHistoryEntry
+from openspot.domain.money import amount_to_text
+from openspot.kit.clock import iso_from_ms
+from openspot.kit.database import Connection, Pool
+from openspot.ledger.changes import (
+    AccountState,
+    BalanceChange,
+    Change,
+    Decision,
+    Movement,
+    MovementKey,
+    Posting,
+    Recorded,
+    accounts_of,
+    decide,
+)
+from openspot.ledger.postings import (
+    Account,
+    Entry,
+    Leg,
+    TradePostings,
+    is_house,
+    mark_of,
+    run_balances,
+    sums,
+)
+
+ATTEMPTS_MAX = 5
+"""Beginnings of one batch: it begins again when an account was missing, or another process wrote the same entry."""
+
+# "house:" is HOUSE_PREFIX: false sorts before true, so that the house comes last.
+_LOCK_ACCOUNTS = """
+    SELECT account.user_id, account.asset, account.available::text, account.locked::text, account.version
+    FROM ledger_accounts AS account
+    JOIN unnest($1::text[], $2::text[]) AS wanted (user_id, asset)
+        ON account.user_id = wanted.user_id AND account.asset = wanted.asset
+    ORDER BY starts_with(account.user_id, 'house:'), account.user_id, account.asset
+    FOR NO KEY UPDATE OF account
+"""
+_READ_ACCOUNTS = """
+    SELECT account.user_id, account.asset, account.available::text, account.locked::text, account.version
+    FROM ledger_accounts AS account
+    JOIN unnest($1::text[], $2::text[]) AS wanted (user_id, asset)
+        ON account.user_id = wanted.user_id AND account.asset = wanted.asset
+"""
+_MAKE_ACCOUNTS = """
+    INSERT INTO ledger_accounts (user_id, asset)
+    SELECT user_id, asset FROM unnest($1::text[], $2::text[]) AS missing (user_id, asset)
+    ORDER BY starts_with(user_id, 'house:'), user_id, asset
+    ON CONFLICT DO NOTHING
+"""
+_WRITE_ACCOUNTS = """
+    UPDATE ledger_accounts AS account
+    SET available = changed.available::numeric, locked = changed.locked::numeric, version = changed.version,
+        updated_at = now()
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
+        AS changed (user_id, asset, available, locked, version)
+    WHERE account.user_id = changed.user_id AND account.asset = changed.asset
+"""
+_ENTRY_COLUMNS = (
+    "transaction_id",
+    "user_id",
+    "asset",
+    "amount",
+    "balance",
+    "entry_type",
+    "reference_type",
+    "reference_id",
+)
+_FIND_MARKS = "SELECT transaction_id FROM ledger_entries WHERE transaction_id = ANY ($1::text[])"
+_FIND_ENTRIES = """
+    SELECT transaction_id, user_id, asset, amount::text FROM ledger_entries WHERE transaction_id = ANY ($1::text[])
+"""
+_FIND_MOVEMENTS = """
+    SELECT user_id, asset, reference_id, direction, amount::text
+    FROM ledger_movements
+    WHERE (user_id, asset, reference_id, direction) IN
+        (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))
+"""
+_WRITE_MOVEMENTS = """
+    INSERT INTO ledger_movements (user_id, asset, reference_id, direction, amount)
+    SELECT user_id, asset, reference_id, direction, amount::numeric
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+        AS movement (user_id, asset, reference_id, direction, amount)
+"""
+_WRITE_OUTBOX = """
+    INSERT INTO ledger_outbox (user_id, asset, transaction_id)
+    SELECT user_id, asset, transaction_id
+    FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
+        AS news (user_id, asset, transaction_id, place)
+    ORDER BY place
+    RETURNING outbox_id
+"""
+_TAKE_OUTBOX = """
+    DELETE FROM ledger_outbox WHERE outbox_id IN (
+        SELECT outbox_id FROM ledger_outbox
+        WHERE created_at <= now() - $1::double precision * interval '1 second'
+        ORDER BY outbox_id LIMIT $2 FOR UPDATE SKIP LOCKED
+    )
+    RETURNING outbox_id, user_id, asset, transaction_id
+"""
+_REJECT_TRADES = """
+    INSERT INTO ledger_rejected_trades (payload_hash, trade_id, reason, payload)
+    SELECT sha256(convert_to(payload, 'UTF8')), trade_id, reason, payload
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS rejected (trade_id, reason, payload)
+    ON CONFLICT DO NOTHING
+"""
+_BALANCES = """
+    SELECT user_id, asset, trim_scale(available)::text, trim_scale(locked)::text
+    FROM ledger_accounts WHERE user_id = ANY ($1::text[])
+    ORDER BY user_id, asset
+"""
+# The newest entries of each of the user's accounts, merged: each part is a walk along the index.
+_HISTORY = """
+    SELECT entry.entry_id, entry.transaction_id, account.asset, trim_scale(entry.amount)::text AS amount,
+        trim_scale(entry.balance)::text AS balance, entry.entry_type, entry.reference_type, entry.reference_id,
+        floor(extract(epoch FROM entry.created_at) * 1000)::bigint AS created_at_ms
+    FROM ledger_accounts AS account
+    CROSS JOIN LATERAL (
+        SELECT * FROM ledger_entries
+        WHERE user_id = account.user_id AND asset = account.asset AND ($3::bigint IS NULL OR entry_id < $3)
+        ORDER BY entry_id DESC LIMIT $4
+    ) AS entry
+    WHERE account.user_id = $1 AND ($2::text IS NULL OR account.asset = $2)
+    ORDER BY entry.entry_id DESC LIMIT $4
+"""
+
+
+class Settled(NamedTuple):
+    """What a settlement did: the trades that were written, and the users' accounts as they stand after it.
+
+    Of the trades that had been settled before, nothing was written and no account is here.
+    """
+
+    trade_ids: set[str]
+    states: dict[Account, AccountState]
+
+
+class Applied(NamedTuple):
+    """What a batch of changes came to; `outbox_ids` are those of its news, in order."""
+
+    decision: Decision
+    outbox_ids: list[int]
+
+
+class RejectedTrade(NamedTuple):
+    """A trade that cannot be settled: `payload` is the message as it came, in JSON."""
+
+    trade_id: str
+    reason: str
+    payload: str
+
+
+class _AccountsMissingError(Exception):
+    """The transaction must begin again, after these accounts were made."""
+
+    def __init__(self, accounts: Collection[Account]) -> None:
+        super().__init__(f"{len(accounts)} accounts are missing")
+        self.accounts = accounts
+
+
+class LedgerStore:
+    """The tables, reached through `pool`. Every method raises what asyncpg raises when the database fails it."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    # Settlement
+
+    async def settle(self, trades: Sequence[TradePostings]) -> Settled:
+        """Write the legs of those trades, in order, that are not settled yet: all or, when it raises, none.
+
+        Raises asyncpg.DataError or IntegrityConstraintViolationError if one of them cannot be written.
+        """
+        for _ in range(ATTEMPTS_MAX - 1):
+            try:
+                return await self._settle_once(trades)
+            except _AccountsMissingError as missing:
+                await self._make_accounts(missing.accounts)
+        return await self._settle_once(trades)
+
+    async def _settle_once(self, trades: Sequence[TradePostings]) -> Settled:
+        accounts = {leg.account for trade in trades for leg in trade.legs if not is_house(leg.user_id)}
+        async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
+            states = await _lock(connection, accounts)
+            rows = await connection.fetch(_FIND_MARKS, [mark_of(trade.trade_id) for trade in trades])
+            marks = {row[0] for row in rows}
+            fresh = [trade for trade in trades if mark_of(trade.trade_id) not in marks]
+            legs = [leg for trade in fresh for leg in trade.legs]
+            assert not any(sums(legs).values()), "every trade sums to zero in each asset"
+            changed = await _write_legs(connection, [leg for leg in legs if not is_house(leg.user_id)], states)
+            house_legs = [leg for leg in legs if is_house(leg.user_id)]
+            house_states = await _lock(connection, {leg.account for leg in house_legs})
+            await _write_legs(connection, house_legs, house_states)
+        return Settled({trade.trade_id for trade in fresh}, changed)
+
+    async def reject(self, trades: Sequence[RejectedTrade]) -> None:
+        """Keep trades that cannot be settled; one that is kept already is not kept twice."""
+        # A trade id may hold anything here, also what no text column takes.
+        rows = [(ascii(trade.trade_id)[1:-1], trade.reason, trade.payload) for trade in trades]
+        await self._pool.execute(_REJECT_TRADES, *_columns(rows, 3))
+
+    # Credits, debits, locks, unlocks
+
+    async def apply(self, changes: Sequence[Change]) -> Applied:
+        """Do `changes`, one after the other, in one transaction."""
+        for _ in range(ATTEMPTS_MAX - 1):
+            try:
+                return await self._apply_once(changes)
+            except _AccountsMissingError as missing:
+                await self._make_accounts(missing.accounts)
+            except asyncpg.UniqueViolationError:
+                # Another process wrote one of them at the same time, for another account: now it is seen.
+                continue
+        return await self._apply_once(changes)
+
+    async def _apply_once(self, changes: Sequence[Change]) -> Applied:
+        postings = [change for change in changes if isinstance(change, Posting)]
+        movements = [change for change in changes if isinstance(change, Movement)]
+        async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
+            states = await _lock(connection, accounts_of(changes))
+            recorded = await _find_entries(connection, postings)
+            moved = await _find_movements(connection, movements)
+            decision = decide(changes, states, recorded, moved)
+            missing = decision.states.keys() - states.keys()
+            if missing:
+                raise _AccountsMissingError(missing)
+            assert not any(sums(entry.leg for entry in decision.entries).values()), "every change sums to zero"
+            await _copy_entries(connection, decision.entries)
+            await _write_movements(connection, decision.movements)
+            await _write_accounts(connection, decision.states)
+            outbox_ids = await _write_outbox(connection, decision.news)
+        return Applied(decision, outbox_ids)
+
+    async def _make_accounts(self, accounts: Collection[Account]) -> None:
+        await self._pool.execute(_MAKE_ACCOUNTS, *_columns(accounts, 2))
+
+    # Outbox
+
+    async def published(self, outbox_ids: Sequence[int]) -> None:
+        """Forget events that are published."""
+        await self._pool.execute("DELETE FROM ledger_outbox WHERE outbox_id = ANY ($1::bigint[])", outbox_ids)
+
+    @asynccontextmanager
+    async def unpublished(self, age_s: float, limit: int) -> AsyncIterator[list[BalanceChange]]:
+        """Events that have waited for `age_s` seconds, oldest first, with their accounts as they stand now.
+
+        They leave the outbox at the end of the context, unless it ends by an exception.
+        """
+        async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
+            rows = await connection.fetch(_TAKE_OUTBOX, age_s, limit)
+            states = await _read(connection, {(row["user_id"], row["asset"]) for row in rows}) if rows else {}
+            yield [
+                BalanceChange(account, states[account], row["transaction_id"])
+                for row in sorted(rows, key=lambda row: row["outbox_id"])
+                for account in [(row["user_id"], row["asset"])]
+            ]
+
+    # Reading
+
+    async def states(self, accounts: Collection[Account]) -> dict[Account, AccountState]:
+        """Those of `accounts` that exist, as they stand now."""
+        if not accounts:
+            return {}
+        async with self._pool.acquire() as connection:
+            return await _read(connection, accounts)
+
+    async def balances(self, user_ids: Collection[str]) -> dict[str, list[LedgerBalance]]:
+        """The accounts of each of the users that has any, by asset."""
+        balances: dict[str, list[LedgerBalance]] = {}
+        for user_id, asset, available, locked in await self._pool.fetch(_BALANCES, list(user_ids)):
+            balances.setdefault(user_id, []).append(LedgerBalance(asset, available, locked))
+        return balances
+
+    async def history(
+        self, user_id: str, asset: str | None, before: int | None, limit: int
+    ) -> tuple[list[LedgerHistoryEntry], int | None]:
+        """(the newest `limit` entries with ids below `before`, the `before` of the next page or None)."""
+        rows = await self._pool.fetch(_HISTORY, user_id, asset, before, limit + 1)
+        entries = [
+            LedgerHistoryEntry(
+                row["transaction_id"],
+                row["asset"],
+                row["amount"],
+                row["balance"],
+                row["entry_type"],
+                row["reference_type"],
+                row["reference_id"],
+                iso_from_ms(row["created_at_ms"]),
+            )
+            for row in rows[:limit]
+        ]
+        return entries, rows[limit - 1]["entry_id"] if len(rows) > limit else None
+
+
+async def _lock(connection: Connection, accounts: Collection[Account]) -> dict[Account, AccountState]:
+    if not accounts:
+        return {}
+    return _states(await connection.fetch(_LOCK_ACCOUNTS, *_columns(accounts, 2)))
+
+
+async def _read(connection: Connection, accounts: Collection[Account]) -> dict[Account, AccountState]:
+    return _states(await connection.fetch(_READ_ACCOUNTS, *_columns(accounts, 2)))
+
+
+def _states(rows: Iterable[asyncpg.Record]) -> dict[Account, AccountState]:
+    return {
+        (user_id, asset): AccountState(_amount(available), _amount(locked), version)
+        for user_id, asset, available, locked, version in rows
+    }
+
+
+async def _write_legs(
+    connection: Connection, legs: Sequence[Leg], states: Mapping[Account, AccountState]
+) -> dict[Account, AccountState]:
+    """Write the entries of `legs` and the accounts that they change; answers these as they stand then."""
+    if not legs:
+        return {}
+    accounts = {(leg.user_id, leg.asset) for leg in legs}
+    missing = accounts - states.keys()
+    if missing:
+        raise _AccountsMissingError(missing)
+    before = {account: states[account] for account in accounts}
+    entries, totals = run_balances(legs, {account: state.total for account, state in before.items()})
+    after = {
+        account: AccountState(totals[account] - state.locked, state.locked, state.version + 1)
+        for account, state in before.items()
+    }
+    await _copy_entries(connection, entries)
+    await _write_accounts(connection, after)
+    return after
+
+
+async def _copy_entries(connection: Connection, entries: Sequence[Entry]) -> None:
+    if not entries:
+        return
+    # No field holds a tab, a line end or a backslash: each was checked on its way in.
+    text = "".join(
+        [
+            f"{transaction_id}\t{user_id}\t{asset}\t{amount}e-18\t{balance}e-18"
+            f"\t{entry_type}\t{reference_type}\t{reference_id}\n"
+            for (
+                (transaction_id, user_id, asset, amount, entry_type, reference_type, reference_id),
+                balance,
+            ) in entries
+        ]
+    )
+    await connection.copy_to_table("ledger_entries", source=io.BytesIO(text.encode()), columns=_ENTRY_COLUMNS)
+
+
+async def _write_accounts(connection: Connection, states: Mapping[Account, AccountState]) -> None:
+    if not states:
+        return
+    rows = [
+        (user_id, asset, f"{state.available}e-18", f"{state.locked}e-18", state.version)
+        for (user_id, asset), state in states.items()
+    ]
+    await connection.execute(_WRITE_ACCOUNTS, *_columns(rows, 5))
+
+
+async def _find_entries(connection: Connection, postings: Sequence[Posting]) -> dict[str, Recorded]:
+    if not postings:
+        return {}
+    rows = await connection.fetch(_FIND_ENTRIES, [posting.transaction_id for posting in postings])
+    return {
+        transaction_id: Recorded(user_id, asset, _amount(amount)) for transaction_id, user_id, asset, amount in rows
+    }
+
+
+async def _find_movements(connection: Connection, movements: Sequence[Movement]) -> dict[MovementKey, int]:
+    if not movements:
+        return {}
+    rows = await connection.fetch(_FIND_MOVEMENTS, *_columns([movement.key for movement in movements], 4))
+    return {MovementKey(*key): _amount(amount) if key[3] == "lock" else -_amount(amount) for *key, amount in rows}
+
+
+async def _write_movements(connection: Connection, movements: Sequence[Movement]) -> None:
+    if not movements:
+        return
+    rows = [(*movement.key, amount_to_text(abs(movement.amount))) for movement in movements]
+    await connection.execute(_WRITE_MOVEMENTS, *_columns(rows, 5))
+
+
+async def _write_outbox(connection: Connection, news: Sequence[BalanceChange]) -> list[int]:
+    if not news:
+        return []
+    rows = [(*change.account, change.transaction_id) for change in news]
+    return [row[0] for row in await connection.fetch(_WRITE_OUTBOX, *_columns(rows, 3))]
+
+
+def _amount(text: str) -> int:
+    """The integer at 18 places that a numeric(38, 18) column shows as `text`: always with all its places."""
+    return int(text.replace(".", ""))
+
+
+def _columns(rows: Iterable[Sequence[object]], width: int) -> list[list[object]]:
+    columns: list[list[object]] = [[] for _ in range(width)]
+    for row in rows:
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+    return columns

@@ -1,0 +1,140 @@
+"""The ledger's workflow worker: the main process's requests, and settlement in durable workflows (Document A 6.1).
+
+A batch of trades is one workflow of two steps: settle, then publish `trades.settled`. Its state is in the schema
+`dbos` of the same database. A worker that is killed in the middle takes its unfinished workflow up again when it
+is back, and the bus hands the same trades to another process meanwhile; both find what is settled by its unique
+keys. Finished workflows are deleted, a few behind the newest: the entries are the record.
+"""
+
+import asyncio
+import logging
+import socket
+import zlib
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from dbos import DBOS, DBOSConfig
+
+from openspot.contracts.messages import ExecutedTrade
+from openspot.kit.log import get_logger
+from openspot.kit.settings import Settings
+from openspot.ledger.consumer import Settle
+from openspot.ledger.process import run_process
+from openspot.ledger.settlement import Settlement
+
+WORKFLOW = "settle-trades"
+FINISHED_KEPT = 50
+"""Finished workflows that stay for a look, and are deleted together when there are twice as many."""
+LEFT_BEHIND_AFTER = timedelta(hours=1)
+"""Workflows of workers that never came back are deleted after this time: the bus has long handed on their trades."""
+DELETED_AT_A_TIME = 500
+CONNECTIONS_MAX = 4
+THREADS_MAX = 8
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(list[ExecutedTrade]).decode
+log = get_logger("workflows")
+
+
+class Workflows:
+    """Settles batches as durable workflows. One a process: the library allows no more."""
+
+    def __init__(self, settings: Settings, settlement: Settlement) -> None:
+        self._finished: list[str] = []
+        # Otherwise the library makes a handler of its own, and its lines are not in the log's format.
+        logging.getLogger("dbos").addHandler(logging.NullHandler())
+        DBOS(config=_configuration(settings))
+
+        @DBOS.step(name="settle")
+        async def settle(trades: bytes) -> list[str]:
+            return sorted(await settlement.settle(unpack(trades)))
+
+        @DBOS.step(name="announce")
+        async def announce(trades: bytes, rejected_ids: list[str]) -> None:
+            await settlement.announce(unpack(trades), frozenset(rejected_ids))
+
+        @DBOS.workflow(name=WORKFLOW)
+        async def settle_and_announce(trades: bytes) -> None:
+            await announce(trades, await settle(trades))
+
+        self._workflow = settle_and_announce
+
+    async def start(self) -> None:
+        """Make or update the library's tables, and take up what this worker left unfinished."""
+        # On the loop's own thread, so that the library runs the workflows that it takes up on this loop.
+        DBOS.launch()
+        await self._delete_left_behind()
+
+    async def settle(self, trades: list[ExecutedTrade]) -> None:
+        """Settle and announce a batch. Raises what a step raised; the batch is then to come again."""
+        handle = await DBOS.start_workflow_async(self._workflow, pack(trades))
+        try:
+            await handle.get_result()
+        finally:
+            await self._note_finished(handle.get_workflow_id())
+
+    async def stop(self) -> None:
+        """End the library's threads; what is unfinished is taken up at the next start."""
+        loop = asyncio.get_running_loop()
+        await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
+        # The library made its own executor the loop's, and has just ended it.
+        loop.set_default_executor(ThreadPoolExecutor())
+
+    async def _note_finished(self, workflow_id: str) -> None:
+        self._finished.append(workflow_id)
+        if len(self._finished) >= 2 * FINISHED_KEPT:
+            oldest = self._finished[:FINISHED_KEPT]
+            del self._finished[:FINISHED_KEPT]
+            await DBOS.delete_workflows_async(oldest)
+
+    async def _delete_left_behind(self) -> None:
+        until = (datetime.now(UTC) - LEFT_BEHIND_AFTER).isoformat()
+        while found := await DBOS.list_workflows_async(
+            end_time=until, name=WORKFLOW, limit=DELETED_AT_A_TIME, load_input=False, load_output=False
+        ):
+            await DBOS.delete_workflows_async([workflow.workflow_id for workflow in found])
+            log.info("workflows of the past deleted", workflows=len(found))
+
+
+def pack(trades: list[ExecutedTrade]) -> bytes:
+    """A batch as a workflow keeps it."""
+    return zlib.compress(_encode(trades), 1)
+
+
+def unpack(data: bytes) -> list[ExecutedTrade]:
+    """What `pack` packed."""
+    return _decode(zlib.decompress(data))
+
+
+def _configuration(settings: Settings) -> DBOSConfig:
+    return DBOSConfig(
+        name="openspot-ledger",
+        system_database_url=settings.database_url.replace("postgresql://", "postgresql+psycopg://", 1),
+        # Workflows of an earlier release are taken up as well: the steps are the same or the trades come again.
+        application_version="1",
+        executor_id=f"{socket.gethostname()}-{settings.ledger_worker_port}",
+        sys_db_pool_size=CONNECTIONS_MAX,
+        max_executor_threads=THREADS_MAX,
+        # Nothing is sent between workflows.
+        use_listen_notify=False,
+        scheduler_polling_interval_sec=3600.0,
+        log_level="WARNING",
+    )
+
+
+async def run(settings: Settings, stop: asyncio.Event) -> None:
+    """Serve until `stop` is set."""
+
+    @asynccontextmanager
+    async def durable(settlement: Settlement) -> AsyncIterator[Settle]:
+        workflows = Workflows(settings, settlement)
+        try:
+            await workflows.start()
+            yield workflows.settle
+        finally:
+            await workflows.stop()
+
+    await run_process(settings, stop, "ledger-worker", settings.ledger_worker_port, durable)

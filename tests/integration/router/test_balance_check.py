@@ -1,0 +1,65 @@
+"""The balance check: ledger first, engine before a refusal, silence lets the order proceed."""
+
+import asyncio
+import time
+
+import pytest
+
+from tests.support.engine_client import EngineClient
+from tests.support.fake_ledger import FakeLedger
+from tests.support.router_client import RouterClient
+from tests.support.waiting import eventually
+
+
+@pytest.mark.spec("A1.3-16")
+async def test_an_order_that_neither_ledger_nor_engine_cover_is_refused(
+    router: RouterClient, engine: EngineClient, ledger: FakeLedger
+) -> None:
+    ledger.fund("carol", USD="99")
+    await engine.fund("carol", USD="99.5")
+    reply = await router.submit("carol")
+    assert reply.error == "insufficient USD balance: the order needs 100, 99.5 is available"
+    reply = await router.submit("carol", side="sell")
+    assert reply.error == "insufficient BTC balance: the order needs 1, 0 is available"
+
+
+@pytest.mark.spec("A1.3-16")
+async def test_funds_that_only_the_engine_knows_count(
+    router: RouterClient, engine: EngineClient, ledger: FakeLedger
+) -> None:
+    await engine.fund("carol", USD="1000")
+    assert (await router.submit("carol")).success
+    # What open orders hold is not there for another: 100 and its fee are gone.
+    reply = await router.submit("carol", quantity="9")
+    assert reply.error == "insufficient USD balance: the order needs 900, 899.75 is available"
+
+
+@pytest.mark.spec("A1.3-17")
+async def test_an_order_proceeds_without_a_ledger(router: RouterClient, ledger: FakeLedger) -> None:
+    await ledger.stop()
+    assert (await router.submit()).success
+
+
+@pytest.mark.spec("A1.3-17")
+async def test_an_order_proceeds_when_the_ledger_is_silent_or_cannot_say(
+    router: RouterClient, ledger: FakeLedger
+) -> None:
+    ledger.answers.clear()
+    began = time.monotonic()
+    assert (await router.submit()).success
+    assert time.monotonic() - began < 2
+    ledger.answers.set()
+    ledger.fails_with = "no database"
+    assert (await router.submit()).success
+
+
+async def test_identical_questions_under_way_share_one_answer(router: RouterClient, ledger: FakeLedger) -> None:
+    ledger.answers.clear()
+    orders = [asyncio.create_task(router.submit()) for _ in range(20)]
+    sells = [asyncio.create_task(router.submit("bob", side="sell", price="200")) for _ in range(20)]
+    await eventually(lambda: len(ledger.asked) >= 2)
+    ledger.answers.set()
+    replies = await asyncio.gather(*orders, *sells)
+    assert all(reply.success for reply in replies)
+    assert {(question.user_id, question.asset) for question in ledger.asked} == {("alice", "USD"), ("bob", "BTC")}
+    assert len(ledger.asked) < 10

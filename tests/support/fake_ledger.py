@@ -1,0 +1,90 @@
+"""A small ledger in this process: provides ledger.balances.get, ledger.credit and ledger.debit on the real bus.
+
+Postings are idempotent by transactionId, as the real ledger's are. A test can have it fail, be silent, or be
+gone.
+"""
+
+import asyncio
+from decimal import Decimal
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import (
+    LedgerBalance,
+    LedgerBalancesReply,
+    LedgerBalancesRequest,
+    LedgerPosting,
+    LedgerPostingReply,
+)
+from openspot.kit.bus import Bus
+from openspot.kit.settings import Settings
+
+
+class FakeLedger:
+    """Keeps balances in memory. `asked` and `postings` are what it was sent, in order."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._bus: Bus | None = None
+        self.balances: dict[tuple[str, str], Decimal] = {}
+        self.posted: dict[str, LedgerPosting] = {}
+        self.asked: list[LedgerBalancesRequest] = []
+        self.postings: list[LedgerPosting] = []
+        self.fails_with: str | None = None
+        self.answers = asyncio.Event()
+        self.answers.set()
+
+    async def start(self) -> None:
+        """Provide the subjects."""
+        self._bus = await Bus.connect(self._settings, "fake-ledger")
+        queue = subjects.LEDGER_QUEUE
+        await self._bus.serve(
+            subjects.LEDGER_BALANCES_GET,
+            queue,
+            LedgerBalancesRequest,
+            self._get,
+            lambda why: LedgerBalancesReply([], why),
+        )
+        for subject, sign in ((subjects.LEDGER_CREDIT, 1), (subjects.LEDGER_DEBIT, -1)):
+            await self._bus.serve(
+                subject,
+                queue,
+                LedgerPosting,
+                lambda posting, sign=sign: self._post(posting, sign),
+                lambda why: LedgerPostingReply(False, error=why),
+            )
+        await self._bus.check()
+
+    async def stop(self) -> None:
+        """Be gone: nobody provides the subjects."""
+        if self._bus is not None:
+            await self._bus.close()
+            self._bus = None
+
+    def fund(self, user_id: str, **amounts: str) -> None:
+        """Set balances, by asset."""
+        for asset, amount in amounts.items():
+            self.balances[user_id, asset] = Decimal(amount)
+
+    async def _get(self, request: LedgerBalancesRequest) -> LedgerBalancesReply:
+        self.asked.append(request)
+        await self.answers.wait()
+        if self.fails_with is not None:
+            return LedgerBalancesReply([], self.fails_with)
+        return LedgerBalancesReply(
+            [
+                LedgerBalance(asset, f"{amount:f}", "0")
+                for (user_id, asset), amount in self.balances.items()
+                if user_id == request.user_id and request.asset in (None, asset)
+            ]
+        )
+
+    async def _post(self, posting: LedgerPosting, sign: int) -> LedgerPostingReply:
+        self.postings.append(posting)
+        await self.answers.wait()
+        if self.fails_with is not None:
+            return LedgerPostingReply(False, error=self.fails_with)
+        account = (posting.user_id, posting.asset)
+        if posting.transaction_id not in self.posted:
+            self.posted[posting.transaction_id] = posting
+            self.balances[account] = self.balances.get(account, Decimal(0)) + sign * Decimal(posting.amount)
+        return LedgerPostingReply(True, f"{self.balances[account]:f}")
