@@ -80,14 +80,17 @@ class EngineClient:
             "x-api-secret": settings.engine_api_secret,
             "x-participant-type": "SYSTEM",
         }
-        self._channel = grpc.aio.insecure_channel(settings.engine_grpc_address)
-        self.orders = orders_pb2_grpc.OrderServiceStub(self._channel)
-        self.accounts = accounts_pb2_grpc.AccountServiceStub(self._channel)
-        self.market_data = market_data_pb2_grpc.MarketDataServiceStub(self._channel)
+        self.channel = grpc.aio.insecure_channel(
+            settings.engine_grpc_address,
+            options=[("grpc.initial_reconnect_backoff_ms", 50), ("grpc.max_reconnect_backoff_ms", 50)],
+        )
+        self.orders = orders_pb2_grpc.OrderServiceStub(self.channel)
+        self.accounts = accounts_pb2_grpc.AccountServiceStub(self.channel)
+        self.market_data = market_data_pb2_grpc.MarketDataServiceStub(self.channel)
         self.http = aiohttp.ClientSession()
 
     async def close(self) -> None:
-        await self._channel.close()
+        await self.channel.close()
         await self.http.close()
 
     async def fund(self, participant: str = "alice", **amounts: str) -> None:
@@ -194,6 +197,7 @@ async def _until_ready(client: EngineClient, check: Any) -> None:
             return False
 
     await eventually(ready, 30)
+    await asyncio.wait_for(client.channel.channel_ready(), 10)
 
 
 class EngineProcess:

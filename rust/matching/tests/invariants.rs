@@ -4,8 +4,8 @@ mod common;
 
 use common::{BASE, QUOTE, account, change, command, create_symbol, judge, money, place};
 use openspot_matching::engine::Engine;
-use openspot_matching::events::Command;
-use openspot_matching::index::hash;
+use openspot_matching::events::{COMMAND_SIZE, Command};
+use openspot_matching::index::{halves, hash};
 use openspot_matching::snapshot::SnapshotError;
 use openspot_matching::types::{AMOUNT_SCALE, Kind, OrderType, Side, StpMode};
 
@@ -23,6 +23,11 @@ impl Random {
 
     fn signed(&mut self, limit: u64) -> i64 {
         self.below(limit).cast_signed()
+    }
+
+    /// A small number, as records hold them.
+    fn small(&mut self, limit: u64) -> u8 {
+        u8::try_from(self.below(limit)).unwrap_or(u8::MAX)
     }
 }
 
@@ -50,8 +55,7 @@ fn next(random: &mut Random, step: u64) -> Command {
     match random.below(20) {
         0..=10 => {
             let side = if random.below(2) == 0 { Side::Buy } else { Side::Sell };
-            let kind = u8::try_from(1 + random.below(5)).unwrap_or(1);
-            let order_type = OrderType::from_record(kind).unwrap_or_default();
+            let order_type = OrderType::from_record(1 + random.small(5)).unwrap_or_default();
             let order = place(step, owner, side, order_type, price, quantity);
             match order_type {
                 OrderType::FokBudget => Command {
@@ -64,12 +68,10 @@ fn next(random: &mut Random, step: u64) -> Command {
         11..=12 => change(Kind::Cancel, id, if random.below(3) == 0 { 0 } else { owner }, 0, 0),
         13..=14 => change(Kind::Move, id, owner, price, 0),
         15 => change(Kind::Reduce, id, owner, 0, quantity),
-        16 => {
-            account(Kind::SetAccount, owner, StpMode::from_record(random.below(5) as u8).unwrap_or_default())
-        }
+        16 => account(Kind::SetAccount, owner, StpMode::from_record(random.small(5)).unwrap_or_default()),
         17 => {
             let kinds = [Kind::Deposit, Kind::Withdraw, Kind::Reserve, Kind::Adjust];
-            let kind = kinds.into_iter().nth(usize::from(random.below(4) as u8)).unwrap_or(Kind::Deposit);
+            let kind = kinds.into_iter().nth(usize::from(random.small(4))).unwrap_or(Kind::Deposit);
             let sign = if kind == Kind::Adjust && random.below(2) == 0 { -1 } else { 1 };
             money(
                 kind,
@@ -82,6 +84,26 @@ fn next(random: &mut Random, step: u64) -> Command {
         18 => change(Kind::Release, 0, 0, random.signed(40), 0),
         _ => change(Kind::Commit, 0, 0, random.signed(40), 0),
     }
+}
+
+/// The record of a command of any kind but `CREATE_SYMBOL`.
+fn record(command: &Command) -> [u8; COMMAND_SIZE] {
+    let [low, high] = halves(command.amount.cast_unsigned());
+    let head = [command.kind, command.side, command.order_type, command.flags];
+    let symbol = command.symbol.to_le_bytes();
+    let words = [
+        command.timestamp,
+        command.order_id,
+        command.account,
+        command.price.cast_unsigned(),
+        command.quantity.cast_unsigned(),
+        low,
+        high,
+    ];
+    let bytes = head.into_iter().chain(symbol).chain(words.into_iter().flat_map(u64::to_le_bytes));
+    let mut record = [0; COMMAND_SIZE];
+    record.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+    record
 }
 
 fn snapshot(engine: &Engine) -> Vec<u8> {
@@ -122,6 +144,46 @@ fn a_restored_engine_goes_on_as_the_original() -> Result<(), SnapshotError> {
         assert_eq!(engine.state_hash(), twin.state_hash());
     }
     Ok(())
+}
+
+#[test]
+fn a_large_book_read_ahead_answers_as_one_that_is_not() {
+    let mut random = Random(5 << 32);
+    let mut engine = world();
+    for number in 2..2 + ACCOUNTS {
+        engine.apply(&money(Kind::Deposit, number, QUOTE, 1_000_000 * i128::from(AMOUNT_SCALE), 0));
+    }
+    let mut records = Vec::new();
+    for step in 1..=30_000 {
+        let side = if random.below(2) == 0 { Side::Buy } else { Side::Sell };
+        let passive = if side == Side::Buy { -1 } else { 1 };
+        let price = 5 * (2_000 + passive * (1 + random.signed(600)));
+        records.push(record(&place(step, 2 + random.below(ACCOUNTS), side, OrderType::Gtc, price, 2)));
+    }
+    for step in 30_001..=33_000 {
+        let command = next(&mut random, step);
+        let price = command.price * 20;
+        let (order_id, quantity) = (1 + random.below(step), command.quantity * 4);
+        let command = match command.kind {
+            1 => Command { amount: i128::from(price), price, quantity, ..command },
+            2 | 3 => Command { order_id, price, account: 2 + random.below(ACCOUNTS), ..command },
+            _ => command,
+        };
+        records.push(record(&command));
+    }
+    let mut twin = engine.clone();
+    let (mut answers, mut twin_answers) = (Vec::new(), Vec::new());
+    for batch in records.chunks(500) {
+        engine.apply_batch(batch, |answer| answers.push(answer));
+    }
+    for single in &records {
+        twin.apply_batch(&[*single], |answer| twin_answers.push(answer));
+    }
+    assert_eq!(answers, twin_answers);
+    assert_eq!(engine.events, twin.events);
+    assert_eq!(engine.state_hash(), twin.state_hash());
+    assert!(engine.books.orders.len() > 16_384, "the book is not large: {}", engine.books.orders.len());
+    judge(&engine);
 }
 
 #[test]

@@ -9,6 +9,9 @@ use openspot_matching::events::{Command, MAKER_COMPLETED, MAKER_REBATE, Status, 
 use openspot_matching::types::{AMOUNT_MAX, AMOUNT_SCALE, Code, Kind, OrderType, Side, StpMode};
 
 const UNIT: i128 = AMOUNT_SCALE as i128;
+/// Type, order, maker order or 0, and quantity of an event.
+type Effect = (u8, u64, u64, i64);
+
 const TRADE: u8 = 2;
 const REDUCE: u8 = 3;
 
@@ -133,8 +136,7 @@ fn a_budget_bounds_what_a_buy_pays_and_what_a_sell_gets() {
 // spec: A2.6-12, A2.6-13, A2.6-14, A2.6-15, A2.6-16
 #[test]
 fn the_incoming_orders_mode_decides_when_one_account_meets_itself() {
-    // What follows ACCEPTED: type, order, maker order or 0, quantity.
-    let cases: [(StpMode, &[(u8, u64, u64, i64)]); 5] = [
+    let cases: [(StpMode, &[Effect]); 5] = [
         (StpMode::None, &[(TRADE, 3, 1, 4), (TRADE, 3, 2, 3)]),
         (StpMode::CancelResting, &[(REDUCE, 1, 0, 4), (TRADE, 3, 2, 7)]),
         (StpMode::CancelIncoming, &[(REDUCE, 3, 0, 7)]),
@@ -189,7 +191,7 @@ fn numbers_at_the_edges_are_refused_and_never_wrap() {
         (place(1, ALICE, Side::Sell, OrderType::Gtc, 1, i64::MAX), Code::InvalidQuantity),
         (place(1, ALICE, Side::Sell, OrderType::Gtc, i64::MIN, 1), Code::InvalidPrice),
         (place(1, ALICE, Side::Buy, OrderType::Gtc, largest, 2), Code::RiskNsf),
-        (place(u64::MAX, ALICE, Side::Buy, OrderType::Gtc, 1, largest), Code::NotionalTooLarge),
+        (place(u64::MAX, ALICE, Side::Buy, OrderType::Gtc, 3, largest), Code::NotionalTooLarge),
         (money(Kind::Deposit, ALICE, BASE, AMOUNT_MAX, 0), Code::InvalidAmount),
         (money(Kind::Deposit, ALICE, BASE, i128::MIN, 0), Code::InvalidAmount),
         (money(Kind::Adjust, ALICE, BASE, i128::MIN, 0), Code::InvalidAmount),

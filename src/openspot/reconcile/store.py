@@ -1,24 +1,22 @@
 """Gathers the two sides: the engine's balances and events, and the rows of the mirrors."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
-import grpc
-import grpc.aio
+import msgspec
 
 from openspot.contracts.engine_events import EngineEvent, Hello
-from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc
-from openspot.domain.money import EXACT, parse_decimal
+from openspot.domain.money import EXACT
 from openspot.kit.database import Pool
 from openspot.kit.settings import Settings
 from openspot.reconcile.records import Account, OrderFacts, TradeFacts
 from openspot.router.engine_stream import EngineStream, StreamEndedError
 
-CALL_TIMEOUT_S = 10.0
+REQUEST_TIMEOUT_S = 10.0
 EVENTS_AT_A_TIME = 4096
 STREAM_END = 2**62
 """Further than any event: a stream asked from there says where it is, and sends nothing."""
@@ -28,22 +26,31 @@ class EngineUnavailableError(Exception):
     """The engine does not answer; the message says what was asked."""
 
 
+class _Balance(msgspec.Struct, rename="camel"):
+    participant_id: str
+    currency: str
+    total: Decimal
+
+
+class _Balances(msgspec.Struct):
+    balances: list[_Balance]
+
+
 class EngineReader:
     """Reads the engine, changing nothing. Used with `async with`; every method raises EngineUnavailableError."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._channel: grpc.aio.Channel | None = None
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        self._channel = grpc.aio.insecure_channel(self._settings.engine_grpc_address)
         self._session = aiohttp.ClientSession(
             headers={
                 "x-api-key": self._settings.engine_api_key,
                 "x-api-secret": self._settings.engine_api_secret,
                 "x-participant-type": "SYSTEM",
-            }
+            },
+            timeout=aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S),
         )
         return self
 
@@ -52,23 +59,22 @@ class EngineReader:
     ) -> None:
         if self._session is not None:
             await self._session.close()
-        if self._channel is not None:
-            await self._channel.close()
 
-    async def balances(self, participants: Sequence[str]) -> dict[Account, Decimal]:
+    async def balances(self, participants: Collection[str]) -> dict[Account, Decimal]:
         """Totals of these participants' accounts; an unknown participant has none."""
-        assert self._channel is not None, "used within `async with`"
-        accounts: Any = accounts_pb2_grpc.AccountServiceStub(self._channel)  # type: ignore[no-untyped-call]
-        totals: dict[Account, Decimal] = {}
-        for participant in participants:
-            request = accounts_pb2.GetBalancesRequest(participant_id=participant)
-            try:
-                reply = await accounts.GetBalances(request, timeout=CALL_TIMEOUT_S)
-            except grpc.aio.AioRpcError as error:
-                reason = f"balances of {participant}: {error.code().name} {error.details()}"
-                raise EngineUnavailableError(reason) from error
-            totals |= {(participant, entry.currency): parse_decimal(entry.total) for entry in reply.balances}
-        return totals
+        assert self._session is not None, "used within `async with`"
+        try:
+            async with self._session.get(f"{self._settings.engine_url}/api/v1/balances") as response:
+                body = await response.read()
+                if response.status != 200:
+                    raise EngineUnavailableError(f"balances: the engine answers {response.status}")
+            listed = msgspec.json.decode(body, type=_Balances).balances
+        except (aiohttp.ClientError, TimeoutError, OSError, msgspec.MsgspecError) as error:
+            raise EngineUnavailableError(f"balances: {error!r}") from error
+        wanted = frozenset(participants)
+        return {
+            (entry.participant_id, entry.currency): entry.total for entry in listed if entry.participant_id in wanted
+        }
 
     async def position(self) -> Hello:
         """Where the event stream is at this moment."""

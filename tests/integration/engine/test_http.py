@@ -4,7 +4,10 @@ import pytest
 
 from tests.support.engine_client import EngineClient
 
-MARKETS = "BTC-USD ETH-USD SOL-USD BTC-BRL ETH-BRL SOL-BRL ETH-BTC BTC-USDT ETH-USDT SOL-USDT USDT-USD USDC-USD".split()
+MARKETS = [
+    *("BTC-USD", "ETH-USD", "SOL-USD", "BTC-BRL", "ETH-BRL", "SOL-BRL"),
+    *("ETH-BTC", "BTC-USDT", "ETH-USDT", "SOL-USDT", "USDT-USD", "USDC-USD"),
+]
 DEPOSIT = "/api/v1/accounts/deposit"
 BALANCES = "/api/v1/balances"
 

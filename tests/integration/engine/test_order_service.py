@@ -110,7 +110,7 @@ _BAD_FIELDS = (
     ({"type": pb.FOK_BUDGET, "budget": "-1"}, "INVALID_BUDGET"),
     ({"type": pb.FOK_BUDGET, "budget": "1e999"}, "INVALID_BUDGET"),
     ({"type": pb.FOK_BUDGET, "budget": "0.0000000000000000001"}, "INVALID_BUDGET"),
-    ({"symbol": "XXX-YYY"}, "INVALID_SYMBOL"),
+    ({"symbol": "ZZZ-YYY"}, "INVALID_SYMBOL"),
     ({"symbol": ""}, "INVALID_SYMBOL"),
     ({"symbol": "btc-usd; drop"}, "INVALID_SYMBOL"),
     ({"participant_id": ""}, "AUTH_INVALID_USER"),

@@ -77,7 +77,7 @@ def test_a_flow_without_answers_and_without_a_venue_is_told_too() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"symbol": "BTC-XXX"}, "Market BTC-XXX not found"),
+        ({"symbol": "BTC-ZZZ"}, "Market BTC-ZZZ not found"),
         ({"users": 0}, "users must be between 1 and 1000"),
         ({"users": 1001}, "users must be between 1 and 1000"),
         ({"events_max": 0}, "events must be at least 1"),

@@ -64,7 +64,7 @@ class Symbol(NamedTuple):
 
 FEE_ACCOUNT = 1
 """The account that receives fees and pays rebates. It exists from the start, is inactive (it places no
-orders) and may go negative only by the operator's own ADJUST."""
+orders) and never goes negative: a rebate is bounded by the fee of the same trade."""
 
 
 class MatchingCore(Protocol):

@@ -215,7 +215,7 @@ def decode_commands(batch: bytes) -> Iterator[Command | CreateSymbol]:
         if fields[0] == CommandKind.CREATE_SYMBOL:
             yield CreateSymbol(*CREATE_SYMBOL.unpack(COMMAND.pack(*fields))[4:])
         else:
-            yield Command(*fields[:10], fields[10] | fields[11] << 64)
+            yield Command._make((*fields[:10], fields[10] | fields[11] << 64))
 
 
 def encode_result(result: Result) -> bytes:
@@ -241,4 +241,4 @@ def decode_events(batch: bytes) -> Iterator[Event]:
     for fields in EVENT.iter_unpack(batch):
         amount = fields[21] | fields[22] << 64
         maker_amount = fields[23] | fields[24] << 64
-        yield Event(*fields[:5], *fields[6:21], amount, maker_amount)
+        yield Event._make((*fields[:5], *fields[6:21], amount, maker_amount))

@@ -1,0 +1,411 @@
+"""The engine is killed, its files are damaged, its disk is full: what was answered is there, once."""
+
+import asyncio
+import random
+import sqlite3
+import struct
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from openspot.contracts.gen.exchange.v1 import accounts_pb2
+from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.engine.audit import verify
+from openspot.engine.engine import JOURNAL, SNAPSHOTS, journal_path
+from openspot.kit.settings import Settings
+from tests.support.engine_client import EngineClient, EngineProcess, engine_process, engine_settings, order
+
+FULL_DISK = """
+from openspot.engine.journal import Journal
+_open = Journal._open
+def _open_with_little_room(self):
+    _open(self)
+    pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
+    self._connection.execute(f"PRAGMA max_page_count = {pages + 6}")
+Journal._open = _open_with_little_room
+"""
+FAILING_DISK = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+"""
+
+
+def wal_path(settings: Settings) -> Path:
+    return journal_path(settings).with_name(JOURNAL + "-wal")
+
+
+def flip(path: Path, offset: int) -> None:
+    """Change one byte of a file; a negative offset counts from its end."""
+    content = bytearray(path.read_bytes())
+    content[offset] ^= 0xFF
+    path.write_bytes(content)
+
+
+def messages(child: EngineProcess) -> list[str]:
+    return [str(line["event"]) for line in child.log()]
+
+
+@pytest.mark.spec("A1.2-02")
+async def test_an_acknowledged_order_is_there_after_kill_9(settings: Settings) -> None:
+    async with engine_process(settings) as (child, engine):
+        await engine.fund()
+        placed = await engine.place("buy", "100", "2", external_id="kept")
+        child.kill()
+        child.start()
+        await child.ready(engine)
+        found = await engine.find(placed.order_id)
+        assert (found.status, found.external_id, found.participant_id) == ("OPEN", "kept", "alice")
+        assert (await engine.balances())["USD"].locked == "200"
+        assert (await engine.place(order_id=placed.order_id)).result_code == "DUPLICATE_ORDER_ID"
+        assert (await engine.place(external_id="kept")).result_code == "DUPLICATE_ORDER_ID"
+        assert (await engine.cancel(0, external_id="kept")).result_code == "SUCCESS"
+        assert child.stop() == 0
+    assert verify(journal_path(settings)).problems == []
+
+
+async def test_a_deposit_reference_credits_once_across_restarts(settings: Settings) -> None:
+    request = accounts_pb2.DepositRequest(participant_id="alice", currency="USD", amount="5", reference="tx-1")
+    async with engine_process(settings) as (child, engine):
+        assert (await engine.accounts.Deposit(request)).balance == "5"
+        for end in (child.kill, child.stop):
+            end()
+            child.start()
+            await child.ready(engine)
+            answer = await engine.accounts.Deposit(request)
+            assert (answer.success, answer.balance, answer.sequence) == (True, "5", 0)
+        request.amount = "6"
+        assert (await engine.accounts.Deposit(request)).result_code == "REFERENCE_CONFLICT"
+
+
+class Load:
+    """Orders, cancels and deposits until the engine goes away, and what was answered."""
+
+    def __init__(self, seed: int) -> None:
+        self.placed: dict[int, pb.PlaceOrderResponse] = {}
+        self.cancelled: set[int] = set()
+        self.sent_deposits: dict[str, str] = {}
+        self.deposited: set[str] = set()
+        self._random = random.Random(seed)
+
+    async def run(self, engine: EngineClient) -> None:
+        with suppress(grpc.aio.AioRpcError):
+            await asyncio.gather(*(self._work(engine) for _ in range(8)))
+
+    async def _work(self, engine: EngineClient) -> None:
+        while True:
+            choice = self._random.random()
+            if choice < 0.1:
+                reference = f"deposit-{self._random.getrandbits(64)}"
+                participant = self._random.choice(("alice", "bob", f"user-{self._random.randrange(50)}"))
+                self.sent_deposits[reference] = participant
+                request = accounts_pb2.DepositRequest(
+                    participant_id=participant, currency="USD", amount="1", reference=reference
+                )
+                if (await engine.accounts.Deposit(request)).success:
+                    self.deposited.add(reference)
+            elif choice < 0.3 and self.placed:
+                order_id = self._random.choice(list(self.placed))
+                for participant in ("alice", "bob"):
+                    if (await engine.cancel(order_id, participant)).result_code == "SUCCESS":
+                        self.cancelled.add(order_id)
+            else:
+                requests = [self._order() for _ in range(self._random.choice((1, 1, 1, 40)))]
+                answers = (await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=requests))).orders
+                self.placed |= {answer.order_id: answer for answer in answers}
+
+    def _order(self) -> pb.PlaceOrderRequest:
+        side = self._random.choice(("buy", "sell"))
+        price = str(100 + self._random.randint(-5, 5))
+        participant = self._random.choice(("alice", "bob"))
+        return order(side, price, "0.01", participant, order_id=self._random.getrandbits(60))
+
+
+async def check_after(load: Load, engine: EngineClient) -> None:
+    """Every answered order and cancel is there, nothing is there twice."""
+    for order_id, answer in load.placed.items():
+        found = await engine.find(order_id)
+        assert found.found, order_id
+        if answer.status == pb.REJECTED:
+            assert found.status == "REJECTED"
+        elif order_id in load.cancelled:
+            assert found.status == "CANCELLED"
+        else:
+            assert found.remaining_quantity <= answer.remaining_quantity
+
+
+@pytest.mark.spec("A6.4-05")
+async def test_kills_at_random_moments_under_load_lose_and_double_nothing(tmp_path: Path) -> None:
+    # Snapshots are frequent and events in memory few, so that kills also meet these.
+    settings = engine_settings(tmp_path, engine_snapshot_interval=1000, engine_stream_buffer=500)
+    chance = random.Random(20_260_729)
+    history: list[dict[str, Any]] = []
+    deposits: dict[str, str] = {}
+    confirmed: set[str] = set()
+    async with engine_process(settings) as (child, engine):
+        await engine.fund("alice")
+        await engine.fund("bob")
+        for round_number in range(10):
+            load = Load(round_number)
+            # The order ids of PlaceOrder helpers start anew in no round: they are random here.
+            running = asyncio.create_task(load.run(engine))
+            await asyncio.sleep(chance.uniform(0.02, 0.5))
+            child.kill()
+            await running
+            child.start()
+            await child.ready(engine)
+            await check_after(load, engine)
+            deposits |= load.sent_deposits
+            confirmed |= load.deposited
+            # What consumers were told before is told again, to the letter.
+            events = await engine.events(1, await engine.last_sequence())
+            assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+            assert events[: len(history)] == history
+            history = events
+        accepted = [event["orderId"] for event in history if event["type"] == "accepted"]
+        assert len(accepted) == len(set(accepted)) > 100
+        trade_ids = [event["tradeId"] for event in history if event["type"] == "trade"]
+        assert len(trade_ids) == len(set(trade_ids)) > 10
+        credited = [event["reference"] for event in history if event["type"] == "balance" and event["reference"]]
+        assert len(credited) == len(set(credited))
+        assert confirmed <= set(credited) <= set(deposits)
+        rows = (await engine.request("GET", "/api/v1/balances"))[1]["balances"]
+        total = sum(round(float(row["total"]) * 10**6) for row in rows if row["currency"] == "USD")
+        assert total == (2_000_000 + len(credited)) * 10**6
+        assert child.stop() == 0
+    report = verify(journal_path(settings))
+    # The snapshots, the last one of the clean stop, have the state hash of a replay from zero.
+    assert report.problems == []
+    assert report.snapshots >= 1
+    assert report.events == len(history)
+
+
+async def test_a_torn_last_page_is_cut_with_a_warning(settings: Settings) -> None:
+    async with engine_process(settings) as (child, engine):
+        await engine.fund()
+        placed = [await engine.place() for _ in range(3)]
+        child.kill()
+        flip(wal_path(settings), -100)
+        child.start()
+        await child.ready(engine)
+        assert "the journal's torn end is cut" in messages(child)
+        assert [(await engine.find(answer.order_id)).found for answer in placed] == [True, True, False]
+        again = await engine.place(order_id=placed[2].order_id)
+        assert again.sequence == placed[2].sequence
+        assert [event["seq"] for event in await engine.events(1, again.sequence)] == list(range(1, again.sequence + 1))
+        assert child.stop() == 0
+    assert verify(journal_path(settings)).problems == []
+
+
+async def test_half_a_last_page_is_cut_too(settings: Settings) -> None:
+    async with engine_process(settings) as (child, engine):
+        await engine.fund()
+        placed = [await engine.place() for _ in range(2)]
+        child.kill()
+        content = wal_path(settings).read_bytes()
+        wal_path(settings).write_bytes(content[:-2000])
+        child.start()
+        await child.ready(engine)
+        assert (await engine.find(placed[0].order_id)).found
+        assert not (await engine.find(placed[1].order_id)).found
+
+
+async def test_a_damaged_last_batch_is_cut_with_a_warning(settings: Settings) -> None:
+    async with engine_process(settings) as (child, engine):
+        await engine.fund()
+        placed = [await engine.place() for _ in range(3)]
+        child.kill()
+        with sqlite3.connect(journal_path(settings)) as connection:
+            connection.execute(
+                "UPDATE batches SET commands = zeroblob(64)"
+                " WHERE first_sequence = (SELECT max(first_sequence) FROM batches)"
+            )
+        child.start()
+        await child.ready(engine)
+        assert "the journal's torn end was cut" in messages(child)
+        assert [(await engine.find(answer.order_id)).found for answer in placed] == [True, True, False]
+
+
+async def test_damage_in_the_middle_stops_the_start_and_says_what_to_do(settings: Settings) -> None:
+    async with engine_process(settings) as (child, engine):
+        await engine.fund()
+        for _ in range(10):
+            await engine.place()
+        child.kill()
+        saved = {path: path.read_bytes() for path in journal_path(settings).parent.iterdir() if path.is_file()}
+
+        def restore() -> None:
+            for path in journal_path(settings).parent.iterdir():
+                if path.is_file():
+                    path.unlink()
+            for path, content in saved.items():
+                path.write_bytes(content)
+
+        def damaged_log() -> None:
+            (page_size,) = struct.unpack_from(">I", wal_path(settings).read_bytes(), 8)
+            flip(wal_path(settings), 32 + 4 * (24 + page_size) + 24 + page_size - 10)
+
+        def damaged_row() -> None:
+            with sqlite3.connect(journal_path(settings)) as connection:
+                connection.execute("UPDATE batches SET notes = x'90' WHERE first_sequence = 25")
+
+        def missing_row() -> None:
+            with sqlite3.connect(journal_path(settings)) as connection:
+                connection.execute("DELETE FROM batches WHERE first_sequence = 25")
+
+        def damaged_header() -> None:
+            with sqlite3.connect(journal_path(settings)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            flip(journal_path(settings), 3)
+
+        for damage in (damaged_log, damaged_row, missing_row, damaged_header):
+            restore()
+            damage()
+            before = [path.read_bytes() for path in (journal_path(settings), wal_path(settings)) if path.exists()]
+            child.start()
+            assert child.wait() == 1, damage
+            error = str(child.log()[-1]["error"])
+            assert "damaged" in error, damage
+            assert "openspot engine verify" in error, damage
+            if damage is damaged_log:
+                # SQLite, had it opened the file, would have thrown the commits behind the damage away.
+                assert [journal_path(settings).read_bytes(), wal_path(settings).read_bytes()] == before
+        restore()
+        child.start()
+        await child.ready(engine)
+
+
+async def test_a_journal_whose_end_was_lost_behind_a_snapshot_does_not_start(settings: Settings) -> None:
+    async with engine_process(settings) as (child, engine):
+        await engine.fund()
+        assert child.stop() == 0
+        with sqlite3.connect(journal_path(settings)) as connection:
+            connection.execute("DELETE FROM batches WHERE first_sequence = (SELECT max(first_sequence) FROM batches)")
+        child.start()
+        assert child.wait() == 1
+        assert "its end is lost" in str(child.log()[-1]["error"])
+        for path in journal_path(settings).with_name(SNAPSHOTS).iterdir():
+            path.unlink()
+        child.start()
+        await child.ready(engine)
+        assert "the journal has lost its newest commands: events had been sent that it does not know" in messages(child)
+        assert "BTC" not in await engine.balances()
+        assert await engine.last_sequence() == 1
+
+
+async def test_a_clean_stop_starts_from_its_snapshot_and_a_lost_event_file_is_made_again(settings: Settings) -> None:
+    async with engine_process(settings) as (child, engine):
+        await engine.fund()
+        placed = await engine.place("sell", "100", "1")
+        await engine.fund("bob")
+        await engine.place("buy", "100", "0.5", "bob")
+        events = await engine.events(1, await engine.last_sequence())
+        assert child.stop() == 0
+
+        def replayed() -> int:
+            lines = [line for line in child.log() if line["event"] == "engine state is complete"]
+            return int(lines[-1]["replayed_commands"])
+
+        child.start()
+        await child.ready(engine)
+        assert replayed() == 0
+        assert await engine.events(1, len(events)) == events
+        assert (await engine.find(placed.order_id)).status == "PARTIALLY_FILLED"
+        assert child.stop() == 0
+
+        for path in journal_path(settings).parent.glob("events.sqlite*"):
+            path.unlink()
+        child.start()
+        await child.ready(engine)
+        assert replayed() > 0
+        assert await engine.events(1, len(events)) == events
+
+
+@pytest.mark.spec("A1.1-63", "A1.1-65")
+async def test_a_full_disk_acknowledges_nothing_and_says_so(settings: Settings) -> None:
+    async with engine_process(settings, FULL_DISK) as (child, engine):
+        await engine.fund()
+        placed: list[int] = []
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            for _ in range(5000):
+                answer = await engine.place("buy", "1", "0.001", metadata="x" * 1000)
+                placed.append(answer.order_id)
+        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        assert "full" in (caught.value.details() or "")
+        assert len(placed) > 3
+        for path in ("/health", "/ready", "/actuator/health"):
+            status, body = await engine.request("GET", path)
+            assert (status, body["status"]) == (503, "error")
+            assert "full" in body["error"]["journal"]["message"]
+        body = {"participantId": "alice", "currency": "USD", "amount": "1"}
+        status, answer = await engine.request("POST", "/api/v1/accounts/deposit", body)
+        assert (status, answer["code"]) == (503, "ENGINE_STOPPED")
+        # What is durable can still be read.
+        assert (await engine.find(placed[-1])).status == "OPEN"
+        assert (await engine.request("GET", "/api/v1/marketdata/orderbook/BTC-USD"))[0] == 200
+        last = await engine.last_sequence()
+        assert child.stop() == 0
+        roomy = EngineProcess(settings)
+        roomy.start()
+        child.process = roomy.process
+        await roomy.ready(engine)
+        assert await engine.last_sequence() == last
+        for order_id in placed:
+            assert (await engine.find(order_id)).status == "OPEN"
+        assert (await engine.place()).status == pb.ACCEPTED
+
+
+async def test_a_disk_that_fails_in_a_commit_ends_the_process_and_a_start_tells_the_truth(settings: Settings) -> None:
+    async with engine_process(settings, FAILING_DISK) as (child, engine):
+        await engine.fund()
+        placed: list[int] = []
+        with pytest.raises(grpc.aio.AioRpcError):
+            for _ in range(5000):
+                answer = await engine.place("buy", "1", "0.001", metadata="x" * 1000)
+                placed.append(answer.order_id)
+        assert len(placed) > 3
+        assert child.wait() == 1
+        assert "the journal failed in a commit" in str(child.log()[-1]["error"])
+        sound = EngineProcess(settings)
+        sound.start()
+        child.process = sound.process
+        await sound.ready(engine)
+        for order_id in placed:
+            assert (await engine.find(order_id)).status == "OPEN"
+        assert sound.stop() == 0
+    assert verify(journal_path(settings)).problems == []
+
+
+async def test_a_second_engine_on_the_same_journal_or_port_does_not_start(tmp_path: Path) -> None:
+    settings = engine_settings(tmp_path)
+    async with engine_process(settings) as (_, engine):
+        same_journal = EngineProcess(engine_settings(tmp_path))
+        same_journal.log_path = tmp_path / "second.log"
+        same_journal.start()
+        assert same_journal.wait() == 1
+        assert "another engine has" in str(same_journal.log()[-1]["error"])
+        for name in ("engine_http_port", "engine_grpc_port"):
+            other = engine_settings(tmp_path / name, **{name: getattr(settings, name)})
+            same_port = EngineProcess(other)
+            same_port.start()
+            assert same_port.wait() == 1
+            assert f"{getattr(settings, name)} is taken" in str(same_port.log()[-1]["error"])
+        assert (await engine.request("GET", "/ready"))[0] == 200
+
+
+async def test_an_idle_engine_uses_next_to_no_processor(settings: Settings) -> None:
+    async with engine_process(settings) as (child, engine):
+        await engine.fund()
+        async with engine.stream() as stream:
+            await stream.next()
+
+            def processor_s() -> float:
+                assert child.process is not None
+                fields = Path(f"/proc/{child.process.pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+                return (int(fields[11]) + int(fields[12])) / 100
+
+            before = processor_s()
+            await asyncio.sleep(2)
+            assert processor_s() - before <= 0.1
