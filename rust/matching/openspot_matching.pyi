@@ -5,7 +5,9 @@ quantities are scaled integers, amounts integers at 18 decimal places, times nan
 integer that its field cannot hold raises OverflowError, with nothing applied.
 """
 
-from typing import ClassVar
+from collections.abc import Sequence
+
+from typing_extensions import disjoint_base
 
 _DepthRow = tuple[int, int, int]
 _OrderRow = tuple[int, int, int, int, int, int, int, int, int, int]
@@ -13,10 +15,11 @@ _BalanceRow = tuple[int, int, int, int, int]
 _AccountRow = tuple[int, bool, int, int | None, int | None]
 _SymbolRow = tuple[int, int, int, int, int, int, int, int, int, bool]
 
+@disjoint_base
 class RustCore:
     """A matching core: one deterministic state, without clock, IO and threads."""
 
-    name: ClassVar[str]
+    name: str
     """"rust"."""
 
     def __new__(cls, open_orders_expected: int = 65_536) -> RustCore:
@@ -54,11 +57,11 @@ class RustCore:
         """A resting order as (order_id, account, symbol, side, order_type, price, reserve_price, quantity,
         remaining, timestamp), or None."""
 
-    def open_orders(self, account: int = 0, symbol: int = 0) -> list[_OrderRow]:
+    def open_orders(self, account: int = 0, symbol: int = 0) -> Sequence[_OrderRow]:
         """Resting orders, as `order` answers them, by ascending order id; 0 means any account or symbol.
         Looks at every resting order of the core."""
 
-    def balances(self, account: int = 0) -> list[_BalanceRow]:
+    def balances(self, account: int = 0) -> Sequence[_BalanceRow]:
         """(account, currency, total, locked, reserved) by ascending account and currency, without zero
         totals; 0 means all accounts."""
 
@@ -66,7 +69,7 @@ class RustCore:
         """(account, active, stp_mode, taker_fee_bps, maker_fee_bps), or None; the fees are None where the
         symbol's hold."""
 
-    def symbols(self) -> list[_SymbolRow]:
+    def symbols(self) -> Sequence[_SymbolRow]:
         """(symbol, base, quote, base_scale_k, quote_scale_k, tick, lot, taker_fee_bps, maker_fee_bps, active)
         by ascending number."""
 

@@ -60,7 +60,7 @@ def test_it_prints_every_address(platform: ChildPlatform) -> None:
     printed = platform.output_path.read_text("utf-8")
     assert "OpenSpot is ready" in printed
     for address in platform.state.addresses.values():
-        assert address[:60] in printed.replace("\n", "")
+        assert address in printed
 
 
 def test_status_tells_addresses_processes_and_readiness(platform: ChildPlatform) -> None:
@@ -81,7 +81,7 @@ def test_a_second_platform_on_the_same_directory_is_refused(platform: ChildPlatf
 
 async def test_a_child_that_dies_is_started_again(platform: ChildPlatform) -> None:
     before = platform.kill("ws-edge")
-    after = await eventually(lambda: (pid := platform.pid("ws-edge")) != before and pid, 30)
+    after = await eventually(lambda: (pid := platform.state.pids.get("ws-edge")) != before and pid, 30)
     assert alive(after)
     await eventually(lambda: openspot(platform, "status").returncode == 0, 30)
 
@@ -108,7 +108,7 @@ async def test_start_stop_and_start_again(own_folder: Path) -> None:
 
     platform.start()
     assert platform.stop() == 0
-    assert not [pid for pid in pids if alive(pid)]
+    assert not [psutil.Process(pid).cmdline() for pid in pids if alive(pid)]
 
 
 def platform_names(folder: Path) -> list[str]:

@@ -142,9 +142,12 @@ class EngineClient:
 
     async def events(self, from_seq: int, last_seq: int) -> list[dict[str, Any]]:
         """The events of these sequences, over a connection of their own."""
-        async with self.stream(from_seq) as stream:
+        events: list[dict[str, Any]] = []
+        async with self.stream(from_seq, batch="true") as stream:
             await stream.next()
-            return [await stream.next() for _ in range(from_seq, last_seq + 1)]
+            while len(events) <= last_seq - from_seq:
+                events += await stream.next()
+        return events[: last_seq - from_seq + 1]
 
     async def last_sequence(self) -> int:
         """The sequence of the newest event."""

@@ -40,6 +40,7 @@ class FakeEngineHttp:
             for symbol in ("BTC-USD", "ETH-USD")
         }
         self.balances: dict[str, list[dict[str, str]]] = {}
+        """Rows by participant, each with currency, total, available, locked and reserved, as the engine has them."""
         self.requests: list[str] = []
         self._server: HttpServer | None = None
 
@@ -77,4 +78,5 @@ class FakeEngineHttp:
         given = (request.headers.get("x-api-key"), request.headers.get("x-api-secret"))
         if given != (self._settings.engine_api_key, self._settings.engine_api_secret):
             return JSONResponse({"error": "AUTH_INVALID_USER"}, 401)
-        return JSONResponse(self.balances.get(request.query_params["participantId"], []))
+        rows = self.balances.get(request.query_params["participantId"], [])
+        return JSONResponse({"balances": rows})

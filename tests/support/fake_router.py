@@ -51,7 +51,11 @@ def record_of(request: SubmitOrder, status: str = "open", reject_reason: str | N
 
 
 class FakeRouter:
-    """Accepts every order unless `reject_with`, `unknown`, `busy` or `silent` say otherwise."""
+    """Accepts every order and cancel unless its attributes say otherwise.
+
+    `reject_with` and `cancel_error` are reasons; `undecided` answers the reason without a record, as a router
+    does that could not reach the engine; `unknown` and `silent` leave the order's fate open.
+    """
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -60,6 +64,7 @@ class FakeRouter:
         self.orders: dict[str, OrderRecord] = {}
         self.reject_with: str | None = None
         self.cancel_error: str | None = None
+        self.undecided = False
         self.unknown = False
         self.silent = False
 
@@ -82,7 +87,8 @@ class FakeRouter:
         if self.unknown:
             return SubmitOrderReply(False, error="the engine did not answer", status_unknown=True)
         if self.reject_with is not None:
-            return SubmitOrderReply(False, record_of(request, "rejected", self.reject_with), self.reject_with)
+            record = None if self.undecided else record_of(request, "rejected", self.reject_with)
+            return SubmitOrderReply(False, record, self.reject_with)
         record = self.orders[request.order.order_id] = record_of(request)
         return SubmitOrderReply(True, record)
 
@@ -91,7 +97,8 @@ class FakeRouter:
         if self.silent:
             await asyncio.Event().wait()
         if self.cancel_error is not None:
-            return CancelOrderReply(False, self.cancel_error)
+            record = None if self.undecided else self.orders.get(request.order_id)
+            return CancelOrderReply(False, self.cancel_error, record)
         record = self.orders.get(request.order_id)
         if record is None or record.user_id != request.user_id:
             return CancelOrderReply(False, "order not found", not_found=True)

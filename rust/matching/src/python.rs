@@ -15,8 +15,6 @@ use crate::events::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
 use crate::order::Order;
 use crate::types::{Kind, NIL, Side};
 
-/// Open orders that a core has room for before anything grows, unless told otherwise.
-const OPEN_ORDERS_EXPECTED: usize = 1 << 16;
 /// Bytes of undrained events beyond which no further command is taken call by call: 2 GiB.
 const UNDRAINED_BYTES_MAX: usize = 1 << 31;
 /// Bytes that a buffer of events begins with.
@@ -35,6 +33,7 @@ struct RustCore {
     engine: Engine,
     /// Buffer for the events of a batch.
     batch: Vec<u8>,
+    /// Open orders that it has room for before anything grows.
     open_orders_expected: usize,
 }
 
@@ -73,7 +72,7 @@ impl RustCore {
     }
 
     #[new]
-    #[pyo3(signature = (open_orders_expected = OPEN_ORDERS_EXPECTED))]
+    #[pyo3(signature = (open_orders_expected = 65_536))]
     fn new(open_orders_expected: usize) -> Self {
         let mut engine = Engine::new(open_orders_expected);
         engine.events.reserve(EVENT_BYTES_EXPECTED);

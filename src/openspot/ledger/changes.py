@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from openspot.domain.money import AMOUNT_MAX, amount_to_text
-from openspot.ledger.postings import EXTERNAL_ACCOUNT_ID, LEG_NAMES, Account, Entry, Leg
+from openspot.ledger.postings import EXTERNAL_ACCOUNT_ID, LEG_NAMES, Account, Leg
 
 CONTRA_SUFFIX = ":contra"
 RESERVED_SUFFIXES = (CONTRA_SUFFIX, *(f":{name}" for name in LEG_NAMES))
@@ -134,11 +134,13 @@ class BalanceChange(NamedTuple):
 class Decision:
     """What a batch comes to. `outcomes` has one for each change, in order; the rest is to be written.
 
-    `states` holds the accounts that change, as they stand after the batch.
+    `balances` are the totals of the accounts after each of `legs`; `states` holds the accounts that change, as
+    they stand after the batch.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    legs: list[Leg] = field(default_factory=list)
+    balances: list[int] = field(default_factory=list)
     movements: list[Movement] = field(default_factory=list)
     states: dict[Account, AccountState] = field(default_factory=dict)
     news: list[BalanceChange] = field(default_factory=list)
@@ -197,11 +199,12 @@ class _Batch:
         self._recorded[posting.transaction_id] = Recorded(posting.user_id, posting.asset, posting.amount)
         state = self._change(posting.account, posting.amount, 0)
         contra = self._change(posting.contra_account, -posting.amount, 0)
-        leg = Leg(*posting)
+        leg = Leg(posting.transaction_id, posting.account, posting.amount, *posting[-3:])
         other = leg._replace(
-            transaction_id=leg.transaction_id + CONTRA_SUFFIX, user_id=EXTERNAL_ACCOUNT_ID, amount=-leg.amount
+            transaction_id=leg.transaction_id + CONTRA_SUFFIX, account=posting.contra_account, amount=-leg.amount
         )
-        self.decision.entries += (Entry(leg, state.total), Entry(other, contra.total))
+        self.decision.legs += (leg, other)
+        self.decision.balances += (state.total, contra.total)
         self.decision.news.append(BalanceChange(posting.account, state, posting.transaction_id))
         return Outcome(None, state.available, changed=True)
 

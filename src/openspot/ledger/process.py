@@ -1,6 +1,7 @@
 """What every ledger process is made of: requests, settlement, the sweep of the outbox, health."""
 
 import asyncio
+import gc
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
@@ -21,6 +22,9 @@ CONNECTIONS_MAX = 8
 STOP_TIMEOUT_S = 5.0
 """What is under way may end within this time after the stop; a batch that does not is settled by the next process."""
 
+GARBAGE_THRESHOLD = 100_000
+"""New objects between two looks for cyclic garbage: a batch of trades makes tens of thousands, and no cycle."""
+
 Runner = Callable[[Settlement], AbstractAsyncContextManager[Settle]]
 """Makes what settles a batch: directly, or in a durable workflow."""
 
@@ -34,6 +38,7 @@ async def run_process(
 
     Raises DatabaseUnavailableError, BusUnavailableError or PortTakenError if it cannot start.
     """
+    gc.set_threshold(GARBAGE_THRESHOLD)
     async with AsyncExitStack() as stack:
         pool = await database.create_pool(settings, connections_max=CONNECTIONS_MAX)
         stack.push_async_callback(_close, pool)

@@ -23,7 +23,7 @@ from openspot.kit.log import get_logger
 from openspot.ledger.changes import BalanceChange
 from openspot.ledger.metrics import BATCH_SECONDS, BATCH_TRADES, NEGATIVE_BALANCES, TRADES
 from openspot.ledger.outbox import BalanceEvents
-from openspot.ledger.postings import Account, PostingError, TradePostings, is_house, trade_postings
+from openspot.ledger.postings import Account, PostingError, TradePostings, trade_postings
 from openspot.ledger.retrying import with_retries
 from openspot.ledger.store import LedgerStore, RejectedTrade, Settled
 
@@ -104,12 +104,7 @@ class Settlement:
         TRADES.labels("rejected").inc(len(rejected))
 
     async def _publish(self, postings: Sequence[TradePostings], settled: Settled) -> None:
-        latest: dict[Account, str] = {
-            (leg.user_id, leg.asset): leg.transaction_id
-            for trade in postings
-            for leg in trade.legs
-            if not is_house(leg.user_id)
-        }
+        latest: dict[Account, str] = {leg.account: leg.transaction_id for trade in postings for leg in trade.legs}
         states = settled.states
         before = latest.keys() - states.keys()
         if before:

@@ -1,12 +1,13 @@
 """The ledger's tables: one transaction a batch, set-based SQL, no rule of its own.
 
 Deadlocks cannot arise: every transaction locks the accounts that it changes in one order, by house, user and
-asset, before it writes anything else. The house's accounts come last and late, after the users' entries are
-written, so that several processes do most of their work side by side. An account that is missing is made in a
-transaction of its own, before the batch begins again.
+asset, before it writes their entries. The house's accounts come last and late, after the users' entries are
+written, so that several processes do most of their work side by side. A batch changes an account once, however
+many of its legs do.
 
-Entries are written with COPY. It has no ON CONFLICT, and needs none: whether an entry exists is asked under the
-lock of its account, and two transactions that write the same one meet at that lock, or at the unique key.
+Entries are written with COPY. It has no ON CONFLICT, and needs none: what stands already is looked up before, and
+of two transactions that write the same entry at the same time, the second fails at the unique key as a whole,
+begins again, and finds it.
 
 Numbers cross as text, read by PostgreSQL as exact decimals.
 """
@@ -36,38 +37,46 @@ from openspot.ledger.changes import (
 )
 from openspot.ledger.postings import (
     Account,
-    Entry,
     Leg,
     TradePostings,
-    is_house,
+    changes_of,
+    lock_order,
     mark_of,
-    run_balances,
+    running_balances,
     sums,
 )
 
 ATTEMPTS_MAX = 5
 """Beginnings of one batch: it begins again when an account was missing, or another process wrote the same entry."""
 
-# "house:" is HOUSE_PREFIX: false sorts before true, so that the house comes last.
+# Accounts are given to these statements in lock order.
 _LOCK_ACCOUNTS = """
     SELECT account.user_id, account.asset, account.available::text, account.locked::text, account.version
-    FROM ledger_accounts AS account
-    JOIN unnest($1::text[], $2::text[]) AS wanted (user_id, asset)
-        ON account.user_id = wanted.user_id AND account.asset = wanted.asset
-    ORDER BY starts_with(account.user_id, 'house:'), account.user_id, account.asset
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (user_id, asset, place)
+    JOIN ledger_accounts AS account ON account.user_id = wanted.user_id AND account.asset = wanted.asset
+    ORDER BY wanted.place
     FOR NO KEY UPDATE OF account
 """
 _READ_ACCOUNTS = """
     SELECT account.user_id, account.asset, account.available::text, account.locked::text, account.version
-    FROM ledger_accounts AS account
-    JOIN unnest($1::text[], $2::text[]) AS wanted (user_id, asset)
-        ON account.user_id = wanted.user_id AND account.asset = wanted.asset
+    FROM unnest($1::text[], $2::text[]) AS wanted (user_id, asset)
+    JOIN ledger_accounts AS account ON account.user_id = wanted.user_id AND account.asset = wanted.asset
 """
 _MAKE_ACCOUNTS = """
     INSERT INTO ledger_accounts (user_id, asset)
-    SELECT user_id, asset FROM unnest($1::text[], $2::text[]) AS missing (user_id, asset)
-    ORDER BY starts_with(user_id, 'house:'), user_id, asset
+    SELECT user_id, asset FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS missing (user_id, asset, place)
+    ORDER BY place
     ON CONFLICT DO NOTHING
+"""
+# Makes, locks and changes accounts in one pass, in the order given.
+_CHANGE_ACCOUNTS = """
+    INSERT INTO ledger_accounts AS account (user_id, asset, available, version)
+    SELECT user_id, asset, amount::numeric, 1
+    FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS change (user_id, asset, amount, place)
+    ORDER BY place
+    ON CONFLICT (user_id, asset) DO UPDATE
+    SET available = account.available + excluded.available, version = account.version + 1, updated_at = now()
+    RETURNING user_id, asset, available::text, locked::text, version
 """
 _WRITE_ACCOUNTS = """
     UPDATE ledger_accounts AS account
@@ -87,7 +96,7 @@ _ENTRY_COLUMNS = (
     "reference_type",
     "reference_id",
 )
-_FIND_MARKS = "SELECT transaction_id FROM ledger_entries WHERE transaction_id = ANY ($1::text[])"
+_FIND_ENTRY_IDS = "SELECT transaction_id FROM ledger_entries WHERE transaction_id = ANY ($1::text[])"
 _FIND_ENTRIES = """
     SELECT transaction_id, user_id, asset, amount::text FROM ledger_entries WHERE transaction_id = ANY ($1::text[])
 """
@@ -190,29 +199,30 @@ class LedgerStore:
     async def settle(self, trades: Sequence[TradePostings]) -> Settled:
         """Write the legs of those trades, in order, that are not settled yet: all or, when it raises, none.
 
-        Raises asyncpg.DataError or IntegrityConstraintViolationError if one of them cannot be written.
+        No two of `trades` have the same id. Raises asyncpg.DataError or IntegrityConstraintViolationError if one
+        of them cannot be written.
         """
         for _ in range(ATTEMPTS_MAX - 1):
             try:
                 return await self._settle_once(trades)
-            except _AccountsMissingError as missing:
-                await self._make_accounts(missing.accounts)
+            except asyncpg.UniqueViolationError:
+                # Another process settled one of them at the same time: now it is seen.
+                continue
         return await self._settle_once(trades)
 
     async def _settle_once(self, trades: Sequence[TradePostings]) -> Settled:
-        accounts = {leg.account for trade in trades for leg in trade.legs if not is_house(leg.user_id)}
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
-            states = await _lock(connection, accounts)
-            rows = await connection.fetch(_FIND_MARKS, [mark_of(trade.trade_id) for trade in trades])
-            marks = {row[0] for row in rows}
-            fresh = [trade for trade in trades if mark_of(trade.trade_id) not in marks]
+            marks = {mark_of(trade.trade_id) for trade in trades}
+            marks -= {row[0] for row in await connection.fetch(_FIND_ENTRY_IDS, list(marks))}
+            fresh = [trade for trade in trades if mark_of(trade.trade_id) in marks]
             legs = [leg for trade in fresh for leg in trade.legs]
-            assert not any(sums(legs).values()), "every trade sums to zero in each asset"
-            changed = await _write_legs(connection, [leg for leg in legs if not is_house(leg.user_id)], states)
-            house_legs = [leg for leg in legs if is_house(leg.user_id)]
-            house_states = await _lock(connection, {leg.account for leg in house_legs})
-            await _write_legs(connection, house_legs, house_states)
-        return Settled({trade.trade_id for trade in fresh}, changed)
+            house_legs = [leg for trade in fresh for leg in trade.house_legs]
+            changes, house_changes = changes_of(legs), changes_of(house_legs)
+            total = sums(changes)
+            assert all(total.get(asset, 0) == -amount for asset, amount in sums(house_changes).items())
+            states = await _write_legs(connection, legs, changes)
+            await _write_legs(connection, house_legs, house_changes)
+        return Settled({trade.trade_id for trade in fresh}, states)
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
         """Keep trades that cannot be settled; one that is kept already is not kept twice."""
@@ -245,15 +255,15 @@ class LedgerStore:
             missing = decision.states.keys() - states.keys()
             if missing:
                 raise _AccountsMissingError(missing)
-            assert not any(sums(entry.leg for entry in decision.entries).values()), "every change sums to zero"
-            await _copy_entries(connection, decision.entries)
+            assert not any(sums(changes_of(decision.legs)).values()), "every change sums to zero in each asset"
+            await _copy_entries(connection, decision.legs, decision.balances)
             await _write_movements(connection, decision.movements)
             await _write_accounts(connection, decision.states)
             outbox_ids = await _write_outbox(connection, decision.news)
         return Applied(decision, outbox_ids)
 
     async def _make_accounts(self, accounts: Collection[Account]) -> None:
-        await self._pool.execute(_MAKE_ACCOUNTS, *_columns(accounts, 2))
+        await self._pool.execute(_MAKE_ACCOUNTS, *_columns(_sorted(accounts), 2))
 
     # Outbox
 
@@ -314,13 +324,15 @@ class LedgerStore:
 
 
 async def _lock(connection: Connection, accounts: Collection[Account]) -> dict[Account, AccountState]:
-    if not accounts:
-        return {}
-    return _states(await connection.fetch(_LOCK_ACCOUNTS, *_columns(accounts, 2)))
+    return _states(await connection.fetch(_LOCK_ACCOUNTS, *_columns(_sorted(accounts), 2)))
 
 
 async def _read(connection: Connection, accounts: Collection[Account]) -> dict[Account, AccountState]:
     return _states(await connection.fetch(_READ_ACCOUNTS, *_columns(accounts, 2)))
+
+
+def _sorted(accounts: Iterable[Account]) -> list[Account]:
+    return sorted(accounts, key=lock_order)
 
 
 def _states(rows: Iterable[asyncpg.Record]) -> dict[Account, AccountState]:
@@ -331,38 +343,29 @@ def _states(rows: Iterable[asyncpg.Record]) -> dict[Account, AccountState]:
 
 
 async def _write_legs(
-    connection: Connection, legs: Sequence[Leg], states: Mapping[Account, AccountState]
+    connection: Connection, legs: Sequence[Leg], changes: Mapping[Account, int]
 ) -> dict[Account, AccountState]:
-    """Write the entries of `legs` and the accounts that they change; answers these as they stand then."""
+    """Write `legs`, which come to `changes`, and change their accounts; answers these as they stand then."""
     if not legs:
         return {}
-    accounts = {(leg.user_id, leg.asset) for leg in legs}
-    missing = accounts - states.keys()
-    if missing:
-        raise _AccountsMissingError(missing)
-    before = {account: states[account] for account in accounts}
-    entries, totals = run_balances(legs, {account: state.total for account, state in before.items()})
-    after = {
-        account: AccountState(totals[account] - state.locked, state.locked, state.version + 1)
-        for account, state in before.items()
-    }
-    await _copy_entries(connection, entries)
-    await _write_accounts(connection, after)
-    return after
+    rows = [(*account, f"{changes[account]}e-18") for account in _sorted(changes)]
+    states = _states(await connection.fetch(_CHANGE_ACCOUNTS, *_columns(rows, 3)))
+    totals = {account: states[account].total - amount for account, amount in changes.items()}
+    await _copy_entries(connection, legs, running_balances(legs, totals))
+    return states
 
 
-async def _copy_entries(connection: Connection, entries: Sequence[Entry]) -> None:
-    if not entries:
+async def _copy_entries(connection: Connection, legs: Sequence[Leg], balances: Sequence[int]) -> None:
+    if not legs:
         return
     # No field holds a tab, a line end or a backslash: each was checked on its way in.
     text = "".join(
         [
             f"{transaction_id}\t{user_id}\t{asset}\t{amount}e-18\t{balance}e-18"
             f"\t{entry_type}\t{reference_type}\t{reference_id}\n"
-            for (
-                (transaction_id, user_id, asset, amount, entry_type, reference_type, reference_id),
-                balance,
-            ) in entries
+            for (transaction_id, (user_id, asset), amount, entry_type, reference_type, reference_id), balance in zip(
+                legs, balances, strict=True
+            )
         ]
     )
     await connection.copy_to_table("ledger_entries", source=io.BytesIO(text.encode()), columns=_ENTRY_COLUMNS)

@@ -16,7 +16,7 @@ from openspot.reconcile.comparison import (
     compare_trades,
 )
 from openspot.reconcile.projection import EngineProjection
-from openspot.reconcile.records import Account, Difference, OrderFacts, TradeFacts
+from openspot.reconcile.records import Difference, OrderFacts, TradeFacts
 from openspot.reconcile.store import EngineReader, MirrorReader
 
 POLL_S = 0.5
@@ -59,15 +59,19 @@ async def check_agreement(
     deadline = time.monotonic() + timeout_s
     caught_up = await _wait_for_counts(mirror, users, len(orders), len(trades), deadline)
     while True:
+        late = time.monotonic() >= deadline
         totals = await engine.balances(participants)
-        differences = await _differences(mirror, participants, users, totals, orders, trades)
-        if not differences or time.monotonic() > deadline:
+        differences = compare_balances(totals, await mirror.balances(participants))
+        # The ledger is the last in the chain: until it has settled, the rows need not be read.
+        if late or not differences:
+            differences += await _row_differences(mirror, users, orders, trades)
+        if late or not differences:
             break
         await asyncio.sleep(POLL_S)
+    differences += compare_acknowledged(orders, told.accepted, told.cancelled)
     volume = Decimal(0)
     for trade in trades.values():
         volume = EXACT.add(volume, trade.quantity)
-    differences += compare_acknowledged(orders, told.accepted, told.cancelled)
     return Agreement(caught_up, len(trades), volume, len(totals), len(orders), differences)
 
 
@@ -84,25 +88,12 @@ async def _wait_for_counts(
         await asyncio.sleep(POLL_S)
 
 
-async def _differences(
-    mirror: MirrorReader,
-    participants: Sequence[str],
-    users: Sequence[str],
-    totals: dict[Account, Decimal],
-    orders: dict[str, OrderFacts],
-    trades: dict[str, TradeFacts],
+async def _row_differences(
+    mirror: MirrorReader, users: Sequence[str], orders: dict[str, OrderFacts], trades: dict[str, TradeFacts]
 ) -> list[Difference]:
-    balances = compare_balances(totals, await mirror.balances(participants))
-    if balances:
-        # The ledger is the last in the chain: until it has settled, the rows need not be read.
-        order_rows, trade_rows = await mirror.counts(users)
-        if order_rows < len(orders) or trade_rows < len(trades):
-            return balances
-    order_rows_by_id = await mirror.orders(users)
-    trade_rows_by_id = await mirror.trades(users)
+    order_rows, trade_rows = await mirror.orders(users), await mirror.trades(users)
     return [
-        *balances,
-        *compare_orders(orders, order_rows_by_id),
-        *compare_trades(trades, trade_rows_by_id),
-        *compare_fills(order_rows_by_id, trade_rows_by_id),
+        *compare_orders(orders, order_rows),
+        *compare_trades(trades, trade_rows),
+        *compare_fills(order_rows, trade_rows),
     ]

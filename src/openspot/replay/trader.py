@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from openspot.client import ApiError, OpenSpotClient, Order, UnreachableError
+from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.replay.plan import Cancel, Command, Place
 from openspot.replay.statistics import Statistics
 
@@ -19,7 +20,6 @@ THROTTLE_PAUSE_S = 1.0
 CLARIFY_ATTEMPTS = 20
 CLARIFY_PAUSE_S = 0.25
 _STATUS_UNKNOWN = "ORDER_STATUS_UNKNOWN"
-_REJECTED = "rejected"
 _FIGURE = re.compile(r"(?<![\w.-])\d+(\.\d+)?(?![\w-])")
 
 
@@ -130,20 +130,28 @@ class Trader:
         self.accepted.add(order.order_id)
 
     async def _clarify(self, command: Place, ask: Callable[[], Awaitable[Order | None]], reason: str) -> None:
-        """Ask what became of an order whose answer was lost, for a bounded time."""
+        """Find out what became of an order whose answer was lost."""
+        order = await self._ask_until(ask, lambda _: True)
+        if order is None:
+            self._statistics.orders_unclear[reason] += 1
+        elif order.status == OrderStatus.REJECTED:
+            self._statistics.orders_rejected[reason_of(order.reject_reason or order.status)] += 1
+        else:
+            self._note_accepted(command, order)
+
+    async def _ask_until(
+        self, ask: Callable[[], Awaitable[Order | None]], enough: Callable[[Order], bool]
+    ) -> Order | None:
+        """The first answer of `ask` that is `enough`, asked again for a bounded time; None if there was none."""
         for _ in range(CLARIFY_ATTEMPTS):
             try:
                 order = await self._patience.call(ask)
             except (ApiError, UnreachableError):
                 order = None
-            if order is not None and order.status == _REJECTED:
-                self._statistics.orders_rejected[reason_of(order.reject_reason or _REJECTED)] += 1
-                return
-            if order is not None:
-                self._note_accepted(command, order)
-                return
+            if order is not None and enough(order):
+                return order
             await asyncio.sleep(CLARIFY_PAUSE_S)
-        self._statistics.orders_unclear[reason] += 1
+        return None
 
     async def _order_by_id(self, order_id: str | None) -> Order | None:
         return await self.client.order(order_id) if order_id else None
@@ -163,10 +171,25 @@ class Trader:
         except ApiError as error:
             if error.status == 409:
                 self._statistics.cancels_too_late += 1
+            elif error.code == _STATUS_UNKNOWN:
+                await self._clarify_cancel(order_id, error.code)
             else:
                 self._statistics.cancels_failed[f"{error.status} {error.code}"] += 1
         except UnreachableError:
-            self._statistics.cancels_failed["no answer"] += 1
+            await self._clarify_cancel(order_id, "no answer")
         else:
-            self._statistics.cancels_done += 1
-            self.cancelled.add(order_id)
+            self._note_cancelled(order_id)
+
+    def _note_cancelled(self, order_id: str) -> None:
+        self._statistics.cancels_done += 1
+        self.cancelled.add(order_id)
+
+    async def _clarify_cancel(self, order_id: str, reason: str) -> None:
+        """Find out what became of a cancel whose answer was lost: an order that stays open was not cancelled."""
+        order = await self._ask_until(lambda: self._order_by_id(order_id), lambda seen: seen.status in TERMINAL)
+        if order is None:
+            self._statistics.cancels_failed[reason] += 1
+        elif order.status == OrderStatus.CANCELLED:
+            self._note_cancelled(order_id)
+        else:
+            self._statistics.cancels_too_late += 1

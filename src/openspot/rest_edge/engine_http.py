@@ -21,10 +21,16 @@ class EngineUnavailableError(Exception):
 class EngineBalance(msgspec.Struct, rename="camel", frozen=True):
     """A user's balance of one asset: available = total - locked (Document A 1.4)."""
 
-    asset: str
+    asset: str = msgspec.field(name="currency")
     total: str
     available: str
     locked: str
+
+
+class EngineBalances(msgspec.Struct, frozen=True):
+    """The engine's answer to a question for balances."""
+
+    balances: list[EngineBalance]
 
 
 class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
@@ -93,10 +99,10 @@ class EngineHttp:
 
     async def balances(self, user_id: str) -> list[EngineBalance]:
         """The balances of a user; none for one that the engine does not know. Raises EngineUnavailableError."""
-        balances = await self._get(
-            "/api/v1/balances", list[EngineBalance], {"participantId": user_id}, self._service_headers
+        answer: EngineBalances | None = await self._get(
+            "/api/v1/balances", EngineBalances, {"participantId": user_id}, self._service_headers
         )
-        return balances or []
+        return answer.balances if answer is not None else []
 
     async def _get(
         self,

@@ -51,7 +51,6 @@ class ChildPlatform:
         Raises RuntimeError with what was printed and the end of the log if it does not come up in time.
         """
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        (self.data_dir / "state.json").unlink(missing_ok=True)
         began = time.monotonic()
         with self.output_path.open("wb") as output:
             self._process = subprocess.Popen(

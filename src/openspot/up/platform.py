@@ -15,7 +15,6 @@ from pathlib import Path
 
 import psutil
 from rich.console import Console
-from rich.table import Table
 
 from openspot.kit.log import configure_log, get_logger
 from openspot.kit.secrets_file import FILE_NAME as SECRETS_FILE
@@ -160,14 +159,15 @@ class Platform:
         write_state(self.settings, pids, self._addresses())
 
     def _print_addresses(self, seconds: float) -> None:
-        table = Table(title=f"OpenSpot is ready ({seconds:.1f} s)", show_header=False, title_justify="left")
+        self._console.print(f"\n[b]OpenSpot is ready[/b] ({seconds:.1f} s)")
         for name, address in self._addresses().items():
-            table.add_row(name, address)
-        self._console.print(table)
+            self._console.print(f"  {name:22} {address}", soft_wrap=True, highlight=False)
         if self._new_password:
             self._console.print(
                 f"engine administrator [b]{self.settings.admin_id}[/b], password "
-                f"[b]{self.settings.admin_password}[/b] (shown this once; kept in {SECRETS_FILE})"
+                f"[b]{self.settings.admin_password}[/b] (shown this once; kept in {SECRETS_FILE})",
+                soft_wrap=True,
+                highlight=False,
             )
         self._console.print("Ctrl-C stops everything.")
 

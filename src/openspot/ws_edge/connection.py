@@ -85,15 +85,19 @@ class EdgeConnection(ServerConnection):
         else:
             self.end(TRY_AGAIN_LATER, "the client reads too slowly")
 
-    def end(self, code: int, reason: str) -> None:
-        """Begin to close, without waiting: what is queued is dropped, and a client that stays silent is cut off."""
+    def end(self, code: int, reason: str) -> bool:
+        """Begin to close, without waiting: what is queued is dropped, and a client that stays silent is cut off.
+
+        False if it is closing already.
+        """
         if self.protocol.state is not State.OPEN:
-            return
+            return False
         CLOSED_BY_EDGE.labels(str(code)).inc()
         self._queue.clear()
         self.protocol.send_close(code, reason)
         self.send_data()
         self._cut = self.loop.call_later(CLOSE_TIMEOUT_S, self.transport.abort)
+        return True
 
     def pause_writing(self) -> None:
         """The transport's buffer is full: from now on frames wait."""

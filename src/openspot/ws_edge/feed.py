@@ -48,9 +48,10 @@ class Feed:
         """Connect, as long as that takes, and subscribe; then every event is heard."""
 
         async def note_error(error: Exception) -> None:
-            log.warning("bus connection", error=repr(error))
             if isinstance(error, nats.errors.SlowConsumerError):
                 self._note_gap("the edge fell behind the bus")
+            else:
+                log.warning("bus connection", error=repr(error))
 
         async def note_disconnect() -> None:
             if self._ready:
@@ -79,7 +80,6 @@ class Feed:
 
     def _note_gap(self, reason: str) -> None:
         BUS_GAPS.inc()
-        log.warning("events may have been missed", reason=reason)
         self._on_gap(reason)
 
     async def _subscribe(self, subject: str, forward: Forward) -> None:

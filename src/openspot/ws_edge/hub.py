@@ -102,10 +102,9 @@ class Hub:
                 del self._channels[channel]
             SUBSCRIPTIONS.dec()
 
-    def end_all(self, code: int, reason: str) -> None:
-        """Begin to close every connection."""
-        for connection in self.connections:
-            connection.end(code, reason)
+    def end_all(self, code: int, reason: str) -> int:
+        """Begin to close every connection; answers how many of them were open."""
+        return sum(connection.end(code, reason) for connection in self.connections)
 
     # Events. Each raises MalformedEventError for a payload that it cannot forward.
 

@@ -192,7 +192,13 @@ async def run(settings: Settings, stop: asyncio.Event, clock: Clock = system_clo
     """Serve until `stop` is set. Raises PortTakenError if the port is in use."""
     settings = with_secrets(settings)
     hub = Hub(lambda: clock() // 1_000_000)
-    feed = Feed(settings, hub, lambda reason: hub.end_all(TRY_AGAIN_LATER, reason))
+
+    def close_all(reason: str) -> None:
+        # Many events may be missed at a time; the first of them closes everybody.
+        if connections := hub.end_all(TRY_AGAIN_LATER, reason):
+            log.warning("events may have been missed", reason=reason, connections_closed=connections)
+
+    feed = Feed(settings, hub, close_all)
     edge = Edge(settings, hub, feed, clock)
     limits = Limits.of(settings, lambda: clock() / 1e9)
     try:

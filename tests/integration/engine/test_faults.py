@@ -125,8 +125,10 @@ class Load:
 
 async def check_after(load: Load, engine: EngineClient) -> None:
     """Every answered order and cancel is there, nothing is there twice."""
+    answers = await asyncio.gather(*(engine.find(order_id) for order_id in load.placed))
+    known = dict(zip(load.placed, answers, strict=True))
     for order_id, answer in load.placed.items():
-        found = await engine.find(order_id)
+        found = known[order_id]
         assert found.found, order_id
         if answer.status == pb.REJECTED:
             assert found.status == "REJECTED"

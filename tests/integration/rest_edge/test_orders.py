@@ -8,6 +8,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from msgspec import structs
 
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.ids import ORDER_ID_TEXT
@@ -240,13 +241,32 @@ async def test_an_order_that_has_ended_cannot_be_cancelled(
     assert not router.cancelled
 
 
-async def test_an_order_that_ended_before_its_row_says_so_cannot_be_cancelled(
+async def test_a_cancel_that_the_router_refuses_says_why(
     edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
     await add_row(pool, "late")
-    router.cancel_error = "MATCHING_UNKNOWN_ORDER_ID"
+    filled = (await edge("POST", "/orders", LIMIT)).body["orderId"]
+    router.orders["late"] = router.orders[filled]
+    router.orders[filled] = structs.replace(router.orders[filled], status="filled")
+    for order_id, reason, undecided, expected in (
+        ("late", "MATCHING_UNKNOWN_ORDER_ID", True, (409, "ORDER_NOT_OPEN", "the order is no longer open")),
+        ("late", "MARKET_HALTED", False, (409, "MARKET_HALTED", "MARKET_HALTED")),
+        ("late", "order late is not open", False, (409, "ORDER_NOT_OPEN", "order late is not open")),
+        (filled, "order is already filled", False, (409, "ORDER_NOT_OPEN", "the order is filled")),
+    ):
+        router.cancel_error, router.undecided = reason, undecided
+        reply = await edge("DELETE", f"/orders/{order_id}")
+        assert (reply.status, reply.code, reply.message) == expected
+    router.cancel_error, router.undecided = "the engine is unreachable at 10.0.0.1", True
     reply = await edge("DELETE", "/orders/late")
-    assert (reply.status, reply.code) == (409, "ORDER_NOT_OPEN")
+    assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
+    assert "10.0.0.1" not in str(reply.body)
+
+
+async def test_an_order_that_the_router_could_not_send_answers_503(edge: RestClient, router: FakeRouter) -> None:
+    router.reject_with, router.undecided = "the engine is unreachable at 10.0.0.1", True
+    reply = await edge("POST", "/orders", LIMIT)
+    assert (reply.status, reply.message) == (503, "orders cannot be taken at this moment")
 
 
 async def test_a_cancel_that_is_not_answered_in_time_answers_504(

@@ -5,11 +5,13 @@ import json
 import time
 
 import pytest
+from nats.aio.client import Client
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
+from openspot.ws_edge import feed
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
 from openspot.ws_edge.service import CHANNELS_MAX
 from tests.support.waiting import eventually
@@ -197,3 +199,23 @@ async def test_clients_are_closed_when_the_edge_loses_its_place_on_the_bus(
         return True
 
     await eventually(admitted)
+
+
+@pytest.mark.spec("A6.3-17")
+async def test_clients_are_closed_when_the_edge_falls_behind_the_bus(
+    settings: Settings, raw_bus: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "PENDING_MESSAGES_MAX", 5)
+    async with running_edge(settings) as edge, open_client(edge) as client, open_as(edge, "u1") as other:
+        assert (await ask(client, action="subscribe", channel="trades:BTC-USD"))["type"] == "subscribed"
+        for seq in range(1, 501):
+            await raw_bus.publish("marketdata.trade.BTC-USD", json.dumps({"symbol": "BTC-USD", "seq": seq}).encode())
+        await raw_bus.flush()
+        received = []
+        with pytest.raises(ConnectionClosed) as end:
+            while True:
+                received.append((await receive(client))["seq"])
+        assert end.value.rcvd is not None
+        assert (end.value.rcvd.code, end.value.rcvd.reason) == (1013, "the edge fell behind the bus")
+        assert received == list(range(1, len(received) + 1))
+        assert (await close_of(other))[0] == 1013

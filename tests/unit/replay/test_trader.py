@@ -104,6 +104,22 @@ async def test_cancels_that_come_too_late_or_fail_are_told_apart(fake: FakeRestE
     assert not trader.cancelled
 
 
+@pytest.mark.parametrize(("status", "done", "too_late"), [("cancelled", 1, 0), ("filled", 0, 1), ("open", 0, 0)])
+async def test_a_cancel_whose_answer_was_lost_is_what_became_of_its_order(
+    fake: FakeRestEdge, trader: Trader, status: str, done: int, too_late: int
+) -> None:
+    fake.answer(201, ORDER)
+    await trader.do(BUY)
+    fake.answer(504, UNKNOWN)
+    fake.answer(200, ORDER)
+    for _ in range(trader_module.CLARIFY_ATTEMPTS - 1):
+        fake.answer(200, ORDER | {"status": status})
+    await trader.do(Cancel(BUY.venue_id))
+    assert (counts(trader).cancels_done, counts(trader).cancels_too_late) == (done, too_late)
+    assert sum(counts(trader).cancels_failed.values()) == 1 - done - too_late
+    assert trader.cancelled == ({"order1"} if done else set())
+
+
 async def test_a_throttled_command_waits_as_told_and_one_remark_is_made(
     fake: FakeRestEdge, trader: Trader, remarks: list[str]
 ) -> None:

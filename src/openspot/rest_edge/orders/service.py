@@ -28,9 +28,12 @@ from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.kit.log import get_logger
 from openspot.rest_edge.errors import EdgeError, service_unavailable
 from openspot.rest_edge.orders.schemas import OrderBody
 from openspot.rest_edge.orders.store import OrderFilter, OrderPosition, OrderStore
+
+log = get_logger("orders")
 
 OPEN_STATUSES = tuple(status.value for status in OrderStatus if status not in TERMINAL)
 CANCELS_AT_A_TIME = 32
@@ -79,12 +82,14 @@ class OrderService:
         if reply.success and reply.order is not None:
             return reply.order
         reason = reply.error or "rejected"
-        if reason == _BUSY:
-            raise service_unavailable("orders cannot be taken at this moment: too many are waiting")
         if reply.success or reply.status_unknown or reason == _FAULT:
             raise _status_unknown(order_id)
+        if reply.order is None:
+            # A decision comes with the record that it made. Without one the order went no further.
+            log.warning("order not taken", order_id=order_id, reason=reason)
+            raise service_unavailable("orders cannot be taken at this moment")
         code = reason if reason in _RESULT_CODES else "ORDER_REJECTED"
-        raise EdgeError(400, reason, code, details={"orderId": order_id, "status": OrderStatus.REJECTED.value})
+        raise EdgeError(400, reason, code, details={"orderId": order_id, "status": reply.order.status})
 
     # Look up
 
@@ -138,10 +143,7 @@ class OrderService:
             raise _status_unknown(order_id) from error
         if reply.success:
             return await self._after_cancel(order_id, reply.order)
-        if reply.not_found:
-            raise _not_found(order_id)
-        await self._refuse_cancel(order_id, reply)
-        raise AssertionError("a refused cancel always raises")
+        raise _cancel_refusal(order_id, reply)
 
     async def _after_cancel(self, order_id: str, answered: OrderRecord | None) -> OrderRecord:
         """The record after a cancel that the engine took. Its row may still be on its way."""
@@ -151,17 +153,6 @@ class OrderService:
         if record.status in TERMINAL:
             return record
         return msgspec.structs.replace(record, status=OrderStatus.CANCELLED.value, remaining_quantity="0")
-
-    async def _refuse_cancel(self, order_id: str, reply: CancelOrderReply) -> None:
-        reason = reply.error or "not cancelled"
-        if reason == _BUSY:
-            raise service_unavailable("orders cannot be cancelled at this moment: too many requests are waiting")
-        if reason in _RESULT_CODES:
-            status = reply.order.status if reply.order is not None else None
-            if status in TERMINAL or reason == ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
-                raise _already_ended(order_id, status)
-            raise EdgeError(409, reason, reason, details={"orderId": order_id})
-        raise _status_unknown(order_id)
 
     async def cancel_many(
         self, user_id: str, symbol: str | None, side: str | None, order_ids: Sequence[str] | None
@@ -213,6 +204,25 @@ def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool
 
 def _nothing_was_sent(error: BusUnavailableError) -> bool:
     return isinstance(error.__cause__, nats.errors.NoRespondersError)
+
+
+def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> EdgeError:
+    """What a cancel that did not succeed is answered with."""
+    reason = reply.error or "not cancelled"
+    if reply.not_found:
+        return _not_found(order_id)
+    if reason == _BUSY:
+        return service_unavailable("orders cannot be cancelled at this moment: too many requests are waiting")
+    status = reply.order.status if reply.order is not None else None
+    if status in TERMINAL or reason == ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
+        return _already_ended(order_id, status)
+    if reason in _RESULT_CODES:
+        return EdgeError(409, reason, reason, details={"orderId": order_id})
+    if reply.order is not None:
+        return EdgeError(409, reason, "ORDER_NOT_OPEN", details={"orderId": order_id})
+    # Sent or not, taken or not: the router could not say. A cancel may be sent again.
+    log.warning("order not cancelled", order_id=order_id, reason=reason)
+    return _status_unknown(order_id)
 
 
 def _status_unknown(order_id: str) -> EdgeError:

@@ -1,0 +1,145 @@
+"""Market data through the REST edge: specifications and books of the engine, trades of the database."""
+
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+import pytest
+
+from openspot.rest_edge.markets.schemas import MarketAnswer, OrderBookAnswer, TickerAnswer, TradeAnswer
+from tests.integration.rest_edge.test_orders import add_row
+from tests.support.fake_engine_http import FakeEngineHttp, market
+from tests.support.rest_client import RestClient
+from tests.support.waiting import eventually
+
+NOW = datetime.now(UTC)
+
+
+async def add_trades(pool: asyncpg.Pool, symbol: str, *trades: tuple[int, str, str, float]) -> None:
+    """Trades as (sequence, price, quantity, hours ago)."""
+    await add_row(pool, f"maker{symbol}")
+    for sequence, price, quantity, hours in trades:
+        await pool.execute(
+            """
+            INSERT INTO trades VALUES ($1, $2, $3, $4::text::numeric, $5::text::numeric, 'sell', $6, $6, 'u1', 'u2',
+                                       0, 0, 'USD', $7)
+            """,
+            f"e-{symbol}-{sequence}", sequence, symbol, price, quantity, f"maker{symbol}", NOW - timedelta(hours=hours),
+        )  # fmt: skip
+
+
+@pytest.mark.spec("B4.1-22", "B4.1-23", "B4.1-25")
+async def test_markets_are_the_engines_with_the_limits_of_the_pre_trade_check(
+    edge: RestClient, engine: FakeEngineHttp
+) -> None:
+    edge.token = None
+    engine.markets.append(market("DOGE-USD"))
+    reply = await edge("GET", "/markets")
+    assert [row["symbol"] for row in reply.body] == ["BTC-USD", "DOGE-USD", "ETH-USD"]
+    for row in reply.body:
+        MarketAnswer.model_validate(row)
+    bitcoin, dogecoin, _ = reply.body
+    assert (bitcoin["baseAsset"], bitcoin["quoteAsset"]) == ("BTC", "USD")
+    assert (bitcoin["tickSize"], bitcoin["takerFee"], bitcoin["makerFee"]) == ("0.01", 25, 15)
+    assert (bitcoin["quantityMin"], bitcoin["notionalMax"]) == ("0.00001", "10000000")
+    assert (dogecoin["quantityMin"], dogecoin["notionalMax"]) == (None, None)
+    assert (await edge("GET", "/markets/BTC-USD")).body == bitcoin
+    unknown = await edge("GET", "/markets/ADA-USD")
+    assert (unknown.status, unknown.code, unknown.message) == (404, "MARKET_NOT_FOUND", "Market ADA-USD not found")
+
+
+@pytest.mark.spec("B4.1-22")
+async def test_a_change_at_the_engine_shows_within_moments(edge: RestClient, engine: FakeEngineHttp) -> None:
+    assert (await edge("GET", "/markets/BTC-USD")).body["takerFee"] == 25
+    for _ in range(20):
+        await edge("GET", "/markets")
+    assert engine.requests.count("/api/v1/markets") <= 2
+    engine.markets[0]["takerFee"] = 7
+
+    async def shows() -> bool:
+        return (await edge("GET", "/markets/BTC-USD")).body["takerFee"] == 7
+
+    await eventually(shows, 5)
+
+
+@pytest.mark.spec("B4.1-27", "B4.1-28")
+async def test_the_book_is_the_engines_of_this_moment(edge: RestClient, engine: FakeEngineHttp) -> None:
+    bids = [[str(100 - number), "1.5"] for number in range(80)]
+    asks = [[str(101 + number), "2"] for number in range(80)]
+    engine.books["BTC-USD"] |= {"bids": bids, "asks": asks, "sequence": 77}
+    reply = await edge("GET", "/markets/BTC-USD/orderbook?depth=3")
+    OrderBookAnswer.model_validate(reply.body)
+    assert reply.body == {
+        "symbol": "BTC-USD", "bids": bids[:3], "asks": asks[:3], "sequence": 77, "timestamp": 1_700_000_000_000,
+    }  # fmt: skip
+    assert len((await edge("GET", "/markets/BTC-USD/orderbook")).body["bids"]) == 50
+    engine.books["BTC-USD"]["sequence"] = 78
+    assert (await edge("GET", "/markets/BTC-USD/orderbook")).body["sequence"] == 78
+    for query, message in (("0", "depth must be at least 1"), ("1001", "depth must be at most 1000")):
+        assert (await edge("GET", f"/markets/BTC-USD/orderbook?depth={query}")).message == [message]
+    assert (await edge("GET", "/markets/ADA-USD/orderbook")).status == 404
+
+
+@pytest.mark.spec("B4.1-29")
+async def test_trades_are_listed_newest_first(edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool) -> None:
+    await add_trades(pool, "BTC-USD", (1, "100", "1", 3), (2, "101.5", "0.25", 2), (5, "99", "2", 1))
+    await add_trades(pool, "ETH-USD", (3, "10", "1", 1))
+    reply = await edge("GET", "/markets/BTC-USD/trades?limit=2")
+    assert [(row["sequence"], row["price"], row["quantity"], row["side"]) for row in reply.body] == [
+        (5, "99", "2", "sell"),
+        (2, "101.5", "0.25", "sell"),
+    ]
+    for row in reply.body:
+        TradeAnswer.model_validate(row)
+    assert abs(reply.body[0]["timestamp"] - (NOW - timedelta(hours=1)).timestamp() * 1000) <= 1
+    following = await edge("GET", f"/markets/BTC-USD/trades?limit=2&cursor={reply.headers['X-Next-Cursor']}")
+    assert [row["sequence"] for row in following.body] == [1]
+    assert "X-Next-Cursor" not in following.headers
+    assert (await edge("GET", "/markets/ADA-USD/trades")).status == 404
+    assert (await edge("GET", "/markets/BTC-USD/trades?cursor=WzFlOTld")).status == 400
+    assert (await edge("GET", "/markets/BTC-USD/trades?cursor=WzkyMjMzNzIwMzY4NTQ3NzU4MDhd")).status == 400
+
+
+@pytest.mark.spec("B4.1-24", "B4.1-26")
+async def test_tickers_tell_the_last_day_and_the_best_prices(
+    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool
+) -> None:
+    await add_trades(
+        pool, "BTC-USD", (1, "500", "9", 25), (2, "100", "1", 23), (3, "120", "0.5", 12), (4, "90", "2", 6),
+        (5, "110", "0.123456789012345678", 1),
+    )  # fmt: skip
+    engine.books["BTC-USD"] |= {"bids": [["109", "1"]], "asks": [["111", "1"], ["112", "1"]]}
+    reply = await edge("GET", "/markets/tickers")
+    assert [row["symbol"] for row in reply.body] == ["BTC-USD", "ETH-USD"]
+    for row in reply.body:
+        TickerAnswer.model_validate(row)
+    assert reply.body[0] == {
+        "symbol": "BTC-USD", "lastPrice": "110", "bidPrice": "109", "askPrice": "111", "openPrice": "100",
+        "highPrice": "120", "lowPrice": "90", "volume": "3.623456789012345678",
+        "quoteVolume": "353.58024679135802458", "priceChange": "10", "priceChangePercent": "10",
+        "timestamp": 1_700_000_000_000,
+    }  # fmt: skip
+    silent = reply.body[1]
+    assert (silent["lastPrice"], silent["openPrice"], silent["volume"]) == (None, None, "0")
+    assert (await edge("GET", "/markets/BTC-USD/ticker")).body == reply.body[0]
+    assert (await edge("GET", "/markets/ADA-USD/ticker")).status == 404
+
+
+async def test_a_price_older_than_a_day_is_still_the_last(
+    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool
+) -> None:
+    await add_trades(pool, "BTC-USD", (1, "500", "9", 25))
+    ticker = (await edge("GET", "/markets/BTC-USD/ticker")).body
+    assert (ticker["lastPrice"], ticker["openPrice"], ticker["volume"]) == ("500", None, "0")
+
+
+async def test_without_the_engine_market_data_answers_503(edge: RestClient) -> None:
+    for path in ("", "/tickers", "/BTC-USD", "/BTC-USD/ticker", "/BTC-USD/orderbook", "/BTC-USD/trades"):
+        reply = await edge("GET", f"/markets{path}")
+        assert (reply.status, reply.code) == (503, "SERVICE_UNAVAILABLE"), path
+
+
+async def test_an_engine_that_answers_nonsense_counts_as_silent(edge: RestClient, engine: FakeEngineHttp) -> None:
+    engine.markets = [{"symbol": 5}]
+    engine.books["BTC-USD"] = {"symbol": "BTC-USD", "bids": "none"}
+    assert (await edge("GET", "/markets")).status == 503
+    assert (await edge("GET", "/markets/BTC-USD/orderbook")).status == 503

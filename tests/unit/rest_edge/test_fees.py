@@ -1,0 +1,61 @@
+"""The estimate and the fee lookup (Document A 2.7)."""
+
+import pytest
+
+from openspot.rest_edge.fees.estimate import PRICES, UnknownPriceError, estimate, trading_fees
+from openspot.rest_edge.fees.schemas import EstimateBody
+
+
+def estimated(**fields: object) -> dict[str, object]:
+    body = EstimateBody.model_validate({"symbol": "BTC-USD", "side": "buy", "quantity": "1"} | fields)
+    return estimate(body).model_dump(by_alias=True, mode="json")
+
+
+@pytest.mark.spec("A2.7-22", "B4.1-04")
+def test_a_market_buy_spends_the_subtotal_and_the_taker_fee() -> None:
+    answer = estimated(quantity="0.5")
+    assert (answer["subtotal"], answer["fee"], answer["feeRate"], answer["total"]) == ("32500", "65", "0.002", "32565")
+    assert (answer["spendAsset"], answer["receiveAsset"]) == ("USD", "BTC")
+
+
+@pytest.mark.spec("A2.7-21", "B4.1-04")
+def test_a_limit_sell_receives_the_subtotal_less_the_maker_fee() -> None:
+    answer = estimated(side="SELL", type="limit", price="100.01", quantity="0.123")
+    assert (answer["subtotal"], answer["fee"], answer["total"]) == ("12.30123", "0.01230123", "12.28892877")
+    assert (answer["spendAsset"], answer["receiveAsset"]) == ("BTC", "USD")
+
+
+@pytest.mark.spec("A2.7-23")
+def test_there_are_fixed_prices_for_six_symbols() -> None:
+    assert len(PRICES) == 6
+    for symbol in PRICES:
+        assert estimated(symbol=symbol)["price"] == str(PRICES[symbol])
+    with pytest.raises(UnknownPriceError):
+        estimated(symbol="USDC-USD")
+    assert estimated(symbol="USDC-USD", price="1.0001")["price"] == "1.0001"
+
+
+def test_the_largest_figures_are_exact() -> None:
+    answer = estimated(quantity="9" * 19 + "." + "9" * 18, price="9" * 19 + "." + "9" * 18)
+    number = 10**37 - 1
+    digits = str(number * number).rjust(37, "0")
+    assert answer["subtotal"] == f"{digits[:-36]}.{digits[-36:]}".rstrip("0")
+
+
+@pytest.mark.spec("A2.7-02")
+def test_the_lookup_answers_bronze_for_everybody() -> None:
+    fees = trading_fees()
+    assert (fees.tier, fees.volume30d, fees.maker_rate, fees.taker_rate) == ("Bronze", "25000", "0.0016", "0.0026")
+
+
+@pytest.mark.spec("A2.7-03", "A2.7-04", "A2.7-05", "A2.7-06", "A2.7-07", "A2.7-08", "A2.7-09")
+def test_the_lookup_lists_every_tier() -> None:
+    assert [(tier.name, tier.volume_min, tier.maker_rate, tier.taker_rate) for tier in trading_fees().tiers] == [
+        ("Starter", "0", "0.002", "0.003"),
+        ("Bronze", "10000", "0.0016", "0.0026"),
+        ("Silver", "50000", "0.0014", "0.0024"),
+        ("Gold", "100000", "0.0012", "0.0022"),
+        ("Platinum", "500000", "0.001", "0.0018"),
+        ("Diamond", "1000000", "0.0008", "0.0016"),
+        ("VIP", "5000000", "0.0005", "0.001"),
+    ]
