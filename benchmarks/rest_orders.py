@@ -116,6 +116,20 @@ def describe(name: str, results: list[LoadResult]) -> float:
     return rate
 
 
+async def await_listening(host: str, port: int, timeout_s: float = 30) -> None:
+    """Return when somebody listens on the port."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            _, writer = await asyncio.open_connection(host, port)
+        except OSError:
+            assert time.monotonic() < deadline, f"nobody listens on port {port}"
+            await asyncio.sleep(0.05)
+        else:
+            writer.close()
+            return
+
+
 async def measure(platform: ChildPlatform, bare_port: int, seconds: float, rounds: int) -> None:
     """Load both sides in turn and print them."""
     settings = platform.settings
@@ -123,6 +137,7 @@ async def measure(platform: ChildPlatform, bare_port: int, seconds: float, round
     ours: list[LoadResult] = []
     bare: list[LoadResult] = []
     pids = platform.state.pids
+    await await_listening(settings.host, bare_port)
     await load(settings.host, settings.rest_port, streams(tokens, 99), 2)
     await load(settings.host, bare_port, streams(tokens, 99), 2)
     before = cpu_seconds(pids)

@@ -22,8 +22,10 @@ Note = tuple[str, ...]
 PLACE               (external id, metadata), and for names that the directory did not know at that time also
                     (…, participant as sent, symbol as sent)
 money kinds         (participant, reference); RELEASE and COMMIT: ("", reference)
-CREATE_ACCOUNT, SET_ACCOUNT, SET_ACCOUNT_FEES
+CREATE_ACCOUNT      (participant, name, type, hash of its password)
+SET_ACCOUNT, SET_ACCOUNT_FEES
                     (participant,)
+REVOKE_TOKEN        (token id, its expiry in milliseconds since 1970)
 CREATE_CURRENCY, DESCRIBE_CURRENCY
                     (currency, name, decimal places)
 CREATE_SYMBOL       (symbol,)

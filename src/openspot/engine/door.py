@@ -163,7 +163,7 @@ class Door:
                     amount >> 64,
                 )
             )
-            orders.open(order_id, (external_id, account, symbol, side, order_type, price, quantity))
+            orders.open(order_id, (external_id, account, symbol, side, order_type, price, quantity, time_ns))
         future = self._sequencer.submit(b"".join(commands), notes) if notes else None
         return Placed(refusals, future, len(notes))
 
@@ -240,14 +240,15 @@ class Door:
         self._admit()
         return self._submit(command, note)
 
-    def create_account(self, participant_id: str, command: Command) -> asyncio.Future[Outcome]:
+    def create_account(self, note: Note, command: Command) -> asyncio.Future[Outcome]:
         """A CREATE_ACCOUNT, for which the participant gets its number. Raises Refusal, EngineStoppedError."""
+        participant_id = note[0]
         assert command.kind == CommandKind.CREATE_ACCOUNT
         if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
             raise Refusal(ResultCode.AUTH_INVALID_USER)
         self._admit()
         number = self._machine.directory.account_or_new(participant_id)
-        return self._submit(command._replace(account=number), (participant_id,))
+        return self._submit(command._replace(account=number), note)
 
     def _admit(self) -> None:
         try:

@@ -22,8 +22,9 @@ REJECTED = 3
 class KnownOrder(NamedTuple):
     """An order of the memory. `status` is one of OPEN, FILLED, CANCELLED, REJECTED of this module.
 
-    `price` is the newest limit, `quantity` what was ordered, `remaining` what was left when it ended (an
-    open order's remaining quantity is the core's to tell).
+    `price` is the newest limit, `quantity` what was ordered less what was taken off since, `time_ns` when it
+    came (nanoseconds since 1970), `remaining` what was left when it ended (an open order's remaining quantity is
+    the core's to tell).
     """
 
     external_id: str
@@ -33,6 +34,7 @@ class KnownOrder(NamedTuple):
     order_type: int
     price: int
     quantity: int
+    time_ns: int
     status: int = OPEN
     remaining: int = 0
 
@@ -40,8 +42,9 @@ class KnownOrder(NamedTuple):
 Entry = tuple[Any, ...]
 """The fields of a KnownOrder; an open order's entry leaves the last two out."""
 
-_LIVE_FIELDS = 7
+_LIVE_FIELDS = 8
 _PRICE = 5
+_QUANTITY = 6
 
 
 class OrderMemory:
@@ -55,7 +58,7 @@ class OrderMemory:
         self._ended_max = ended_max
 
     def open(self, order_id: int, entry: Entry) -> None:
-        """Add an order whose ids are both new; `entry` has the first seven fields of KnownOrder."""
+        """Add an order whose ids are both new; `entry` has the first eight fields of KnownOrder."""
         self.entries[order_id] = entry
         if entry[0]:
             self.ids[entry[0]] = order_id
@@ -74,6 +77,11 @@ class OrderMemory:
         """Note an open order's new limit."""
         entry = self.entries[order_id]
         self.entries[order_id] = (*entry[:_PRICE], price, *entry[_PRICE + 1 :])
+
+    def reduce(self, order_id: int, quantity: int) -> None:
+        """Note that a quantity was taken off an open order."""
+        entry = self.entries[order_id]
+        self.entries[order_id] = (*entry[:_QUANTITY], entry[_QUANTITY] - quantity, *entry[_QUANTITY + 1 :])
 
     def end(self, order_id: int, status: int, remaining: int) -> None:
         """Note that an open order has left, and forget the oldest ended ones beyond the bound."""

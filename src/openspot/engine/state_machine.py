@@ -1,4 +1,4 @@
-"""The engine's whole state behind the journal: core, directory, order memory and recent trades.
+"""The engine's whole state behind the journal: core, directory, participants, order memory, trades and totals.
 
 Durable commands change it by `apply` alone, and what they make of it is a function of the journal: the live
 engine, the start after a crash and `openspot engine verify` all run this code over the same commands.
@@ -16,6 +16,8 @@ from typing import NamedTuple
 import msgspec
 
 from openspot.domain.result_code import ResultCode
+from openspot.engine.admin.participants import FOLLOWED_KINDS, Participants
+from openspot.engine.admin.totals import Totals
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore
 from openspot.engine.core.records import (
     COMMAND,
@@ -58,15 +60,19 @@ class _Snapshot(msgspec.Struct, frozen=True):
     orders: bytes
     trades: dict[int, list[bytes]]
     accounts: int
+    participants: bytes
+    totals: bytes
 
 
 class StateMachine:
-    """Core, directory, order memory and recent trades, changed in step."""
+    """Core, directory, participants, order memory, recent trades and totals, changed in step."""
 
     def __init__(self, core: MatchingCore, orders_remembered: int) -> None:
         self.core = core
         self.directory = Directory()
+        self.participants = Participants()
         self.orders = OrderMemory(orders_remembered)
+        self.totals = Totals()
         self.trades: dict[int, deque[bytes]] = {}
         """Symbol → its newest TRADE records, oldest first."""
         self._accounts = FEE_ACCOUNT
@@ -78,8 +84,8 @@ class StateMachine:
         for fields, note in zip(COMMAND.iter_unpack(commands), notes, strict=True):
             kind = fields[0]
             if kind == _PLACE:
-                _, side, order_type, _, symbol, _, order_id, account, price, quantity, _, _ = fields
-                open_order(order_id, (note[0], account, symbol, side, order_type, price, quantity))
+                _, side, order_type, _, symbol, time_ns, order_id, account, price, quantity, _, _ = fields
+                open_order(order_id, (note[0], account, symbol, side, order_type, price, quantity, time_ns))
             elif kind in PARTICIPANT_KINDS:
                 number = account_or_new(note[0])
                 assert number == fields[7], "a replay gives every participant its old account number"
@@ -97,20 +103,28 @@ class StateMachine:
             self._accounts = max(
                 self._accounts, *(row[7] for row in COMMAND.iter_unpack(commands) if row[0] in PARTICIPANT_KINDS)
             )
+        if not FOLLOWED_KINDS.isdisjoint(kinds):
+            self.participants.follow(commands, notes, results)
         return Applied(results, EventBatch(first_sequence, records, texts))
 
     def _follow_events(self, records: bytes, notes: Sequence[Note], first_command: int) -> list[Note]:
         """Bring orders and trades up to date; answer the texts of each event."""
         orders, entries, end = self.orders, self.orders.entries, self.orders.end
+        totals, tallies = self.totals, self.totals.tallies
         texts: list[Note] = []
         add = texts.append
         position = 0
         for kind, flags, symbol, command, order_id, maker_id, price, quantity in _EVENT_HEAD.iter_unpack(records):
             if kind == _ACCEPTED:
                 add(notes[command - first_command])
+                totals.placed += 1
             elif kind == _TRADE:
                 add((entries[order_id][0], entries[maker_id][0]))
                 self._keep_trade(symbol, records[position : position + EVENT_SIZE])
+                tally = tallies.get(symbol) or totals.new_tally(symbol)
+                tally[0] += 1
+                tally[1] += quantity
+                tally[2] += price * quantity
                 if flags & EVENT_TAKER_COMPLETED:
                     end(order_id, FILLED, 0)
                 if flags & EVENT_MAKER_COMPLETED:
@@ -119,9 +133,13 @@ class StateMachine:
                 add((entries[order_id][0],))
                 if flags & EVENT_TAKER_COMPLETED:
                     end(order_id, CANCELLED, quantity)
+                    totals.cancelled += 1
+                else:
+                    orders.reduce(order_id, quantity)
             elif kind == _REJECT:
                 add(notes[command - first_command])
                 end(order_id, REJECTED, quantity)
+                totals.rejected += 1
             elif kind == _MOVED:
                 add((entries[order_id][0],))
                 orders.move(order_id, price)
@@ -152,6 +170,8 @@ class StateMachine:
             self.orders.snapshot(pending),
             {symbol: list(trades) for symbol, trades in sorted(self.trades.items())},
             self._accounts,
+            self.participants.snapshot(),
+            self.totals.snapshot(),
         )
         return self.core.snapshot(), msgspec.msgpack.encode(rest)
 
@@ -166,6 +186,8 @@ class StateMachine:
         self.orders.restore(content.orders)
         self.trades = {symbol: deque(trades, RECENT_TRADES_MAX) for symbol, trades in content.trades.items()}
         self._accounts = content.accounts
+        self.participants.restore(content.participants)
+        self.totals.restore(content.totals)
 
 
 def placed_order_ids(commands: bytes) -> list[int]:

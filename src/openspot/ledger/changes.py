@@ -215,7 +215,7 @@ class _Batch:
             if done == movement.amount:
                 return Outcome(None, state.available)
             return Outcome(
-                f"referenceId was already used for a {movement.direction} of {amount_to_text(abs(done))}",
+                f"referenceId was already used to {movement.direction} {amount_to_text(abs(done))}",
                 state.available,
             )
         covering = state.available if movement.amount > 0 else state.locked

@@ -208,7 +208,7 @@ def _report(
 
 def _remark(options: ReplayOptions, text: str) -> None:
     if options.console is not None:
-        options.console.print(text, highlight=False, markup=False)
+        options.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager

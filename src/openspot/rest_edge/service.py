@@ -75,11 +75,11 @@ async def make_services(settings: Settings, stack: AsyncExitStack) -> Services:
 
     revoked = RevokedSessions()
     ended = EndedSessions(bus, revoked, settings.access_token_s)
-    await ended.start()
+    users = AuthStore(pool)
+    await ended.start(await users.revoked_since(datetime.now(UTC) - ended.life))
     stack.push_async_callback(ended.stop)
     passwords = Passwords()
     stack.callback(passwords.close)
-    users = AuthStore(pool)
     clean_up = asyncio.create_task(_delete_expired(users))
     stack.push_async_callback(_cancel, clean_up)
     storage = settings.throttle_storage

@@ -2,7 +2,7 @@
 
 A request counts in every window or in none: one that is refused counts nowhere. `MemoryThrottle` keeps the
 times of each caller's requests in this process. `SharedThrottle` keeps them in a store that several processes
-share (`redis://`, `valkey://`), through `limits`.
+share (`redis://`, `valkey://`), through `limits`; while that store does not answer, requests pass.
 """
 
 import ipaddress
@@ -15,7 +15,15 @@ from typing import Any, Protocol
 
 from limits import RateLimitItemPerSecond
 from limits.aio.strategies import MovingWindowRateLimiter
+from limits.errors import StorageError
 from limits.storage import storage_from_string
+from prometheus_client import Counter
+
+from openspot.kit.log import get_logger
+
+log = get_logger("throttle")
+
+STORAGE_FAILURES = Counter("openspot_throttle_storage_failures_total", "Requests that could not be counted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,21 +162,36 @@ class SharedThrottle:
 
     async def hit(self, key: str) -> Outcome:
         """Count one request of `key`, if every tier has room for it."""
-        outcome = await self.peek(key)
-        if not outcome.allowed:
-            return outcome
-        # Another process may have taken the last place since: then this one is refused here.
-        passed = [await self._limiter.hit(item, tier.name, key) for tier, item in self._items]
-        after = await self.peek(key)
+        try:
+            outcome = await self._state(key)
+            if not outcome.allowed:
+                return outcome
+            # Another process may have taken the last place since: then this one is refused here.
+            passed = [await self._limiter.hit(item, tier.name, key) for tier, item in self._items]
+            after = await self._state(key)
+        except StorageError as error:
+            return _unlimited(error)
         return Outcome(all(passed), after.states)
 
     async def peek(self, key: str) -> Outcome:
         """Whether a request of `key` would pass now; counts nothing."""
+        try:
+            return await self._state(key)
+        except StorageError as error:
+            return _unlimited(error)
+
+    async def _state(self, key: str) -> Outcome:
         states = []
         for tier, item in self._items:
             stats = await self._limiter.get_window_stats(item, tier.name, key)
             states.append(TierState(tier, max(0, stats.remaining), max(0.0, stats.reset_time - time.time())))
         return Outcome(all(state.remaining > 0 for state in states), tuple(states))
+
+
+def _unlimited(error: StorageError) -> Outcome:
+    STORAGE_FAILURES.inc()
+    log.warning("requests are not counted: the throttle's storage does not answer", error=repr(error.storage_error))
+    return Outcome(True, ())
 
 
 def make_throttle(address: str, tiers: Sequence[Tier] = TIERS) -> Throttle:
@@ -178,4 +201,4 @@ def make_throttle(address: str, tiers: Sequence[Tier] = TIERS) -> Throttle:
     """
     if address.startswith("memory://"):
         return MemoryThrottle(tiers)
-    return SharedThrottle(storage_from_string(f"async+{address}"), tiers)
+    return SharedThrottle(storage_from_string(f"async+{address}", wrap_exceptions=True), tiers)

@@ -11,7 +11,9 @@ import pytest
 from argon2 import PasswordHasher
 
 from openspot.kit.settings import Settings
+from openspot.rest_edge.auth import sessions
 from openspot.rest_edge.auth.schemas import LogoutAnswer, TokensAnswer, UserAnswer
+from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import Reply, RestClient, running_edge
 from tests.support.waiting import eventually
@@ -202,11 +204,36 @@ async def test_a_process_that_starts_later_knows_the_ended_sessions(visitor: Res
     await visitor("POST", "/auth/logout")
     async with running_edge(settings.model_copy(update={"rest_port": settings.ws_port})) as other:
         other.token = tokens["accessToken"]
+        assert (await other("GET", "/orders")).status == 401
+
+
+async def test_ended_sessions_are_followed_again_after_the_bus_was_lost(
+    settings: Settings, nats_server: EmbeddedNats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "_WATCH_S", 0.3)
+    monkeypatch.setattr(sessions, "_PAUSE_S", 0.1)
+    other_settings = settings.model_copy(update={"rest_port": settings.ws_port})
+    async with running_edge(settings) as edge, running_edge(other_settings) as other:
+        await edge("POST", "/auth/register", CREDENTIALS)
+        other.token = (await log_in(edge))["accessToken"]
+        nats_server.kill()
+        assert (await edge("POST", "/auth/logout")).status == 503
+        assert (await edge("GET", "/orders")).status == 401
+        nats_server.start()
+        other_session = RestClient(settings, (await log_in(edge))["accessToken"])
+        edge.token = other_session.token
+
+        async def logged_out() -> bool:
+            return (await edge("POST", "/auth/logout")).status in (200, 401)
+
+        await eventually(logged_out, 20)
+        other.token = other_session.token
 
         async def refused_there() -> bool:
             return (await other("GET", "/orders")).status == 401
 
-        await eventually(refused_there)
+        await eventually(refused_there, 20)
+        await other_session.close()
 
 
 async def test_guessing_a_password_is_slowed_down_for_that_account_only(visitor: RestClient) -> None:

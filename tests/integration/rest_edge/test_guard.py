@@ -9,6 +9,7 @@ import jwt
 import pytest
 
 from openspot.kit.settings import Settings
+from openspot.rest_edge import app
 from openspot.rest_edge.answers import ErrorAnswer
 from openspot.rest_edge.orders.service import OrderService
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -161,6 +162,21 @@ async def test_a_chunked_body_above_the_limit_is_refused(edge: RestClient, setti
     ):
         assert response.status == 413
         assert (await response.json())["code"] == "PAYLOAD_TOO_LARGE"
+
+
+async def test_a_body_that_does_not_arrive_is_not_waited_for(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "BODY_S_MAX", 0.2)
+    async with running_edge(settings) as edge:
+        token = edge.as_user("u1")
+        reader, writer = await asyncio.open_connection(settings.host, settings.rest_port)
+        head = f"POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+        writer.write(f"{head}Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{{".encode())
+        answer = await asyncio.wait_for(reader.readuntil(b"}"), 10)
+        writer.close()
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b'"code":"BODY_TIMEOUT"' in answer
 
 
 async def test_a_fault_of_the_edge_shows_nothing_of_itself(

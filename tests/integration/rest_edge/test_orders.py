@@ -218,15 +218,15 @@ async def test_another_users_order_is_not_found_and_stays_open(
 async def test_a_cancel_answers_200_with_the_cancelled_record(
     edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
 ) -> None:
-    just_placed = (await edge("POST", "/orders", LIMIT)).body["orderId"]
-    reply = await edge("DELETE", f"/orders/{just_placed}")
-    assert (reply.status, reply.body["status"], reply.body["orderId"]) == (200, "cancelled", just_placed)
-    await add_row(pool, just_placed)
-    reply = await edge("DELETE", f"/orders/{just_placed}")
-    assert (reply.status, reply.body["status"], reply.body["remainingQuantity"]) == (200, "cancelled", "0")
+    remember(router, ("unrecorded", "u1"), ("recorded", "u1"))
+    await add_row(pool, "recorded")
+    for order_id in ("unrecorded", "recorded"):
+        reply = await edge("DELETE", f"/orders/{order_id}")
+        assert (reply.status, reply.body["orderId"]) == (200, order_id)
+        assert (reply.body["status"], reply.body["remainingQuantity"]) == ("cancelled", "0")
     assert [(r.user_id, r.order_id, r.symbol) for r in router.cancelled] == [
-        ("u1", just_placed, ""),
-        ("u1", just_placed, "BTC-USD"),
+        ("u1", "unrecorded", ""),
+        ("u1", "recorded", "BTC-USD"),
     ]
 
 
@@ -363,12 +363,15 @@ async def test_a_bad_list_parameter_is_refused_by_name(edge: RestClient) -> None
         assert (reply.status, reply.message) == (400, [message]), query
 
 
+LONG_AGO = "2020-01-01T00:00:00.000Z"
+
+
 def remember(router: FakeRouter, *orders: tuple[str, str]) -> None:
     """Let the router know orders as (order id, user id)."""
     for order_id, user_id in orders:
         router.orders[order_id] = OrderRecord(
             order_id, None, user_id, "BTC-USD", "buy", "limit", "gtc", None, "1", "1", "0", "1", None, "0", "USD",
-            "open", None, "t", "t",
+            "open", None, LONG_AGO, LONG_AGO,
         )  # fmt: skip
 
 
@@ -463,3 +466,27 @@ async def test_a_lost_bus_answers_503_and_nothing_is_sent_later(
 async def _until_refused(edge: RestClient) -> None:
     while (await edge("POST", "/orders", LIMIT)).status == 201:
         await asyncio.sleep(0.01)
+
+
+async def test_a_client_sees_what_it_was_answered_before_the_rows_are_written(
+    edge: RestClient, router: FakeRouter, pool: asyncpg.Pool
+) -> None:
+    """The fake router writes no rows: whatever is listed here is what the edge has answered."""
+    long_ago = datetime(2019, 1, 1, tzinfo=UTC)
+    await add_row(pool, "older", created_at=long_ago, updated_at=long_ago)
+    placed = [(await edge("POST", "/orders", LIMIT)).body for _ in range(3)]
+    ids = sorted((record["orderId"] for record in placed), reverse=True)
+    assert [row["orderId"] for row in (await edge("GET", "/orders")).body] == [*ids, "older"]
+    first = await edge("GET", "/orders?limit=2")
+    assert [row["orderId"] for row in first.body] == ids[:2]
+    second = await edge("GET", f"/orders?limit=2&cursor={first.headers['X-Next-Cursor']}")
+    assert [row["orderId"] for row in second.body] == [ids[2], "older"]
+    await edge("DELETE", f"/orders/{ids[0]}")
+    assert (await edge("GET", f"/orders/{ids[0]}")).body["status"] == "cancelled"
+    assert [row["orderId"] for row in (await edge("GET", "/orders?status=open")).body] == [*ids[1:], "older"]
+    assert [row["orderId"] for row in (await edge("GET", "/orders/history")).body] == [ids[0]]
+    remember(router, ("older", "u1"))
+    assert sorted((await edge("DELETE", "/orders")).body["cancelled"]) == sorted([*ids[1:], "older"])
+    assert (await edge("GET", "/orders?status=open")).body == []
+    edge.as_user("u2")
+    assert (await edge("GET", "/orders")).body == []

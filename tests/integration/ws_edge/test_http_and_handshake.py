@@ -22,6 +22,11 @@ from tests.support.websocket_edge import (
 )
 
 
+@pytest.mark.spec("A1.1-02")
+def test_the_port_is_3002_by_default() -> None:
+    assert Settings.model_fields["ws_port"].default == 3002
+
+
 @pytest.mark.spec("A1.1-29", "A1.1-31", "A1.1-33")
 async def test_health_readiness_and_metrics_are_served_on_the_websocket_port(edge: Settings) -> None:
     for path in ("/health", "/ready"):

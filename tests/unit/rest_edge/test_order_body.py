@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies
 
 from openspot.contracts.messages import OrderRequest
 from openspot.rest_edge.errors import EdgeError
@@ -146,6 +147,31 @@ def test_a_body_that_is_no_order_is_refused(raw: bytes, code: str) -> None:
 )
 def test_time_in_force_has_a_default_for_each_type(order: dict[str, Any], time_in_force: str) -> None:
     assert read(order).to_request("id").time_in_force == time_in_force
+
+
+JSON = strategies.recursive(
+    strategies.none() | strategies.booleans() | strategies.integers() | strategies.floats() | strategies.text(),
+    lambda inner: strategies.lists(inner, max_size=3) | strategies.dictionaries(strategies.text(), inner, max_size=3),
+    max_leaves=6,
+)
+FIELDS = strategies.sampled_from(
+    ["symbol", "side", "type", "quantity", "price", "quoteQuantity", "stopPrice", "timeInForce", "marginMode",
+     "maxSlippageBps", "clientOrderId", "x"]
+)  # fmt: skip
+
+
+@given(strategies.dictionaries(FIELDS, JSON, max_size=4))
+def test_whatever_stands_in_a_field_is_read_or_refused(fields: dict[str, Any]) -> None:
+    try:
+        read(LIMIT | fields)
+    except EdgeError as error:
+        assert error.status_code == 400
+        assert error.message
+
+
+@given(strategies.binary(max_size=60))
+def test_whatever_comes_as_a_body_is_refused(body: bytes) -> None:
+    refusal_of(body)
 
 
 @pytest.mark.spec("A2.1-09", "A2.1-13")

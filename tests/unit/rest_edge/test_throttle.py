@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 from limits.aio.storage import MemoryStorage
-from limits.errors import ConfigurationError
+from limits.errors import ConfigurationError, StorageError
 
 from openspot.rest_edge.throttle import (
+    STORAGE_FAILURES,
     TIERS,
     MemoryThrottle,
     SharedThrottle,
@@ -149,6 +150,18 @@ async def test_silent_callers_are_forgotten() -> None:
 )
 def test_a_caller_is_its_user_else_its_network(user_id: str | None, address: str, key: str) -> None:
     assert caller_key(user_id, address) == key
+
+
+async def test_while_a_shared_storage_does_not_answer_requests_pass() -> None:
+    class Unreachable(MemoryStorage):
+        async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+            raise StorageError(ConnectionError("refused"))
+
+    throttle = SharedThrottle(Unreachable(), TWO)
+    before = STORAGE_FAILURES._value.get()
+    assert (await throttle.hit("a")).allowed
+    assert (await throttle.peek("a")).allowed
+    assert STORAGE_FAILURES._value.get() == before + 2
 
 
 async def test_the_storage_is_chosen_by_its_address() -> None:

@@ -1,6 +1,7 @@
 """Passwords: argon2id, off the event loop, a bounded number at a time."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -13,7 +14,8 @@ from openspot.rest_edge.errors import service_unavailable
 _HASHER = argon2.PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 Result = TypeVar("Result")
 
-_THREADS = 2
+# Half the cores at most: the other half answers orders.
+_THREADS = max(1, (os.cpu_count() or 1) // 2)
 _WAITING_MAX = 64
 
 

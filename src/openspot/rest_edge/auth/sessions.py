@@ -2,12 +2,14 @@
 
 A logout revokes the session's refresh tokens in the database, and writes its id to a bucket of the bus whose
 entries live as long as an access token. Each process watches the bucket, so that a token check is a look into
-a small dictionary and asks nobody. A process that starts reads the whole bucket; one that loses the bus reads
-it again afterwards.
+a small dictionary and asks nobody. A process that starts reads the database first; one that loses the bus reads
+the bucket again afterwards.
 """
 
 import asyncio
 import time
+from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 import nats.errors
@@ -22,7 +24,7 @@ log = get_logger("sessions")
 BUCKET = "sessions-revoked"
 # A clock that is a little behind must not outlive the entry.
 _MARGIN_S = 60
-_WATCH_S = 30.0
+_WATCH_S = 10.0
 _PAUSE_S = 1.0
 _BUS_FAULTS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
 
@@ -41,8 +43,15 @@ class EndedSessions:
         self._bucket: Any = None
         self._task: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        """Read what has been ended, then follow. Raises SessionsUnavailableError."""
+    @property
+    def life(self) -> timedelta:
+        """How long the end of a session has to be remembered."""
+        return timedelta(seconds=self._life_s)
+
+    async def start(self, ended: Iterable[str]) -> None:
+        """Begin with the sessions that have `ended` already, then follow. Raises SessionsUnavailableError."""
+        for session_id in ended:
+            self._revoked.add(session_id, time.time() + self._life_s)
         try:
             self._bucket = await self._bus.key_value(BUCKET, ttl_s=self._life_s)
             watcher = await self._bucket.watchall()

@@ -146,6 +146,11 @@ class AuthStore:
                 now,
             )
 
+    async def revoked_since(self, moment: datetime) -> list[str]:
+        """The families that were revoked at `moment` or later."""
+        rows = await self._pool.fetch("SELECT DISTINCT family_id FROM refresh_tokens WHERE revoked_at >= $1", moment)
+        return [row["family_id"] for row in rows]
+
     async def delete_expired(self, before: datetime) -> int:
         """Delete the tokens that expired before that time; answers how many."""
         outcome = await self._pool.execute("DELETE FROM refresh_tokens WHERE expires_at < $1", before)

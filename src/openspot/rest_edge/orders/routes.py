@@ -14,6 +14,7 @@ from openspot.rest_edge.authentication import required_identity
 from openspot.rest_edge.context import RequestContext, context_of
 from openspot.rest_edge.errors import validation_error
 from openspot.rest_edge.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
+from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import (
     ORDER_ID_PATTERN,
     ORDER_IDS_MAX,
@@ -25,7 +26,7 @@ from openspot.rest_edge.orders.schemas import (
     read_order,
 )
 from openspot.rest_edge.orders.service import OrderService
-from openspot.rest_edge.orders.store import OrderFilter, OrderPosition
+from openspot.rest_edge.orders.store import OrderPosition
 from openspot.rest_edge.pipeline import DirectAnswer, DirectHandler
 from openspot.rest_edge.validation import LowerCase, PrintableText, Symbol
 

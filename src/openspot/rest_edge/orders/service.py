@@ -7,8 +7,10 @@ moment after the answer, so whoever asks for a row that is not there asks the ro
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -30,8 +32,9 @@ from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.log import get_logger
 from openspot.rest_edge.errors import EdgeError, service_unavailable
+from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
 from openspot.rest_edge.orders.schemas import OrderBody
-from openspot.rest_edge.orders.store import OrderFilter, OrderPosition, OrderStore
+from openspot.rest_edge.orders.store import OrderPosition, OrderStore
 
 log = get_logger("orders")
 
@@ -60,6 +63,7 @@ class OrderService:
     def __init__(self, bus: Bus, store: OrderStore) -> None:
         self._bus = bus
         self._store = store
+        self._recent = RecentOrders()
 
     # Place
 
@@ -80,6 +84,7 @@ class OrderService:
                 raise service_unavailable("orders cannot be taken at this moment: no order router") from error
             raise _status_unknown(order_id) from error
         if reply.success and reply.order is not None:
+            self._recent.note(reply.order, time.monotonic())
             return reply.order
         reason = reply.error or "rejected"
         if reply.success or reply.status_unknown or reason == _FAULT:
@@ -95,7 +100,7 @@ class OrderService:
 
     async def get(self, user_id: str, order_id: str) -> OrderRecord:
         """The caller's order: its row, else what the router knows of it."""
-        row = await self._store.get(order_id)
+        row = await self._record(user_id, order_id)
         if row is not None:
             if row.user_id != user_id:
                 raise _not_found(order_id)
@@ -115,7 +120,19 @@ class OrderService:
         self, user_id: str, wanted: OrderFilter, limit: int, after: OrderPosition | None
     ) -> tuple[list[OrderRecord], OrderPosition | None]:
         """A page of the caller's orders, newest first, and where the next begins."""
-        return await self._store.list_of(user_id, wanted, limit, after)
+        rows, following = await self._store.list_of(user_id, wanted, limit, after)
+        self._recent.forget_old(time.monotonic())
+        page = self._recent.laid_over(
+            user_id, rows, wanted, after.place if after else None, following.place if following else None
+        )
+        if len(page) <= limit:
+            return page, following
+        last = page[limit - 1]
+        return page[:limit], OrderPosition(datetime.fromisoformat(last.created_at), last.order_id)
+
+    async def _record(self, user_id: str, order_id: str) -> OrderRecord | None:
+        """The row of an order, whoever owns it, or what this user was told of it since."""
+        return fresher(await self._store.get(order_id), self._recent.get(user_id, order_id))
 
     # Cancel
 
@@ -124,7 +141,7 @@ class OrderService:
 
         404 if nobody knows it or it is another user's, 409 if it has already ended.
         """
-        return await self._cancel(user_id, order_id, await self._store.get(order_id))
+        return await self._cancel(user_id, order_id, await self._record(user_id, order_id))
 
     async def _cancel(self, user_id: str, order_id: str, row: OrderRecord | None) -> OrderRecord:
         if row is not None:
@@ -150,9 +167,10 @@ class OrderService:
         record = answered or await self._store.get(order_id)
         if record is None:
             raise _status_unknown(order_id)
-        if record.status in TERMINAL:
-            return record
-        return msgspec.structs.replace(record, status=OrderStatus.CANCELLED.value, remaining_quantity="0")
+        if record.status not in TERMINAL:
+            record = msgspec.structs.replace(record, status=OrderStatus.CANCELLED.value, remaining_quantity="0")
+        self._recent.note(record, time.monotonic())
+        return record
 
     async def cancel_many(
         self, user_id: str, symbol: str | None, side: str | None, order_ids: Sequence[str] | None
@@ -176,7 +194,7 @@ class OrderService:
     async def _open_orders(self, user_id: str, wanted: OrderFilter) -> AsyncIterator[list[OrderRecord]]:
         after: OrderPosition | None = None
         while True:
-            page, after = await self._store.list_of(user_id, wanted, CANCEL_PAGE, after)
+            page, after = await self.list_of(user_id, wanted, CANCEL_PAGE, after)
             yield page
             if after is None:
                 return

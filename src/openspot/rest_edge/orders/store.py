@@ -9,6 +9,7 @@ from typing import Any
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
 from openspot.kit.database import Pool
+from openspot.rest_edge.orders.recent import OrderFilter
 
 _COLUMNS = """
     order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price, quantity,
@@ -20,21 +21,16 @@ _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
 
 
 @dataclass(frozen=True, slots=True)
-class OrderFilter:
-    """What a list of one user's orders is narrowed to; an empty field narrows nothing."""
-
-    statuses: Sequence[str] = ()
-    symbol: str | None = None
-    side: str | None = None
-    client_order_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class OrderPosition:
     """A place in the list, newest first: the order behind which a page begins."""
 
     created_at: datetime
     order_id: str
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The same place as a record tells it."""
+        return _iso(self.created_at), self.order_id
 
 
 def record_of(row: Any) -> OrderRecord:

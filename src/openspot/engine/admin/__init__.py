@@ -1,0 +1,1 @@
+"""exchange.v1.AdminService: participants, sessions, orders, trades, balances and figures for the operator."""

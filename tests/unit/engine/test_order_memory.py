@@ -1,0 +1,72 @@
+"""Which orders the engine knows."""
+
+import pytest
+
+from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, KnownOrder, OrderMemory
+
+
+def entry(external_id: str) -> tuple[object, ...]:
+    return (external_id, 2, 1, 1, 1, 100, 50, 9)
+
+
+def test_open_orders_are_never_forgotten_and_ended_ones_oldest_first() -> None:
+    memory = OrderMemory(2)
+    for number in range(1, 6):
+        memory.open(number, entry(f"x{number}"))
+    for number in (2, 1, 3):
+        memory.end(number, FILLED, 0)
+    assert [number for number in range(1, 6) if memory.find(number)] == [1, 3, 4, 5]
+    assert memory.ids == {"x1": 1, "x3": 3, "x4": 4, "x5": 5}
+    assert memory.open_count == 2
+    # A forgotten id may come again.
+    memory.open(2, entry("x2"))
+    assert memory.find(2) == KnownOrder("x2", 2, 1, 1, 1, 100, 50, 9, OPEN, 0)
+
+
+def test_an_order_without_an_external_id_is_known_by_its_number_alone() -> None:
+    memory = OrderMemory(1)
+    memory.open(1, entry(""))
+    memory.open(2, entry(""))
+    memory.end(1, FILLED, 0)
+    memory.end(2, FILLED, 0)
+    assert memory.ids == {}
+    assert (memory.find(1), memory.external_id(2), memory.external_id(99)) == (None, "", "")
+
+
+def test_a_move_changes_the_price_and_an_end_the_status() -> None:
+    memory = OrderMemory(10)
+    memory.open(1, entry("x"))
+    memory.move(1, 120)
+    memory.end(1, CANCELLED, 30)
+    assert memory.find(1) == KnownOrder("x", 2, 1, 1, 1, 120, 50, 9, CANCELLED, 30)
+
+
+def test_what_is_taken_off_an_order_is_no_longer_ordered() -> None:
+    memory = OrderMemory(10)
+    memory.open(1, entry("x"))
+    memory.reduce(1, 20)
+    memory.end(1, CANCELLED, 10)
+    assert memory.find(1) == KnownOrder("x", 2, 1, 1, 1, 100, 30, 9, CANCELLED, 10)
+
+
+def test_a_snapshot_restores_the_memory_without_what_is_not_durable() -> None:
+    memory = OrderMemory(10)
+    for number in range(1, 8):
+        memory.open(number, entry(f"x{number}" if number != 5 else ""))
+    for number in (6, 2):
+        memory.end(number, FILLED, 0)
+    again = OrderMemory(10)
+    again.restore(memory.snapshot({7}))
+    assert again.snapshot(()) == memory.snapshot({7})
+    assert again.find(7) is None
+    assert again.ids == {f"x{number}": number for number in (1, 2, 3, 4, 6)}
+    # The order of ends is kept: the next one forgotten is the same.
+    smaller = OrderMemory(1)
+    smaller.restore(memory.snapshot(()))
+    assert (smaller.find(6), smaller.find(2) is not None) == (None, True)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x01", b"\x92\x90"])
+def test_what_is_no_snapshot_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match="not a snapshot"):
+        OrderMemory(1).restore(content)

@@ -1,0 +1,110 @@
+"""Reading a write-ahead log as SQLite would, and seeing what SQLite would pass over."""
+
+import random
+import sqlite3
+import struct
+from pathlib import Path
+
+import pytest
+
+from openspot.engine.write_ahead_log import LogReport, inspect_log
+
+PAGE = 4096
+FRAME = 24 + PAGE
+
+
+def log_of(tmp_path: Path, commits: int) -> tuple[Path, bytes]:
+    """A database's path and its write-ahead log after so many commits of a row each."""
+    path = tmp_path / "some.sqlite"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(f"PRAGMA page_size={PAGE}")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA wal_autocheckpoint=0")
+    connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, content BLOB)")
+    for number in range(commits - 1):
+        connection.execute("INSERT INTO rows VALUES (?, zeroblob(100))", (number,))
+    content = path.with_name("some.sqlite-wal").read_bytes()
+    connection.close()
+    return path, content
+
+
+def rows_that_sqlite_sees(path: Path, log: bytes, folder: Path) -> int:
+    folder.mkdir()
+    copy = folder / "some.sqlite"
+    # The log holds every page: an empty database file is enough.
+    copy.write_bytes(b"")
+    copy.with_name("some.sqlite-wal").write_bytes(log)
+    connection = sqlite3.connect(copy)
+    try:
+        return int(connection.execute("SELECT count(*) FROM rows").fetchone()[0])
+    finally:
+        connection.close()
+
+
+def test_a_sound_log_has_its_commits_and_nothing_torn(tmp_path: Path) -> None:
+    _, content = log_of(tmp_path, 20)
+    assert inspect_log(content) == LogReport(20, 0, 0)
+
+
+def test_one_damaged_last_commit_is_torn(tmp_path: Path) -> None:
+    _, content = log_of(tmp_path, 20)
+    damaged = content[:-50] + b"\x55" * 50
+    assert inspect_log(damaged) == LogReport(19, 1, 1)
+
+
+def test_a_cut_last_frame_is_simply_not_there(tmp_path: Path) -> None:
+    _, content = log_of(tmp_path, 20)
+    assert inspect_log(content[:-50]) == LogReport(19, 0, 0)
+
+
+def test_pages_without_their_commit_are_torn(tmp_path: Path) -> None:
+    path = tmp_path / "big.sqlite"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("CREATE TABLE rows (content BLOB)")
+    connection.execute("INSERT INTO rows VALUES (zeroblob(50000))")
+    content = path.with_name("big.sqlite-wal").read_bytes()
+    connection.close()
+    report = inspect_log(content[:-FRAME])
+    assert (report.torn_commits, report.torn_frames > 5) == (0, True)
+
+
+def test_commits_behind_a_damaged_one_are_counted(tmp_path: Path) -> None:
+    _, content = log_of(tmp_path, 20)
+    chance = random.Random(5)
+    for _ in range(30):
+        frame = chance.randrange(20)
+        damaged = bytearray(content)
+        damaged[32 + frame * FRAME + chance.choice((4, 20, 30, 4000))] ^= 1 << chance.randrange(8)
+        report = inspect_log(bytes(damaged))
+        assert report.commits <= frame
+        assert report.commits + report.torn_commits >= 19
+        assert report.torn_commits >= 19 - frame
+
+
+def test_frames_of_an_earlier_round_do_not_count(tmp_path: Path) -> None:
+    _, content = log_of(tmp_path, 20)
+    old = bytearray(content)
+    for frame in range(12, 20):
+        struct.pack_into(">I", old, 32 + frame * FRAME + 8, 12345)
+    assert inspect_log(bytes(old)) == LogReport(12, 0, 0)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 31, b"\x00" * 5000, b"\xff" * 5000])
+def test_what_is_no_log_holds_nothing(content: bytes) -> None:
+    assert inspect_log(content) == LogReport(0, 0, 0)
+
+
+def test_a_torn_header_holds_nothing(tmp_path: Path) -> None:
+    _, content = log_of(tmp_path, 3)
+    assert inspect_log(content[:16] + b"\x01" + content[17:]) == LogReport(0, 0, 0)
+
+
+def test_the_report_agrees_with_what_sqlite_recovers(tmp_path: Path) -> None:
+    path, content = log_of(tmp_path, 12)
+    for number, frame in enumerate((3, 7, 11)):
+        damaged = bytearray(content)
+        damaged[32 + frame * FRAME + 1000] ^= 0xFF
+        seen = rows_that_sqlite_sees(path, bytes(damaged), tmp_path / str(number))
+        # The first commit made the table.
+        assert inspect_log(bytes(damaged)).commits == seen + 1

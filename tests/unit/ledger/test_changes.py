@@ -1,0 +1,197 @@
+"""What a batch of credits, debits, locks and unlocks comes to."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
+from openspot.ledger.changes import (
+    AccountState,
+    Change,
+    Decision,
+    Movement,
+    MovementKey,
+    Outcome,
+    Posting,
+    Recorded,
+    accounts_of,
+    decide,
+)
+from openspot.ledger.postings import Account, changes_of, running_balances, sums
+
+ANN = ("ann", "USD")
+OUTSIDE = ("house:external", "USD")
+
+
+def post(transaction_id: str, amount: int, user_id: str = "ann") -> Posting:
+    return Posting(transaction_id, user_id, "USD", amount, "deposit", "custody", "r")
+
+
+def move(amount: int, reference_id: str = "r", user_id: str = "ann") -> Movement:
+    return Movement(user_id, "USD", amount, reference_id)
+
+
+def decided(
+    changes: list[Change],
+    accounts: dict[Account, AccountState] | None = None,
+    recorded: dict[str, Recorded] | None = None,
+    moved: dict[MovementKey, int] | None = None,
+) -> Decision:
+    return decide(changes, accounts or {}, recorded or {}, moved or {})
+
+
+@pytest.mark.spec("A2.4-08")
+def test_a_credit_makes_the_account_and_has_its_other_side_outside() -> None:
+    decision = decided([post("t1", 5)])
+    assert decision.outcomes == [Outcome(None, 5, changed=True)]
+    assert decision.states == {ANN: AccountState(5, 0, 1), OUTSIDE: AccountState(-5, 0, 1)}
+    assert [(leg.transaction_id, leg.account, leg.amount) for leg in decision.legs] == [
+        ("t1", ANN, 5),
+        ("t1:contra", OUTSIDE, -5),
+    ]
+    assert decision.balances == [5, -5]
+    assert [(news.account, news.state, news.transaction_id) for news in decision.news] == [
+        (ANN, AccountState(5, 0, 1), "t1")
+    ]
+
+
+@pytest.mark.spec("B4.3-11")
+def test_a_debit_beyond_available_is_refused_and_changes_nothing() -> None:
+    decision = decided([post("t1", -6)], {ANN: AccountState(5, 100, 3)})
+    assert decision.outcomes == [Outcome("insufficient balance: 0.000000000000000005 available", 5)]
+    assert not decision.states
+    assert not decision.legs
+    assert not decision.news
+
+
+def test_a_debit_of_everything_is_done() -> None:
+    decision = decided([post("t1", -5)], {ANN: AccountState(5, 0, 3), OUTSIDE: AccountState(-5, 0, 3)})
+    assert decision.states == {ANN: AccountState(0, 0, 4), OUTSIDE: AccountState(0, 0, 4)}
+
+
+def test_a_debit_of_a_missing_account_is_refused() -> None:
+    assert decided([post("t1", -1)]).outcomes == [Outcome("insufficient balance: 0 available", 0)]
+
+
+@pytest.mark.spec("A2.4-06", "A2.4-07")
+@pytest.mark.parametrize("amount", [5, -5])
+def test_a_repeat_succeeds_with_the_balance_as_it_is_and_changes_nothing(amount: int) -> None:
+    decision = decided([post("t1", amount)], {ANN: AccountState(70, 0, 3)}, {"t1": Recorded("ann", "USD", amount)})
+    assert decision.outcomes == [Outcome(None, 70)]
+    assert not decision.states
+    assert not decision.legs
+
+
+@pytest.mark.parametrize(
+    "known",
+    [Recorded("bob", "USD", 5), Recorded("ann", "BTC", 5), Recorded("ann", "USD", 6), Recorded("ann", "USD", -5)],
+)
+def test_a_repeat_with_other_fields_changes_nothing_either_and_is_noticed(known: Recorded) -> None:
+    decision = decided([post("t1", 5)], {ANN: AccountState(70, 0, 3)}, {"t1": known})
+    assert decision.outcomes == [Outcome(None, 70, altered=True)]
+    assert not decision.states
+
+
+def test_a_repeat_in_the_same_batch_is_a_repeat() -> None:
+    decision = decided([post("t1", 5), post("t1", 5), post("t2", 1)])
+    assert [(outcome.available, outcome.changed) for outcome in decision.outcomes] == [(5, True), (5, False), (6, True)]
+    assert decision.states[ANN] == AccountState(6, 0, 2)
+
+
+def test_a_refused_transaction_id_can_be_used_later() -> None:
+    decision = decided([post("t1", -5), post("t2", 9), post("t1", -5)])
+    assert [outcome.error is None for outcome in decision.outcomes] == [False, True, True]
+
+
+def test_no_balance_and_no_sum_exceeds_the_largest_amount() -> None:
+    full = {ANN: AccountState(AMOUNT_MAX - 1, 0, 1), OUTSIDE: AccountState(1 - AMOUNT_MAX, 0, 1)}
+    own = decided([post("t1", 2)], full).outcomes[0]
+    assert own.error == "amount would lead the balance beyond the largest amount"
+    others = decided([post("t1", 2, "bob")], full).outcomes[0]
+    assert others.error == "amount would lead the sum of this asset beyond the largest amount"
+    assert decided([post("t1", 1)], full).outcomes[0].error is None
+    assert decided([post("t1", AMOUNT_MAX)]).outcomes[0].error is None
+
+
+def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back() -> None:
+    decision = decided([move(4), move(-3)], {ANN: AccountState(5, 0, 1)})
+    assert [outcome.available for outcome in decision.outcomes] == [1, 4]
+    assert decision.states == {ANN: AccountState(4, 1, 3)}
+    assert decision.movements == [move(4), move(-3)]
+    assert not decision.legs, "the total has not changed"
+    assert [news.transaction_id for news in decision.news] == ["lock:r:USD:ann", "unlock:r:USD:ann"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (move(6), "insufficient balance: 0.000000000000000005 available"),
+        (move(-3), "insufficient balance: 0.000000000000000002 locked"),
+        (move(1, user_id="bob"), "insufficient balance: 0 available"),
+        (move(-1, user_id="bob"), "insufficient balance: 0 locked"),
+    ],
+)
+def test_a_movement_that_is_not_covered_is_refused(change: Movement, error: str) -> None:
+    decision = decided([change], {ANN: AccountState(5, 2, 1)})
+    assert decision.outcomes[0].error == error
+    assert not decision.states
+    assert not decision.movements
+
+
+def test_a_repeated_movement_succeeds_and_changes_nothing() -> None:
+    decision = decided([move(4)], {ANN: AccountState(1, 4, 1)}, moved={move(4).key: 4})
+    assert decision.outcomes == [Outcome(None, 1)]
+    assert not decision.states
+
+
+def test_a_reference_that_is_used_for_another_amount_is_refused() -> None:
+    decision = decided(
+        [move(3 * AMOUNT_SCALE)], {ANN: AccountState(AMOUNT_MAX, 0, 1)}, moved={move(1).key: AMOUNT_SCALE}
+    )
+    assert decision.outcomes[0].error == "referenceId was already used to lock 1"
+
+
+def test_a_lock_and_an_unlock_may_share_a_reference_and_so_may_two_users() -> None:
+    accounts = {ANN: AccountState(5, 0, 1), ("bob", "USD"): AccountState(5, 0, 1)}
+    decision = decided([move(2), move(-2), move(2, user_id="bob")], accounts)
+    assert [outcome.error for outcome in decision.outcomes] == [None, None, None]
+
+
+def test_the_accounts_of_a_batch_are_the_users_and_the_outside_of_what_is_posted() -> None:
+    assert accounts_of([post("t1", 1), move(1, user_id="bob")]) == {ANN, OUTSIDE, ("bob", "USD")}
+
+
+users = st.sampled_from(["ann", "bob", "cat", "house:fees"])
+changes = st.one_of(
+    st.builds(post, st.integers(1, 40).map(str), st.integers(-50, 60).filter(bool), users),
+    st.builds(move, st.integers(-30, 30).filter(bool), st.integers(1, 40).map(str), users),
+)
+
+
+@given(st.lists(st.lists(changes, max_size=12), max_size=6))
+def test_batches_conserve_every_asset_and_leave_nothing_below_zero(batches: list[list[Change]]) -> None:
+    accounts: dict[Account, AccountState] = {}
+    recorded: dict[str, Recorded] = {}
+    moved: dict[MovementKey, int] = {}
+    for batch in batches:
+        decision = decide(batch, accounts, recorded, moved)
+        assert len(decision.outcomes) == len(batch)
+        assert not any(sums(changes_of(decision.legs)).values())
+        totals = {account: accounts.get(account, AccountState(0, 0, 0)).total for account in changes_of(decision.legs)}
+        assert decision.balances == running_balances(decision.legs, totals)
+        posted = changes_of(decision.legs)
+        for account, state in decision.states.items():
+            before = accounts.get(account, AccountState(0, 0, 0))
+            assert state.total - before.total == posted.get(account, 0)
+            assert state.version > before.version
+        accounts |= decision.states
+        recorded |= {
+            leg.transaction_id: Recorded(*leg.account, leg.amount)
+            for leg in decision.legs
+            if not leg.transaction_id.endswith(":contra")
+        }
+        moved |= {movement.key: movement.amount for movement in decision.movements}
+        for account, state in accounts.items():
+            assert state.locked >= 0
+            assert state.available >= 0 or account == OUTSIDE
+    assert sum(state.total for state in accounts.values()) == 0

@@ -1,0 +1,94 @@
+"""Answered records laid over rows."""
+
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from openspot.contracts.messages import OrderRecord
+from openspot.rest_edge.orders import recent
+from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
+
+
+def order(
+    order_id: str, status: str = "open", created: int = 0, updated: int | None = None, **more: Any
+) -> OrderRecord:
+    record = OrderRecord(
+        order_id, None, "u1", "BTC-USD", "buy", "limit", "gtc", None, "1", "1", "0", "1", None, "0", "USD",
+        status, None, f"2026-01-01T00:00:{created:02}.000Z",
+        f"2026-01-01T00:00:{created if updated is None else updated:02}.000Z",
+    )  # fmt: skip
+    return structs.replace(record, **more)
+
+
+@pytest.mark.parametrize(
+    ("row", "answered", "winner"),
+    [
+        (("open", 1), ("cancelled", 2), "answered"),
+        (("filled", 2), ("open", 1), "row"),
+        (("partially_filled", 1), ("open", 1), "row"),
+        (("open", 1), ("cancelled", 1), "answered"),
+        (("filled", 1), ("cancelled", 1), "row"),
+    ],
+)
+def test_the_newer_record_counts(row: tuple[str, int], answered: tuple[str, int], winner: str) -> None:
+    both = {"row": order("a", row[0], updated=row[1]), "answered": order("a", answered[0], updated=answered[1])}
+    assert fresher(both["row"], both["answered"]) is both[winner]
+
+
+def test_a_record_alone_counts() -> None:
+    record = order("a")
+    assert fresher(record, None) is record
+    assert fresher(None, record) is record
+    assert fresher(None, None) is None
+
+
+def laid_over(answered: list[OrderRecord], rows: list[OrderRecord], wanted: OrderFilter, **window: Any) -> list[str]:
+    orders = RecentOrders()
+    for record in answered:
+        orders.note(record, 0)
+    page = orders.laid_over("u1", rows, wanted, window.get("after"), window.get("before"))
+    return [f"{record.order_id}:{record.status}" for record in page]
+
+
+def test_a_placed_order_stands_in_its_place_before_its_row_is_written() -> None:
+    rows = [order("c", created=3), order("a", created=1)]
+    assert laid_over([order("b", created=2)], rows, OrderFilter()) == ["c:open", "b:open", "a:open"]
+
+
+def test_a_cancelled_order_leaves_the_open_ones_and_joins_the_ended_ones() -> None:
+    cancelled = order("a", "cancelled", created=1, updated=9)
+    assert laid_over([cancelled], [order("a", created=1)], OrderFilter(("open",))) == []
+    assert laid_over([cancelled], [], OrderFilter(("cancelled",))) == ["a:cancelled"]
+
+
+def test_an_order_outside_the_page_stays_outside() -> None:
+    answered = [order(name, created=number) for number, name in enumerate("abcde")]
+    rows = [order("d", created=3), order("b", created=1)]
+    window = {"after": (order("e", created=4).created_at, "e"), "before": (order("b", created=1).created_at, "b")}
+    assert laid_over(answered, rows, OrderFilter(), **window) == ["d:open", "c:open", "b:open"]
+
+
+def test_only_what_the_filter_takes_joins() -> None:
+    answered = [order("a", symbol="ETH-USD"), order("b", side="sell"), order("c", client_order_id="x"), order("d")]
+    assert laid_over(answered, [], OrderFilter(symbol="ETH-USD")) == ["a:open"]
+    assert laid_over(answered, [], OrderFilter(side="sell")) == ["b:open"]
+    assert laid_over(answered, [], OrderFilter(client_order_id="x")) == ["c:open"]
+    assert laid_over([order("z", user_id="u2")], [], OrderFilter()) == []
+
+
+def test_records_are_forgotten_by_age_and_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent, "KEPT_MAX", 3)
+    orders = RecentOrders()
+    for number in range(5):
+        orders.note(order(f"o{number}"), number / 10)
+    assert len(orders) == 3
+    assert orders.get("u1", "o1") is None
+    assert orders.get("u1", "o2") is not None
+    orders.note(order("o4", "cancelled"), 4)
+    orders.forget_old(5.45)
+    assert orders.get("u1", "o3") is None
+    assert orders.get("u1", "o4") == order("o4", "cancelled")
+    orders.forget_old(9)
+    assert len(orders) == 0
+    assert not orders._of_user
