@@ -1,5 +1,7 @@
 """Generate the Python code of proto/ into src/openspot/contracts/gen. `--check` only compares.
 
+Every service gets its gRPC code; AdminService also that of Connect (JSON over HTTP and gRPC-Web).
+
 The output is committed; the test-suite regenerates it and fails on a difference.
 """
 
@@ -12,6 +14,7 @@ from pathlib import Path
 
 from grpc_tools import protoc
 
+CONNECT_SOURCES = ("exchange/v1/admin.proto",)
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src/openspot/contracts/gen"
 PACKAGE_DOCUMENTATION = '"""Generated from proto/ by tools/generate_protocol.py; not edited by hand."""\n'
@@ -20,17 +23,14 @@ PACKAGE_DOCUMENTATION = '"""Generated from proto/ by tools/generate_protocol.py;
 def generate(target: Path) -> None:
     """Write the generated package below `target`. Raises RuntimeError if protoc fails."""
     sources = sorted(str(path.relative_to(ROOT / "proto")) for path in (ROOT / "proto").rglob("*.proto"))
-    arguments = [
-        "protoc",
-        f"--proto_path={ROOT / 'proto'}",
-        f"--proto_path={files('grpc_tools') / '_proto'}",
-        f"--python_out={target}",
-        f"--pyi_out={target}",
-        f"--grpc_python_out={target}",
-        *sources,
-    ]
-    if protoc.main(arguments) != 0:
-        raise RuntimeError("protoc failed")
+    _protoc(f"--python_out={target}", f"--pyi_out={target}", f"--grpc_python_out={target}", *sources)
+    plugin = Path(sys.executable).with_name("protoc-gen-connectrpc")
+    _protoc(
+        f"--plugin=protoc-gen-connectrpc={plugin}",
+        f"--connectrpc_out={target}",
+        "--connectrpc_opt=protobuf=google",
+        *CONNECT_SOURCES,
+    )
     for folder in (target, target / "exchange", target / "exchange/v1"):
         (folder / "__init__.py").write_text(PACKAGE_DOCUMENTATION, "utf-8")
     for path in target.rglob("*_pb2*.py*"):
@@ -38,6 +38,12 @@ def generate(target: Path) -> None:
         path.write_text(
             text.replace("from exchange.v1 import", "from openspot.contracts.gen.exchange.v1 import"), "utf-8"
         )
+
+
+def _protoc(*arguments: str) -> None:
+    includes = [f"--proto_path={ROOT / 'proto'}", f"--proto_path={files('grpc_tools') / '_proto'}"]
+    if protoc.main(["protoc", *includes, *arguments]) != 0:
+        raise RuntimeError("protoc failed")
 
 
 def differences(fresh: Path) -> list[str]:

@@ -128,6 +128,15 @@ def test_a_taken_port_is_named_with_its_remedy(own_folder: Path) -> None:
     assert "OPENSPOT_REST_PORT" in text
 
 
+def test_a_service_that_cannot_start_ends_the_start_with_its_reason(own_folder: Path) -> None:
+    platform = ChildPlatform(own_folder, {"OPENSPOT_THROTTLE_STORAGE": "nowhere://x"})
+    with pytest.raises(RuntimeError) as raised:
+        platform.start()
+    text = " ".join(str(raised.value).split())
+    assert "REST edge ends again and again" in text
+    assert "nowhere" in text
+
+
 def test_a_bad_setting_is_named(own_folder: Path) -> None:
     platform = ChildPlatform(own_folder, {"OPENSPOT_LOG_LEVEL": "LOUD"})
     with pytest.raises(RuntimeError, match="log_level"):

@@ -54,10 +54,10 @@ async def edge(settings: Settings) -> AsyncIterator[Settings]:
         yield settings
 
 
-def token(settings: Settings, user_id: str, life_s: int = 900) -> str:
+def token(settings: Settings, user_id: str, life_s: int = 900, session_id: str = "") -> str:
     """An access token of a user."""
     now = int(time.time())
-    return sign(Claims(user_id, "user", now + life_s), settings.jwt_secret, now)
+    return sign(Claims(user_id, "user", now + life_s, session_id=session_id), settings.jwt_secret, now)
 
 
 def open_client(settings: Settings, query: str = "", **options: Any) -> connect:
@@ -65,9 +65,9 @@ def open_client(settings: Settings, query: str = "", **options: Any) -> connect:
     return connect(f"{settings.ws_url}/{query}", compression=None, **options)
 
 
-def open_as(settings: Settings, user_id: str, life_s: int = 900) -> connect:
+def open_as(settings: Settings, user_id: str, life_s: int = 900, session_id: str = "") -> connect:
     """A connection with a token of `user_id`."""
-    return open_client(settings, f"?token={token(settings, user_id, life_s)}")
+    return open_client(settings, f"?token={token(settings, user_id, life_s, session_id)}")
 
 
 async def ask(client: ClientConnection, **message: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@
 
 use crate::book::Book;
 use crate::engine::Engine;
-use crate::events::{COMMAND_SIZE, Command};
+use crate::events::Command;
 use crate::types::{Kind, NIL, Side};
 
 /// Open orders below which reading ahead would cost more than it saves.
@@ -14,9 +14,9 @@ const ORDERS_MIN: usize = 16_384;
 /// Commands that are read ahead together.
 pub(crate) const GROUP: usize = 32;
 /// Levels that are read ahead together.
-const LEVELS: usize = 16;
-/// Orders that are read ahead of each level.
-const ORDERS_OF_LEVEL: usize = 8;
+const LEVELS: usize = 32;
+/// Orders that are read ahead of each level at most.
+const ORDERS_OF_LEVEL: usize = 16;
 
 /// What the passes have found for one command.
 #[derive(Clone, Copy, Default)]
@@ -42,15 +42,14 @@ impl Engine {
         self.books.orders.len() >= ORDERS_MIN
     }
 
-    /// Asks for what a group of commands will read.
-    pub(crate) fn read_commands_ahead(&self, group: &[[u8; COMMAND_SIZE]]) {
+    /// Asks for what commands will read, at most [`GROUP`] of them.
+    pub(crate) fn read_commands_ahead(&self, group: &[Command]) {
         let mut found = [Found::default(); GROUP];
         let Some(found) = found.get_mut(..group.len()) else {
             return;
         };
         let mut new_orders = 0;
-        for (record, entry) in group.iter().zip(found.iter_mut()) {
-            let command = Command::from_record(record);
+        for (command, entry) in group.iter().zip(found.iter_mut()) {
             self.books.fetch_order_entry(command.order_id);
             let kind = Kind::from_record(command.kind);
             let (order_id, price) = (command.order_id, command.price);
@@ -119,13 +118,18 @@ impl Engine {
             self.books.orders.fetch(*cursor);
         }
         for _ in 0..ORDERS_OF_LEVEL {
-            for cursor in &mut cursors {
+            let mut more = NIL;
+            for cursor in cursors.iter_mut().take(levels) {
                 let order = self.books.orders.at(*cursor);
                 self.ledger.balances.fetch(order.held_balance);
                 self.ledger.balances.fetch(order.other_balance);
                 self.books.fetch_order_entry(order.id);
                 self.books.orders.fetch(order.next);
                 *cursor = order.next;
+                more |= order.next;
+            }
+            if more == NIL {
+                break;
             }
         }
         levels

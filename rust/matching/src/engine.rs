@@ -50,20 +50,34 @@ impl Engine {
         records: &[[u8; COMMAND_SIZE]],
         mut answer: impl FnMut([[u8; 8]; RESULT_SIZE / 8]),
     ) {
+        let mut commands = [Command::default(); GROUP];
         for group in records.chunks(GROUP) {
-            if group.len() > 1 && self.is_large() {
-                self.read_commands_ahead(group);
+            for (record, command) in group.iter().zip(&mut commands) {
+                *command = Command::from_record(record);
             }
-            for record in group {
+            let commands = commands.get(..group.len()).unwrap_or_default();
+            if self.is_large() {
+                self.read_commands_ahead(commands);
+            }
+            for command in commands {
                 let before = self.event_sequence;
-                let outcome = self.apply(&Command::from_record(record));
+                let outcome = self.apply(command);
                 let events = u32::try_from(self.event_sequence - before).unwrap_or(u32::MAX);
                 answer(outcome.to_record(events));
             }
         }
     }
 
-    /// Applies one command.
+    /// Applies one command that comes alone.
+    #[inline]
+    pub fn apply_single(&mut self, command: &Command) -> Outcome {
+        if self.is_large() {
+            self.read_commands_ahead(std::slice::from_ref(command));
+        }
+        self.apply(command)
+    }
+
+    /// Applies one command, without reading ahead.
     #[inline]
     pub fn apply(&mut self, command: &Command) -> Outcome {
         self.command_sequence += 1;

@@ -44,7 +44,7 @@ impl RustCore {
         if self.engine.events.len() > UNDRAINED_BYTES_MAX {
             return Err(PyBufferError::new_err("too many events wait: call drain_events()"));
         }
-        Ok(self.engine.apply(command).code as u16)
+        Ok(self.engine.apply_single(command).code as u16)
     }
 
     fn order_row(&self, order: &Order) -> OrderRow {

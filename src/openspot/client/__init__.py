@@ -29,6 +29,7 @@ from openspot.client.records import (
 )
 from openspot.client.rest import OpenSpotClient
 from openspot.client.stream import Push, Reconnected, Stream
+from openspot.client.transport import RetryPolicy
 
 __all__ = [
     "ApiError",
@@ -45,6 +46,7 @@ __all__ = [
     "Page",
     "Push",
     "Reconnected",
+    "RetryPolicy",
     "Session",
     "Stream",
     "StreamClosedError",

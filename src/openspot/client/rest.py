@@ -49,7 +49,7 @@ class OpenSpotClient:
         timeout_s: float = 15.0,
         retry: RetryPolicy = DEFAULT_RETRY,
     ) -> None:
-        self._transport = Transport(base_url + PREFIX, timeout_s, retry)
+        self._transport = Transport(base_url.rstrip("/") + PREFIX, timeout_s, retry)
         self._ws_url = ws_url
         self._tokens: Session | None = None
         self._renewing = asyncio.Lock()

@@ -50,7 +50,7 @@ class Transport:
     """Sends requests to one base address."""
 
     def __init__(self, base_url: str, timeout_s: float, retry: RetryPolicy) -> None:
-        self._base_url = base_url.rstrip("/")
+        self._base_url = base_url
         self._timeout = aiohttp.ClientTimeout(total=timeout_s)
         self._retry = retry
         self._session: aiohttp.ClientSession | None = None

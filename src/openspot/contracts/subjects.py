@@ -30,6 +30,10 @@ MARKETDATA_TICKER = "marketdata.ticker"
 MARKETDATA_ORDERBOOK = "marketdata.orderbook"
 MARKETDATA_TRADE = "marketdata.trade"
 
+# Buckets
+SESSIONS_REVOKED_BUCKET = "sessions-revoked"
+"""Keys are the ids of sessions that were ended; an entry lives as long as an access token of the session could."""
+
 # Queue groups
 ORDER_ROUTER_QUEUE = "order-router"
 LEDGER_QUEUE = "ledger-service"

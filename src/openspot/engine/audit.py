@@ -70,21 +70,19 @@ def verify(journal_path: Path, core: str = "auto") -> VerifyReport:
 
         def counted() -> Iterator[Batch]:
             nonlocal batches
-            for batch in reader.read():
-                batches += 1
-                yield batch
+            try:
+                for batch in reader.read():
+                    batches += 1
+                    yield batch
+            except JournalDamagedError as error:
+                problems.append(str(error))
 
-        try:
-            for commands, notes in joined(counted(), frozenset(snapshots)):
-                machine.register(commands, notes)
-                machine.apply(commands, notes)
-                expected = snapshots.pop(machine.core.command_sequence, None)
-                if expected is not None and machine.core.state_hash() != expected:
-                    problems.append(
-                        f"the snapshot behind command {machine.core.command_sequence} differs from a replay"
-                    )
-        except JournalDamagedError as error:
-            problems.append(str(error))
+        for commands, notes in joined(counted(), frozenset(snapshots)):
+            machine.register(commands, notes)
+            machine.apply(commands, notes)
+            expected = snapshots.pop(machine.core.command_sequence, None)
+            if expected is not None and machine.core.state_hash() != expected:
+                problems.append(f"the snapshot behind command {machine.core.command_sequence} differs from a replay")
         problems += [f"no batch ends with command {sequence}, where a snapshot was taken" for sequence in snapshots]
         return VerifyReport(
             path=str(journal_path),

@@ -64,6 +64,10 @@ class Engine:
         )
         self.door = Door(self.machine, self.sequencer)
         self.journal_path = journal.path
+        self.state_hash = self.machine.core.state_hash()
+        """The core's state hash at the start or at the newest snapshot, whichever is later; it is too dear for more."""
+        self.state_hash_commands = self.machine.core.command_sequence
+        """Behind which command that was."""
         self._journal = journal
         self._snapshot_sequence = recovered.snapshot_sequence
         self._snapshot: asyncio.Task[None] | None = None
@@ -141,16 +145,18 @@ class Engine:
         # A snapshot that is ahead of the event store would be of no use to a start.
         await self.events.flush()
 
-        def write() -> Path:
+        def write() -> tuple[Path, str]:
             state_hash = hashlib.sha256(core_bytes).hexdigest()
             header = SnapshotHeader(self.epoch, sequence, event_sequence, state_hash, checksum, len(core_bytes))
-            return write_snapshot(self.journal_path.with_name(SNAPSHOTS), Snapshot(header, core_bytes, rest))
+            path = write_snapshot(self.journal_path.with_name(SNAPSHOTS), Snapshot(header, core_bytes, rest))
+            return path, state_hash
 
         try:
-            path = await asyncio.get_running_loop().run_in_executor(None, write)
+            path, self.state_hash = await asyncio.get_running_loop().run_in_executor(None, write)
         except OSError as error:
             log.error("a snapshot could not be written", reason=str(error))
             return
+        self.state_hash_commands = sequence
         seconds = time.perf_counter() - started
         metrics.SNAPSHOT_SECONDS.observe(seconds)
         log.info(

@@ -9,7 +9,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from openspot.engine.event_batch import EventBatch
-from openspot.engine.event_store import EventStore, EventStoreError
+from openspot.engine.event_store import EventStore
 from openspot.kit.log import get_logger
 
 log = get_logger("event_log")
@@ -110,8 +110,8 @@ class EventLog:
             batches, self._unwritten = self._unwritten, []
             try:
                 await loop.run_in_executor(self._threads, self._store.append, batches, self._retention)
-            except EventStoreError as error:
-                log.error("events are no longer kept on disk", reason=str(error))
+            except Exception as error:
+                log.exception("events are no longer kept on disk")
                 self.fault = f"{error}; events of this time can be replayed after a restart"
                 self._unwritten = []
                 self._events_unwritten = 0

@@ -23,8 +23,8 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 CODE_NAMES: dict[int, str] = {int(code): code.name for code in ResultCode}
 _STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
-_TAKER_FEE_BPS = struct.Struct("<104xi")
-"""Of an ACCEPTED event: the taker fee that the order carries."""
+_TIME_AND_FEE = struct.Struct("<24xQ72xi")
+"""Of the first event of a PLACE, ACCEPTED or REJECT: its time, and the taker fee that an order carries."""
 
 
 async def abort_stopped(context: Context, error: EngineStoppedError) -> NoReturn:
@@ -178,7 +178,9 @@ def _answers(asked: Sequence[pb.PlaceOrderRequest], outcome: Outcome) -> list[pb
     """The answers to orders that the core got."""
     answers = []
     sequence, event_index = outcome.events_before, outcome.event_index
-    records, timestamp = outcome.applied.events.records, outcome.time_ns // NANOSECONDS_PER_MS
+    records = outcome.applied.events.records
+    # The orders of one call came at one time.
+    timestamp = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)[0] // NANOSECONDS_PER_MS
     names, response = CODE_NAMES, pb.PlaceOrderResponse
     for order, (code, status, _, events, filled, remaining, low, high) in zip(
         asked, RESULT.iter_unpack(outcome.results), strict=True
@@ -187,7 +189,7 @@ def _answers(asked: Sequence[pb.PlaceOrderRequest], outcome: Outcome) -> list[pb
         notional_text = fee_text = "0"
         if filled:
             notional = low | high << 64
-            (fee_bps,) = _TAKER_FEE_BPS.unpack_from(records, event_index * EVENT_SIZE)
+            _, fee_bps = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)
             notional_text, fee_text = amount_to_text(notional), amount_to_text(fee_amount(notional, fee_bps))
         event_index += events
         answers.append(

@@ -9,8 +9,8 @@ from starlette.routing import BaseRoute, Route
 from openspot.engine.administration import Administration, AdministrationError
 from openspot.engine.directory import Currency
 from openspot.engine.engine import Engine
-from openspot.engine.http_api import ServiceKeys, error_response, market_view
-from openspot.engine.schemas import CurrencyBody, CurrencyChange, SymbolBody, SymbolChange, read_body
+from openspot.engine.http_api import ServiceKeys, body_of, error_response, market_view
+from openspot.engine.schemas import CurrencyBody, CurrencyChange, SymbolBody, SymbolChange
 
 
 def currency_view(currency: Currency) -> dict[str, Any]:
@@ -33,7 +33,7 @@ class HttpAdmin:
     async def symbols(self, request: Request) -> Response:
         """GET: the list. POST: a new symbol."""
         if request.method == "POST":
-            body = read_body(await request.body(), SymbolBody)
+            body = await body_of(request, SymbolBody)
             return JSONResponse(market_view(await self._administration.create_symbol(body)), 201)
         specs = sorted(self._directory.symbols.values(), key=lambda spec: spec.symbol_id)
         return JSONResponse([market_view(spec) for spec in specs])
@@ -46,7 +46,7 @@ class HttpAdmin:
         except AdministrationError as error:
             return error_response(404, str(error), error.code.name)
         if request.method in ("PUT", "PATCH"):
-            spec = await self._administration.change_symbol(name, read_body(await request.body(), SymbolChange))
+            spec = await self._administration.change_symbol(name, await body_of(request, SymbolChange))
         elif request.method == "DELETE":
             spec = await self._administration.delete_symbol(name)
         return JSONResponse(market_view(spec))
@@ -54,7 +54,7 @@ class HttpAdmin:
     async def currencies(self, request: Request) -> Response:
         """GET: the list. POST: a new currency."""
         if request.method == "POST":
-            body = read_body(await request.body(), CurrencyBody)
+            body = await body_of(request, CurrencyBody)
             return JSONResponse(currency_view(await self._administration.create_currency(body)), 201)
         currencies = sorted(self._directory.currencies.values(), key=lambda currency: currency.currency_id)
         return JSONResponse([currency_view(currency) for currency in currencies])
@@ -67,7 +67,7 @@ class HttpAdmin:
         except AdministrationError as error:
             return error_response(404, str(error), error.code.name)
         if request.method in ("PUT", "PATCH"):
-            change = read_body(await request.body(), CurrencyChange)
+            change = await body_of(request, CurrencyChange)
             currency = await self._administration.change_currency(name, change)
         elif request.method == "DELETE":
             currency = await self._administration.delete_currency(name)

@@ -28,7 +28,7 @@ from openspot.engine.event_render import NANOSECONDS_PER_MS
 from openspot.engine.event_stream import EventStream
 from openspot.engine.grpc_accounts import money_answer
 from openspot.engine.market_views import Level, book_levels, lot_text, tick_text
-from openspot.engine.schemas import BodyError, DepositBody, read_body
+from openspot.engine.schemas import BODY_BYTES_MAX, Body, BodyError, DepositBody, read_body
 from openspot.engine.sequencer import EngineStoppedError
 from openspot.kit.health import Health
 from openspot.kit.settings import Settings
@@ -76,6 +76,16 @@ class ServiceKeys:
             return error_response(401, fault, "UNAUTHORIZED") if fault else await handler(request)
 
         return guarded
+
+
+async def body_of(request: Request, body_type: type[Body]) -> Body:
+    """The request's body. Raises BodyError, also for one that is too long, without reading all of it."""
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > BODY_BYTES_MAX:
+            raise BodyError(f"body must not be longer than {BODY_BYTES_MAX} bytes")
+    return read_body(bytes(content), body_type)
 
 
 def error_response(status: int, message: str, code: str) -> JSONResponse:
@@ -141,7 +151,7 @@ class HttpApi:
 
     async def deposit(self, request: Request) -> Response:
         """POST /api/v1/accounts/deposit."""
-        body = read_body(await request.body(), DepositBody)
+        body = await body_of(request, DepositBody)
         if len(body.reference) > REFERENCE_LENGTH_MAX:
             return error_response(400, f"reference must have at most {REFERENCE_LENGTH_MAX} letters", "BAD_REQUEST")
         amount = decimal_to_text(body.amount)

@@ -95,6 +95,13 @@ class OrderMemory:
         if external_id:
             del self.ids[external_id]
 
+    def make_room(self, order_id: int, external_id: str) -> None:
+        """Forget ended orders under these ids: a replay with a larger bound than of old may still have them."""
+        known = {order_id} & self.entries.keys() | {self.ids[name] for name in {external_id} & self.ids.keys()}
+        for number in known:
+            self._ended.remove(number)
+            self._forget(number)
+
     @property
     def open_count(self) -> int:
         """How many orders are open, those included that are still on their way to the core."""

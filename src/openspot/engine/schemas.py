@@ -98,8 +98,6 @@ class SymbolChange(_Body, frozen=True, kw_only=True):
 
 def read_body(content: bytes, body_type: type[Body]) -> Body:
     """The body, with values transformed to their declared types. Raises BodyError naming field and reason."""
-    if len(content) > BODY_BYTES_MAX:
-        raise BodyError(f"body must not be longer than {BODY_BYTES_MAX} bytes")
     try:
         return msgspec.json.decode(content, type=body_type, strict=False)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -53,7 +53,6 @@ class Outcome(NamedTuple):
     results: bytes
     applied: Applied
     event_index: int
-    time_ns: int
 
     @property
     def events_before(self) -> int:
@@ -106,7 +105,7 @@ class Sequencer:
         self._waiting_count = 0
         self._in_flight: _Batch | None = None
         self._commit_scheduled = False
-        self._commit_started = self._loop.time()
+        self._commit_started = time.monotonic()
         self._arrived = 0
         self._rate = 0.0
         # Submissions a second, smoothed.
@@ -145,9 +144,8 @@ class Sequencer:
     def submit(self, commands: bytes, notes: Sequence[Note]) -> asyncio.Future[Outcome]:
         """Take commands, in order and in one commit; the future is done when they are durable and applied.
 
-        The caller has called `admit` and registered their names since without awaiting anything. At most
-        `batch_max` commands. The future fails with EngineStoppedError if they were not taken, or if that
-        is not known.
+        The caller has called `admit` and registered their names since without awaiting anything. The future
+        fails with EngineStoppedError if they were not taken, or if that is not known.
         """
         future: asyncio.Future[Outcome] = self._loop.create_future()
         self._waiting.append(_Submission(commands, notes, future))
@@ -184,7 +182,7 @@ class Sequencer:
         share it, it waits until GATHER_S after the one before.
         """
         self._commit_scheduled = True
-        delay = self._commit_started + GATHER_S - self._loop.time()
+        delay = self._commit_started + GATHER_S - time.monotonic()
         if delay > 0 and self._rate > GATHER_RATE_MIN and self._waiting_count < self._batch_max:
             self._loop.call_later(delay, self._commit_waiting)
         else:
@@ -194,13 +192,14 @@ class Sequencer:
         self._commit_scheduled = False
         if not self._waiting:
             return
-        now = self._loop.time()
+        now = time.monotonic()
         arrival_rate = self._arrived / max(now - self._commit_started, _RATE_SPAN_MIN_S)
         self._rate += (arrival_rate - self._rate) * _RATE_WEIGHT
         self._commit_started, self._arrived = now, 0
         submissions: list[_Submission] = []
         notes: list[Note] = []
-        while self._waiting and len(notes) + len(self._waiting[0].notes) <= self._batch_max:
+        # A submission beyond the bound goes alone: it is one commit by its caller's wish.
+        while self._waiting and (not notes or len(notes) + len(self._waiting[0].notes) <= self._batch_max):
             submission = self._waiting.popleft()
             submissions.append(submission)
             notes.extend(submission.notes)
@@ -248,7 +247,7 @@ class Sequencer:
             end = position + len(submission.notes) * RESULT_SIZE
             own = results[position:end]
             if not submission.future.done():
-                submission.future.set_result(Outcome(own, applied, event_index, batch.time_ns))
+                submission.future.set_result(Outcome(own, applied, event_index))
             event_index += metrics.event_count(own)
             position = end
 

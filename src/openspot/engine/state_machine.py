@@ -80,12 +80,14 @@ class StateMachine:
 
     def register(self, commands: bytes, notes: Sequence[Note]) -> None:
         """Take in the names and order ids of commands from the journal, as the door did when they came."""
-        account_or_new, open_order = self.directory.account_or_new, self.orders.open
+        account_or_new, orders = self.directory.account_or_new, self.orders
         for fields, note in zip(COMMAND.iter_unpack(commands), notes, strict=True):
             kind = fields[0]
             if kind == _PLACE:
                 _, side, order_type, _, symbol, time_ns, order_id, account, price, quantity, _, _ = fields
-                open_order(order_id, (note[0], account, symbol, side, order_type, price, quantity, time_ns))
+                if order_id in orders.entries or note[0] in orders.ids:
+                    orders.make_room(order_id, note[0])
+                orders.open(order_id, (note[0], account, symbol, side, order_type, price, quantity, time_ns))
             elif kind in PARTICIPANT_KINDS:
                 number = account_or_new(note[0])
                 assert number == fields[7], "a replay gives every participant its old account number"

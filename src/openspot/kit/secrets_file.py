@@ -7,7 +7,7 @@ import secrets
 from openspot.kit.settings import Settings
 
 FILE_NAME = "secrets.json"
-GENERATED = ("jwt_secret", "engine_api_key", "engine_api_secret", "admin_password")
+GENERATED = ("jwt_secret", "engine_api_key", "engine_api_secret", "admin_password", "admin_token_secret")
 
 
 def with_secrets(settings: Settings) -> Settings:

@@ -68,6 +68,14 @@ class Settings(BaseSettings):
     )
     admin_id: str = Field(default="admin", description="First SUPER_ADMIN of the engine")
     admin_password: str = Field(default="", description="Its password; empty: generated and printed once")
+    admin_token_secret: str = Field(
+        default="", description="HS256 secret of the engine's administration tokens; empty: generated"
+    )
+    admin_token_s: int = Field(default=28_800, ge=1, description="Life of an administration token")
+    console_origins: str = Field(
+        default="http://127.0.0.1:3000,http://localhost:3000",
+        description="Origins, with commas, whose pages may call the engine's HTTP",
+    )
 
     # Router
     honour_time_in_force: bool = Field(default=False, description="Send IOC and FOK limit orders as such")

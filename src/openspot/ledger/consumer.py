@@ -7,18 +7,27 @@ was published, or was killed in the middle of it.
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import nats
+import nats.errors
+import nats.js.errors
+from nats.js.api import AckPolicy, ConsumerConfig
+
 from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTrade
 from openspot.contracts.streams import TRADES
-from openspot.kit.bus import Bus
+from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.log import get_logger
+from openspot.kit.settings import Settings
 
 DURABLE = "ledger-settlement"
+DELIVERY_SUBJECT = f"deliver.{DURABLE}"
 BATCH_MAX = 1000
 LANES = 2
 """Batches under way in one process: while one waits for the disk or the bus, the other is prepared."""
 ACKNOWLEDGE_WAIT_S = 10.0
 """After this time without an acknowledgement another process gets the trade: its holder may have been killed."""
+UNACKNOWLEDGED_MAX = 4 * BATCH_MAX
+"""Trades handed out to all processes together: it bounds what waits in each."""
 RESTART_PAUSE_S = 1.0
 
 Settle = Callable[[list[ExecutedTrade]], Awaitable[None]]
@@ -29,6 +38,34 @@ log = get_logger("settlement")
 
 class SettlementError(Exception):
     """Trades are not being settled at this moment."""
+
+
+async def ensure_consumer(settings: Settings) -> None:
+    """Make the durable consumer, or leave it as it is. Raises BusUnavailableError.
+
+    It delivers to a subject of its own name. Otherwise the process that consumes first makes it deliver to an inbox
+    of its own, and of two processes that begin at the same moment, one listens to an inbox that gets nothing.
+    """
+    config = ConsumerConfig(
+        durable_name=DURABLE,
+        deliver_group=DURABLE,
+        deliver_subject=DELIVERY_SUBJECT,
+        filter_subject=subjects.TRADES_EXECUTED,
+        ack_policy=AckPolicy.EXPLICIT,
+        ack_wait=ACKNOWLEDGE_WAIT_S,
+        max_deliver=-1,
+        max_ack_pending=UNACKNOWLEDGED_MAX,
+    )
+    try:
+        client = await nats.connect(
+            settings.nats_url or f"nats://127.0.0.1:{settings.nats_port}", connect_timeout=2, allow_reconnect=False
+        )
+        try:
+            await client.jetstream(timeout=settings.request_timeout_s).add_consumer(TRADES.name, config)
+        finally:
+            await client.close()
+    except (OSError, nats.errors.Error, nats.js.errors.Error, TimeoutError) as error:
+        raise BusUnavailableError(f"the consumer {DURABLE} cannot be made: {error!r}") from error
 
 
 class TradeConsumer:

@@ -30,7 +30,7 @@ from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.orders.routes import order_routes, place_directly
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.pipeline import Pipeline, PipelineLimits
-from openspot.rest_edge.throttle import Throttle
+from openspot.rest_edge.throttle import RATE_LIMIT_HEADERS, Throttle
 
 BODY_S_MAX = 10.0
 _REQUEST_ID_PREFIX_LENGTH = 8
@@ -70,7 +70,7 @@ def make_app(settings: Settings, services: Services, *, direct: bool = True) -> 
         allow_origins=origins,
         allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
         allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
-        expose_headers=["X-Request-Id", NEXT_CURSOR, "Retry-After"],
+        expose_headers=["X-Request-Id", NEXT_CURSOR, "Retry-After", *RATE_LIMIT_HEADERS],
     )
 
 
@@ -82,6 +82,7 @@ def _routed_app(services: Services) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     for kind in (HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, answer_error)

@@ -80,7 +80,8 @@ class EngineHttp:
 
     async def check(self) -> None:
         """Raise EngineUnavailableError unless the engine is healthy."""
-        await self._get("/health", Any)
+        if await self._get("/health", Any) is None:
+            raise EngineUnavailableError("the engine has no /health")
 
     async def markets(self) -> list[EngineMarket]:
         """The specifications of all symbols. Raises EngineUnavailableError."""

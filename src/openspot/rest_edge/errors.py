@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.rest_edge.context import context_of
 from openspot.rest_edge.validation import messages_of
 
@@ -92,6 +93,8 @@ def as_edge_error(error: Exception) -> EdgeError:
         if error.status_code == 405:
             return EdgeError(405, "the route does not take this method", headers=headers)
         return EdgeError(error.status_code, str(error.detail), headers=headers)
+    if isinstance(error, TRANSIENT_ERRORS):
+        return service_unavailable("the database does not answer at this moment")
     return EdgeError(500, "internal error")
 
 

@@ -209,15 +209,13 @@ class Pipeline:
 
     async def _answer_error(self, error: Exception, send: Send, context: RequestContext) -> None:
         known = as_edge_error(error)
-        if known.status_code == 500:
+        if known is not error and known.status_code >= 500:
             FAULTS.inc()
-            log.error(
-                "request failed",
-                exc_info=error,
-                request_id=context.request_id,
-                method=context.method,
-                path=context.path,
-            )
+            about = {"request_id": context.request_id, "method": context.method, "path": context.path}
+            if known.status_code == 500:
+                log.error("request failed", exc_info=error, **about)
+            else:
+                log.warning("request failed", error=repr(error), **about)
         if context.status:
             return
         headers = [(name.lower().encode(), value.encode()) for name, value in (known.headers or {}).items()]

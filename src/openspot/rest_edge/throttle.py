@@ -38,6 +38,10 @@ class Tier:
 TIERS = (Tier("short", 10, 1), Tier("medium", 50, 10), Tier("long", 200, 60))
 """The edge's tiers (Document A 8)."""
 
+RATE_LIMIT_HEADERS = tuple(
+    f"X-RateLimit-{figure}-{tier.name}" for figure in ("Limit", "Remaining", "Reset") for tier in TIERS
+)
+
 
 @dataclass(frozen=True, slots=True)
 class TierState:
@@ -201,4 +205,6 @@ def make_throttle(address: str, tiers: Sequence[Tier] = TIERS) -> Throttle:
     """
     if address.startswith("memory://"):
         return MemoryThrottle(tiers)
-    return SharedThrottle(storage_from_string(f"async+{address}", wrap_exceptions=True), tiers)
+    # Of the clients that limits can use, redis-py is the one that Redis itself keeps.
+    choice = {"implementation": "redispy"} if address.startswith("redis") else {}
+    return SharedThrottle(storage_from_string(f"async+{address}", wrap_exceptions=True, **choice), tiers)

@@ -111,6 +111,11 @@ class Body(BaseModel):
     )
 
 
+def example(fields: dict[str, Any]) -> ConfigDict:
+    """Configuration of a body whose OpenAPI schema shows `fields` as its example."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
 class Answer(BaseModel):
     """Base of documented answers: camelCase, exactly the fields that are named."""
 

@@ -7,6 +7,7 @@ are given  4. bring the database up to date  5. start the services  6. wait unti
 import asyncio
 import contextlib
 import fcntl
+import json
 import shutil
 import signal
 import tempfile
@@ -25,7 +26,7 @@ from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, free_po
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.services import ADDRESSES, SERVICES
 from openspot.up.state import end_leftovers, write_state
-from openspot.up.supervisor import Child
+from openspot.up.supervisor import Child, ChildFailedError
 
 log = get_logger("up")
 
@@ -137,7 +138,10 @@ class Platform:
             for other in child.service.after:
                 await ready[other].wait()
             await child.start()
-            await child.await_ready()
+            try:
+                await child.await_ready()
+            except ChildFailedError as error:
+                raise StartError(f"{error}; {self._last_fault(child.service.name)}") from error
             ready[child.service.name].set()
             self._console.print(f"[green]✓[/green] {child.service.title}")
 
@@ -149,6 +153,14 @@ class Platform:
         except TimeoutError as error:
             waiting = ", ".join(name for name, event in ready.items() if not event.is_set())
             raise StartError(f"not ready after {READY_TIMEOUT_S:.0f} s: {waiting}; see {self.log_path}") from error
+
+    def _last_fault(self, service: str) -> str:
+        """The newest error that a service logged, and where to read more."""
+        for line in reversed(self.log_path.read_text("utf-8", "replace").splitlines()):
+            if f'"service": "{service}"' in line and '"level": "error"' in line:
+                fault = json.loads(line)
+                return f"{fault.get('error') or fault['event']} (more in {self.log_path})"
+        return f"see {self.log_path}"
 
     def _addresses(self) -> dict[str, str]:
         return {name: address(self.settings) for name, address in ADDRESSES}

@@ -8,6 +8,7 @@ from typing import Any
 
 import psutil
 
+from openspot.kit.secrets_file import GENERATED
 from openspot.kit.settings import Settings
 
 FILE_NAME = "state.json"
@@ -25,9 +26,7 @@ class PlatformState:
 
 def write_state(settings: Settings, pids: dict[str, int], addresses: dict[str, str]) -> None:
     """Replace the state file. It holds addresses with credentials, so its owner alone may read it."""
-    public = settings.model_dump(
-        mode="json", exclude={"jwt_secret", "engine_api_key", "engine_api_secret", "admin_password"}
-    )
+    public = settings.model_dump(mode="json", exclude=set(GENERATED))
     state = PlatformState(os.getpid(), pids, addresses, public)
     path = settings.data_dir / FILE_NAME
     draft = path.with_suffix(".tmp")

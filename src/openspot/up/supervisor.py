@@ -18,7 +18,13 @@ RESTART_PAUSE_S_MAX = 10.0
 STEADY_S = 30.0
 """A child that lived this long is restarted without a longer pause."""
 STOP_TIMEOUT_S = 15.0
+RESTARTS_BEFORE_READY_MAX = 2
+"""A child that ends more often than this before it was ever ready will not come up by itself."""
 _HTTP_TIMEOUT_S = 3.0
+
+
+class ChildFailedError(Exception):
+    """A child ends again and again and was never ready."""
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
@@ -100,8 +106,10 @@ class Child:
                 await self._spawn()
 
     async def await_ready(self) -> None:
-        """Return when `/ready` answers 200."""
+        """Return when `/ready` answers 200. Raises ChildFailedError if the child keeps ending instead."""
         while not await is_ready(self._settings.host, self.service.ready_port(self._settings)):
+            if self.restarts > RESTARTS_BEFORE_READY_MAX:
+                raise ChildFailedError(f"{self.service.title} ends again and again")
             await asyncio.sleep(0.05)
 
     async def stop(self) -> None:

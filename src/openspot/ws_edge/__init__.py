@@ -22,7 +22,7 @@ An open connection has missed nothing. Where the edge cannot hold to that, it cl
 | 1009 | a client message above the size limit |
 | 1012 | the service stops |
 | 1013 | the client reads too slowly, or the edge lost its place on the bus: connect again |
-| 4401 | the access token has expired |
+| 4401 | the access token has expired, or its session has ended |
 | 4408 | no message from the client within the idle time |
 
 The idle time counts the client's own messages; an answered protocol ping is none, for it says nothing of the

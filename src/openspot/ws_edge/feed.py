@@ -10,10 +10,11 @@ only, and an order's `filled` must not overtake its `created`.
 
 from collections.abc import Callable
 
-import nats
 import nats.errors
+import nats.js.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.js.kv import KeyValue
 
 from openspot.contracts import subjects
 from openspot.kit.bus import BusUnavailableError
@@ -27,6 +28,7 @@ from openspot.ws_edge.metrics import BUS_GAPS
 PENDING_MESSAGES_MAX = 65_536
 PENDING_BYTES_MAX = 64 * 1024 * 1024
 """What may wait of one subscription; beyond it the library drops events, which is a gap."""
+SESSION_CHECK_TIMEOUT_S = 2.0
 _LOGGED_BYTES_MAX = 200
 
 Forward = Callable[[str, bytes], None]
@@ -42,6 +44,7 @@ class Feed:
         self._hub = hub
         self._on_gap = on_gap
         self._client = Client()
+        self._ended_sessions: KeyValue | None = None
         self._ready = False
 
     async def start(self) -> None:
@@ -75,8 +78,22 @@ class Feed:
         await self._subscribe("orders.*.>", self._hub.order_event)
         await self._subscribe(subjects.ORDERS_CREATED, self._hub.order_event)
         await self._subscribe(f"{subjects.BALANCES_UPDATED}.*", self._hub.balance_event)
+        await self._subscribe(f"$KV.{subjects.SESSIONS_REVOKED_BUCKET}.*", self._hub.session_ended)
         await self._client.flush()
         self._ready = True
+
+    async def session_has_ended(self, session_id: str) -> bool:
+        """Whether a session was ended within the life of its access tokens. Raises BusUnavailableError."""
+        try:
+            if self._ended_sessions is None:
+                jetstream = self._client.jetstream(timeout=SESSION_CHECK_TIMEOUT_S)
+                self._ended_sessions = await jetstream.key_value(subjects.SESSIONS_REVOKED_BUCKET)
+            await self._ended_sessions.get(session_id)
+        except (nats.js.errors.BucketNotFoundError, nats.js.errors.KeyNotFoundError):
+            return False
+        except (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError) as error:
+            raise BusUnavailableError(f"ended sessions cannot be looked up: {error!r}") from error
+        return True
 
     def _note_gap(self, reason: str) -> None:
         BUS_GAPS.inc()

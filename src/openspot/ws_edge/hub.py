@@ -4,20 +4,22 @@ Nothing here waits: an event is handed to its clients before the next one is loo
 the order in which the bus gave them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
 import msgspec
 
 from openspot.ws_edge.channels import BALANCE_EVENT, BALANCES_CHANNEL, ORDERS_CHANNEL, market_channel, order_event
-from openspot.ws_edge.connection import EdgeConnection, text_frame
+from openspot.ws_edge.connection import TOKEN_EXPIRED, EdgeConnection, text_frame
 from openspot.ws_edge.metrics import PUSHES, SUBSCRIPTIONS
 from openspot.ws_edge.schemas import BalanceHead, MarketHead, MarketPush, OrderHead, OrderIdentity, UserPush
 
 RECENT_MAX = 16_384
-"""Order events that are remembered to drop their repeats."""
+"""Order events that are remembered to drop their repeats, and ended sessions to refuse a late join."""
 
 Head = TypeVar("Head")
+
+SESSION_ENDED = "the session has ended"
 
 _encode = msgspec.json.Encoder().encode
 _market_head = msgspec.json.Decoder(MarketHead).decode
@@ -34,10 +36,13 @@ class RecentKeys:
     """The newest keys, at most `keys_max`."""
 
     def __init__(self, keys_max: int) -> None:
-        self._keys: dict[tuple[str, str, int], None] = {}
+        self._keys: dict[Hashable, None] = {}
         self._keys_max = keys_max
 
-    def add(self, key: tuple[str, str, int]) -> bool:
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._keys
+
+    def add(self, key: Hashable) -> bool:
         """Remember `key`; False if it is remembered already."""
         if key in self._keys:
             return False
@@ -48,11 +53,21 @@ class RecentKeys:
 
 
 class _UserClients:
-    """The connections of one user, and how many balance pushes they were given."""
+    """The connections of one user, how many balances they were told, and the newest version of each asset's."""
 
     def __init__(self) -> None:
         self.connections: set[EdgeConnection] = set()
         self.balance_pushes = 0
+        self._versions: dict[str, int] = {}
+
+    def is_news(self, asset: str, version: int) -> bool:
+        """Whether a balance is newer than what was told; without a version (0) it always is."""
+        if not version:
+            return True
+        is_newer = version > self._versions.get(asset, 0)
+        if is_newer:
+            self._versions[asset] = version
+        return is_newer
 
 
 class Hub:
@@ -63,6 +78,7 @@ class Hub:
         self._channels: dict[str, set[EdgeConnection]] = {}
         self._users: dict[str, _UserClients] = {}
         self._recent = RecentKeys(RECENT_MAX)
+        self._ended_sessions = RecentKeys(RECENT_MAX)
         self.connections: set[EdgeConnection] = set()
 
     # Clients
@@ -72,6 +88,8 @@ class Hub:
         self.connections.add(connection)
         if connection.claims is not None:
             self._users.setdefault(connection.claims.user_id, _UserClients()).connections.add(connection)
+            if connection.claims.session_id in self._ended_sessions:
+                connection.end(TOKEN_EXPIRED, SESSION_ENDED)
 
     def leave(self, connection: EdgeConnection) -> None:
         """Forget a connection and its subscriptions."""
@@ -105,6 +123,14 @@ class Hub:
     def end_all(self, code: int, reason: str) -> int:
         """Begin to close every connection; answers how many of them were open."""
         return sum(connection.end(code, reason) for connection in self.connections)
+
+    def session_ended(self, subject: str, _: bytes) -> None:
+        """Begin to close the connections of a session, which is the last part of `subject`."""
+        session_id = subject.rpartition(".")[2]
+        self._ended_sessions.add(session_id)
+        for connection in self.connections:
+            if connection.claims is not None and connection.claims.session_id == session_id:
+                connection.end(TOKEN_EXPIRED, SESSION_ENDED)
 
     # Events. Each raises MalformedEventError for a payload that it cannot forward.
 
@@ -140,7 +166,7 @@ class Hub:
         self._send(user.connections, _encode(push), ORDERS_CHANNEL)
 
     def balance_event(self, subject: str, payload: bytes) -> None:
-        """Forward a `balances.updated.<userId>` event to its user."""
+        """Forward a `balances.updated.<userId>` event to its user, unless it is out of date."""
         subject_user = subject.rpartition(".")[2]
         user = self._users.get(subject_user)
         if user is None:
@@ -148,6 +174,8 @@ class Hub:
         head = _read(_balance_head, payload)
         if head.user_id != subject_user:
             raise MalformedEventError("the user is not the subject's")
+        if not user.is_news(head.asset, head.version):
+            return
         user.balance_pushes += 1
         push = UserPush(
             BALANCES_CHANNEL, "update", BALANCE_EVENT, user.balance_pushes, head.timestamp, msgspec.Raw(payload)

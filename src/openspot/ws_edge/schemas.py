@@ -171,4 +171,6 @@ class BalanceHead(msgspec.Struct, rename="camel", frozen=True):
     """What the edge reads of a `balances.updated.*` payload."""
 
     user_id: str
+    asset: str
     timestamp: int
+    version: int = 0

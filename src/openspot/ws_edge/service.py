@@ -15,6 +15,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from openspot.kit.bus import BusUnavailableError
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.health import Health, PortTakenError
 from openspot.kit.log import get_logger
@@ -33,7 +34,7 @@ from openspot.ws_edge.connection import (
     text_frame,
 )
 from openspot.ws_edge.feed import Feed
-from openspot.ws_edge.hub import Hub
+from openspot.ws_edge.hub import SESSION_ENDED, Hub
 from openspot.ws_edge.metrics import CONNECTIONS, REFUSED
 from openspot.ws_edge.schemas import (
     Action,
@@ -89,14 +90,19 @@ class Edge:
             return _response(HTTPStatus.OK, exposed, content_type)
         if path != WEBSOCKET_PATH:
             return self._refuse(connection, HTTPStatus.NOT_FOUND, "NOT_FOUND", f"nothing is served at {path}")
-        return self._admit(cast(EdgeConnection, connection), query)
+        return await self._admit(cast(EdgeConnection, connection), query)
 
-    def _admit(self, connection: EdgeConnection, query: str) -> Response | None:
+    async def _admit(self, connection: EdgeConnection, query: str) -> Response | None:
+        unavailable = HTTPStatus.SERVICE_UNAVAILABLE
         try:
-            connection.claims = self._claims(query)
+            claims = connection.claims = self._claims(query)
+            if claims is not None and claims.session_id and await self._feed.session_has_ended(claims.session_id):
+                raise InvalidTokenError(SESSION_ENDED)
         except InvalidTokenError as error:
             return self._refuse(connection, HTTPStatus.UNAUTHORIZED, "INVALID_TOKEN", str(error))
-        unavailable = HTTPStatus.SERVICE_UNAVAILABLE
+        except BusUnavailableError as error:
+            return self._refuse(connection, unavailable, "BUS_UNAVAILABLE", str(error))
+        # Nothing is awaited from here on until the client is in the hub: what it misses, it is told.
         if not self._feed.is_listening:
             return self._refuse(connection, unavailable, "BUS_UNAVAILABLE", "the bus is not connected")
         if len(self._hub.connections) >= self._settings.ws_connections_max:

@@ -7,7 +7,7 @@ from decimal import Decimal
 import grpc.aio
 import pytest
 
-from openspot.client import ApiError, OpenSpotClient, Push
+from openspot.client import ApiError, OpenSpotClient, Push, StreamClosedError
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc
 from openspot.kit.settings import Settings
 from tests.support.in_process_platform import running
@@ -170,7 +170,10 @@ async def test_a_session_is_renewed_and_ended(platform: Settings) -> None:
         session = await client.login("session@example.org", PASSWORD)
         client.resume(type(session)("not.a.token", session.refresh_token, 1, session.user_id))
         assert (await client.balance("USD")).total == Decimal(100000)
-        await client.logout()
+        async with client.stream() as stream:
+            await client.logout()
+            with pytest.raises(StreamClosedError, match="4401 the session has ended"):
+                await asyncio.wait_for(anext(aiter(stream)), 5)
         client.resume(session)
         with pytest.raises(ApiError) as ended:
             await client.balances()

@@ -4,6 +4,7 @@ import asyncio
 import random
 import sqlite3
 import struct
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -125,8 +126,14 @@ class Load:
 
 async def check_after(load: Load, engine: EngineClient) -> None:
     """Every answered order and cancel is there, nothing is there twice."""
-    answers = await asyncio.gather(*(engine.find(order_id) for order_id in load.placed))
-    known = dict(zip(load.placed, answers, strict=True))
+    known: dict[int, pb.GetOrderResponse] = {}
+
+    async def find(order_ids: Iterator[int]) -> None:
+        for order_id in order_ids:
+            known[order_id] = await engine.find(order_id)
+
+    remaining = iter(load.placed)
+    await asyncio.gather(*(find(remaining) for _ in range(32)))
     for order_id, answer in load.placed.items():
         found = known[order_id]
         assert found.found, order_id

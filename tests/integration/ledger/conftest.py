@@ -7,6 +7,8 @@ import pytest
 
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
+from openspot.kit.settings import Settings
+from openspot.ledger.consumer import ensure_consumer
 from openspot.ledger.desk import Desk
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
@@ -29,8 +31,9 @@ async def events(bus: Bus, store: LedgerStore) -> AsyncIterator[BalanceEvents]:
 
 
 @pytest.fixture
-def settlement(store: LedgerStore, events: BalanceEvents, bus: Bus) -> Settlement:
-    """Settlement of trades."""
+async def settlement(store: LedgerStore, events: BalanceEvents, bus: Bus, settings: Settings) -> Settlement:
+    """Settlement of trades, whose consumer is there."""
+    await ensure_consumer(settings)
     return Settlement(store, events, bus, system_clock)
 
 

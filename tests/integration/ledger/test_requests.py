@@ -29,7 +29,7 @@ from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
 from openspot.migrations import upgrade
 from openspot.up.embedded_postgres import EmbeddedPostgres
-from tests.support.ledger import BalanceFeed, assert_books_are_right, available, balance, count, posting, trade
+from tests.support.ledger import BalanceFeed, assert_books_are_right, balance, count, posting, trade
 from tests.support.waiting import eventually
 
 MALFORMED = (

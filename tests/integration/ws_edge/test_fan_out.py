@@ -3,11 +3,12 @@
 import asyncio
 import json
 
+import msgspec
 import pytest
 from nats.aio.client import Client
 
 from openspot.contracts.messages import BalanceUpdated, OrderEvent, OrderRecord
-from openspot.kit.bus import Bus
+from openspot.kit.bus import Bus, encode
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
 from tests.support.waiting import eventually
@@ -35,37 +36,40 @@ async def test_a_subscriber_receives_what_is_published_until_it_unsubscribes(
 ) -> None:
     channel = f"{kind}:BTC-USD"
     payload = {"symbol": "BTC-USD", "seq": 42, "timestamp": 1_700_000_000_000, "price": "1.10", "more": [["1", "2"]]}
-    async with open_client(edge) as client:
+    push = {"channel": channel, "type": "update", "seq": 42, "ts": 1_700_000_000_000, "data": payload}
+    # The witness hears everything: what it has heard, the edge has handed to whoever was to hear it.
+    async with open_client(edge) as client, open_client(edge) as witness:
+        await ask(witness, action="subscribe", channel=channel)
         await publish(subject, payload)
+        assert await receive(witness) == push
         await nothing_but_a_pong(client)
         await ask(client, action="subscribe", channel=channel)
         await publish(subject, payload)
-        assert await receive(client) == {
-            "channel": channel,
-            "type": "update",
-            "seq": 42,
-            "ts": 1_700_000_000_000,
-            "data": payload,
-        }
+        assert await receive(client) == push
+        assert await receive(witness) == push
         await publish(subject, {"symbol": "BTC-USD", "seq": 43, "type": "snapshot"})
         snapshot = await receive(client)
         assert (snapshot["type"], snapshot["seq"]) == ("snapshot", 43)
         assert snapshot["ts"] > 1_700_000_000_000
+        assert await receive(witness) == snapshot
         await ask(client, action="unsubscribe", channel=channel)
         await publish(subject, payload)
+        assert await receive(witness) == push
         await nothing_but_a_pong(client)
 
 
 @pytest.mark.spec("A1.1-14", "B4.2-02")
 async def test_one_event_reaches_every_subscriber_of_its_channel_and_no_other(edge: Settings, publish: Publish) -> None:
-    clients = [await open_client(edge) for _ in range(20)]
-    for number, client in enumerate(clients):
-        await ask(client, action="subscribe", channel="trades:BTC-USD" if number % 2 else "trades:ETH-USD")
+    subscribers = [await open_client(edge) for _ in range(10)]
+    others = [await open_client(edge) for _ in range(10)]
+    for clients, channel in ((subscribers, "trades:BTC-USD"), (others, "trades:ETH-USD")):
+        for client in clients:
+            await ask(client, action="subscribe", channel=channel)
     for seq in range(1, 6):
         await publish("marketdata.trade.BTC-USD", {"symbol": "BTC-USD", "seq": seq})
-    for number, client in enumerate(clients):
-        if number % 2:
-            assert [(await receive(client))["seq"] for _ in range(5)] == [1, 2, 3, 4, 5]
+    for client in subscribers:
+        assert [(await receive(client))["seq"] for _ in range(5)] == [1, 2, 3, 4, 5]
+    for client in [*subscribers, *others]:
         await nothing_but_a_pong(client)
         await client.close()
 
@@ -117,7 +121,10 @@ async def test_both_forms_of_orders_created_are_heard_and_the_pair_is_told_once(
         for number in range(3, 30):
             await publish("orders.created", order_event("u1", f"both{number}", number))
             await publish("orders.created.u1", order_event("u1", f"both{number}", number))
-        assert [(await receive(client))["seq"] for _ in range(3, 30)] == list(range(3, 30))
+        # Each form keeps its own order: when the last of both is told, no repeat is on its way.
+        await publish("orders.created", order_event("u1", "last of the one", 30))
+        await publish("orders.created.u1", order_event("u1", "last of the other", 31))
+        assert sorted([(await receive(client))["seq"] for _ in range(3, 32)]) == list(range(3, 32))
         await nothing_but_a_pong(client)
 
 
@@ -154,17 +161,21 @@ async def test_a_balance_reaches_its_user_and_no_one_else(edge: Settings, bus: B
                 "event": "balance.updated",
                 "seq": number,
                 "ts": 1_700_000_000_000,
-                "data": {
-                    "userId": "u1",
-                    "asset": "USD",
-                    "available": f"{number}.5",
-                    "locked": "0",
-                    "transactionId": f"t{number}",
-                    "timestamp": 1_700_000_000_000,
-                },
+                "data": msgspec.json.decode(encode(event)),
             }
         for client in (other, anonymous):
             await nothing_but_a_pong(client)
+
+
+async def test_a_balance_that_is_out_of_date_or_told_already_is_not_told(edge: Settings, publish: Publish) -> None:
+    async with open_as(edge, "u1") as client:
+        for asset, version in (("USD", 5), ("USD", 4), ("BTC", 1), ("USD", 5), ("USD", 6), ("EUR", 0), ("EUR", 0)):
+            await publish("balances.updated.u1", {"userId": "u1", "asset": asset, "timestamp": 1, "version": version})
+        await publish("balances.updated.u1", {"userId": "u1", "asset": "GBP", "timestamp": 1})
+        pushes = [await receive(client) for _ in range(6)]
+        told = [(push["seq"], push["data"]["asset"], push["data"].get("version")) for push in pushes]
+        # A publisher that gives no version is told as it comes.
+        assert told == [(1, "USD", 5), (2, "BTC", 1), (3, "USD", 6), (4, "EUR", 0), (5, "EUR", 0), (6, "GBP", None)]
 
 
 async def test_the_events_of_the_contract_are_understood(edge: Settings, bus: Bus) -> None:
@@ -186,6 +197,11 @@ async def test_trades_executed_and_requests_reach_nobody(edge: Settings, publish
         await publish("trades.executed.BTC-USD", {"symbol": "BTC-USD", "seq": 1, "userId": "u1"})
         await publish("trades.executed", {"symbol": "BTC-USD", "seq": 1})
         await publish("orders.submit", {"userId": "u1", "order": {"orderId": "x", "userId": "u1"}})
+        await publish("orders.get.u1", order_event("u1"))
+        await publish("marketdata.trade.BTC-USD", {"symbol": "BTC-USD", "seq": 2})
+        assert (await receive(client))["seq"] == 2
+        await publish("orders.created.u1", order_event("u1", sequence=3))
+        assert (await receive(client))["seq"] == 3
         await nothing_but_a_pong(client)
 
 
@@ -216,7 +232,7 @@ BAD_EVENTS = [
     ("orders.*.>", "orders.created.u1", b'{"sequence":1,"timestamp":1,"order":{"orderId":"a","userId":"u2"}}'),
     ("orders.*.>", "orders.created.u1", b'{"sequence":1,"timestamp":1,"order":5}'),
     ("orders.created", "orders.created", b'{"sequence":"1","timestamp":1,"order":{}}'),
-    ("balances.updated.*", "balances.updated.u1", b'{"userId":"u2","timestamp":1}'),
+    ("balances.updated.*", "balances.updated.u1", b'{"userId":"u2","asset":"USD","timestamp":1}'),
     ("balances.updated.*", "balances.updated.u1", b""),
 ]
 

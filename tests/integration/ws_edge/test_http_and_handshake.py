@@ -6,6 +6,8 @@ import json
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from openspot.contracts import subjects
+from openspot.kit.bus import Bus
 from openspot.kit.health import PortTakenError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
@@ -131,6 +133,28 @@ async def test_a_token_that_is_not_valid_is_refused_before_the_upgrade(edge: Set
     assert refusal.value.response.status_code == 401
     body = json.loads(refusal.value.response.body)
     assert (body["statusCode"], body["error"], body["code"]) == (401, "Unauthorized", "INVALID_TOKEN")
+
+
+async def test_a_session_that_is_ended_loses_its_connections_and_its_token(edge: Settings, bus: Bus) -> None:
+    async with (
+        open_as(edge, "u1", session_id="session1") as ended,
+        open_as(edge, "u1", session_id="session2") as other,
+        open_as(edge, "u1") as without,
+    ):
+        bucket = await bus.key_value(subjects.SESSIONS_REVOKED_BUCKET, ttl_s=960)
+        await bucket.put("session1", b"")
+        with pytest.raises(ConnectionClosed) as end:
+            await asyncio.wait_for(ended.recv(), 5)
+        assert end.value.rcvd is not None
+        assert (end.value.rcvd.code, end.value.rcvd.reason) == (4401, "the session has ended")
+        for client in (other, without):
+            await nothing_but_a_pong(client)
+    with pytest.raises(InvalidStatus) as refusal:
+        await open_as(edge, "u1", session_id="session1")
+    assert refusal.value.response.status_code == 401
+    assert json.loads(refusal.value.response.body)["message"] == "the session has ended"
+    async with open_as(edge, "u1", session_id="session2") as client:
+        await nothing_but_a_pong(client)
 
 
 async def test_beyond_the_bound_of_connections_a_new_one_is_refused_until_another_ends(settings: Settings) -> None:

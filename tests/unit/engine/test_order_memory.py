@@ -66,6 +66,22 @@ def test_a_snapshot_restores_the_memory_without_what_is_not_durable() -> None:
     assert (smaller.find(6), smaller.find(2) is not None) == (None, True)
 
 
+def test_a_replay_with_more_room_than_of_old_gives_way_to_ids_that_were_forgotten_then() -> None:
+    memory = OrderMemory(10)
+    for number in (1, 2, 3):
+        memory.open(number, entry(f"x{number}"))
+        memory.end(number, FILLED, 0)
+    # With room for one, order 1 and the external id x2 were free again by now.
+    memory.make_room(1, "x2")
+    memory.open(1, entry("x2"))
+    assert memory.find(2) is None
+    assert memory.ids == {"x2": 1, "x3": 3}
+    for number in range(10, 25):
+        memory.open(number, entry(f"x{number}"))
+        memory.end(number, FILLED, 0)
+    assert memory.find(1) == KnownOrder("x2", 2, 1, 1, 1, 100, 50, 9)
+
+
 @pytest.mark.parametrize("content", [b"", b"\x01", b"\x92\x90"])
 def test_what_is_no_snapshot_is_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match="not a snapshot"):

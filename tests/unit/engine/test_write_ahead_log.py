@@ -13,8 +13,8 @@ PAGE = 4096
 FRAME = 24 + PAGE
 
 
-def log_of(tmp_path: Path, commits: int) -> tuple[Path, bytes]:
-    """A database's path and its write-ahead log after so many commits of a row each."""
+def log_of(tmp_path: Path, commits: int) -> tuple[bytes, bytes]:
+    """(database, write-ahead log) after so many commits: the first makes a table, each other adds a row."""
     path = tmp_path / "some.sqlite"
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(f"PRAGMA page_size={PAGE}")
@@ -23,16 +23,15 @@ def log_of(tmp_path: Path, commits: int) -> tuple[Path, bytes]:
     connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, content BLOB)")
     for number in range(commits - 1):
         connection.execute("INSERT INTO rows VALUES (?, zeroblob(100))", (number,))
-    content = path.with_name("some.sqlite-wal").read_bytes()
+    database, log = path.read_bytes(), path.with_name("some.sqlite-wal").read_bytes()
     connection.close()
-    return path, content
+    return database, log
 
 
-def rows_that_sqlite_sees(path: Path, log: bytes, folder: Path) -> int:
+def rows_that_sqlite_sees(database: bytes, log: bytes, folder: Path) -> int:
     folder.mkdir()
     copy = folder / "some.sqlite"
-    # The log holds every page: an empty database file is enough.
-    copy.write_bytes(b"")
+    copy.write_bytes(database)
     copy.with_name("some.sqlite-wal").write_bytes(log)
     connection = sqlite3.connect(copy)
     try:
@@ -85,7 +84,8 @@ def test_commits_behind_a_damaged_one_are_counted(tmp_path: Path) -> None:
 def test_frames_of_an_earlier_round_do_not_count(tmp_path: Path) -> None:
     _, content = log_of(tmp_path, 20)
     old = bytearray(content)
-    for frame in range(12, 20):
+    # The first commit has two frames.
+    for frame in range(13, 21):
         struct.pack_into(">I", old, 32 + frame * FRAME + 8, 12345)
     assert inspect_log(bytes(old)) == LogReport(12, 0, 0)
 
@@ -101,10 +101,10 @@ def test_a_torn_header_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_the_report_agrees_with_what_sqlite_recovers(tmp_path: Path) -> None:
-    path, content = log_of(tmp_path, 12)
+    database, content = log_of(tmp_path, 12)
     for number, frame in enumerate((3, 7, 11)):
         damaged = bytearray(content)
         damaged[32 + frame * FRAME + 1000] ^= 0xFF
-        seen = rows_that_sqlite_sees(path, bytes(damaged), tmp_path / str(number))
+        seen = rows_that_sqlite_sees(database, bytes(damaged), tmp_path / str(number))
         # The first commit made the table.
         assert inspect_log(bytes(damaged)).commits == seen + 1

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from openspot.rest_edge.validation import Answer, Body
+from openspot.rest_edge.validation import Answer, Body, example
 
 EMAIL_LENGTH_MAX = 254
 PASSWORD_LENGTH_MIN = 10
@@ -36,12 +36,16 @@ Password = Annotated[
 class RegisterBody(Body):
     """A new user. The password has 10 to 128 characters and is not the email address."""
 
+    model_config = example({"email": "ada@example.org", "password": "a long pass phrase"})
+
     email: Email
     password: Password
 
 
 class LoginBody(Body):
     """Credentials."""
+
+    model_config = example({"email": "ada@example.org", "password": "a long pass phrase"})
 
     email: Email
     password: Annotated[str, StringConstraints(min_length=1, max_length=PASSWORD_LENGTH_MAX), Field(repr=False)]

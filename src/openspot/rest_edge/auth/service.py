@@ -139,7 +139,7 @@ class AuthService:
         if rotation.fault is not None:
             if rotation.fault is RefreshFault.REUSED:
                 log.warning("a refresh token was used twice: session ended", user_id=rotation.user_id)
-                await self._end(rotation.family_id)
+                await self._end_as_far_as_possible(rotation.family_id)
             code = "REFRESH_TOKEN_REUSED" if rotation.fault is RefreshFault.REUSED else "INVALID_REFRESH_TOKEN"
             raise EdgeError(401, _FAULT_MESSAGES[rotation.fault], code)
         return self._tokens(rotation.user_id, rotation.role, rotation.family_id, token)
@@ -148,13 +148,17 @@ class AuthService:
         """End the session of the token that was sent. 503 if not every process could be told: send it again."""
         if identity.session_id:
             await self._store.revoke_family(identity.session_id, identity.user_id, datetime.now(UTC))
-            await self._end(identity.session_id)
+            try:
+                await self._ended.end(identity.session_id)
+            except SessionsUnavailableError as error:
+                message = "the session has ended here, but the bus does not answer: try again"
+                raise service_unavailable(message) from error
 
-    async def _end(self, session_id: str) -> None:
+    async def _end_as_far_as_possible(self, session_id: str) -> None:
         try:
             await self._ended.end(session_id)
         except SessionsUnavailableError as error:
-            raise service_unavailable("the session has ended here, but the bus does not answer: try again") from error
+            log.warning("the end of a session was not told to other processes", error=str(error))
 
     def _tokens(self, user_id: str, role: str, session_id: str, refresh_token: str) -> Tokens:
         now = int(time.time())

@@ -25,6 +25,7 @@ BUCKET = "sessions-revoked"
 # A clock that is a little behind must not outlive the entry.
 _MARGIN_S = 60
 _WATCH_S = 10.0
+_CANCEL_WAIT_S = 0.2
 _PAUSE_S = 1.0
 _BUS_FAULTS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
 
@@ -72,9 +73,10 @@ class EndedSessions:
 
     async def stop(self) -> None:
         """End the watch."""
-        if self._task is not None:
+        while self._task is not None and not self._task.done():
+            # Before Python 3.12 a cancellation is lost if it meets the arrival of an entry: ask again.
             self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await asyncio.wait({self._task}, timeout=_CANCEL_WAIT_S)
 
     async def _follow(self, watcher: Any) -> None:
         while True:

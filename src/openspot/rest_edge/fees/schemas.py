@@ -4,11 +4,13 @@ from typing import Annotated
 
 from openspot.domain.order import OrderType
 from openspot.rest_edge.orders.schemas import OrderSide
-from openspot.rest_edge.validation import Answer, Body, LowerCase, PositiveDecimal, Symbol
+from openspot.rest_edge.validation import Answer, Body, LowerCase, PositiveDecimal, Symbol, example
 
 
 class EstimateBody(Body):
     """An order to estimate. `price` is used if it is given, else the fixed price of the symbol."""
+
+    model_config = example({"symbol": "BTC-USD", "side": "buy", "type": "market", "quantity": "0.5"})
 
     symbol: Symbol
     side: Annotated[OrderSide, LowerCase]

@@ -63,24 +63,32 @@ class Ticker(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Kept(Generic[Value]):
-    """A value that is made at most once at a time and kept for a moment."""
+    """A value that is made at most once at a time and kept for a moment. Whoever asks meanwhile shares the outcome."""
 
     def __init__(self, make: Callable[[], Awaitable[Value]], now: Callable[[], float] = time.monotonic) -> None:
         self._make = make
         self._now = now
         self._value: Value | None = None
         self._until = 0.0
-        self._lock = asyncio.Lock()
+        self._making: asyncio.Task[Value] | None = None
 
     async def get(self) -> Value:
         """The value; raises what making it raises."""
-        async with self._lock:
-            if self._value is None or self._now() >= self._until:
-                began = self._now()
-                self._value = await self._make()
-                took = self._now() - began
-                self._until = began + took + max(KEPT_S, took / _WORK_SHARE)
+        if self._value is not None and self._now() < self._until:
             return self._value
+        if self._making is None:
+            self._making = asyncio.create_task(self._made())
+        return await asyncio.shield(self._making)
+
+    async def _made(self) -> Value:
+        try:
+            began = self._now()
+            value = await self._make()
+            ended = self._now()
+            self._value, self._until = value, ended + max(KEPT_S, (ended - began) / _WORK_SHARE)
+            return value
+        finally:
+            self._making = None
 
 
 class MarketService:

@@ -18,6 +18,7 @@ from openspot.rest_edge.validation import (
     PositiveDecimal,
     PrintableText,
     Symbol,
+    example,
     messages_of,
     rule_broken,
 )
@@ -44,6 +45,17 @@ class OrderBody(Body):
     A limit order needs `price` and `quantity`. A market order needs `quantity`, or, to buy, `quoteQuantity`: what
     to spend. Stop orders need `stopPrice` too; they are not yet supported and are rejected by the pre-trade check.
     """
+
+    model_config = example(
+        {
+            "symbol": "BTC-USD",
+            "side": "buy",
+            "type": "limit",
+            "quantity": "0.015",
+            "price": "65000.50",
+            "clientOrderId": "my-order-1",
+        }
+    )
 
     symbol: Symbol
     side: Annotated[OrderSide, LowerCase]
@@ -148,6 +160,8 @@ class OrderAnswer(Answer):
 
 class BulkCancelBody(Body):
     """Which of the caller's open orders to cancel: those that fit every given property; without any, all."""
+
+    model_config = example({"symbol": "BTC-USD", "side": "buy"})
 
     symbol: Symbol | None = None
     side: Annotated[OrderSide, LowerCase] | None = None

@@ -100,21 +100,25 @@ class OrderService:
 
     async def get(self, user_id: str, order_id: str) -> OrderRecord:
         """The caller's order: its row, else what the router knows of it."""
-        row = await self._record(user_id, order_id)
-        if row is not None:
-            if row.user_id != user_id:
-                raise _not_found(order_id)
-            return row
+        row, answered = await self._store.get(order_id), self._recent.get(user_id, order_id)
+        if row is None:
+            row = await self._known_to_the_router(user_id, order_id, answered)
+        if row is None or row.user_id != user_id:
+            raise _not_found(order_id)
+        return fresher(row, answered) or row
+
+    async def _known_to_the_router(
+        self, user_id: str, order_id: str, answered: OrderRecord | None
+    ) -> OrderRecord | None:
         try:
             reply = await self._bus.request(subjects.ORDERS_GET, GetOrder(user_id, order_id), GetOrderReply)
         except BusUnavailableError as error:
-            # Without the router nobody can say that there is no such order.
-            raise service_unavailable("the order is not recorded yet, and the order router does not answer") from error
-        if reply.error:
-            raise service_unavailable("the order is not recorded yet, and the order router cannot say")
-        if reply.order is None or reply.order.user_id != user_id:
-            raise _not_found(order_id)
-        return reply.order
+            reply = GetOrderReply(error=str(error))
+        if reply.error is None or answered is not None:
+            return reply.order or answered
+        # Without the router nobody can say that there is no such order.
+        log.warning("order not looked up", order_id=order_id, reason=reply.error)
+        raise service_unavailable("the order is not recorded yet, and the order router cannot say")
 
     async def list_of(
         self, user_id: str, wanted: OrderFilter, limit: int, after: OrderPosition | None

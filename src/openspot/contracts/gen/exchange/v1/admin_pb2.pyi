@@ -79,18 +79,20 @@ class GetExchangeStatsResponse(_message.Message):
     def __init__(self, matching: _Optional[_Union[MatchingStats, _Mapping]] = ..., orders: _Optional[_Union[OrderStats, _Mapping]] = ..., trades: _Optional[_Union[TradeStats, _Mapping]] = ..., participants: _Optional[_Union[ParticipantStats, _Mapping]] = ..., system: _Optional[_Union[SystemStats, _Mapping]] = ...) -> None: ...
 
 class MatchingStats(_message.Message):
-    __slots__ = ("core", "commands", "events", "symbols", "state_hash")
+    __slots__ = ("core", "commands", "events", "symbols", "state_hash", "state_hash_commands")
     CORE_FIELD_NUMBER: _ClassVar[int]
     COMMANDS_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     SYMBOLS_FIELD_NUMBER: _ClassVar[int]
     STATE_HASH_FIELD_NUMBER: _ClassVar[int]
+    STATE_HASH_COMMANDS_FIELD_NUMBER: _ClassVar[int]
     core: str
     commands: int
     events: int
     symbols: int
     state_hash: str
-    def __init__(self, core: _Optional[str] = ..., commands: _Optional[int] = ..., events: _Optional[int] = ..., symbols: _Optional[int] = ..., state_hash: _Optional[str] = ...) -> None: ...
+    state_hash_commands: int
+    def __init__(self, core: _Optional[str] = ..., commands: _Optional[int] = ..., events: _Optional[int] = ..., symbols: _Optional[int] = ..., state_hash: _Optional[str] = ..., state_hash_commands: _Optional[int] = ...) -> None: ...
 
 class OrderStats(_message.Message):
     __slots__ = ("open", "placed", "rejected", "cancelled")
@@ -293,14 +295,18 @@ class CancelOrderAdminRequest(_message.Message):
     def __init__(self, order_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ...) -> None: ...
 
 class CancelOrderAdminResponse(_message.Message):
-    __slots__ = ("order_id", "status", "result_code")
+    __slots__ = ("order_id", "status", "result_code", "success", "error")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    SUCCESS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
     order_id: str
     status: str
     result_code: str
-    def __init__(self, order_id: _Optional[str] = ..., status: _Optional[str] = ..., result_code: _Optional[str] = ...) -> None: ...
+    success: bool
+    error: str
+    def __init__(self, order_id: _Optional[str] = ..., status: _Optional[str] = ..., result_code: _Optional[str] = ..., success: _Optional[bool] = ..., error: _Optional[str] = ...) -> None: ...
 
 class ListTradesRequest(_message.Message):
     __slots__ = ("symbol", "participant_id", "limit", "offset")
@@ -393,12 +399,14 @@ class AdjustBalanceRequest(_message.Message):
     def __init__(self, participant_id: _Optional[str] = ..., currency: _Optional[str] = ..., amount: _Optional[str] = ..., type: _Optional[str] = ...) -> None: ...
 
 class AdjustBalanceResponse(_message.Message):
-    __slots__ = ("success", "result_code")
+    __slots__ = ("success", "result_code", "error")
     SUCCESS_FIELD_NUMBER: _ClassVar[int]
     RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
     success: bool
     result_code: str
-    def __init__(self, success: _Optional[bool] = ..., result_code: _Optional[str] = ...) -> None: ...
+    error: str
+    def __init__(self, success: _Optional[bool] = ..., result_code: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
 
 class ListRiskMetricsRequest(_message.Message):
     __slots__ = ("participant_id",)

@@ -1,0 +1,231 @@
+"""Settlement of trades against a bare insert of the same six legs, and a backlog through a real ledger process.
+
+    python -m benchmarks.ledger_settlement [--batches 40] [--backlog 100000] [--worker]
+
+Comparison: batches of 1,000 trades, in turns, on one durable PostgreSQL. The bare side is one
+`INSERT … SELECT FROM unnest(…)` of the six legs of each trade into a table with the same columns, key and index
+as `ledger_entries`, its arrays made before the clock starts; a second bare side writes the same rows with COPY.
+The settlement side begins from decoded messages: checks, six legs and the house's two, who is settled already,
+running balances, accounts.
+
+Backlog: the trades wait in the stream when the ledger starts; it settles them, publishes the balance events and
+acknowledges. Its memory is sampled all the while.
+"""
+
+import argparse
+import asyncio
+import gc
+import io
+import random
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import asyncpg
+import psutil
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import ExecutedTrade, TradeFee, TradeFees
+from openspot.domain.money import amount_to_text, scaled_to_text
+from openspot.kit.bus import Bus, Outgoing, encode
+from openspot.kit.settings import Settings
+from openspot.ledger.postings import USER_LEGS
+from openspot.ledger.process import GARBAGE_THRESHOLD
+from openspot.ledger.settlement import sort_batch
+from openspot.ledger.store import LedgerStore
+from openspot.migrations import upgrade
+from openspot.up.embedded_nats import EmbeddedNats, free_port
+from openspot.up.embedded_postgres import EmbeddedPostgres
+from tests.support.ledger_process import ChildProcess
+
+BATCH = 1000
+MARKET_MAKERS = 3
+COLUMNS = (
+    "transaction_id",
+    "user_id",
+    "asset",
+    "amount",
+    "balance",
+    "entry_type",
+    "reference_type",
+    "reference_id",
+)
+BARE_INSERT = """
+    INSERT INTO bare_entries (transaction_id, user_id, asset, amount, balance, entry_type, reference_type, reference_id)
+    SELECT transaction_id, user_id, asset, amount::numeric, balance::numeric, entry_type, reference_type, reference_id
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+        AS leg (transaction_id, user_id, asset, amount, balance, entry_type, reference_type, reference_id)
+"""
+
+
+def trades(count: int, users: int, run: str, seed: int = 1) -> Iterator[ExecutedTrade]:
+    """Trades of BTC-USD: each between a user and, half of the time, one of a few market makers."""
+    source = random.Random(seed)
+    for number in range(1, count + 1):
+        taker = f"user{source.randrange(users)}"
+        maker = f"maker{source.randrange(MARKET_MAKERS)}" if source.random() < 0.5 else f"user{source.randrange(users)}"
+        buyer, seller = (taker, maker) if source.random() < 0.5 else (maker, taker)
+        price, quantity = source.randrange(6_000_000, 6_500_000), source.randrange(1, 10**8)
+        notional = price * quantity * 10**8
+        taker_fee, maker_fee = notional * 25 // 10_000, -notional * 2 // 10_000
+        buyer_fee, seller_fee = (taker_fee, maker_fee) if buyer is taker else (maker_fee, taker_fee)
+        yield ExecutedTrade(
+            id=f"{run}-{3 * number}",
+            symbol="BTC-USD",
+            base_asset="BTC",
+            quote_asset="USD",
+            buyer_id=buyer,
+            seller_id=seller,
+            price=scaled_to_text(price, 100),
+            qty=scaled_to_text(quantity, 10**8),
+            fees=TradeFees(
+                TradeFee(buyer, amount_to_text(buyer_fee), "USD"), TradeFee(seller, amount_to_text(seller_fee), "USD")
+            ),
+            taker_side="buy" if buyer is taker else "sell",
+            taker_order_id="takerOrder234567",
+            maker_order_id="makerOrder234567",
+            is_taker_completed=True,
+            is_maker_completed=False,
+            sequence=3 * number,
+            timestamp=1_700_000_000_000 + number,
+        )
+
+
+async def timed(work: Callable[[], Awaitable[object]]) -> float:
+    """Seconds that `work` took."""
+    began = time.perf_counter()
+    await work()
+    return time.perf_counter() - began
+
+
+async def compare(pool: asyncpg.Pool, users: int, batches: int) -> None:
+    """Settle and write bare, batch by batch in turns, and print the three rates."""
+    await pool.execute("DROP TABLE IF EXISTS bare_entries")
+    await pool.execute("CREATE TABLE bare_entries (LIKE ledger_entries INCLUDING ALL)")
+    store = LedgerStore(pool)
+    seconds: dict[str, list[float]] = {"insert": [], "copy": [], "settlement": []}
+    everything = list(trades(batches * BATCH, users, f"compare{users}"))
+    for start in range(0, len(everything), BATCH):
+        batch = everything[start : start + BATCH]
+        legs = [leg for trade in sort_batch(batch).postings.values() for leg in trade.legs[:USER_LEGS]]
+        rows = [(leg.transaction_id, *leg.account, f"{leg.amount}e-18", "0", *leg[-3:]) for leg in legs]
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        copied = "".join("\t".join((f"copy-{row[0]}", *row[1:])) + "\n" for row in rows).encode()
+
+        async def insert(columns: list[list[str]] = columns) -> None:
+            await pool.execute(BARE_INSERT, *columns)
+
+        async def copy(copied: bytes = copied) -> None:
+            await pool.copy_to_table("bare_entries", source=io.BytesIO(copied), columns=COLUMNS)
+
+        async def settle(batch: list[ExecutedTrade] = batch) -> None:
+            await store.settle(list(sort_batch(batch).postings.values()))
+
+        sides = {"insert": insert, "copy": copy, "settlement": settle}
+        for name in random.Random(start).sample(sorted(sides), len(sides)):
+            seconds[name].append(await timed(sides[name]))
+    # The first batches meet new accounts and cold caches, on both sides.
+    rates = {name: BATCH / statistics.median(taken[2:]) for name, taken in seconds.items()}
+    print(f"\n{users} users, {batches} batches of {BATCH} trades, median batch")
+    print(f"  bare INSERT of six legs   {rates['insert']:>9,.0f} trades/s")
+    print(f"  bare COPY of six legs     {rates['copy']:>9,.0f} trades/s")
+    print(f"  settlement                {rates['settlement']:>9,.0f} trades/s")
+    print(f"  settlement / bare INSERT  {rates['settlement'] / rates['insert']:>9.2f}  (target 0.50)")
+    print(f"  settlement / bare COPY    {rates['settlement'] / rates['copy']:>9.2f}")
+
+
+async def backlog(settings: Settings, pool: asyncpg.Pool, folder: Path, count: int, services: list[str]) -> None:
+    """Let the ledger settle `count` waiting trades; print its rate and its memory on the way."""
+    bus = await Bus.connect(settings, "benchmark")
+    await bus.ensure_streams()
+    began = time.perf_counter()
+    waiting: list[Outgoing] = []
+    for trade in trades(count, 10_000, "backlog"):
+        waiting.append(Outgoing(subjects.TRADES_EXECUTED, encode(trade), trade.id))
+        if len(waiting) == BATCH:
+            await bus.publish_many(waiting)
+            waiting = []
+    if waiting:
+        await bus.publish_many(waiting)
+    await bus.close()
+    print(f"\nbacklog of {count} trades, published at {count / (time.perf_counter() - began):,.0f} a second")
+    entries = await pool.fetchval(
+        "SELECT count(*) FROM ledger_entries WHERE transaction_id LIKE 'backlog-%:buyer-quote'"
+    )
+    assert entries == 0
+    first = await pool.fetchval("SELECT coalesce(max(entry_id), 0) FROM ledger_entries")
+    processes = [ChildProcess(service, settings, folder) for service in services]
+    began = time.perf_counter()
+    await asyncio.gather(*(process.start() for process in processes))
+    try:
+        settled, shown = 0, 0
+        while settled < count:
+            await asyncio.sleep(0.1)
+            settled = (await pool.fetchval("SELECT coalesce(max(entry_id), 0) FROM ledger_entries") - first) // 8
+            if settled >= shown or settled >= count:
+                memory = [f"{_memory(process) / 2**20:.0f} MiB" for process in processes]
+                print(f"  {settled:>7} settled after {time.perf_counter() - began:>5.1f} s, memory {', '.join(memory)}")
+                shown += count // 8
+        seconds = time.perf_counter() - began
+    finally:
+        for process in processes:
+            await process.kill()
+    print(f"  {' + '.join(services)}: {count / seconds:,.0f} trades/s, start of the process and events included")
+    marks = await pool.fetchval("SELECT count(*) FROM ledger_entries WHERE transaction_id LIKE 'backlog-%:buyer-quote'")
+    sums = await pool.fetch("SELECT asset FROM ledger_accounts GROUP BY asset HAVING sum(available + locked) <> 0")
+    print(f"  settled exactly once: {marks == count}; every asset sums to zero: {not sums}")
+
+
+def _memory(process: ChildProcess) -> int:
+    assert process.process is not None
+    resident: int = psutil.Process(process.process.pid).memory_info().rss
+    return resident
+
+
+async def run(folder: Path, options: argparse.Namespace) -> None:
+    """Both measurements on servers of their own."""
+    nats_server = EmbeddedNats(folder / "nats", free_port())
+    postgres = EmbeddedPostgres(folder / "postgres", durable=True)
+    nats_server.start()
+    postgres.start()
+    try:
+        upgrade(postgres.url())
+        settings = Settings(
+            database_url=postgres.url(),
+            nats_url=nats_server.url,
+            jwt_secret="benchmark-secret-of-thirty-two-bytes",
+            data_dir=folder,
+            ledger_port=free_port(),
+            ledger_worker_port=free_port(),
+        )
+        gc.set_threshold(GARBAGE_THRESHOLD)
+        async with asyncpg.create_pool(postgres.url(), min_size=1, max_size=3) as pool:
+            for users in (1_000, 50_000):
+                await compare(pool, users, options.batches)
+            services = ["ledger", "ledger-worker"] if options.worker else ["ledger"]
+            await backlog(settings, pool, folder, options.backlog, services)
+    finally:
+        postgres.stop()
+        nats_server.stop()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batches", type=int, default=40)
+    parser.add_argument("--backlog", type=int, default=100_000)
+    parser.add_argument("--worker", action="store_true", help="the workflow worker takes part in the backlog")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))
+    folder.chmod(0o755)
+    try:
+        asyncio.run(run(folder, options))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

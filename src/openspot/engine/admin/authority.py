@@ -1,0 +1,170 @@
+"""Who may administer: logins, sessions and their ends, and the first administrator (Document A 5)."""
+
+import ipaddress
+import secrets
+from typing import NamedTuple
+
+from openspot.domain.order import StpMode
+from openspot.domain.result_code import ResultCode
+from openspot.engine.admin import fields
+from openspot.engine.admin.attempts import Attempts
+from openspot.engine.admin.errors import FieldError, permission_denied, too_much, unauthenticated
+from openspot.engine.admin.participants import NANOSECONDS_PER_MS, REVOKE_TOKEN, Profile
+from openspot.engine.admin.passwords import Passwords
+from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, sign_token
+from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
+from openspot.engine.directory import UNKNOWN_ACCOUNT
+from openspot.engine.engine import Engine
+from openspot.kit.log import get_logger
+
+log = get_logger("admin")
+
+ADMINISTRATORS = frozenset({"SUPER_ADMIN", "SYSTEM"})
+"""Types whose sessions may administer."""
+
+_TOKEN_ID_BYTES = 16
+_KEYS_MAX = 10_000
+
+
+class Session(NamedTuple):
+    """A participant that is logged in. `expires_ms` in milliseconds since 1970."""
+
+    participant_id: str
+    account: int
+    profile: Profile
+    token_id: str
+    expires_ms: int
+
+
+class Authority:
+    """The sessions of one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        settings = engine.settings
+        assert settings.admin_token_secret, "with_secrets fills it in"
+        self._engine = engine
+        self._secret = settings.admin_token_secret
+        self._lifetime_ms = settings.admin_token_s * 1000
+        self.passwords = Passwords()
+        # All logins of a participant count, of an address those that fail.
+        self._by_participant = Attempts(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
+        self._by_address = Attempts(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
+
+    def find(self, participant_id: str) -> tuple[int, Profile] | None:
+        """(account, profile) of a participant that exists."""
+        account = self._engine.machine.directory.account(participant_id)
+        profile = self._engine.machine.participants.profiles.get(account)
+        return None if profile is None else (account, profile)
+
+    # Logins
+
+    async def login(self, participant_id: str, password: str, address: str) -> tuple[str, Session]:
+        """(token, session). Raises FieldError for a wrong password, AdminError after too many."""
+        fields.participant_id(participant_id)
+        fields.given_password(password)
+        network = _network(address)
+        self._admit(participant_id, network)
+        found = self.find(participant_id)
+        if not await self.passwords.matches(password, found[1].password_hash if found else ""):
+            log.warning("a login failed", participant=participant_id, address=address)
+            raise FieldError("participantId or password is wrong")
+        self._by_address.give_back(network)
+        # Looked up again: much may have happened while the password was checked.
+        account, profile = self.find(participant_id) or (UNKNOWN_ACCOUNT, None)
+        assert profile is not None, "a participant never goes away"
+        if not profile.active:
+            raise FieldError(f"participantId: {participant_id} is not active")
+        now_ms = self._now_ms()
+        session = Session(
+            participant_id, account, profile, secrets.token_hex(_TOKEN_ID_BYTES), now_ms + self._lifetime_ms
+        )
+        claims = TokenClaims(participant_id, session.token_id, now_ms, session.expires_ms)
+        log.info("a login", participant=participant_id, type=profile.type, address=address)
+        return sign_token(claims, self._secret, self._engine.epoch), session
+
+    def _admit(self, participant_id: str, network: str) -> None:
+        now_ns = self._engine.sequencer.now()
+        wait_s = self._by_address.take(network, now_ns)
+        if not wait_s:
+            wait_s = self._by_participant.take(participant_id, now_ns)
+            if wait_s:
+                self._by_address.give_back(network)
+        if wait_s:
+            log.warning("a login was put off", participant=participant_id, network=network)
+            raise too_much(f"too many logins, try again in {int(wait_s) + 1} s")
+
+    # Sessions
+
+    def session(self, token: str) -> Session:
+        """Whose token this is. Raises AdminError (UNAUTHENTICATED)."""
+        try:
+            claims = read_token(token, self._secret, self._engine.epoch, self._now_ms())
+        except TokenError as error:
+            raise unauthenticated(str(error)) from error
+        found = self.find(claims.participant_id)
+        if found is None:
+            raise unauthenticated("the token's participant does not exist")
+        account, profile = found
+        if not profile.active:
+            raise unauthenticated("the token's participant is not active")
+        if claims.issued_ms < profile.sessions_from_ms or self._engine.machine.participants.is_revoked(claims.token_id):
+            raise unauthenticated("the session was ended")
+        return Session(claims.participant_id, account, profile, claims.token_id, claims.expires_ms)
+
+    def bearer(self, authorization: str) -> Session:
+        """Whose token an Authorization header carries. Raises AdminError (UNAUTHENTICATED)."""
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise unauthenticated("Authorization must be Bearer and a token of Login")
+        return self.session(token.strip())
+
+    def administrator(self, authorization: str) -> Session:
+        """The same, of a session that may administer. Raises AdminError (also PERMISSION_DENIED)."""
+        session = self.bearer(authorization)
+        if session.profile.type not in ADMINISTRATORS:
+            raise permission_denied(f"a session of type {session.profile.type} may not administer the engine")
+        return session
+
+    async def logout(self, session: Session) -> None:
+        """End a session, durably. Raises Refusal, EngineStoppedError."""
+        note = (session.token_id, str(session.expires_ms))
+        await self._engine.door.submit(Command(REVOKE_TOKEN), note)
+        log.info("a logout", participant=session.participant_id)
+
+    def _now_ms(self) -> int:
+        return self._engine.sequencer.now() // NANOSECONDS_PER_MS
+
+    # The first administrator
+
+    async def ensure_first_administrator(self) -> None:
+        """Create the administrator of the settings if there is no such participant.
+
+        Its password of the first start stays: another one in the settings later changes nothing.
+        Raises Refusal, EngineStoppedError.
+        """
+        settings = self._engine.settings
+        found = self.find(settings.admin_id)
+        if found is None:
+            fields.participant_id(settings.admin_id)
+            password_hash = await self.passwords.hash(settings.admin_password)
+            note = (settings.admin_id, settings.admin_id, "SUPER_ADMIN", password_hash)
+            command = Command(CommandKind.CREATE_ACCOUNT, order_type=int(StpMode.NONE), flags=FLAG_ACTIVE)
+            outcome = await self._engine.door.create_account(note, command)
+            (result,) = decode_results(outcome.results)
+            assert result.code == ResultCode.SUCCESS, "there was no such participant"
+            log.info("the first administrator was created", participant=settings.admin_id)
+        elif found[1].type not in ADMINISTRATORS:
+            log.error(
+                "OPENSPOT_ADMIN_ID names a participant that is no administrator: give it another value to have one",
+                participant=settings.admin_id,
+                type=found[1].type,
+            )
+
+
+def _network(address: str) -> str:
+    """What logins are counted by: an IPv4 address, or the /64 that an IPv6 address can move in."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else address

@@ -1,0 +1,94 @@
+"""The fields of administration requests: what is taken, and the words in which the rest is refused.
+
+All functions raise FieldError.
+"""
+
+from decimal import Decimal
+
+from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.money import MoneyError, parse_decimal, to_amount
+from openspot.domain.order import OrderStatus, StpMode
+from openspot.engine.admin.errors import FieldError
+
+PARTICIPANT_TYPES = ("MAKER", "TAKER", "BOTH", "BROKER", "SYSTEM", "SUPER_ADMIN")
+"""Types that a participant can be created with (Document A 2.6)."""
+ADJUSTMENT_TYPES = ("DEPOSIT", "WITHDRAW")
+ORDER_STATUSES = tuple(status.name for status in OrderStatus if status is not OrderStatus.PENDING)
+
+LIMIT_DEFAULT = 100
+LIMIT_MAX = 1000
+OFFSET_MAX = 2**31 - 1
+NAME_LENGTH_MAX = 128
+PASSWORD_LENGTH_MIN = 8
+PASSWORD_LENGTH_MAX = 256
+
+
+def participant_id(value: str) -> str:
+    """A participant's id, of a participant that may or may not exist."""
+    if not PARTICIPANT_ID_TEXT.fullmatch(value):
+        raise FieldError("participantId must be 1 to 64 letters, digits or _ : -")
+    return value
+
+
+def optional_participant_id(value: str) -> str:
+    """A participant's id, or an empty text for any."""
+    return participant_id(value) if value else ""
+
+
+def page(limit: int, offset: int) -> tuple[int, int]:
+    """(limit, offset) of a list; a limit of 0 is the default one."""
+    if limit > LIMIT_MAX:
+        raise FieldError(f"limit must be at most {LIMIT_MAX}")
+    if offset > OFFSET_MAX:
+        raise FieldError(f"offset must be at most {OFFSET_MAX}")
+    return limit or LIMIT_DEFAULT, offset
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    """A text out of a fixed list."""
+    if value not in allowed:
+        raise FieldError(f"{name} must be one of {', '.join(allowed)}")
+    return value
+
+
+def stp_mode(value: str) -> StpMode:
+    """A self-trade prevention mode."""
+    return StpMode[one_of("stpMode", value, tuple(StpMode.__members__))]
+
+
+def order_status(value: str) -> str:
+    """A status in upper case, given in any case, or an empty text for any."""
+    return one_of("status", value.upper(), ORDER_STATUSES) if value else ""
+
+
+def name(value: str, default: str) -> str:
+    """A participant's name; `default` if there is none."""
+    text = value.strip()
+    if len(text) > NAME_LENGTH_MAX or not text.isprintable():
+        raise FieldError(f"name must have at most {NAME_LENGTH_MAX} printable letters")
+    return text or default
+
+
+def new_password(value: str) -> str:
+    """A password to be set."""
+    if not PASSWORD_LENGTH_MIN <= len(value) <= PASSWORD_LENGTH_MAX:
+        raise FieldError(f"password must have {PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} letters")
+    return value
+
+
+def given_password(value: str) -> str:
+    """A password to be checked."""
+    if not 1 <= len(value) <= PASSWORD_LENGTH_MAX:
+        raise FieldError(f"password must have 1 to {PASSWORD_LENGTH_MAX} letters")
+    return value
+
+
+def positive_amount(value: str) -> Decimal:
+    """A positive amount of a currency."""
+    try:
+        amount = parse_decimal(value)
+        if to_amount(amount) <= 0:
+            raise FieldError("amount must be positive")
+    except MoneyError as error:
+        raise FieldError(f"amount {error}") from error
+    return amount

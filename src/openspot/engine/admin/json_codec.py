@@ -1,0 +1,134 @@
+"""Administration messages as JSON: camelCase, every field written, 64-bit integers as texts (proto3 JSON).
+
+What is read is stricter than proto3 asks, so that a misspelt field is never taken for an empty one, and laxer in
+one point: where a text is wanted, a number is taken as its digits, for an amount as exactly as it was written.
+"""
+
+import json
+from functools import lru_cache
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+from connectrpc.code import Code
+from connectrpc.errors import ConnectError
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
+
+UINT32_MAX = 2**32 - 1
+_WIDE = frozenset(
+    {FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64},
+)
+Read = TypeVar("Read", bound=Message)
+
+_encode = msgspec.json.Encoder().encode
+
+
+class AdminJsonCodec:
+    """A Codec of connectrpc for messages of admin.proto: requests are flat, of texts and unsigned integers."""
+
+    def name(self) -> str:
+        """The subtype of the content type."""
+        return "json"
+
+    def encode(self, message: Message) -> bytes:
+        """The message as JSON, its empty fields included."""
+        return _encode(_object(message))
+
+    def decode(self, data: bytes | bytearray, message_class: type[Read]) -> Read:
+        """The message that JSON writes. Raises ConnectError (INVALID_ARGUMENT) naming the field."""
+        message = message_class()
+        known = _request_fields(message.DESCRIPTOR)
+        for name, value in _read_object(bytes(data)).items():
+            field = known.get(name)
+            if field is None:
+                raise _invalid(f"property {name} should not exist")
+            if value is not None:
+                _set(message, field, value)
+        return message
+
+
+# Writing
+
+
+@lru_cache(256)
+def _response_fields(descriptor: Descriptor) -> tuple[tuple[str, str, FieldDescriptor, bool, bool, bool], ...]:
+    """(name, JSON name, descriptor, is a map, is a list, is a message) of each field."""
+    rows = []
+    for field in descriptor.fields:
+        message = field.message_type
+        is_map = message is not None and message.GetOptions().map_entry
+        is_list = field.is_repeated and not is_map
+        rows.append((field.name, field.json_name, field, is_map, is_list, message is not None and not is_map))
+    return tuple(rows)
+
+
+def _object(message: Message) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for name, json_name, field, is_map, is_list, is_message in _response_fields(message.DESCRIPTOR):
+        value = getattr(message, name)
+        if is_map:
+            content[json_name] = dict(value)
+        elif is_list:
+            content[json_name] = [_object(item) for item in value] if is_message else list(value)
+        elif is_message:
+            if message.HasField(name):
+                content[json_name] = _object(value)
+        else:
+            content[json_name] = str(value) if field.cpp_type in _WIDE else value
+    return content
+
+
+# Reading
+
+
+@lru_cache(256)
+def _request_fields(descriptor: Descriptor) -> dict[str, FieldDescriptor]:
+    """The fields by JSON name and by their own."""
+    return {name: field for field in descriptor.fields for name in (field.json_name, field.name)}
+
+
+def _read_object(data: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(
+            data.decode("utf-8"),
+            parse_int=str,
+            parse_float=str,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_without_repetition,
+        )
+    except (ValueError, RecursionError) as error:
+        raise _invalid(f"the body is not a JSON object: {error}") from error
+    if not isinstance(content, dict):
+        raise _invalid("the body is not a JSON object")
+    return content
+
+
+def _set(message: Message, field: FieldDescriptor, value: Any) -> None:
+    if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
+        if not isinstance(value, str):
+            raise _invalid(f"{field.json_name} must be a text")
+        try:
+            setattr(message, field.name, value)
+        except ValueError as error:
+            raise _invalid(f"{field.json_name} must be a text of Unicode letters") from error
+        return
+    assert field.cpp_type == FieldDescriptor.CPPTYPE_UINT32, "requests have texts and unsigned integers alone"
+    digits = value if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 10 else "x"
+    if digits == "x" or int(digits) > UINT32_MAX:
+        raise _invalid(f"{field.json_name} must be a whole number between 0 and {UINT32_MAX}")
+    setattr(message, field.name, int(digits))
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number")
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        raise ValueError("a property stands there twice")
+    return content
+
+
+def _invalid(message: str) -> ConnectError:
+    return ConnectError(Code.INVALID_ARGUMENT, message)

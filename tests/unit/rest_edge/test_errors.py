@@ -1,0 +1,48 @@
+"""What a client is told of an exception."""
+
+import json
+
+import asyncpg
+import pytest
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from openspot.rest_edge.errors import EdgeError, as_edge_error, error_body
+
+
+@pytest.mark.spec("A7-19")
+@pytest.mark.parametrize(
+    ("error", "status", "code", "message"),
+    [
+        (EdgeError(409, "taken", "EMAIL_TAKEN"), 409, "EMAIL_TAKEN", "taken"),
+        (HTTPException(404), 404, "ROUTE_NOT_FOUND", "no such route"),
+        (HTTPException(405), 405, "METHOD_NOT_ALLOWED", "the route does not take this method"),
+        (HTTPException(418, "teapot"), 418, "HTTP_418", "teapot"),
+        (
+            RequestValidationError([{"type": "missing", "loc": ("body", "a", "b"), "msg": "m"}]),
+            400, "VALIDATION_FAILED", ["a.b is required"],
+        ),
+        (RequestValidationError([{"type": "odd", "loc": (), "msg": "is odd"}]), 400, "VALIDATION_FAILED",
+         ["body is odd"]),
+        (asyncpg.ConnectionDoesNotExistError("gone"), 503, "SERVICE_UNAVAILABLE",
+         "the database does not answer at this moment"),
+        (ConnectionRefusedError("10.0.0.1"), 503, "SERVICE_UNAVAILABLE", "the database does not answer at this moment"),
+        (asyncpg.UndefinedTableError("orders"), 500, "INTERNAL_ERROR", "internal error"),
+        (KeyError("secret"), 500, "INTERNAL_ERROR", "internal error"),
+    ],
+)  # fmt: skip
+def test_an_exception_becomes_a_refusal_that_shows_nothing_inside(
+    error: Exception, status: int, code: str, message: object
+) -> None:
+    known = as_edge_error(error)
+    assert (known.status_code, known.code, known.message) == (status, code, message)
+
+
+@pytest.mark.spec("A7-19")
+def test_the_body_has_one_shape() -> None:
+    body = json.loads(error_body(EdgeError(504, "late", "ORDER_STATUS_UNKNOWN", details={"orderId": "x"}), "r-1"))
+    assert body == {
+        "statusCode": 504, "message": "late", "error": "Gateway Timeout", "code": "ORDER_STATUS_UNKNOWN",
+        "requestId": "r-1", "details": {"orderId": "x"},
+    }  # fmt: skip
+    assert "details" not in json.loads(error_body(EdgeError(400, ["a", "b"]), "r-2"))
