@@ -20,7 +20,6 @@ from starlette.responses import Response
 from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder, SubmitOrderReply
 from openspot.kit.bus import Bus
 from openspot.kit.health import HttpServer
-from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service import run_service
 from openspot.kit.settings import Settings
 
@@ -50,8 +49,8 @@ class Order(BaseModel):
 
 
 def make_bare_edge(settings: Settings) -> FastAPI:
-    """The application. It connects to the bus at its first request."""
-    secret = with_secrets(settings).jwt_secret
+    """The application, for the tokens of `settings.jwt_secret`. It connects to the bus at its first request."""
+    secret = settings.jwt_secret
     app = FastAPI(openapi_url=None)
     connecting = asyncio.Lock()
     connections: list[Bus] = []

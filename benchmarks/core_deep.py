@@ -321,7 +321,7 @@ def _sweeps(subject: Subject, flow: Flow) -> Figures:
 
 
 def _both(make: Callable[[World], Subject], parsed: argparse.Namespace, rounds: int, *, sweeps: bool = True) -> Figures:
-    figures = {}
+    figures: Figures = {}
     for name, world in (("shallow", SHALLOW), ("deep", DEEP)):
         costs = _costs(make, world, parsed.seed, rounds, sweeps=sweeps)
         figures |= {f"{name} {figure}": value for figure, value in costs.items()}

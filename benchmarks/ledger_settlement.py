@@ -32,9 +32,8 @@ from openspot.contracts.messages import ExecutedTrade, TradeFee, TradeFees
 from openspot.domain.money import amount_to_text, scaled_to_text
 from openspot.kit.bus import Bus, Outgoing, encode
 from openspot.kit.settings import Settings
-from openspot.ledger.postings import USER_LEGS
 from openspot.ledger.process import GARBAGE_THRESHOLD
-from openspot.ledger.settlement import sort_batch
+from openspot.ledger.settlement import check_batch
 from openspot.ledger.store import LedgerStore
 from openspot.migrations import upgrade
 from openspot.up.embedded_nats import EmbeddedNats, free_port
@@ -110,7 +109,7 @@ async def compare(pool: asyncpg.Pool, users: int, batches: int) -> None:
     everything = list(trades(batches * BATCH, users, f"compare{users}"))
     for start in range(0, len(everything), BATCH):
         batch = everything[start : start + BATCH]
-        legs = [leg for trade in sort_batch(batch).postings.values() for leg in trade.legs[:USER_LEGS]]
+        legs = [leg for trade in check_batch(batch).postings.values() for leg in trade.legs]
         rows = [(leg.transaction_id, *leg.account, f"{leg.amount}e-18", "0", *leg[-3:]) for leg in legs]
         columns = [list(column) for column in zip(*rows, strict=True)]
         copied = "".join("\t".join((f"copy-{row[0]}", *row[1:])) + "\n" for row in rows).encode()
@@ -122,7 +121,7 @@ async def compare(pool: asyncpg.Pool, users: int, batches: int) -> None:
             await pool.copy_to_table("bare_entries", source=io.BytesIO(copied), columns=COLUMNS)
 
         async def settle(batch: list[ExecutedTrade] = batch) -> None:
-            await store.settle(list(sort_batch(batch).postings.values()))
+            await store.settle(list(check_batch(batch).postings.values()))
 
         sides = {"insert": insert, "copy": copy, "settlement": settle}
         for name in random.Random(start).sample(sorted(sides), len(sides)):

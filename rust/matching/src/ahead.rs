@@ -42,14 +42,14 @@ impl Engine {
         self.books.orders.len() >= ORDERS_MIN
     }
 
-    /// Asks for what commands will read, at most [`GROUP`] of them.
-    pub(crate) fn read_commands_ahead(&self, group: &[Command]) {
-        let mut found = [Found::default(); GROUP];
-        let Some(found) = found.get_mut(..group.len()) else {
+    /// Asks for what `commands` will read; at most `N` of them.
+    pub(crate) fn read_commands_ahead<const N: usize>(&self, commands: &[Command]) {
+        let mut found = [Found::default(); N];
+        let Some(found) = found.get_mut(..commands.len()) else {
             return;
         };
         let mut new_orders = 0;
-        for (command, entry) in group.iter().zip(found.iter_mut()) {
+        for (command, entry) in commands.iter().zip(found.iter_mut()) {
             self.books.fetch_order_entry(command.order_id);
             let kind = Kind::from_record(command.kind);
             let (order_id, price) = (command.order_id, command.price);
@@ -79,7 +79,7 @@ impl Engine {
             (entry.book, entry.side) = (level.book, level.side);
             self.books.fetch_level_entry(entry.book, entry.side, entry.price);
         }
-        let mut levels = [NIL; GROUP];
+        let mut levels = [NIL; N];
         for (entry, level) in found.iter().zip(&mut levels).filter(|(entry, _)| entry.rests) {
             *level = self.books.likely_level(entry.book, entry.side, entry.price);
             self.books.levels.fetch(*level);

@@ -12,7 +12,8 @@
 use crate::amount::{product, scaled};
 use crate::events::SymbolRequest;
 use crate::index::{HashIndex, hash};
-use crate::level::{Ladder, Level};
+use crate::ladder::Ladder;
+use crate::level::Level;
 use crate::order::Order;
 use crate::slab::Slab;
 use crate::types::{AMOUNT_SCALE, BASIS_POINTS, NIL, SCALED_MAX, Side, fees_valid};
@@ -385,11 +386,6 @@ impl Books {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_level_is_one_cache_line() {
-        assert_eq!(size_of::<Level>(), 64);
-    }
 
     #[test]
     fn only_powers_of_ten_are_scales() {

@@ -57,7 +57,7 @@ impl Engine {
             }
             let commands = commands.get(..group.len()).unwrap_or_default();
             if self.is_large() {
-                self.read_commands_ahead(commands);
+                self.read_commands_ahead::<GROUP>(commands);
             }
             for command in commands {
                 let before = self.event_sequence;
@@ -72,7 +72,7 @@ impl Engine {
     #[inline]
     pub fn apply_single(&mut self, command: &Command) -> Outcome {
         if self.is_large() {
-            self.read_commands_ahead(std::slice::from_ref(command));
+            self.read_commands_ahead::<1>(std::slice::from_ref(command));
         }
         self.apply(command)
     }

@@ -5,8 +5,8 @@
 //! `openspot.engine.core.reference`, the specification in Python, byte for byte: results, events, snapshot
 //! and state hash are the same. The rules are `docs/protocol/matching.md`.
 //!
-//! Layout: [`types`], [`amount`], [`slab`], [`index`] and [`fetch`] are tools; [`order`], [`level`] and
-//! [`book`] hold orders, [`ledger`] holds money; [`engine`] applies commands, whose rules lie in `placing`,
+//! Layout: [`types`], [`amount`], [`slab`], [`index`] and [`fetch`] are tools; [`order`], [`level`],
+//! [`ladder`] and [`book`] hold orders, [`ledger`] holds money; [`engine`] applies commands, whose rules lie in `placing`,
 //! `taking`, `changing`, `moving` and `administration`, and `ahead` makes large books fast; [`events`] are the
 //! records, [`snapshot`] and `state_hash` the state as bytes. `python` binds it all to Python and is the only
 //! part that knows of it.
@@ -20,6 +20,7 @@ pub mod engine;
 pub mod events;
 pub mod fetch;
 pub mod index;
+pub mod ladder;
 pub mod ledger;
 pub mod level;
 pub mod order;

@@ -4,7 +4,7 @@ use crate::amount::{add, with_fee_rounded_up};
 use crate::book::Book;
 use crate::engine::Engine;
 use crate::events::{Command, Event, EventType, Outcome, Status};
-use crate::level::RANK_ANY;
+use crate::ladder::RANK_ANY;
 use crate::order::{Order, Terms};
 use crate::taking::Taker;
 use crate::types::{AMOUNT_MAX, Code, NIL, OrderType, SCALED_MAX, Side, StpMode};

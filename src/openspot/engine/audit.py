@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import msgspec
 
 from openspot.domain.result_code import ResultCode
+from openspot.engine.admin.participants import REVOKE_TOKEN
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import Command, CommandKind, Result, decode_commands, decode_results
 from openspot.engine.core.selection import make_core
@@ -23,7 +24,11 @@ from openspot.engine.snapshots import SnapshotError, read_snapshot, snapshot_pat
 from openspot.engine.state_machine import StateMachine
 
 SNAPSHOTS = "snapshots"
-_KINDS: dict[int, str] = {kind: kind.name for kind in CommandKind} | {DESCRIBE_CURRENCY: "DESCRIBE_CURRENCY"}
+_BEFORE_PASSWORD_HASH = 3
+_KINDS: dict[int, str] = {kind: kind.name for kind in CommandKind} | {
+    DESCRIBE_CURRENCY: "DESCRIBE_CURRENCY",
+    REVOKE_TOKEN: "REVOKE_TOKEN",
+}
 
 
 class VerifyReport(msgspec.Struct, rename="camel", frozen=True):
@@ -134,6 +139,7 @@ def _command_line(sequence: int, command: Any, note: Note, result: Result) -> di
         "sequence": sequence,
         "kind": _KINDS.get(kind, str(kind)),
         **fields,
-        "note": note,
+        # An export is shown around: the hash of a participant's password stays behind.
+        "note": note[:_BEFORE_PASSWORD_HASH] if kind == CommandKind.CREATE_ACCOUNT else note,
         "resultCode": ResultCode(result.code).name,
     }

@@ -132,6 +132,10 @@ class Directory:
         """The symbol that a number stands for, deleted ones included."""
         return self._symbols_ever.get(number)
 
+    def symbol_numbers(self, name: str) -> frozenset[int]:
+        """The numbers that a name stands for or ever stood for."""
+        return frozenset(number for number, spec in self._symbols_ever.items() if spec.symbol == name)
+
     def currency(self, number: int) -> Currency | None:
         """The currency that a number stands for, deleted ones included."""
         return self._currencies_ever.get(number)

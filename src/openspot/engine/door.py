@@ -8,7 +8,7 @@ answer has the sequence 0. Everything else goes to the core, which refuses with 
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
@@ -78,15 +78,11 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not 
         self.code = code
 
 
-class Placed:
-    """What the door made of a call of orders: a refusal (or none) for each, and the future of those taken."""
+class Placed(NamedTuple):
+    """What the door made of a call of orders: the refused ones by their index, and the future of the others."""
 
-    __slots__ = ("any_refused", "future", "refusals")
-
-    def __init__(self, refusals: list[ResultCode | None], future: asyncio.Future[Outcome] | None, taken: int) -> None:
-        self.refusals = refusals
-        self.any_refused = taken != len(refusals)
-        self.future = future
+    refusals: dict[int, ResultCode]
+    future: asyncio.Future[Outcome] | None
 
 
 class Door:
@@ -104,14 +100,14 @@ class Door:
             self._sequencer.admit(len(asked))
         except EngineBusyError:
             metrics.REFUSED.labels(ResultCode.ENGINE_BUSY.name).inc(len(asked))
-            return Placed([ResultCode.ENGINE_BUSY] * len(asked), None, 0)
+            return Placed(dict.fromkeys(range(len(asked)), ResultCode.ENGINE_BUSY), None)
         directory, orders = self._machine.directory, self._machine.orders
         accounts, symbols, entries, ids = directory.accounts, directory.symbols, orders.entries, orders.ids
         time_ns = self._sequencer.now()
         commands: list[bytes] = []
         notes: list[Note] = []
-        refusals: list[ResultCode | None] = []
-        for order in asked:
+        refusals: dict[int, ResultCode] = {}
+        for index, order in enumerate(asked):
             order_id, external_id, metadata = order.order_id, order.external_id, order.metadata
             participant_id, symbol_text = order.participant_id, order.symbol
             account, spec = accounts.get(participant_id), symbols.get(symbol_text)
@@ -126,8 +122,8 @@ class Door:
                 refusal = ResultCode.AUTH_INVALID_USER
             elif spec is None and not SYMBOL_TEXT.fullmatch(symbol_text):
                 refusal = ResultCode.INVALID_SYMBOL
-            refusals.append(refusal)
             if refusal is not None:
+                refusals[index] = refusal
                 metrics.REFUSED.labels(refusal.name).inc()
                 continue
             if account is None or spec is None:
@@ -164,8 +160,7 @@ class Door:
                 )
             )
             orders.open(order_id, (external_id, account, symbol, side, order_type, price, quantity, time_ns))
-        future = self._sequencer.submit(b"".join(commands), notes) if notes else None
-        return Placed(refusals, future, len(notes))
+        return Placed(refusals, self._sequencer.submit(b"".join(commands), notes) if notes else None)
 
     def cancel(
         self, order_id: int, external_id: str, participant_id: str, symbol: str

@@ -81,7 +81,6 @@ class Engine:
         """
         path = journal_path(settings)
         new_core = partial(make_core, settings.engine_core)
-        core_name = new_core().name
         journal = Journal(path)
         try:
             store = EventStore(path.with_name(EVENTS), journal.epoch)
@@ -98,7 +97,7 @@ class Engine:
             raise
         log.info(
             "engine state is complete",
-            core=core_name,
+            core=recovered.machine.core.name,
             journal=str(path),
             epoch=journal.epoch,
             commands=journal.last_sequence,
@@ -143,7 +142,7 @@ class Engine:
         self._snapshot_sequence = sequence
         taken = time.perf_counter()
         # A snapshot that is ahead of the event store would be of no use to a start.
-        await self.events.flush()
+        await self.events.stored(event_sequence)
 
         def write() -> tuple[Path, str]:
             state_hash = hashlib.sha256(core_bytes).hexdigest()

@@ -6,6 +6,7 @@ events reads them from the store until it has caught up.
 """
 
 import asyncio
+from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
 
 from openspot.engine.event_batch import EventBatch
@@ -40,8 +41,7 @@ class EventLog:
         self._last_sequence = last_sequence
         self._arrival: asyncio.Future[None] | None = None
         self._write_wanted = asyncio.Event()
-        self._written = asyncio.Event()
-        self._written.set()
+        self._written: asyncio.Future[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self._threads = ThreadPoolExecutor(2, "event-store")
         self._read_turn = asyncio.Lock()
@@ -54,7 +54,7 @@ class EventLog:
 
     async def close(self) -> None:
         """Write what waits, and close the store."""
-        await self.flush()
+        await self.stored(self._last_sequence)
         if self._writer is not None:
             self._writer.cancel()
             await asyncio.gather(self._writer, return_exceptions=True)
@@ -94,7 +94,6 @@ class EventLog:
         if not self.fault:
             self._unwritten.append(batch)
             self._events_unwritten += len(batch)
-            self._written.clear()
             self._write_wanted.set()
         if self._arrival is not None:
             self._arrival.set_result(None)
@@ -115,16 +114,18 @@ class EventLog:
                 self.fault = f"{error}; events of this time can be replayed after a restart"
                 self._unwritten = []
                 self._events_unwritten = 0
-                self._written.set()
-                return
-            self._events_unwritten -= sum(map(len, batches))
-            if not self._unwritten:
-                self._written.set()
+            else:
+                self._events_unwritten -= sum(map(len, batches))
+            if self._written is not None:
+                self._written.set_result(None)
+                self._written = None
 
-    async def flush(self) -> None:
-        """Wait until every event so far is written, or writing has failed."""
-        if self._writer is not None:
-            await self._written.wait()
+    async def stored(self, sequence: int) -> None:
+        """Wait until the events up to `sequence` are in the store, or writing has failed."""
+        while self._store.last_sequence < sequence and not self.fault:
+            if self._written is None:
+                self._written = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._written)
 
     # Following
 
@@ -135,10 +136,9 @@ class EventLog:
         """
         if sequence > self._last_sequence:
             return self._next
-        for index in range(self._next - 1, self._oldest - 1, -1):
-            if self._batches[index].first_sequence <= sequence:
-                return index
-        return None
+        indices = range(self._oldest, self._next)
+        following = bisect_right(indices, sequence, key=lambda index: self._batches[index].first_sequence)
+        return indices[following - 1] if following else None
 
     def batch(self, index: int) -> EventBatch | None:
         """A batch in memory, or None if it has left or is still to come."""
@@ -156,6 +156,8 @@ class EventLog:
 
     async def read(self, sequence: int) -> EventBatch | None:
         """Events from `sequence` on, out of the store; None if it is not there. Raises EventStoreError."""
+        # It may have left memory a moment before it is written.
+        await self.stored(min(sequence, self._last_sequence))
         async with self._read_turn:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, self._store.read, sequence)

@@ -49,21 +49,29 @@ class EventStore:
         """Open, or make anew if the file is of no use. Raises EventStoreError."""
         self.path = path
         try:
-            usable = self._open(epoch)
-        except sqlite3.DatabaseError:
-            usable = False
-        if not usable:
-            log.warning("the event store is made anew", path=str(path))
-            self.close()
-            self._remove()
-            try:
+            self._connect()
+            if not self._is_whole(epoch):
+                log.warning("the event store is made anew", path=str(path))
+                self.close()
+                self._remove()
+                self._connect()
                 self._open(epoch)
-            except sqlite3.DatabaseError as error:
-                raise EventStoreError(f"the event store {path} cannot be made: {error}") from error
+        except (sqlite3.Error, OSError) as error:
+            raise EventStoreError(f"the event store {path} cannot be made: {error}") from error
+
+    def _connect(self) -> None:
+        self._writer = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        self._reader = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+
+    def _is_whole(self, epoch: str) -> bool:
+        try:
+            return self._open(epoch)
+        except sqlite3.DatabaseError as error:
+            log.warning("the event store cannot be read", path=str(self.path), reason=str(error))
+            return False
 
     def _open(self, epoch: str) -> bool:
-        self._writer = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
-        self._reader = self._writer
+        """Whether the file holds this journal's events without a gap. A new one is prepared."""
         # A power cut may take the newest events, never their order: a start makes them again.
         for statement in ("journal_mode=WAL", "synchronous=NORMAL"):
             self._writer.execute(f"PRAGMA {statement}")
@@ -77,7 +85,6 @@ class EventStore:
         """The oldest event that is kept, 0 if none is."""
         self.last_sequence: int = last or 0
         """The newest event that is kept, 0 if none is."""
-        self._reader = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         whole = count is None or count == last - first + 1
         return whole and meta == {"format": FORMAT, "epoch": epoch}
 

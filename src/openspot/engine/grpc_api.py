@@ -3,6 +3,7 @@
 import grpc
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2_grpc, market_data_pb2_grpc, orders_pb2_grpc
+from openspot.engine.admin.service import AdminService
 from openspot.engine.engine import Engine
 from openspot.engine.grpc_accounts import AccountService
 from openspot.engine.grpc_market_data import MarketDataService
@@ -16,7 +17,7 @@ STOP_GRACE_S = 2.0
 class GrpcServer:
     """The services of one engine."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, admin: AdminService) -> None:
         self._address = engine.settings.engine_grpc_address
         self._server = grpc.aio.server(
             options=[
@@ -28,6 +29,7 @@ class GrpcServer:
         orders_pb2_grpc.add_OrderServiceServicer_to_server(OrderService(engine), self._server)  # type: ignore[no-untyped-call]
         accounts_pb2_grpc.add_AccountServiceServicer_to_server(AccountService(engine), self._server)  # type: ignore[no-untyped-call]
         market_data_pb2_grpc.add_MarketDataServiceServicer_to_server(MarketDataService(engine), self._server)  # type: ignore[no-untyped-call]
+        admin.add_to(self._server)
 
     async def start(self) -> None:
         """Listen. Raises PortTakenError if the port is in use."""

@@ -45,10 +45,12 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         self, request: pb.PlaceOrderRequest, context: Context
     ) -> pb.PlaceOrderResponse:
         """Place one order."""
+        answer = pb.PlaceOrderResponse()
         try:
-            return (await self._place((request,)))[0]
+            await self._place((request,), (answer,))
         except EngineStoppedError as error:
             await abort_stopped(context, error)
+        return answer
 
     async def PlaceOrders(  # noqa: N802
         self, request: pb.PlaceOrdersRequest, context: Context
@@ -56,37 +58,36 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         """Place many orders in one commit."""
         if len(request.orders) > self._orders_max:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"orders: at most {self._orders_max} in one call")
+        response = pb.PlaceOrdersResponse()
         try:
-            return pb.PlaceOrdersResponse(orders=await self._place(request.orders))
+            await self._place(request.orders, [response.orders.add() for _ in request.orders])
         except EngineStoppedError as error:
             await abort_stopped(context, error)
+        return response
 
-    async def _place(self, asked: Sequence[pb.PlaceOrderRequest]) -> list[pb.PlaceOrderResponse]:
-        placed = self._door.place(asked)
-        if placed.future is not None:
-            outcome = await placed.future
-            if not placed.any_refused:
-                return _answers(asked, outcome)
-            taken = [order for order, refusal in zip(asked, placed.refusals, strict=True) if refusal is None]
-            answers = iter(_answers(taken, outcome))
-        elif ResultCode.DUPLICATE_ORDER_ID in placed.refusals:
+    async def _place(self, asked: Sequence[pb.PlaceOrderRequest], answers: Sequence[pb.PlaceOrderResponse]) -> None:
+        """Place orders and fill in their answers. Raises EngineStoppedError."""
+        refusals, future = self._door.place(asked)
+        if future is not None:
+            outcome = await future
+        elif ResultCode.DUPLICATE_ORDER_ID in refusals.values():
             # What it is a duplicate of may not be durable yet: then neither is this answer.
             await self._sequencer.settle()
-        return [
-            next(answers) if refusal is None else self._refused(order, refusal)
-            for order, refusal in zip(asked, placed.refusals, strict=True)
-        ]
+        for index, code in refusals.items():
+            self._refuse(asked[index], answers[index], code)
+        if refusals:
+            kept = [index for index in range(len(asked)) if index not in refusals]
+            asked, answers = [asked[index] for index in kept], [answers[index] for index in kept]
+        if future is not None:
+            _answer_taken(asked, answers, outcome)
 
-    def _refused(self, order: pb.PlaceOrderRequest, code: ResultCode) -> pb.PlaceOrderResponse:
-        return pb.PlaceOrderResponse(
-            order_id=order.order_id,
-            status=pb.REJECTED,
-            result_code=code.name,
-            remaining_quantity=order.quantity,
-            timestamp=self._sequencer.now() // NANOSECONDS_PER_MS,
-            notional="0",
-            fee="0",
-        )
+    def _refuse(self, order: pb.PlaceOrderRequest, answer: pb.PlaceOrderResponse, code: ResultCode) -> None:
+        answer.order_id = order.order_id
+        answer.status = pb.REJECTED
+        answer.result_code = code.name
+        answer.remaining_quantity = order.quantity
+        answer.timestamp = self._sequencer.now() // NANOSECONDS_PER_MS
+        answer.notional = answer.fee = "0"
 
     async def CancelOrder(  # noqa: N802
         self, request: pb.CancelOrderRequest, context: Context
@@ -174,38 +175,33 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         )
 
 
-def _answers(asked: Sequence[pb.PlaceOrderRequest], outcome: Outcome) -> list[pb.PlaceOrderResponse]:
-    """The answers to orders that the core got."""
-    answers = []
+def _answer_taken(
+    asked: Sequence[pb.PlaceOrderRequest], answers: Sequence[pb.PlaceOrderResponse], outcome: Outcome
+) -> None:
+    """Fill in the answers to orders that the core got. Field by field: that costs a third of a constructor."""
     sequence, event_index = outcome.events_before, outcome.event_index
-    records = outcome.applied.events.records
+    records, names = outcome.applied.events.records, CODE_NAMES
     # The orders of one call came at one time.
     timestamp = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)[0] // NANOSECONDS_PER_MS
-    names, response = CODE_NAMES, pb.PlaceOrderResponse
-    for order, (code, status, _, events, filled, remaining, low, high) in zip(
-        asked, RESULT.iter_unpack(outcome.results), strict=True
+    for order, answer, (code, status, _, events, filled, remaining, low, high) in zip(
+        asked, answers, RESULT.iter_unpack(outcome.results), strict=True
     ):
         sequence += events
-        notional_text = fee_text = "0"
+        answer.order_id = order.order_id
+        answer.status = status
+        answer.result_code = names[code]
+        answer.remaining_quantity = remaining
+        answer.sequence = sequence
+        answer.timestamp = timestamp
         if filled:
             notional = low | high << 64
             _, fee_bps = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)
-            notional_text, fee_text = amount_to_text(notional), amount_to_text(fee_amount(notional, fee_bps))
+            answer.filled_quantity = filled
+            answer.notional = amount_to_text(notional)
+            answer.fee = amount_to_text(fee_amount(notional, fee_bps))
+        else:
+            answer.notional = answer.fee = "0"
         event_index += events
-        answers.append(
-            response(
-                order_id=order.order_id,
-                status=status,
-                result_code=names[code],
-                filled_quantity=filled,
-                remaining_quantity=remaining,
-                sequence=sequence,
-                timestamp=timestamp,
-                notional=notional_text,
-                fee=fee_text,
-            )
-        )
-    return answers
 
 
 async def _one(future: asyncio.Future[Outcome]) -> tuple[Result, int]:

@@ -1,5 +1,6 @@
 """/api/v1/admin/symbols and /api/v1/admin/currencies (Document B 4.4)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -9,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from openspot.engine.administration import Administration, AdministrationError
 from openspot.engine.directory import Currency
 from openspot.engine.engine import Engine
-from openspot.engine.http_api import ServiceKeys, body_of, error_response, market_view
+from openspot.engine.http_api import Handler, body_of, error_response, market_view
 from openspot.engine.schemas import CurrencyBody, CurrencyChange, SymbolBody, SymbolChange
 
 
@@ -74,10 +75,9 @@ class HttpAdmin:
         return JSONResponse(currency_view(currency))
 
 
-def admin_routes(engine: Engine) -> list[BaseRoute]:
-    """The routes, for services alone."""
+def admin_routes(engine: Engine, guard: Callable[[Handler], Handler]) -> list[BaseRoute]:
+    """The routes, for those whom `guard` lets in."""
     admin = HttpAdmin(engine, Administration(engine.machine, engine.door))
-    guard = ServiceKeys(engine.settings).guard
     collection, item = ["GET", "POST"], ["GET", "PUT", "PATCH", "DELETE"]
     return [
         Route("/api/v1/admin/symbols", guard(admin.symbols), methods=collection),

@@ -107,8 +107,8 @@ class Sequencer:
         self._commit_scheduled = False
         self._commit_started = time.monotonic()
         self._arrived = 0
-        self._rate = 0.0
         # Submissions a second, smoothed.
+        self._rate = 0.0
         self._commits: queue.SimpleQueue[_Batch | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._commit_on, name="journal", daemon=True)
         self._thread.start()
@@ -152,7 +152,13 @@ class Sequencer:
         self._waiting_count += len(notes)
         self._arrived += 1
         if self._in_flight is None and not self._commit_scheduled:
-            self._schedule_commit()
+            self._commit_scheduled = True
+            # Not at once: what else arrives in this turn of the loop joins the commit.
+            delay = self._gathering_s()
+            if delay > 0:
+                self._loop.call_later(delay, self._commit_waiting)
+            else:
+                self._loop.call_soon(self._commit_waiting)
         return future
 
     async def settle(self) -> None:
@@ -175,18 +181,15 @@ class Sequencer:
 
     # Committing
 
-    def _schedule_commit(self) -> None:
-        """Commit what waits: after this turn of the loop, so that what it still brings joins; under load later.
+    def _gathering_s(self) -> float:
+        """How long the next commit should wait for more to join; not positive: not at all.
 
         A commit costs about as much processor time as a call. When calls come so fast that more of them can
-        share it, it waits until GATHER_S after the one before.
+        share it, it begins GATHER_S after the one before.
         """
-        self._commit_scheduled = True
-        delay = self._commit_started + GATHER_S - time.monotonic()
-        if delay > 0 and self._rate > GATHER_RATE_MIN and self._waiting_count < self._batch_max:
-            self._loop.call_later(delay, self._commit_waiting)
-        else:
-            self._loop.call_soon(self._commit_waiting)
+        if self._rate <= GATHER_RATE_MIN or self._waiting_count >= self._batch_max:
+            return 0.0
+        return self._commit_started + GATHER_S - time.monotonic()
 
     def _commit_waiting(self) -> None:
         self._commit_scheduled = False
@@ -226,11 +229,20 @@ class Sequencer:
 
     def _committed(self, batch: _Batch, checksum: bytes, error: Exception | None) -> None:
         self._in_flight = None
+        if error is None:
+            # Nothing can be applied behind a batch that could not be.
+            error = self._stopped if self._failed else None
         if error is not None:
             self._stop_taking(batch, error)
             return
         if self._waiting and not self._commit_scheduled:
-            self._schedule_commit()
+            delay = self._gathering_s()
+            if delay > 0:
+                self._commit_scheduled = True
+                self._loop.call_later(delay, self._commit_waiting)
+            else:
+                # The next commit runs while this batch is applied.
+                self._commit_waiting()
         try:
             self.checksum = checksum
             self._apply(batch)

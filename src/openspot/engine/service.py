@@ -5,6 +5,7 @@ import gc
 import sys
 from typing import Any
 
+from openspot.engine.admin.service import AdminService, for_console
 from openspot.engine.engine import Engine
 from openspot.engine.grpc_api import GrpcServer
 from openspot.engine.http_admin import admin_routes
@@ -60,9 +61,13 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
     # What the start has built stays: the collector need not look at it again.
     gc.collect()
     gc.freeze()
-    grpc_server = GrpcServer(engine)
+    admin = AdminService(engine)
+    grpc_server = GrpcServer(engine, admin)
     http_server = HttpServer(
-        make_http_app(engine, EngineHealth(engine), admin_routes(engine)),
+        for_console(
+            make_http_app(engine, EngineHealth(engine), [*admin_routes(engine, admin.guard), *admin.routes()]),
+            settings.console_origins,
+        ),
         settings.host,
         settings.engine_http_port,
         ws="websockets-sansio",
@@ -70,6 +75,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         ws_max_size=_STREAM_MESSAGE_BYTES_MAX,
     )
     try:
+        await admin.start()
         await grpc_server.start()
         await http_server.start()
         log.info(
@@ -84,6 +90,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
     finally:
         await grpc_server.stop()
         await http_server.stop()
+        admin.close()
         await engine.close()
 
 

@@ -333,10 +333,12 @@ class Bus:
         batch_max: int,
         stop: asyncio.Event,
         acknowledge_wait_s: float = 30.0,
+        interval_s: float = 0.0,
     ) -> None:
         """Hand events to `handler` in batches until `stop` is set; processes with one `durable` share them.
 
-        A batch is what has arrived, at most `batch_max`. It is acknowledged after `handler` returned; if it
+        A batch is what has arrived, at most `batch_max`. Batches begin at least `interval_s` apart unless they
+        are full: the first event after a pause is handled at once, a flood in batches that are worth it. A batch is acknowledged after `handler` returned; if it
         raises, the batch comes again after a pause. A handler may answer the places in the batch of events
         that failed alone: these come again, each time after a longer pause. What cannot be read is counted,
         logged and dropped.
@@ -362,12 +364,18 @@ class Bus:
                 max_ack_pending=batch_max * 2,
             ),
         )
+        loop = asyncio.get_running_loop()
+        next_start = 0.0
         try:
             while not stop.is_set():
                 try:
                     messages = [await asyncio.wait_for(queue.get(), 0.5)]
                 except TimeoutError:
                     continue
+                wait_s = next_start - loop.time()
+                if wait_s > 0 and queue.qsize() < batch_max - 1:
+                    await asyncio.sleep(wait_s)
+                next_start = loop.time() + interval_s
                 while len(messages) < batch_max and not queue.empty():
                     messages.append(queue.get_nowait())
                 await self._handle_batch(subject, decoder, messages, handler)

@@ -4,7 +4,7 @@
   locks and unlocks comes to, what a request must look like. They know neither clock nor SQL.
 - `store.py` carries them out, one transaction a batch. Accounts are locked in one order, the house's last, so that
   batches never wait for each other in a circle and hold the house's few rows only for a moment.
-- `settlement.py` settles trades, `desk.py` answers requests, `outbox.py` publishes what is committed.
+- `settlement.py` settles trades, `handlers.py` answers requests, `outbox.py` publishes what is committed.
 - `service.py` is the main process, `worker.py` the workflow worker: the same requests and the same durable
   consumer, the worker settling each batch in a durable workflow. Either is enough; any number may run.
 

@@ -143,7 +143,7 @@ class Decision:
     balances: list[int] = field(default_factory=list)
     movements: list[Movement] = field(default_factory=list)
     states: dict[Account, AccountState] = field(default_factory=dict)
-    news: list[BalanceChange] = field(default_factory=list)
+    balance_changes: list[BalanceChange] = field(default_factory=list)
 
 
 def accounts_of(changes: Iterable[Change]) -> set[Account]:
@@ -205,7 +205,7 @@ class _Batch:
         )
         self.decision.legs += (leg, other)
         self.decision.balances += (state.total, contra.total)
-        self.decision.news.append(BalanceChange(posting.account, state, posting.transaction_id))
+        self.decision.balance_changes.append(BalanceChange(posting.account, state, posting.transaction_id))
         return Outcome(None, state.available, changed=True)
 
     def move(self, movement: Movement) -> Outcome:
@@ -225,7 +225,7 @@ class _Batch:
         self._moved[movement.key] = movement.amount
         state = self._change(movement.account, -movement.amount, movement.amount)
         self.decision.movements.append(movement)
-        self.decision.news.append(BalanceChange(movement.account, state, ":".join(reversed(movement.key))))
+        self.decision.balance_changes.append(BalanceChange(movement.account, state, ":".join(reversed(movement.key))))
         return Outcome(None, state.available, changed=True)
 
     def _state(self, account: Account) -> AccountState:

@@ -45,34 +45,34 @@ class BalanceEvents:
         self._clock = clock
         self._publications = TaskSet(PUBLICATIONS_MAX)
 
-    async def publish(self, news: Sequence[BalanceChange]) -> None:
+    async def publish(self, changes: Sequence[BalanceChange]) -> None:
         """Publish one event for each change. Raises PublishError or CircuitOpenError unless all are taken."""
         timestamp = self._clock() // 1_000_000
-        events = [_event(change, timestamp) for change in news]
+        events = [_event(change, timestamp) for change in changes]
         for start in range(0, len(events), EVENTS_IN_FLIGHT_MAX):
             await self._bus.publish_many(events[start : start + EVENTS_IN_FLIGHT_MAX])
 
-    def publish_later(self, news: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
+    def publish_later(self, changes: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
         """Publish what has just been committed in the background. It does not fail: the sweep comes after it."""
-        if news and not self._publications.full:
-            self._publications.start(self._publish_and_forget(news, outbox_ids))
+        if changes and not self._publications.full:
+            self._publications.start(self._publish_and_forget(changes, outbox_ids))
 
-    async def _publish_and_forget(self, news: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
+    async def _publish_and_forget(self, changes: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
         try:
-            await self.publish(news)
+            await self.publish(changes)
             await self._store.published(outbox_ids)
         except Exception as error:
-            log.warning("balance events are left to the sweep", events=len(news), error=repr(error))
+            log.warning("balance events are left to the sweep", events=len(changes), error=repr(error))
 
     async def sweep(self) -> int:
         """Publish what was left behind; answers how many events that was. Raises what publishing raises."""
         swept = 0
         while True:
-            async with self._store.unpublished(SWEEP_AGE_S, EVENTS_IN_FLIGHT_MAX) as news:
-                await self.publish(news)
-            swept += len(news)
-            OUTBOX_RECOVERED.inc(len(news))
-            if len(news) < EVENTS_IN_FLIGHT_MAX:
+            async with self._store.unpublished(SWEEP_AGE_S, EVENTS_IN_FLIGHT_MAX) as changes:
+                await self.publish(changes)
+            swept += len(changes)
+            OUTBOX_RECOVERED.inc(len(changes))
+            if len(changes) < EVENTS_IN_FLIGHT_MAX:
                 return swept
 
     async def run(self, stop: asyncio.Event) -> None:

@@ -38,8 +38,7 @@ LEG_NAMES = (
     "house-buyer-fee",
     "house-seller-fee",
 )
-USER_LEGS = 6
-"""The first six of LEG_NAMES are the users', in the order of Document A 2.4."""
+"""The first six are those of Document A 2.4, in its order."""
 
 
 _POWERS = tuple(10**exponent for exponent in range(AMOUNT_PLACES + 1))
@@ -69,11 +68,6 @@ class TradePostings(NamedTuple):
     trade_id: str
     legs: tuple[Leg, ...]
     house_legs: tuple[Leg, ...]
-
-
-def leg_id(trade_id: str, name: str) -> str:
-    """The transaction id of a trade's leg."""
-    return f"{trade_id}:{name}"
 
 
 def mark_of(trade_id: str) -> str:

@@ -12,7 +12,7 @@ from openspot.kit.health import Health, serve_health
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings
 from openspot.ledger.consumer import Settle, TradeConsumer, ensure_consumer
-from openspot.ledger.desk import Desk
+from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
@@ -22,8 +22,8 @@ CONNECTIONS_MAX = 8
 STOP_TIMEOUT_S = 5.0
 """What is under way may end within this time after the stop; a batch that does not is settled by the next process."""
 
-GARBAGE_THRESHOLD = 100_000
-"""New objects between two looks for cyclic garbage: a batch of trades makes tens of thousands, and no cycle."""
+GARBAGE_THRESHOLD = 10_000
+"""New objects between two looks for cyclic garbage: a batch of trades makes many thousands, and no cycle."""
 
 Runner = Callable[[Settlement], AbstractAsyncContextManager[Settle]]
 """Makes what settles a batch: directly, or in a durable workflow."""
@@ -59,7 +59,7 @@ async def run_process(
         server = await serve_health(health, settings.host, port)
         stack.push_async_callback(server.stop)
 
-        await Desk(store, events).serve(bus)
+        await RequestHandlers(store, events).serve(bus)
         tasks = [asyncio.create_task(consumer.run(stop)), asyncio.create_task(events.run(stop))]
         try:
             await stop.wait()

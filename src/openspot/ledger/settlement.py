@@ -23,7 +23,7 @@ from openspot.kit.log import get_logger
 from openspot.ledger.changes import BalanceChange
 from openspot.ledger.metrics import BATCH_SECONDS, BATCH_TRADES, NEGATIVE_BALANCES, TRADES
 from openspot.ledger.outbox import BalanceEvents
-from openspot.ledger.postings import Account, PostingError, TradePostings, trade_postings
+from openspot.ledger.postings import PostingError, TradePostings, trade_postings
 from openspot.ledger.retrying import with_retries
 from openspot.ledger.store import LedgerStore, RejectedTrade, Settled
 
@@ -33,7 +33,7 @@ log = get_logger("settlement")
 UNWRITABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 
 
-class Sorted(NamedTuple):
+class CheckedBatch(NamedTuple):
     """A batch before it meets the database: what can be posted, by trade id and in order, and what cannot."""
 
     postings: dict[str, TradePostings]
@@ -56,7 +56,7 @@ class Settlement:
         Raises what the database raises when it fails, PublishError or CircuitOpenError when the bus does.
         """
         begin = time.perf_counter()
-        batch = sort_batch(trades)
+        batch = check_batch(trades)
         settled, unwritable = await self._write(list(batch.postings.values()), batch.trades)
         rejected = batch.rejected + unwritable
         if rejected:
@@ -104,20 +104,24 @@ class Settlement:
         TRADES.labels("rejected").inc(len(rejected))
 
     async def _publish(self, postings: Sequence[TradePostings], settled: Settled) -> None:
-        latest: dict[Account, str] = {leg.account: leg.transaction_id for trade in postings for leg in trade.legs}
+        latest = {leg.account: leg.transaction_id for trade in postings for leg in trade.legs}
         states = settled.states
         before = latest.keys() - states.keys()
         if before:
             states = states | await self._store.states(before)
         NEGATIVE_BALANCES.inc(sum(state.available < 0 for state in settled.states.values()))
         await self._events.publish(
-            [BalanceChange(account, states[account], transaction_id) for account, transaction_id in latest.items()]
+            [
+                BalanceChange(account, states[account], transaction_id)
+                for account, transaction_id in latest.items()
+                if account in states
+            ]
         )
 
 
-def sort_batch(trades: Sequence[ExecutedTrade]) -> Sorted:
+def check_batch(trades: Sequence[ExecutedTrade]) -> CheckedBatch:
     """What of `trades` can be posted, and what cannot. Of sound trades with one id the first counts."""
-    batch = Sorted({}, {}, [])
+    batch = CheckedBatch({}, {}, [])
     for trade in trades:
         if trade.id in batch.postings:
             continue

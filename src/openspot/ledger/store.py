@@ -116,7 +116,7 @@ _WRITE_OUTBOX = """
     INSERT INTO ledger_outbox (user_id, asset, transaction_id)
     SELECT user_id, asset, transaction_id
     FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
-        AS news (user_id, asset, transaction_id, place)
+        AS change (user_id, asset, transaction_id, place)
     ORDER BY place
     RETURNING outbox_id
 """
@@ -147,7 +147,7 @@ _HISTORY = """
     FROM ledger_accounts AS account
     CROSS JOIN LATERAL (
         SELECT * FROM ledger_entries
-        WHERE user_id = account.user_id AND asset = account.asset AND ($3::bigint IS NULL OR entry_id < $3)
+        WHERE user_id = account.user_id AND asset = account.asset AND entry_id < $3
         ORDER BY entry_id DESC LIMIT $4
     ) AS entry
     WHERE account.user_id = $1 AND ($2::text IS NULL OR account.asset = $2)
@@ -166,7 +166,7 @@ class Settled(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What a batch of changes came to; `outbox_ids` are those of its news, in order."""
+    """What a batch of changes came to; `outbox_ids` are those of its balance changes, in order."""
 
     decision: Decision
     outbox_ids: list[int]
@@ -259,7 +259,7 @@ class LedgerStore:
             await _copy_entries(connection, decision.legs, decision.balances)
             await _write_movements(connection, decision.movements)
             await _write_accounts(connection, decision.states)
-            outbox_ids = await _write_outbox(connection, decision.news)
+            outbox_ids = await _write_outbox(connection, decision.balance_changes)
         return Applied(decision, outbox_ids)
 
     async def _make_accounts(self, accounts: Collection[Account]) -> None:
@@ -306,7 +306,7 @@ class LedgerStore:
         self, user_id: str, asset: str | None, before: int | None, limit: int
     ) -> tuple[list[LedgerHistoryEntry], int | None]:
         """(the newest `limit` entries with ids below `before`, the `before` of the next page or None)."""
-        rows = await self._pool.fetch(_HISTORY, user_id, asset, before, limit + 1)
+        rows = await self._pool.fetch(_HISTORY, user_id, asset, _ENTRY_ID_MAX if before is None else before, limit + 1)
         entries = [
             LedgerHistoryEntry(
                 row["transaction_id"],
@@ -337,7 +337,7 @@ def _sorted(accounts: Iterable[Account]) -> list[Account]:
 
 def _states(rows: Iterable[asyncpg.Record]) -> dict[Account, AccountState]:
     return {
-        (user_id, asset): AccountState(_amount(available), _amount(locked), version)
+        (user_id, asset): AccountState(_amount(available), 0 if locked == _ZERO else _amount(locked), version)
         for user_id, asset, available, locked, version in rows
     }
 
@@ -348,8 +348,9 @@ async def _write_legs(
     """Write `legs`, which come to `changes`, and change their accounts; answers these as they stand then."""
     if not legs:
         return {}
-    rows = [(*account, f"{changes[account]}e-18") for account in _sorted(changes)]
-    states = _states(await connection.fetch(_CHANGE_ACCOUNTS, *_columns(rows, 3)))
+    accounts = _sorted(changes)
+    amounts = [f"{changes[account]}e-18" for account in accounts]
+    states = _states(await connection.fetch(_CHANGE_ACCOUNTS, *_columns(accounts, 2), amounts))
     totals = {account: states[account].total - amount for account, amount in changes.items()}
     await _copy_entries(connection, legs, running_balances(legs, totals))
     return states
@@ -404,11 +405,15 @@ async def _write_movements(connection: Connection, movements: Sequence[Movement]
     await connection.execute(_WRITE_MOVEMENTS, *_columns(rows, 5))
 
 
-async def _write_outbox(connection: Connection, news: Sequence[BalanceChange]) -> list[int]:
-    if not news:
+async def _write_outbox(connection: Connection, changes: Sequence[BalanceChange]) -> list[int]:
+    if not changes:
         return []
-    rows = [(*change.account, change.transaction_id) for change in news]
+    rows = [(*change.account, change.transaction_id) for change in changes]
     return [row[0] for row in await connection.fetch(_WRITE_OUTBOX, *_columns(rows, 3))]
+
+
+_ENTRY_ID_MAX = 2**63 - 1
+_ZERO = "0.000000000000000000"
 
 
 def _amount(text: str) -> int:
@@ -417,8 +422,5 @@ def _amount(text: str) -> int:
 
 
 def _columns(rows: Iterable[Sequence[object]], width: int) -> list[list[object]]:
-    columns: list[list[object]] = [[] for _ in range(width)]
-    for row in rows:
-        for column, value in zip(columns, row, strict=True):
-            column.append(value)
-    return columns
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return columns or [[] for _ in range(width)]

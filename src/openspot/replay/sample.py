@@ -12,7 +12,7 @@ from itertools import islice
 from openspot.replay.source import BookEvent
 
 EVENTS = 2_000
-START_PRICE = Decimal("50000.00")
+START_PRICE = Decimal("250")
 START_MS = 1_700_000_000_000
 TICK = Decimal("0.01")
 LOT = Decimal("0.00000001")

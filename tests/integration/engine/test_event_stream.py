@@ -97,7 +97,7 @@ async def test_a_negative_maker_fee_is_a_rebate(engine: EngineClient) -> None:
     assert (await engine.balances("maker"))["USD"].total == "1000100.02"
 
 
-@pytest.mark.spec("A2.2-09", "A6.4-03", "A6.4-04", "A1.4-08")
+@pytest.mark.spec("A2.2-09", "A6.4-03", "A6.4-04")
 async def test_reduce_reject_accepted_moved_and_balance_events(engine: EngineClient) -> None:
     await engine.accounts.Deposit(
         accounts_pb2.DepositRequest(participant_id="alice", currency="USD", amount="1000.5", reference="tx-9")

@@ -1,12 +1,13 @@
 """exchange.v1.OrderService over gRPC."""
 
 import asyncio
+from pathlib import Path
 
 import grpc
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from tests.support.engine_client import SCALE, EngineClient, order
+from tests.support.engine_client import SCALE, EngineClient, engine_settings, order, running_engine
 
 
 @pytest.mark.spec("A1.1-10", "B4.4-18", "B4.4-21", "B4.4-29")
@@ -299,6 +300,20 @@ async def test_an_empty_call_is_answered_and_an_oversized_one_refused(engine: En
         await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=too_many))
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert "orders" in (caught.value.details() or "")
+
+
+async def test_a_full_queue_answers_busy_and_takes_nothing_of_the_call(tmp_path: Path) -> None:
+    async with running_engine(engine_settings(tmp_path, engine_queue_max=10)) as engine:
+        await engine.fund()
+        requests = [order() for _ in range(11)]
+        answers = (await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=requests))).orders
+        assert {(answer.status, answer.result_code, answer.sequence) for answer in answers} == {
+            (pb.REJECTED, "ENGINE_BUSY", 0)
+        }
+        assert not (await engine.find(requests[0].order_id)).found
+        # The same ids can be sent again.
+        answers = (await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=requests[:10]))).orders
+        assert {answer.result_code for answer in answers} == {"SUCCESS"}
 
 
 @pytest.mark.spec("A9-03")

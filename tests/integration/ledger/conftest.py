@@ -9,7 +9,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
 from openspot.kit.settings import Settings
 from openspot.ledger.consumer import ensure_consumer
-from openspot.ledger.desk import Desk
+from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
@@ -38,9 +38,9 @@ async def settlement(store: LedgerStore, events: BalanceEvents, bus: Bus, settin
 
 
 @pytest.fixture
-async def desk(store: LedgerStore, events: BalanceEvents, bus: Bus) -> Desk:
+async def desk(store: LedgerStore, events: BalanceEvents, bus: Bus) -> RequestHandlers:
     """Requests, served on the bus."""
-    served = Desk(store, events)
+    served = RequestHandlers(store, events)
     await served.serve(bus)
     await bus.check()
     return served

@@ -152,6 +152,48 @@ async def test_the_worker_alone_answers_and_settles_in_workflows_that_announce_i
     await assert_books_are_right(pool)
 
 
+async def test_a_workflow_that_fails_brings_its_trades_again_and_the_worker_goes_on(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, settled: list[TradesSettled]
+) -> None:
+    port = settings.ledger_worker_port
+    async with running(worker, settings, port):
+        await pool.execute("ALTER TABLE ledger_entries RENAME TO away")
+        await publish(bus, 1, 3)
+
+        async def fails() -> bool:
+            status, _, body = await get(settings, port, "/ready")
+            return status == 503 and "UndefinedTableError" in body
+
+        await eventually(fails)
+        assert (await get(settings, port, "/health"))[0] == 200
+        assert not settled
+        await pool.execute("ALTER TABLE away RENAME TO ledger_entries")
+        await entries_are(pool, 24)
+        await eventually(lambda: sum(event.count for event in settled) == 3)
+
+        async def back() -> bool:
+            return await is_ready(settings, port)
+
+        await eventually(back)
+    await assert_books_are_right(pool)
+
+
+async def test_a_worker_stops_in_time_when_its_database_is_gone(
+    settings: Settings, bus: Bus, run_folder: Path, tmp_path: Path
+) -> None:
+    server = EmbeddedPostgres(run_folder / f"postgres-{settings.ledger_worker_port}", durable=False)
+    server.start()
+    try:
+        upgrade(server.url())
+        own = settings.model_copy(update={"database_url": server.url()})
+        async with child("ledger-worker", own, tmp_path) as process:
+            server.stop()
+            await publish(bus, 1, 2)
+            assert await asyncio.wait_for(process.stop(), 30) == 0
+    finally:
+        server.stop()
+
+
 async def test_the_workflow_library_keeps_to_its_own_schema(settings: Settings, pool: asyncpg.Pool) -> None:
     query = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1"
     before = await pool.fetch(query)
@@ -165,7 +207,7 @@ async def test_the_workflow_library_keeps_to_its_own_schema(settings: Settings, 
 
 async def test_finished_workflows_do_not_pile_up(settings: Settings, bus: Bus, pool: asyncpg.Pool) -> None:
     async with running(worker, settings, settings.ledger_worker_port):
-        for number in range(1, 2 * FINISHED_KEPT + 31):
+        for number in range(1, 2 * FINISHED_KEPT + 6):
             await publish(bus, number, number)
             await entries_are(pool, 8 * number)
         left = await pool.fetchval("SELECT count(*) FROM dbos.workflow_status")

@@ -23,7 +23,7 @@ from openspot.contracts.messages import (
 )
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
-from openspot.ledger.desk import UNAVAILABLE, Desk
+from openspot.ledger.handlers import UNAVAILABLE, RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
@@ -155,7 +155,7 @@ async def test_the_same_credit_a_hundred_times_at_once_is_written_once(bus: Bus,
 async def test_one_transaction_id_for_two_users_at_once_is_written_for_one_of_them(
     store: LedgerStore, events: BalanceEvents, pool: asyncpg.Pool
 ) -> None:
-    desks = [Desk(store, events) for _ in range(6)]
+    desks = [RequestHandlers(store, events) for _ in range(6)]
     for turn in range(10):
         replies = await asyncio.gather(
             *(one.credit(posting(f"tx{turn}", f"user{place}", amount="1")) for place, one in enumerate(desks))
@@ -353,7 +353,7 @@ async def test_without_a_database_requests_are_refused_and_served_again_when_it_
         upgrade(server.url())
         async with asyncpg.create_pool(server.url(), min_size=1, max_size=3) as pool:
             store = LedgerStore(pool)
-            desk = Desk(store, BalanceEvents(bus, store, system_clock))
+            desk = RequestHandlers(store, BalanceEvents(bus, store, system_clock))
             assert (await desk.credit(posting("tx1"))).success
             server.stop()
             assert await desk.balances(LedgerBalancesRequest("ann")) == LedgerBalancesReply([], UNAVAILABLE)

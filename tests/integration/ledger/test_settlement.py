@@ -16,10 +16,9 @@ from openspot.kit.clock import system_clock
 from openspot.kit.settings import Settings
 from openspot.ledger.changes import BalanceChange
 from openspot.ledger.consumer import SettlementError, TradeConsumer
-from openspot.ledger.desk import Desk
+from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.metrics import NEGATIVE_BALANCES, TRADES
 from openspot.ledger.outbox import SWEEP_AGE_S, BalanceEvents
-from openspot.ledger.postings import leg_id
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
 from tests.support.ledger import BalanceFeed, assert_books_are_right, available, count, posting, trade
@@ -29,7 +28,7 @@ from tests.support.waiting import eventually
 class SilentEvents(BalanceEvents):
     """A process that dies between its commit and the publication: nothing of it reaches the bus."""
 
-    async def publish(self, news: Sequence[BalanceChange]) -> None:
+    async def publish(self, changes: Sequence[BalanceChange]) -> None:
         raise PublishError("killed")
 
 
@@ -83,6 +82,43 @@ async def test_a_published_trade_is_settled_and_both_sides_are_told(
     with pytest.raises(SettlementError, match="not consumed"):
         await consumer.check()
     await assert_books_are_right(pool)
+
+
+@pytest.mark.spec("A2.3-01")
+async def test_a_trade_with_the_documents_field_names_is_settled_and_unknown_fields_do_not_matter(
+    bus: Bus, pool: asyncpg.Pool, settlement: Settlement, nats_url: str
+) -> None:
+    payload = {
+        "id": "epoch-9",
+        "symbol": "ETH-BTC",
+        "baseAsset": "ETH",
+        "quoteAsset": "BTC",
+        "buyerId": "ann",
+        "sellerId": "bob",
+        "price": "0.05",
+        "qty": "3",
+        "fees": {
+            "buyer": {"userId": "ann", "amount": "0.0001", "currency": "BTC"},
+            "seller": {"userId": "bob", "amount": "-0.00005", "currency": "BTC"},
+        },
+        "takerSide": "buy",
+        "takerOrderId": "t",
+        "makerOrderId": "m",
+        "isTakerCompleted": True,
+        "isMakerCompleted": True,
+        "sequence": 9,
+        "timestamp": 1_700_000_000_000,
+        "somethingNew": [1, 2],
+    }
+    client = await nats.connect(nats_url)
+    await client.jetstream().publish(subjects.TRADES_EXECUTED, msgspec.json.encode(payload))
+    await client.close()
+    async with consuming(bus, settlement):
+        await entries_are(pool, 8)
+    assert await available(pool, "ann", "ETH") == "3"
+    assert await available(pool, "ann", "BTC") == "-0.1501"
+    assert await available(pool, "bob", "BTC") == "0.15005"
+    assert await available(pool, "house:fees", "BTC") == "0.00005"
 
 
 @pytest.mark.spec("A6.4-08")
@@ -158,7 +194,7 @@ async def test_a_batch_that_comes_again_is_told_again_under_the_same_message_ids
 async def test_an_event_of_a_request_that_a_crash_left_behind_is_published_by_the_sweep(
     store: LedgerStore, bus: Bus, pool: asyncpg.Pool, events: BalanceEvents, feed: BalanceFeed, operation: str
 ) -> None:
-    desk = Desk(store, SilentEvents(bus, store, system_clock))
+    desk = RequestHandlers(store, SilentEvents(bus, store, system_clock))
     await desk.credit(posting("tx1"))
     wanted = [("tx1", "ann", "USD", "10")]
     if operation == "lock":
@@ -176,7 +212,7 @@ async def test_a_sweep_that_cannot_publish_keeps_the_events(
     store: LedgerStore, bus: Bus, pool: asyncpg.Pool, events: BalanceEvents
 ) -> None:
     silent = SilentEvents(bus, store, system_clock)
-    await Desk(store, silent).credit(posting("tx1"))
+    await RequestHandlers(store, silent).credit(posting("tx1"))
     await pool.execute("UPDATE ledger_outbox SET created_at = now() - interval '1 minute'")
     with pytest.raises(PublishError):
         await silent.sweep()
@@ -234,7 +270,7 @@ async def test_a_trade_that_the_database_refuses_is_rejected_alone(pool: asyncpg
     await pool.execute(
         "INSERT INTO ledger_entries (transaction_id, user_id, asset, amount, balance, entry_type, reference_type, "
         "reference_id) VALUES ($1, 'x', 'BTC', 0, 0, 'a', 'b', 'c')",
-        leg_id("epoch-5", "house-seller-fee"),
+        "epoch-5:house-seller-fee",
     )
     trades = [trade(number) for number in range(1, 12)]
     assert await settlement.settle(trades) == {"epoch-5"}

@@ -490,3 +490,25 @@ async def test_a_client_sees_what_it_was_answered_before_the_rows_are_written(
     assert (await edge("GET", "/orders?status=open")).body == []
     edge.as_user("u2")
     assert (await edge("GET", "/orders")).body == []
+
+
+@pytest.mark.spec("A2.1-15", "A2.1-16")
+async def test_the_rows_have_the_decided_columns(pool: asyncpg.Pool) -> None:
+    columns = {
+        table: {
+            row["column_name"]
+            for row in await pool.fetch(
+                "SELECT column_name FROM information_schema.columns WHERE table_name = $1", table
+            )
+        }
+        for table in ("orders", "trades")
+    }
+    assert columns["orders"] >= {
+        "order_id", "internal_id", "client_order_id", "user_id", "symbol", "side", "type", "time_in_force",
+        "margin_mode", "price", "quantity", "filled_quantity", "filled_notional", "remaining_quantity", "fee",
+        "fee_currency", "status", "reject_reason", "created_at", "updated_at",
+    }  # fmt: skip
+    assert columns["trades"] >= {
+        "trade_id", "sequence", "symbol", "price", "quantity", "taker_side", "taker_order_id", "maker_order_id",
+        "buyer_id", "seller_id", "taker_fee", "maker_fee", "fee_currency", "executed_at",
+    }  # fmt: skip

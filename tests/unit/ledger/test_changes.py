@@ -50,9 +50,7 @@ def test_a_credit_makes_the_account_and_has_its_other_side_outside() -> None:
         ("t1:contra", OUTSIDE, -5),
     ]
     assert decision.balances == [5, -5]
-    assert [(news.account, news.state, news.transaction_id) for news in decision.news] == [
-        (ANN, AccountState(5, 0, 1), "t1")
-    ]
+    assert [tuple(change) for change in decision.balance_changes] == [(ANN, AccountState(5, 0, 1), "t1")]
 
 
 @pytest.mark.spec("B4.3-11")
@@ -61,7 +59,7 @@ def test_a_debit_beyond_available_is_refused_and_changes_nothing() -> None:
     assert decision.outcomes == [Outcome("insufficient balance: 0.000000000000000005 available", 5)]
     assert not decision.states
     assert not decision.legs
-    assert not decision.news
+    assert not decision.balance_changes
 
 
 def test_a_debit_of_everything_is_done() -> None:
@@ -119,7 +117,7 @@ def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back() -> None:
     assert decision.states == {ANN: AccountState(4, 1, 3)}
     assert decision.movements == [move(4), move(-3)]
     assert not decision.legs, "the total has not changed"
-    assert [news.transaction_id for news in decision.news] == ["lock:r:USD:ann", "unlock:r:USD:ann"]
+    assert [change.transaction_id for change in decision.balance_changes] == ["lock:r:USD:ann", "unlock:r:USD:ann"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import ipaddress
 import secrets
 from typing import NamedTuple
 
+from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.admin import fields
@@ -118,6 +119,12 @@ class Authority:
             raise unauthenticated("Authorization must be Bearer and a token of Login")
         return self.session(token.strip())
 
+    def check_still_active(self, session: Session) -> None:
+        """Raise AdminError (UNAUTHENTICATED) if the session's participant was deactivated since."""
+        found = self.find(session.participant_id)
+        if found is None or not found[1].active:
+            raise unauthenticated("the token's participant is not active")
+
     def administrator(self, authorization: str) -> Session:
         """The same, of a session that may administer. Raises AdminError (also PERMISSION_DENIED)."""
         session = self.bearer(authorization)
@@ -140,12 +147,13 @@ class Authority:
         """Create the administrator of the settings if there is no such participant.
 
         Its password of the first start stays: another one in the settings later changes nothing.
-        Raises Refusal, EngineStoppedError.
+        Raises ValueError for a bad OPENSPOT_ADMIN_ID, Refusal, EngineStoppedError.
         """
         settings = self._engine.settings
         found = self.find(settings.admin_id)
         if found is None:
-            fields.participant_id(settings.admin_id)
+            if not PARTICIPANT_ID_TEXT.fullmatch(settings.admin_id):
+                raise ValueError("OPENSPOT_ADMIN_ID must be 1 to 64 letters, digits or _ : -")
             password_hash = await self.passwords.hash(settings.admin_password)
             note = (settings.admin_id, settings.admin_id, "SUPER_ADMIN", password_hash)
             command = Command(CommandKind.CREATE_ACCOUNT, order_type=int(StpMode.NONE), flags=FLAG_ACTIVE)

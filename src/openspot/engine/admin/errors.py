@@ -2,6 +2,8 @@
 
 import grpc
 
+from openspot.domain.result_code import ResultCode
+
 
 class AdminError(Exception):
     """A call is refused as a whole: a status of gRPC and Connect, and why."""
@@ -15,7 +17,12 @@ class FieldError(ValueError):
     """A field cannot be taken, or a change not be made; the message is "field reason" or "field: reason".
 
     An answer with `success` and `error` carries it there; a list, which has neither, fails with INVALID_ARGUMENT.
+    `code` is for answers that also have a result code.
     """
+
+    def __init__(self, message: str, code: ResultCode = ResultCode.UNSUPPORTED_COMMAND) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def unauthenticated(message: str) -> AdminError:

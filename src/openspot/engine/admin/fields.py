@@ -8,6 +8,7 @@ from decimal import Decimal
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.order import OrderStatus, StpMode
+from openspot.domain.result_code import ResultCode
 from openspot.engine.admin.errors import FieldError
 
 PARTICIPANT_TYPES = ("MAKER", "TAKER", "BOTH", "BROKER", "SYSTEM", "SUPER_ADMIN")
@@ -26,7 +27,7 @@ PASSWORD_LENGTH_MAX = 256
 def participant_id(value: str) -> str:
     """A participant's id, of a participant that may or may not exist."""
     if not PARTICIPANT_ID_TEXT.fullmatch(value):
-        raise FieldError("participantId must be 1 to 64 letters, digits or _ : -")
+        raise FieldError("participantId must be 1 to 64 letters, digits or _ : -", ResultCode.AUTH_INVALID_USER)
     return value
 
 
@@ -88,7 +89,7 @@ def positive_amount(value: str) -> Decimal:
     try:
         amount = parse_decimal(value)
         if to_amount(amount) <= 0:
-            raise FieldError("amount must be positive")
+            raise FieldError("amount must be positive", ResultCode.INVALID_AMOUNT)
     except MoneyError as error:
-        raise FieldError(f"amount {error}") from error
+        raise FieldError(f"amount {error}", ResultCode.INVALID_AMOUNT) from error
     return amount

@@ -64,9 +64,7 @@ class OrderList:
                 return None
             remaining = resting.remaining
         spec = self._machine.directory.symbol(order.symbol)
-        name, price_scale, quantity_scale = (
-            (spec.symbol, spec.quote_scale_k, spec.base_scale_k) if spec else ("", 1, 1)
-        )
+        name, price_scale, quantity_scale = (spec.symbol, spec.quote_scale_k, spec.base_scale_k) if spec else ("", 1, 1)
         return pb.AdminOrder(
             order_id=str(order_id),
             external_id=order.external_id,

@@ -97,9 +97,7 @@ class TradeIndex:
 
     # Searching
 
-    async def _search(
-        self, account: int, symbols: frozenset[int], limit: int, offset: int
-    ) -> tuple[list[int], int]:
+    async def _search(self, account: int, symbols: frozenset[int], limit: int, offset: int) -> tuple[list[int], int]:
         """(sequences of the page, total), newest first."""
         if not account and not symbols:
             end = len(self._sequences) - offset

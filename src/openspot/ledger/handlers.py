@@ -48,7 +48,7 @@ UNAVAILABLE = "the ledger's database does not answer"
 log = get_logger("ledger")
 
 
-class Desk:
+class RequestHandlers:
     """Answers requests."""
 
     def __init__(self, store: LedgerStore, events: BalanceEvents) -> None:
@@ -131,7 +131,7 @@ class Desk:
 
     async def _apply(self, changes: list[Change]) -> Sequence[Outcome]:
         decision, outbox_ids = await with_retries(lambda: self._store.apply(changes))
-        self._events.publish_later(decision.news, outbox_ids)
+        self._events.publish_later(decision.balance_changes, outbox_ids)
         return decision.outcomes
 
     async def history(self, request: LedgerHistoryRequest) -> LedgerHistoryReply:

@@ -1,0 +1,44 @@
+"""exchange.v1.AdminService over gRPC."""
+
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import unquote
+
+import grpc
+from google.protobuf.message import Message
+
+from openspot.contracts.gen.exchange.v1 import admin_pb2_grpc
+from openspot.engine.admin.dispatch import METHODS, Dispatch
+from openspot.engine.admin.errors import AdminError
+from openspot.engine.grpc_orders import Context
+
+
+def add_admin_service(dispatch: Dispatch, server: grpc.aio.Server) -> None:
+    """Let a server answer the service's methods."""
+    servicer = SimpleNamespace(**{name: _method(dispatch, name) for name in METHODS})
+    admin_pb2_grpc.add_AdminServiceServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
+
+
+def _method(dispatch: Dispatch, name: str) -> Callable[[Message, Context], Awaitable[Message]]:
+    async def method(request: Message, context: Context) -> Message:
+        try:
+            return await dispatch.call(name, request, _authorization(context), peer_address(context.peer()))
+        except AdminError as error:
+            await context.abort(error.status, str(error))
+
+    return method
+
+
+def _authorization(context: Context) -> str:
+    metadata: Any = context.invocation_metadata() or ()
+    for key, value in metadata:
+        if key == "authorization":
+            return value if isinstance(value, str) else ""
+    return ""
+
+
+def peer_address(peer: str) -> str:
+    """The address in gRPC's name of a peer: "ipv4:10.0.0.1:5000", "ipv6:%5B::1%5D:5000" → "10.0.0.1", "::1"."""
+    kind, _, rest = unquote(peer).partition(":")
+    return rest.rpartition(":")[0].strip("[]") if kind in ("ipv4", "ipv6") else peer

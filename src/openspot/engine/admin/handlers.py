@@ -1,0 +1,290 @@
+"""The methods of exchange.v1.AdminService, without their transport (Document B 4.4).
+
+Each takes its request and the caller, and answers its response; dispatch.py says who may call it and turns what
+is raised into answers.
+"""
+
+from itertools import islice
+from typing import NamedTuple
+
+from openspot.contracts.engine_events import TradeEvent
+from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
+from openspot.domain.order import StpMode
+from openspot.domain.result_code import ResultCode
+from openspot.engine.admin import fields
+from openspot.engine.admin.authority import Authority, Session
+from openspot.engine.admin.changes import Changes
+from openspot.engine.admin.errors import AdminError, FieldError
+from openspot.engine.admin.figures import Figures
+from openspot.engine.admin.orders import OrderList
+from openspot.engine.admin.participants import Profile
+from openspot.engine.admin.trades import TradeIndex
+from openspot.engine.core.records import decode_results
+from openspot.engine.directory import UNKNOWN_ACCOUNT
+from openspot.engine.engine import Engine
+from openspot.kit.log import get_logger
+
+log = get_logger("admin")
+
+_ORDER_ID_MAX = 2**64 - 1
+_ORDER_ID_DIGITS_MAX = 20
+
+
+class Caller(NamedTuple):
+    """Where a call comes from, and whose session it is, if the method asks for one."""
+
+    address: str
+    session: Session | None = None
+
+    @property
+    def logged_in(self) -> Session:
+        """The session of a method that asks for one."""
+        assert self.session is not None, "dispatch.py lets nobody in without"
+        return self.session
+
+
+class Handlers:
+    """The methods of one engine. They raise FieldError, AdminError, Refusal, EngineStoppedError."""
+
+    def __init__(self, engine: Engine, authority: Authority) -> None:
+        self._engine = engine
+        self._machine = engine.machine
+        self._authority = authority
+        self._changes = Changes(engine, authority)
+        self._orders = OrderList(engine)
+        self._trades = TradeIndex(engine)
+        self._figures = Figures(engine, self._orders)
+
+    # Sessions
+
+    async def login(self, request: pb.LoginRequest, caller: Caller) -> pb.LoginResponse:
+        """Begin a session."""
+        token, session = await self._authority.login(request.participant_id, request.password, caller.address)
+        return pb.LoginResponse(
+            success=True,
+            token=token,
+            participant_id=session.participant_id,
+            name=session.profile.name,
+            type=session.profile.type,
+            expires_at=session.expires_ms,
+        )
+
+    async def validate_token(self, request: pb.ValidateTokenRequest, caller: Caller) -> pb.ValidateTokenResponse:
+        """Whose session a token is, if it is one."""
+        try:
+            session = self._authority.session(request.token)
+        except AdminError:
+            return pb.ValidateTokenResponse(valid=False)
+        return pb.ValidateTokenResponse(valid=True, participant_id=session.participant_id, type=session.profile.type)
+
+    async def logout(self, request: pb.LogoutRequest, caller: Caller) -> pb.LogoutResponse:
+        """End the caller's session."""
+        await self._authority.logout(caller.logged_in)
+        return pb.LogoutResponse(success=True)
+
+    # Participants
+
+    async def list_participants(
+        self, request: pb.ListParticipantsRequest, caller: Caller
+    ) -> pb.ListParticipantsResponse:
+        """Participants in the order in which they came to be."""
+        limit, offset = fields.page(request.limit, request.offset)
+        profiles = self._machine.participants.profiles
+        return pb.ListParticipantsResponse(
+            participants=[
+                self._participant(account, profile)
+                for account, profile in islice(profiles.items(), offset, offset + limit)
+            ],
+            total=len(profiles),
+        )
+
+    async def get_participant(self, request: pb.GetParticipantRequest, caller: Caller) -> pb.ParticipantResponse:
+        """One participant."""
+        return self._answer(request.participant_id)
+
+    async def create_participant(self, request: pb.CreateParticipantRequest, caller: Caller) -> pb.ParticipantResponse:
+        """Create a participant."""
+        await self._changes.create(
+            request.participant_id, request.password, request.name, request.type, request.stp_mode
+        )
+        _note(caller, "a participant was created", participant=request.participant_id, type=request.type)
+        return self._answer(request.participant_id)
+
+    async def activate_participant(
+        self, request: pb.ActivateParticipantRequest, caller: Caller
+    ) -> pb.ParticipantResponse:
+        """Let a participant place orders and log in again."""
+        await self._changes.set_active(request.participant_id, True, caller.logged_in)
+        _note(caller, "a participant was activated", participant=request.participant_id)
+        return self._answer(request.participant_id)
+
+    async def deactivate_participant(
+        self, request: pb.DeactivateParticipantRequest, caller: Caller
+    ) -> pb.ParticipantResponse:
+        """Refuse a participant's new orders and end its sessions; its open orders stay."""
+        await self._changes.set_active(request.participant_id, False, caller.logged_in)
+        _note(caller, "a participant was deactivated", participant=request.participant_id)
+        return self._answer(request.participant_id)
+
+    async def update_stp_mode(self, request: pb.UpdateStpModeRequest, caller: Caller) -> pb.ParticipantResponse:
+        """Set a participant's self-trade prevention."""
+        await self._changes.set_stp_mode(request.participant_id, request.stp_mode, caller.logged_in)
+        _note(caller, "an STP mode was set", participant=request.participant_id, stp_mode=request.stp_mode)
+        return self._answer(request.participant_id)
+
+    def _answer(self, participant_id: str) -> pb.ParticipantResponse:
+        account, profile = self._changes.known(participant_id)
+        return pb.ParticipantResponse(success=True, participant=self._participant(account, profile))
+
+    def _participant(self, account: int, profile: Profile) -> pb.Participant:
+        return pb.Participant(
+            participant_id=self._machine.directory.participant(account),
+            name=profile.name,
+            type=profile.type,
+            stp_mode=StpMode(profile.stp_mode).name,
+            active=profile.active,
+            created_at=profile.created_ms,
+        )
+
+    # Orders and trades
+
+    async def list_orders(self, request: pb.ListOrdersRequest, caller: Caller) -> pb.ListOrdersResponse:
+        """Open orders and remembered ended ones."""
+        limit, offset = fields.page(request.limit, request.offset)
+        status = fields.order_status(request.status)
+        symbols = self._symbols(request.symbol)
+        account = self._account(request.participant_id)
+        if account == UNKNOWN_ACCOUNT:
+            return pb.ListOrdersResponse()
+        orders, total = await self._orders.page(account, symbols, status, limit, offset)
+        return pb.ListOrdersResponse(orders=orders, total=total)
+
+    async def cancel_order_admin(
+        self, request: pb.CancelOrderAdminRequest, caller: Caller
+    ) -> pb.CancelOrderAdminResponse:
+        """Cancel anybody's order, which emits a reduce event (Document A 1.4)."""
+        order_id = self._order_id(request.order_id)
+        order = self._machine.orders.find(order_id)
+        code, error = ResultCode.MATCHING_UNKNOWN_ORDER_ID, "orderId: there is no such open order"
+        if order is not None:
+            owner = self._machine.directory.participant(order.account)
+            if request.participant_id not in ("", owner):
+                code, error = ResultCode.AUTH_INVALID_USER, "participantId: the order is another participant's"
+            elif request.symbol and order.symbol not in self._machine.directory.symbol_numbers(request.symbol):
+                error = "symbol: the order is on another symbol"
+            else:
+                outcome = await self._engine.door.cancel_as_administrator(order_id, "")
+                (result,) = decode_results(outcome.results)
+                code = ResultCode(result.code)
+        success = code is ResultCode.SUCCESS
+        if success:
+            _note(caller, "an order was cancelled", order_id=order_id, participant=owner)
+        return pb.CancelOrderAdminResponse(
+            order_id=str(order_id) if order_id else request.order_id,
+            status="CANCELLED" if success else "REJECTED",
+            result_code=code.name,
+            success=success,
+            error="" if success else error,
+        )
+
+    async def list_trades(self, request: pb.ListTradesRequest, caller: Caller) -> pb.ListTradesResponse:
+        """The newest trades."""
+        limit, offset = fields.page(request.limit, request.offset)
+        symbols = self._symbols(request.symbol)
+        account = self._account(request.participant_id)
+        if account == UNKNOWN_ACCOUNT:
+            return pb.ListTradesResponse()
+        trades, total = await self._trades.page(account, symbols, limit, offset)
+        return pb.ListTradesResponse(trades=[_trade(trade) for trade in trades], total=total)
+
+    def _order_id(self, text: str) -> int:
+        """The engine's number of an order that is named by it or by its external id; 0 if there is none."""
+        if text.isascii() and text.isdigit():
+            number = int(text) if len(text) <= _ORDER_ID_DIGITS_MAX else 0
+            return number if number <= _ORDER_ID_MAX else 0
+        return self._machine.orders.ids.get(text, 0) if text else 0
+
+    def _account(self, participant_id: str) -> int:
+        """The account of a list's filter: 0 without one, UNKNOWN_ACCOUNT if there is no such participant."""
+        wanted = fields.optional_participant_id(participant_id)
+        return self._machine.directory.account(wanted) if wanted else 0
+
+    def _symbols(self, text: str) -> frozenset[int]:
+        """The numbers that a list's filter stands for, deleted symbols included; empty without one."""
+        numbers = self._machine.directory.symbol_numbers(text) if text else frozenset()
+        if text and not numbers:
+            raise FieldError(f"symbol: there is no {text!r}")
+        return numbers
+
+    # Balances, risk, symbols, figures
+
+    async def list_balances(self, request: pb.ListBalancesRequest, caller: Caller) -> pb.ListBalancesResponse:
+        """The balances of a participant, or of all."""
+        wanted = fields.optional_participant_id(request.participant_id)
+        return pb.ListBalancesResponse(balances=await self._figures.balances(wanted))
+
+    async def adjust_balance(self, request: pb.AdjustBalanceRequest, caller: Caller) -> pb.AdjustBalanceResponse:
+        """Correct a balance."""
+        try:
+            await self._changes.adjust(request.participant_id, request.currency, request.amount, request.type)
+        except FieldError as error:
+            return pb.AdjustBalanceResponse(success=False, result_code=error.code.name, error=str(error))
+        _note(
+            caller,
+            "a balance was adjusted",
+            participant=request.participant_id,
+            currency=request.currency,
+            amount=request.amount,
+            type=request.type,
+        )
+        return pb.AdjustBalanceResponse(success=True, result_code=ResultCode.SUCCESS.name)
+
+    async def list_risk_metrics(self, request: pb.ListRiskMetricsRequest, caller: Caller) -> pb.ListRiskMetricsResponse:
+        """How much of their balances the open orders of a participant, or of all, lock."""
+        wanted = fields.optional_participant_id(request.participant_id)
+        return pb.ListRiskMetricsResponse(metrics=await self._figures.risk(wanted))
+
+    async def list_symbols(self, request: pb.ListSymbolsRequest, caller: Caller) -> pb.ListSymbolsResponse:
+        """All symbols, by number."""
+        specs = sorted(self._machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
+        return pb.ListSymbolsResponse(
+            symbols=[
+                pb.AdminSymbol(
+                    symbol=spec.symbol,
+                    symbol_id=spec.symbol_id,
+                    base_currency=spec.base,
+                    quote_currency=spec.quote,
+                    active=spec.active,
+                )
+                for spec in specs
+            ]
+        )
+
+    async def get_exchange_stats(
+        self, request: pb.GetExchangeStatsRequest, caller: Caller
+    ) -> pb.GetExchangeStatsResponse:
+        """Figures of the whole exchange."""
+        return self._figures.exchange()
+
+
+def _trade(trade: TradeEvent) -> pb.AdminTrade:
+    return pb.AdminTrade(
+        trade_id=trade.trade_id,
+        symbol=trade.symbol,
+        price=trade.price,
+        quantity=trade.quantity,
+        taker_order_id=trade.taker_order_id,
+        maker_order_id=trade.maker_order_id,
+        taker_participant_id=trade.taker_participant_id,
+        maker_participant_id=trade.maker_participant_id,
+        taker_side=trade.taker_side.upper(),
+        taker_fee=trade.taker_fee_amount,
+        maker_fee=trade.maker_fee_amount,
+        fee_currency=trade.fee_currency,
+        timestamp=trade.timestamp,
+    )
+
+
+def _note(caller: Caller, change: str, **details: object) -> None:
+    """Every change stands in the log with who made it."""
+    log.info(change, by=caller.logged_in.participant_id, address=caller.address, **details)
