@@ -105,7 +105,8 @@ class RustCore:
         """Apply one REDUCE by `quantity`; its result code."""
 
     def drain_events(self) -> bytes:
-        """The events of the calls since the last drain, as records. What `apply` answers is not among them."""
+        """The events of the calls since the last drain, as records; those that `apply` answered are not among
+        them."""
 
     def memory_bytes(self) -> int:
         """Bytes set aside for resting orders, price levels and their indices."""

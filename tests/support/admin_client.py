@@ -65,9 +65,7 @@ class AdminClient:
             raise CallFailedError(error.code().name.lower(), error.details() or "") from error
         return MessageToDict(response, always_print_fields_with_no_presence=True)
 
-    async def post(
-        self, method: str, body: Any, headers: dict[str, str] | None = None
-    ) -> tuple[int, Any]:
+    async def post(self, method: str, body: Any, headers: dict[str, str] | None = None) -> tuple[int, Any]:
         """(HTTP status, body) of a Connect call; a body of bytes goes as it is."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"Content-Type": "application/json", "Accept": "application/json"}

@@ -1,12 +1,12 @@
 //! The order books of all symbols: orders, their queues, and where to find them.
 //!
 //! Layout: resting orders lie in one slab, one cache line each, and link each other into the queue of their
-//! level (oldest first). Levels lie in a slab of their own, one cache line each. One index finds an order by its
-//! id, another a level by its price; two ladders a symbol keep the levels in order.
+//! level (oldest first). Levels lie in a slab of their own, one cache line each. One index finds an order by
+//! its id, another a level by its price; two ladders a symbol keep the levels in order.
 //! Ordering: best price first, at one price the oldest first. A moved order goes behind its new queue, a
 //! reduced one keeps its place.
 //! Cost: placing at a known price, cancelling and reducing anywhere O(1); a price that comes or goes
-//! O(log levels). Memory: 64 bytes a resting order and 9 to 18 in the index; both grow by doubling.
+//! O(log levels). Memory: 64 bytes a resting order and 16 to 32 in the index; both grow by doubling.
 //! Limits: 2^32 − 1 resting orders in all.
 
 use crate::amount::{product, scaled};

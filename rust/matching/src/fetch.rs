@@ -1,7 +1,7 @@
 //! A hint to the processor.
 
-/// Asks for the cache line of `value` without waiting for it. Changes nothing; where the processor has no such
-/// instruction, or it cannot be used safely, it does nothing.
+/// Asks for the cache line of `value` without waiting for it. Nothing changes; where the processor has no
+/// such instruction that safe code can use, nothing happens.
 #[inline]
 pub fn fetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -3,8 +3,8 @@
 //! Layout: one array of 64-bit entries, a power of two long, each the low half of the hash and a slab index;
 //! 0 is empty, for index 0 is nothing. Open addressing with linear probing: a search touches one cache line
 //! and, but for equal 32-bit tags, only the one value that it looks for. A removal shifts later entries back,
-//! so there are no tombstones and the cost never decays. Growth doubles at a load of 7/8 without reading the
-//! values. Memory: 9 to 18 bytes a value.
+//! so there are no tombstones and the cost never decays. At a load of one half the table doubles, without
+//! reading the values. Memory: 16 to 32 bytes a value.
 
 use crate::fetch::fetch;
 
@@ -52,7 +52,7 @@ impl HashIndex {
     /// An empty index with room for `capacity` values before it grows.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        let entries = capacity.saturating_mul(8) / 7 + 1;
+        let entries = capacity.saturating_mul(2).saturating_add(1);
         Self { entries: vec![0; entries.next_power_of_two().max(ENTRIES_MIN)], count: 0 }
     }
 
@@ -74,7 +74,7 @@ impl HashIndex {
     /// Adds `index` under `hash`. The key must not be there yet, and the index is not 0.
     #[inline]
     pub fn insert(&mut self, hash: u64, index: u32) {
-        if self.count >= self.entries.len() / 8 * 7 {
+        if self.count >= self.entries.len() / 2 {
             self.grow();
         }
         self.put(hash << 32 | u64::from(index));
@@ -121,7 +121,7 @@ impl HashIndex {
         }
     }
 
-    /// The first index under a hash with the same 32-bit tag, or 0: nearly always the one that `find` answers,
+    /// The first index under a hash with the same 32-bit tag, or 0: nearly always what `find` answers, but
     /// found without reading a value.
     #[must_use]
     #[inline]

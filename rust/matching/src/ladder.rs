@@ -1,6 +1,6 @@
 //! The ladder of one side of a book: its levels in the order of their prices.
 //!
-//! Layout: a sorted list in chunks of at most 64 levels, and the first key of each chunk in a list of its own.
+//! Layout: a sorted list in chunks of at most 64 levels, and the first key of each chunk in another list.
 //! A key is a rank turned round, so that the best level is the last one: it is kept at hand, a sweep takes
 //! levels off the end, and what happens near the best moves little. A chunk that is full is split in two; two
 //! neighbours that have become small are joined.

@@ -4,7 +4,7 @@
 //! the index of the currency, and an open order knows both balances that it can touch, so that a fill looks
 //! up nothing. What orders hold and lock is kept up to date with each change: asking for free funds is O(1).
 //! Memory: 64 bytes a balance; 40 bytes an account, and 4 for each currency up to the last one that it used;
-//! 48 bytes a reference; and 9 to 18 in the index for each account and reference. References are kept.
+//! 48 bytes a reference; and 16 to 32 in the index for each account and reference. References are kept.
 //! Limits: every total is between 0 and `AMOUNT_MAX`, for so is the sum of a currency over all accounts.
 
 use crate::amount::{add, subtract};

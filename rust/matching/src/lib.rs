@@ -6,13 +6,15 @@
 //! and state hash are the same. The rules are `docs/protocol/matching.md`.
 //!
 //! Layout: [`types`], [`amount`], [`slab`], [`index`] and [`fetch`] are tools; [`order`], [`level`],
-//! [`ladder`] and [`book`] hold orders, [`ledger`] holds money; [`engine`] applies commands, whose rules lie in `placing`,
-//! `taking`, `changing`, `moving` and `administration`, and `ahead` makes large books fast; [`events`] are the
-//! records, [`snapshot`] and `state_hash` the state as bytes. `python` binds it all to Python and is the only
-//! part that knows of it.
+//! [`ladder`] and [`book`] hold orders, [`ledger`] holds money; [`engine`] applies commands, whose rules lie
+//! in `placing`, `taking`, `changing`, `moving` and `administration`, and `ahead` makes large books fast;
+//! [`events`] are the records, [`snapshot`] and `state_hash` the state as bytes. `python` binds it all to
+//! Python and is the only part that knows of it.
 //!
 //! There is no unsafe code, no clock, no IO and no thread, and nothing panics: an operation on money that
 //! leaves its range refuses the command.
+
+#![forbid(unsafe_code)]
 
 pub mod amount;
 pub mod book;

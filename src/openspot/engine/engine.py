@@ -29,6 +29,8 @@ FOLDER = "engine"
 JOURNAL = "journal.sqlite"
 EVENTS = "events.sqlite"
 SNAPSHOTS = "snapshots"
+EVENTS_UNWRITTEN_MAX = 500_000
+"""Events that may wait for the event store; beyond it commands are refused as ENGINE_BUSY until it has caught up."""
 
 
 def journal_path(settings: Settings) -> Path:
@@ -50,7 +52,7 @@ class Engine:
             self.machine.core.event_sequence,
             memory_events=settings.engine_stream_buffer,
             retention=settings.engine_event_retention,
-            behind_max=settings.engine_stream_buffer * 8,
+            behind_max=EVENTS_UNWRITTEN_MAX,
         )
         self.renderer = EventRenderer(self.machine.directory, self.epoch)
         self.sequencer = Sequencer(

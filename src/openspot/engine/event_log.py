@@ -39,6 +39,7 @@ class EventLog:
         self._unwritten: list[EventBatch] = []
         self._events_unwritten = 0
         self._last_sequence = last_sequence
+        self._first_added = last_sequence + 1
         self._arrival: asyncio.Future[None] | None = None
         self._write_wanted = asyncio.Event()
         self._written: asyncio.Future[None] | None = None
@@ -64,8 +65,10 @@ class EventLog:
     @property
     def first_sequence(self) -> int:
         """The oldest event that can be replayed; one above the newest if there is none."""
-        in_memory = self._batches[self._oldest].first_sequence if self._batches else self._last_sequence + 1
-        return min(self._store.first_sequence or in_memory, in_memory)
+        if self._store.first_sequence or not self.fault:
+            # What the store does not have yet, it will have.
+            return self._store.first_sequence or self._first_added
+        return self._batches[self._oldest].first_sequence if self._batches else self._last_sequence + 1
 
     @property
     def last_sequence(self) -> int:

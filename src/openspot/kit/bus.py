@@ -24,6 +24,7 @@ from nats.js.api import (
     AckPolicy,
     ConsumerConfig,
     KeyValueConfig,
+    RePublish,
     RetentionPolicy,
     StorageType,
     StreamConfig,
@@ -68,11 +69,16 @@ class PublishError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """An event to publish: `message_id` makes a repeat within the duplicate window a no-op."""
+    """An event to publish: `message_id` makes a repeat within the duplicate window a no-op.
+
+    `acknowledged=False` is for an event between two acknowledged ones of the same stream and batch: the server
+    takes the messages of a connection in order, so it has this one when it has those. It saves the answer.
+    """
 
     subject: str
     payload: bytes
     message_id: str
+    acknowledged: bool = True
 
 
 class Bus:
@@ -257,20 +263,21 @@ class Bus:
         waiting: list[tuple[str, str, asyncio.Future[Msg]]] = []
         try:
             for event in events:
-                self._ack_serial += 1
-                token = str(self._ack_serial)
-                future: asyncio.Future[Msg] = loop.create_future()
-                self._ack_waiters[token] = future
-                waiting.append((event.subject, token, future))
+                reply = ""
+                if event.acknowledged:
+                    self._ack_serial += 1
+                    token = str(self._ack_serial)
+                    future: asyncio.Future[Msg] = loop.create_future()
+                    self._ack_waiters[token] = future
+                    waiting.append((event.subject, token, future))
+                    reply = f"{self._ack_prefix}.{token}"
                 await self._client.publish(
-                    event.subject,
-                    event.payload,
-                    reply=f"{self._ack_prefix}.{token}",
-                    headers={"Nats-Msg-Id": event.message_id},
+                    event.subject, event.payload, reply=reply, headers={"Nats-Msg-Id": event.message_id}
                 )
-            await asyncio.wait([future for *_, future in waiting], timeout=self._settings.request_timeout_s)
+            if waiting:
+                await asyncio.wait([future for *_, future in waiting], timeout=self._settings.request_timeout_s)
         except (nats.errors.Error, OSError) as error:
-            raise self._publish_failure(waiting[-1][0], repr(error)) from error
+            raise self._publish_failure(event.subject, repr(error)) from error
         finally:
             for _, token, _ in waiting:
                 self._ack_waiters.pop(token, None)
@@ -313,6 +320,7 @@ class Bus:
                 max_age=stream.age_s_max,
                 duplicate_window=DUPLICATE_WINDOW_S,
                 num_replicas=self._settings.bus_replicas,
+                republish=RePublish(*stream.republish) if stream.republish else None,
             )
             try:
                 try:
@@ -337,11 +345,11 @@ class Bus:
     ) -> None:
         """Hand events to `handler` in batches until `stop` is set; processes with one `durable` share them.
 
-        A batch is what has arrived, at most `batch_max`. Batches begin at least `interval_s` apart unless they
-        are full: the first event after a pause is handled at once, a flood in batches that are worth it. A batch is acknowledged after `handler` returned; if it
-        raises, the batch comes again after a pause. A handler may answer the places in the batch of events
-        that failed alone: these come again, each time after a longer pause. What cannot be read is counted,
-        logged and dropped.
+        A batch is what has arrived, at most `batch_max`. Batches begin at least `interval_s` apart unless they are
+        full: the first event after a pause is handled at once, a flood in batches that are worth it. A batch is
+        acknowledged after `handler` returned; if it raises, the batch comes again after a pause. A handler may
+        answer the places in the batch of events that failed alone: these come again, each time after a longer
+        pause. What cannot be read is counted, logged and dropped.
         """
         queue: asyncio.Queue[Msg] = asyncio.Queue()
         decoder = self._decoder(event_type)

@@ -61,7 +61,9 @@ class Settings(BaseSettings):
     )
     engine_snapshot_interval: int = Field(default=1_000_000, ge=1000, description="Commands between two snapshots")
     engine_stream_buffer: int = Field(
-        default=65_536, ge=16, description="Newest events in memory; a live consumer of /ws/events further behind is cut"
+        default=65_536,
+        ge=16,
+        description="Newest events in memory; a consumer further behind is cut off",
     )
     engine_orders_remembered: int = Field(
         default=250_000, ge=0, description="Ended orders whose ids GetOrder and the duplicate check still know"

@@ -4,6 +4,24 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+CANCEL_AGAIN_S = 1.0
+
+
+async def end_tasks(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel tasks and wait until they have ended, however they end.
+
+    Before Python 3.12 a cancellation is lost if it meets the end of what `asyncio.wait_for` waits for, in our code
+    or in a library's: so a task that goes on is cancelled again.
+    """
+    running = {task for task in tasks if not task.done()}
+    while running:
+        for task in running:
+            task.cancel()
+        _, running = await asyncio.wait(running, timeout=CANCEL_AGAIN_S)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # it has been looked at: its owner wanted the end, not the outcome
+
 
 class TaskSet:
     """Holds running tasks, so that none is collected before it ends, and bounds how many there are."""
@@ -26,7 +44,4 @@ class TaskSet:
 
     async def cancel(self) -> None:
         """Cancel what still runs and wait for its end."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(*self._tasks)

@@ -26,7 +26,7 @@ from openspot.ledger.metrics import OUTBOX_RECOVERED
 from openspot.ledger.store import LedgerStore
 
 EVENTS_IN_FLIGHT_MAX = 500
-"""Events that await the server's acknowledgement at a time."""
+"""Events sent before the server has acknowledged the last of them; the first and the last speak for the rest."""
 PUBLICATIONS_MAX = 64
 """Batches published in the background at a time; what is beyond waits for the sweep."""
 SWEEP_AGE_S = 2.0
@@ -48,9 +48,12 @@ class BalanceEvents:
     async def publish(self, changes: Sequence[BalanceChange]) -> None:
         """Publish one event for each change. Raises PublishError or CircuitOpenError unless all are taken."""
         timestamp = self._clock() // 1_000_000
-        events = [_event(change, timestamp) for change in changes]
-        for start in range(0, len(events), EVENTS_IN_FLIGHT_MAX):
-            await self._bus.publish_many(events[start : start + EVENTS_IN_FLIGHT_MAX])
+        for start in range(0, len(changes), EVENTS_IN_FLIGHT_MAX):
+            batch = changes[start : start + EVENTS_IN_FLIGHT_MAX]
+            last = len(batch) - 1
+            await self._bus.publish_many(
+                [_event(change, timestamp, place in (0, last)) for place, change in enumerate(batch)]
+            )
 
     def publish_later(self, changes: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
         """Publish what has just been committed in the background. It does not fail: the sweep comes after it."""
@@ -95,7 +98,7 @@ class BalanceEvents:
         await self._publications.cancel()
 
 
-def _event(change: BalanceChange, timestamp: int) -> Outgoing:
+def _event(change: BalanceChange, timestamp: int, acknowledged: bool) -> Outgoing:
     user_id, asset = change.account
     message = BalanceUpdated(
         user_id,
@@ -107,4 +110,4 @@ def _event(change: BalanceChange, timestamp: int) -> Outgoing:
         change.state.version,
     )
     subject = subjects.of_user(subjects.BALANCES_UPDATED, user_id)
-    return Outgoing(subject, encode(message), change.transaction_id)
+    return Outgoing(subject, encode(message), change.transaction_id, acknowledged)

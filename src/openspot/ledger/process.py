@@ -11,7 +11,7 @@ from openspot.kit.clock import Clock, system_clock
 from openspot.kit.health import Health, serve_health
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings
-from openspot.ledger.consumer import Settle, TradeConsumer, ensure_consumer
+from openspot.ledger.consumer import INTERVAL_S, Settle, TradeConsumer, ensure_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
@@ -32,7 +32,14 @@ log = get_logger("ledger")
 
 
 async def run_process(
-    settings: Settings, stop: asyncio.Event, name: str, port: int, runner: Runner, clock: Clock = system_clock
+    settings: Settings,
+    stop: asyncio.Event,
+    name: str,
+    port: int,
+    runner: Runner,
+    *,
+    interval_s: float = INTERVAL_S,
+    clock: Clock = system_clock,
 ) -> None:
     """Run one ledger process until `stop` is set, its health on `port`.
 
@@ -50,7 +57,7 @@ async def run_process(
         events = BalanceEvents(bus, store, clock)
         stack.push_async_callback(events.close)
         settlement = Settlement(store, events, bus, clock)
-        consumer = TradeConsumer(bus, await stack.enter_async_context(runner(settlement)))
+        consumer = TradeConsumer(bus, await stack.enter_async_context(runner(settlement)), interval_s)
 
         health = Health()
         health.add("bus", bus.check, vital=True)

@@ -218,8 +218,7 @@ class LedgerStore:
             legs = [leg for trade in fresh for leg in trade.legs]
             house_legs = [leg for trade in fresh for leg in trade.house_legs]
             changes, house_changes = changes_of(legs), changes_of(house_legs)
-            total = sums(changes)
-            assert all(total.get(asset, 0) == -amount for asset, amount in sums(house_changes).items())
+            assert not any(sums(changes | house_changes).values()), "every trade sums to zero in each asset"
             states = await _write_legs(connection, legs, changes)
             await _write_legs(connection, house_legs, house_changes)
         return Settled({trade.trade_id for trade in fresh}, states)

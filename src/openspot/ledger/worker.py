@@ -31,6 +31,8 @@ FINISHED_KEPT = 50
 LEFT_BEHIND_AFTER = timedelta(hours=1)
 """Workflows of workers that never came back are deleted after this time: the bus has long handed on their trades."""
 DELETED_AT_A_TIME = 500
+INTERVAL_S = 0.2
+"""Least time between two batches that are not full: a workflow costs several times what a settlement costs."""
 CONNECTIONS_MAX = 4
 THREADS_MAX = 8
 
@@ -137,4 +139,4 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         finally:
             await workflows.stop()
 
-    await run_process(settings, stop, "ledger-worker", settings.ledger_worker_port, durable)
+    await run_process(settings, stop, "ledger-worker", settings.ledger_worker_port, durable, interval_s=INTERVAL_S)

@@ -109,10 +109,8 @@ def _events_of(order: TrackedOrder, failure: PreTradeFailure | None) -> list[Out
     message_id = f"refused-{order.user_id}-{order.order_id}"
     rejected = encode(OrderEvent("rejected", 0, order.updated_ms, record_of(order), order.reject_reason))
     of_user = subjects.of_user(subjects.ORDERS_REJECTED, order.user_id)
-    events = [
-        Outgoing(subjects.ORDERS_REJECTED, rejected, message_id),
-        Outgoing(of_user, rejected, f"{message_id}-user"),
-    ]
+    # The stream publishes the bare form itself (contracts/streams.py).
+    events = [Outgoing(of_user, rejected, message_id)]
     if failure is not None:
         risk = RiskCheckFailed(
             order.order_id, order.user_id, order.symbol, failure.check.value, failure.reason, order.updated_ms

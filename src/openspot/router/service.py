@@ -28,6 +28,7 @@ from openspot.kit.health import Health, serve_health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.settings import Settings
+from openspot.kit.tasks import end_tasks
 from openspot.router.balances import AvailableFunds
 from openspot.router.custody_bridge import CustodyBridge
 from openspot.router.engine_client import EngineClient
@@ -132,9 +133,7 @@ async def _until(stop: asyncio.Event, work: list[asyncio.Task[None]]) -> None:
         for task in done:
             task.result()
     finally:
-        for task in (stopped, *work):
-            task.cancel()
-        await asyncio.gather(stopped, *work, return_exceptions=True)
+        await end_tasks(stopped, *work)
 
 
 async def _follow_trades(bus: Bus, reference_prices: ReferencePrices) -> None:

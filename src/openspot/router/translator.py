@@ -13,15 +13,18 @@ was published, or that no longer has the next event, is not followed: an operato
 import asyncio
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import aiohttp
 import nats.errors
 
 from openspot.contracts.engine_events import EngineEvent, Hello
+from openspot.contracts.messages import OrderEvent
 from openspot.kit.bus import Bus, Outgoing, PublishError, encode
 from openspot.kit.circuit_breaker import CircuitOpenError
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings
+from openspot.kit.tasks import end_tasks
 from openspot.router.engine_stream import EngineStream, StreamEndedError
 from openspot.router.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
 from openspot.router.metrics import TRANSLATOR_EVENTS, TRANSLATOR_FAULTS, TRANSLATOR_LAG, TRANSLATOR_LEADS
@@ -98,7 +101,7 @@ class Translator:
                 self._fault = None
             await acquiring
         finally:
-            await _cancelled(acquiring)
+            await end_tasks(acquiring)
 
     async def _lead(self, lease: Lease, position: PublishedPosition) -> None:
         """Translate until the lease is lost or something else stands in the way, which is raised."""
@@ -113,11 +116,11 @@ class Translator:
             for task in done:
                 task.result()
         finally:
-            await _cancelled(follow)
+            await end_tasks(follow)
             if lease.is_held and not writing.done():
                 with suppress(TimeoutError):
                     await asyncio.wait_for(writer.drained(), DRAIN_S_MAX)
-            await _cancelled(writing, keeping)
+            await end_tasks(writing, keeping)
 
     async def _follow(self, following: "_Following") -> None:
         """Follow the stream through all its connections."""
@@ -209,7 +212,7 @@ class _Following:
             trades += translation.trades
         position = Position(self._epoch, self.next_sequence - 1)
         if outgoing:
-            await self._publish(outgoing)
+            await self._publish(_with_acknowledgements(outgoing))
         if position.sequence > self._published_sequence:
             await self._save(position)
         await self._writer.put(list(orders.values()), trades, position)
@@ -259,8 +262,19 @@ def _outgoing_of(translation: Translation) -> list[Outgoing]:
     outgoing = []
     for names, message_ids, message in translation.publications:
         payload = encode(message)
-        for name, message_id in zip(names, message_ids, strict=True):
-            outgoing.append(Outgoing(name, payload, message_id))
+        if isinstance(message, OrderEvent):
+            # The stream publishes the bare form itself (contracts/streams.py).
+            outgoing.append(Outgoing(names[-1], payload, message_ids[-1], acknowledged=False))
+            continue
+        outgoing += [Outgoing(name, payload, key) for name, key in zip(names, message_ids, strict=True)]
+    return outgoing
+
+
+def _with_acknowledgements(outgoing: list[Outgoing]) -> list[Outgoing]:
+    """The batch, its first and its last order event acknowledged: the server then has those between as well."""
+    unacknowledged = [index for index, event in enumerate(outgoing) if not event.acknowledged]
+    for index in {*unacknowledged[:1], *unacknowledged[-1:]}:
+        outgoing[index] = replace(outgoing[index], acknowledged=True)
     return outgoing
 
 
@@ -268,9 +282,3 @@ def _note_faults(translation: Translation) -> None:
     for kind, text in translation.faults:
         TRANSLATOR_FAULTS.labels(kind).inc()
         log.error("engine event contradicts", kind=kind, text=text)
-
-
-async def _cancelled(*tasks: asyncio.Task[None]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -17,6 +17,7 @@ import nats.js.errors
 
 from openspot.kit.bus import Bus
 from openspot.kit.log import get_logger
+from openspot.kit.tasks import end_tasks
 from openspot.rest_edge.authentication import RevokedSessions
 
 log = get_logger("sessions")
@@ -25,7 +26,6 @@ BUCKET = "sessions-revoked"
 # A clock that is a little behind must not outlive the entry.
 _MARGIN_S = 60
 _WATCH_S = 10.0
-_CANCEL_WAIT_S = 0.2
 _PAUSE_S = 1.0
 _BUS_FAULTS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
 
@@ -73,10 +73,8 @@ class EndedSessions:
 
     async def stop(self) -> None:
         """End the watch."""
-        while self._task is not None and not self._task.done():
-            # Before Python 3.12 a cancellation is lost if it meets the arrival of an entry: ask again.
-            self._task.cancel()
-            await asyncio.wait({self._task}, timeout=_CANCEL_WAIT_S)
+        if self._task is not None:
+            await end_tasks(self._task)
 
     async def _follow(self, watcher: Any) -> None:
         while True:
