@@ -24,7 +24,7 @@ class RustCore:
 
     def __new__(cls, open_orders_expected: int = 65_536) -> RustCore:
         """An empty core with the fee account alone. Memory for the expected orders is set aside at once;
-        beyond it the core grows by doubling."""
+        beyond it the core grows by doubling. Raises ValueError beyond 2^28 expected orders."""
 
     def apply(self, commands: bytes) -> tuple[bytes, bytes]:
         """Apply whole command records in order; answer (results, events), one result a command.

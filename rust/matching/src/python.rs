@@ -15,6 +15,8 @@ use crate::events::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
 use crate::order::Order;
 use crate::types::{Kind, NIL, Side};
 
+/// Most open orders that room can be set aside for at once.
+const OPEN_ORDERS_EXPECTED_MAX: usize = 1 << 28;
 /// Bytes of undrained events beyond which no further command is taken call by call: 2 GiB.
 const UNDRAINED_BYTES_MAX: usize = 1 << 31;
 /// Bytes that a buffer of events begins with.
@@ -73,10 +75,14 @@ impl RustCore {
 
     #[new]
     #[pyo3(signature = (open_orders_expected = 65_536))]
-    fn new(open_orders_expected: usize) -> Self {
+    fn new(open_orders_expected: usize) -> PyResult<Self> {
+        if open_orders_expected > OPEN_ORDERS_EXPECTED_MAX {
+            let message = format!("open_orders_expected must be at most {OPEN_ORDERS_EXPECTED_MAX}");
+            return Err(PyValueError::new_err(message));
+        }
         let mut engine = Engine::new(open_orders_expected);
         engine.events.reserve(EVENT_BYTES_EXPECTED);
-        Self { engine, batch: Vec::with_capacity(EVENT_BYTES_EXPECTED), open_orders_expected }
+        Ok(Self { engine, batch: Vec::with_capacity(EVENT_BYTES_EXPECTED), open_orders_expected })
     }
 
     /// Apply whole command records in order; answer (results, events).

@@ -139,11 +139,12 @@ impl Side {
         }
     }
 
-    /// Place of `price` on this side's ladder: the best price has the least rank.
+    /// Place of `price` on this side's ladder: the best price has the least rank. Of no use for a number that is
+    /// no price, but defined for all.
     #[must_use]
     pub fn rank(self, price: i64) -> i64 {
         match self {
-            Self::Buy => -price,
+            Self::Buy => price.wrapping_neg(),
             Self::Sell => price,
         }
     }

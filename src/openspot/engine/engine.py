@@ -124,7 +124,7 @@ class Engine:
         if self._snapshot is not None:
             await asyncio.gather(self._snapshot, return_exceptions=True)
         if self.machine.core.command_sequence > self._snapshot_sequence and not self.sequencer.failed:
-            await self._take_snapshot()
+            await self._try_snapshot()
         await self.events.close()
         await asyncio.get_running_loop().run_in_executor(None, self._journal.close)
 
@@ -133,10 +133,17 @@ class Engine:
         self.events.add(applied.events)
         behind = self.machine.core.command_sequence - self._snapshot_sequence
         if behind >= self.settings.engine_snapshot_interval and (self._snapshot is None or self._snapshot.done()):
-            self._snapshot = asyncio.create_task(self._take_snapshot())
+            self._snapshot = asyncio.create_task(self._try_snapshot())
+
+    async def _try_snapshot(self) -> None:
+        """Take a snapshot; a failure is logged, the journal alone is enough."""
+        try:
+            await self._take_snapshot()
+        except Exception:
+            log.exception("a snapshot could not be taken")
 
     async def _take_snapshot(self) -> None:
-        """Take a snapshot of this moment; a failure is logged, the journal alone is enough."""
+        """Take a snapshot of this moment. Raises OSError."""
         started = time.perf_counter()
         core = self.machine.core
         sequence, event_sequence, checksum = core.command_sequence, core.event_sequence, self.sequencer.checksum
@@ -152,11 +159,7 @@ class Engine:
             path = write_snapshot(self.journal_path.with_name(SNAPSHOTS), Snapshot(header, core_bytes, rest))
             return path, state_hash
 
-        try:
-            path, self.state_hash = await asyncio.get_running_loop().run_in_executor(None, write)
-        except OSError as error:
-            log.error("a snapshot could not be written", reason=str(error))
-            return
+        path, self.state_hash = await asyncio.get_running_loop().run_in_executor(None, write)
         self.state_hash_commands = sequence
         seconds = time.perf_counter() - started
         metrics.SNAPSHOT_SECONDS.observe(seconds)

@@ -54,7 +54,8 @@ class OrderMemory:
         self.entries: dict[int, Entry] = {}
         self.ids: dict[str, int] = {}
         """External id → order id."""
-        self._ended: deque[int] = deque()
+        self.ended: deque[int] = deque()
+        """The ended orders that are remembered, oldest first."""
         self._ended_max = ended_max
 
     def open(self, order_id: int, entry: Entry) -> None:
@@ -84,11 +85,15 @@ class OrderMemory:
         self.entries[order_id] = (*entry[:_QUANTITY], entry[_QUANTITY] - quantity, *entry[_QUANTITY + 1 :])
 
     def end(self, order_id: int, status: int, remaining: int) -> None:
-        """Note that an open order has left, and forget the oldest ended ones beyond the bound."""
+        """Note that an open order has left."""
         self.entries[order_id] = (*self.entries[order_id], status, remaining)
-        self._ended.append(order_id)
-        if len(self._ended) > self._ended_max:
-            self._forget(self._ended.popleft())
+        self.ended.append(order_id)
+
+    def trim(self) -> None:
+        """Forget the oldest ended orders beyond the bound."""
+        ended = self.ended
+        while len(ended) > self._ended_max:
+            self._forget(ended.popleft())
 
     def _forget(self, order_id: int) -> None:
         external_id = self.entries.pop(order_id)[0]
@@ -99,13 +104,13 @@ class OrderMemory:
         """Forget ended orders under these ids: a replay with a larger bound than of old may still have them."""
         known = {order_id} & self.entries.keys() | {self.ids[name] for name in {external_id} & self.ids.keys()}
         for number in known:
-            self._ended.remove(number)
+            self.ended.remove(number)
             self._forget(number)
 
     @property
     def open_count(self) -> int:
         """How many orders are open, those included that are still on their way to the core."""
-        return len(self.entries) - len(self._ended)
+        return len(self.entries) - len(self.ended)
 
     def snapshot(self, pending: Collection[int]) -> bytes:
         """The memory without `pending` orders as bytes: equal memories, equal bytes."""
@@ -115,7 +120,7 @@ class OrderMemory:
             if len(entry) == _LIVE_FIELDS and order_id not in pending
         )
         return msgspec.msgpack.encode(
-            ([(order_id, self.entries[order_id]) for order_id in (*self._ended, *live)], len(self._ended))
+            ([(order_id, self.entries[order_id]) for order_id in (*self.ended, *live)], len(self.ended))
         )
 
     def restore(self, snapshot: bytes) -> None:
@@ -126,6 +131,5 @@ class OrderMemory:
             raise ValueError(f"not a snapshot of the order memory: {error}") from error
         self.entries = dict(rows)
         self.ids = {entry[0]: order_id for order_id, entry in rows if entry[0]}
-        self._ended = deque(order_id for order_id, _ in rows[:ended])
-        while len(self._ended) > self._ended_max:
-            self._forget(self._ended.popleft())
+        self.ended = deque(order_id for order_id, _ in rows[:ended])
+        self.trim()

@@ -5,8 +5,10 @@ the store. If the store is ahead of the journal, the journal has lost commands t
 did not keep what it had confirmed): that is told, and the store follows the journal.
 """
 
+import gc
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,16 +51,8 @@ def recover(
     started = time.perf_counter()
     machine, checksum = _begin(journal, store, snapshots, lambda: StateMachine(new_core(), orders_remembered))
     first = machine.core.command_sequence
-    unwritten: list[EventBatch] = []
-    for commands, notes in joined(journal.read(first, checksum)):
-        machine.register(commands, notes)
-        events = machine.apply(commands, notes).events
-        if events.last_sequence > store.last_sequence:
-            unwritten.append(events.from_sequence(store.last_sequence + 1) if not unwritten else events)
-        if sum(map(len, unwritten)) > _STORED_EVENTS:
-            store.append(unwritten, event_retention)
-            unwritten = []
-    store.append(unwritten, event_retention)
+    with _without_collection():
+        _replay(machine, journal.read(first, checksum), store, event_retention)
     if machine.core.event_sequence < store.last_sequence:
         log.warning(
             "the journal has lost its newest commands: events had been sent that it does not know",
@@ -76,6 +70,32 @@ def recover(
         )
     replayed = machine.core.command_sequence - first
     return Recovered(machine, replayed, first, time.perf_counter() - started)
+
+
+def _replay(machine: StateMachine, batches: Iterator[Batch], store: EventStore, event_retention: int) -> None:
+    """Apply `batches`, and write to the store the events that it lacks."""
+    unwritten: list[EventBatch] = []
+    for commands, notes in joined(batches):
+        machine.register(commands, notes)
+        events = machine.apply(commands, notes).events
+        if events.last_sequence > store.last_sequence:
+            unwritten.append(events.from_sequence(store.last_sequence + 1) if not unwritten else events)
+        if sum(map(len, unwritten)) > _STORED_EVENTS:
+            store.append(unwritten, event_retention)
+            unwritten = []
+    store.append(unwritten, event_retention)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Stop the garbage collector: a replay only builds up, and the collector would walk all of it again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _begin(

@@ -29,7 +29,7 @@ from openspot.kit.log import get_logger
 
 log = get_logger("sequencer")
 
-GATHER_S = 0.002
+GATHER_S = 0.003
 GATHER_RATE_MIN = 3500.0
 """Calls a second beyond which commits are held back for more of them; one caller at a time never comes near."""
 _RATE_WEIGHT = 0.1

@@ -64,7 +64,8 @@ def write_snapshot(folder: Path, snapshot: Snapshot) -> Path:
         os.fsync(file.fileno())
     draft.replace(path)
     _sync_folder(folder)
-    for old in snapshot_paths(folder)[KEPT:]:
+    # Also what a crash left in the middle of writing.
+    for old in (*snapshot_paths(folder)[KEPT:], *folder.glob("*.draft")):
         old.unlink(missing_ok=True)
     return path
 

@@ -46,6 +46,9 @@ _REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
 _EVENT_HEAD = struct.Struct("<BxxBxxxxI20xQQQ16xqq56x")
 """Of an event: type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
 assert _EVENT_HEAD.size == EVENT_SIZE
+_COMMAND_HEAD = struct.Struct("<BBBxIQQQqq16x")
+"""Of a command: kind, side, order_type, symbol, timestamp, order_id, account, price, quantity."""
+assert _COMMAND_HEAD.size == COMMAND_SIZE
 
 
 class Applied(NamedTuple):
@@ -81,16 +84,21 @@ class StateMachine:
     def register(self, commands: bytes, notes: Sequence[Note]) -> None:
         """Take in the names and order ids of commands from the journal, as the door did when they came."""
         account_or_new, orders = self.directory.account_or_new, self.orders
-        for fields, note in zip(COMMAND.iter_unpack(commands), notes, strict=True):
-            kind = fields[0]
+        entries, ids = orders.entries, orders.ids
+        for (kind, side, order_type, symbol, time_ns, order_id, account, price, quantity), note in zip(
+            _COMMAND_HEAD.iter_unpack(commands), notes, strict=True
+        ):
             if kind == _PLACE:
-                _, side, order_type, _, symbol, time_ns, order_id, account, price, quantity, _, _ = fields
-                if order_id in orders.entries or note[0] in orders.ids:
-                    orders.make_room(order_id, note[0])
-                orders.open(order_id, (note[0], account, symbol, side, order_type, price, quantity, time_ns))
+                external_id = note[0]
+                if order_id in entries or external_id in ids:
+                    orders.make_room(order_id, external_id)
+                # As OrderMemory.open; a call for each order would cost a tenth of a replay.
+                entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
+                if external_id:
+                    ids[external_id] = order_id
             elif kind in PARTICIPANT_KINDS:
                 number = account_or_new(note[0])
-                assert number == fields[7], "a replay gives every participant its old account number"
+                assert number == account, "a replay gives every participant its old account number"
 
     def apply(self, commands: bytes, notes: Sequence[Note]) -> Applied:
         """Apply durable commands, whose names and order ids were taken in before."""
@@ -111,8 +119,8 @@ class StateMachine:
 
     def _follow_events(self, records: bytes, notes: Sequence[Note], first_command: int) -> list[Note]:
         """Bring orders and trades up to date; answer the texts of each event."""
-        orders, entries, end = self.orders, self.orders.entries, self.orders.end
-        totals, tallies = self.totals, self.totals.tallies
+        orders, entries, ended = self.orders, self.orders.entries, self.orders.ended.append
+        totals, tallies, trades = self.totals, self.totals.tallies, self.trades
         texts: list[Note] = []
         add = texts.append
         position = 0
@@ -121,26 +129,32 @@ class StateMachine:
                 add(notes[command - first_command])
                 totals.placed += 1
             elif kind == _TRADE:
-                add((entries[order_id][0], entries[maker_id][0]))
-                self._keep_trade(symbol, records[position : position + EVENT_SIZE])
+                taker, maker = entries[order_id], entries[maker_id]
+                add((taker[0], maker[0]))
+                if symbol not in trades:
+                    trades[symbol] = deque(maxlen=RECENT_TRADES_MAX)
+                trades[symbol].append(records[position : position + EVENT_SIZE])
                 tally = tallies.get(symbol) or totals.new_tally(symbol)
                 tally[0] += 1
                 tally[1] += quantity
                 tally[2] += price * quantity
+                # As OrderMemory.end, without a call for each.
                 if flags & EVENT_TAKER_COMPLETED:
-                    end(order_id, FILLED, 0)
+                    entries[order_id] = (*taker, FILLED, 0)
+                    ended(order_id)
                 if flags & EVENT_MAKER_COMPLETED:
-                    end(maker_id, FILLED, 0)
+                    entries[maker_id] = (*maker, FILLED, 0)
+                    ended(maker_id)
             elif kind == _REDUCE:
                 add((entries[order_id][0],))
                 if flags & EVENT_TAKER_COMPLETED:
-                    end(order_id, CANCELLED, quantity)
+                    orders.end(order_id, CANCELLED, quantity)
                     totals.cancelled += 1
                 else:
                     orders.reduce(order_id, quantity)
             elif kind == _REJECT:
                 add(notes[command - first_command])
-                end(order_id, REJECTED, quantity)
+                orders.end(order_id, REJECTED, quantity)
                 totals.rejected += 1
             elif kind == _MOVED:
                 add((entries[order_id][0],))
@@ -148,13 +162,8 @@ class StateMachine:
             else:
                 add(notes[command - first_command])
             position += EVENT_SIZE
+        orders.trim()
         return texts
-
-    def _keep_trade(self, symbol: int, record: bytes) -> None:
-        trades = self.trades.get(symbol)
-        if trades is None:
-            trades = self.trades[symbol] = deque(maxlen=RECENT_TRADES_MAX)
-        trades.append(record)
 
     def _follow_names(self, commands: bytes, notes: Sequence[Note], results: bytes) -> None:
         for command, note, result in zip(decode_commands(commands), notes, decode_results(results), strict=True):

@@ -53,7 +53,11 @@ REQUESTS_MAX = 8192
 MESSAGE_BYTES_MAX = 1_048_576
 REDELIVERY_PAUSE_S = 1.0
 REDELIVERY_PAUSE_S_MAX = 30.0
+PING_INTERVAL_S = 10
+"""A connection whose third ping of this interval is not answered is made anew."""
 _LOGGED_BYTES_MAX = 200
+_NOBODY = "openspot.nobody"
+_CHECK_TIMEOUT_S = 1.0
 
 _encoder = msgspec.json.Encoder()
 encode = _encoder.encode
@@ -79,6 +83,22 @@ class Outgoing:
     payload: bytes
     message_id: str
     acknowledged: bool = True
+
+
+async def check_connection(client: Client) -> None:
+    """Raise BusUnavailableError unless the server answers on this connection within a second.
+
+    It is asked for somebody who is not there, and says so. A `flush` would not do: one that times out leaves a
+    future behind that its late answer cannot be set on, and that ends the library's reading for good.
+    """
+    if not client.is_connected:
+        raise BusUnavailableError("not connected")
+    try:
+        await client.request(_NOBODY, b"", timeout=_CHECK_TIMEOUT_S)
+    except nats.errors.NoRespondersError:
+        return
+    except Exception as error:
+        raise BusUnavailableError(repr(error)) from error
 
 
 class Bus:
@@ -119,6 +139,7 @@ class Bus:
                 error_cb=note_error,
                 reconnected_cb=note_reconnect,
                 pending_size=64 * 1024 * 1024,
+                ping_interval=PING_INTERVAL_S,
             )
         except (OSError, nats.errors.Error, TimeoutError) as error:
             raise BusUnavailableError(f"no bus at the given address: {error!r}") from error
@@ -145,12 +166,7 @@ class Bus:
 
     async def check(self) -> None:
         """Raise BusUnavailableError unless the server answers within a second."""
-        if not self._client.is_connected:
-            raise BusUnavailableError("not connected")
-        try:
-            await self._client.flush(timeout=1)
-        except Exception as error:
-            raise BusUnavailableError(repr(error)) from error
+        await check_connection(self._client)
 
     # Requests
 

@@ -20,6 +20,8 @@ Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
 TRANSIENT_ERRORS = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    # A statement on a connection whose server has just said goodbye, and has not hung up yet.
+    asyncpg.InternalClientError,
     asyncpg.CannotConnectNowError,
     asyncpg.TooManyConnectionsError,
     asyncpg.AdminShutdownError,

@@ -52,7 +52,7 @@ class _Flow:
 
     def _walk(self) -> None:
         self._now += self._chance.randrange(1, 200)
-        step = Decimal(self._chance.randrange(-300, 301)) * TICK
+        step = Decimal(self._chance.randrange(-2, 3)) * TICK
         self._middle = max(START_PRICE / 2, self._middle + step)
 
     def _next(self) -> BookEvent:
@@ -62,10 +62,10 @@ class _Flow:
         if kind < 0.38 and self._live:
             return self._cancel()
         if kind < 0.78:
-            distance = Decimal(self._chance.randrange(10, 3_000)) * TICK
+            distance = Decimal(self._chance.randrange(1, 16)) * TICK
             return self._create(side, self._middle + away * distance, self._quantity())
         if kind < 0.94:
-            distance = Decimal(self._chance.randrange(0, 800)) * TICK
+            distance = Decimal(self._chance.randrange(0, 5)) * TICK
             return self._create(side, self._middle - away * distance, self._quantity())
         if kind < 0.97:
             return self._create(side, _MARKET_PRICE, self._quantity())
@@ -74,7 +74,7 @@ class _Flow:
         return self._create(side, (self._middle * _FAR).quantize(TICK), self._quantity())
 
     def _quantity(self) -> Decimal:
-        return Decimal(self._chance.randrange(100_000, 50_000_000)) * LOT
+        return Decimal(self._chance.randrange(500_000, 50_000_000)) * LOT
 
     def _create(self, side: str, price: Decimal, quantity: Decimal) -> BookEvent:
         self._serial += 1

@@ -74,7 +74,7 @@ class Platform:
         self._print_addresses(time.monotonic() - began)
 
     def _say(self, text: str) -> None:
-        self._console.print(f"[dim]·[/dim] {text}")
+        self._console.print(f"[dim]·[/dim] {text}", highlight=False, soft_wrap=True)
 
     def _take_data_directory(self) -> None:
         folder = self.settings.data_dir

@@ -17,7 +17,7 @@ from nats.aio.msg import Msg
 from nats.js.kv import KeyValue
 
 from openspot.contracts import subjects
-from openspot.kit.bus import BusUnavailableError
+from openspot.kit.bus import PING_INTERVAL_S, BusUnavailableError, check_connection
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_HANDLER_FAILURES, BUS_MALFORMED
 from openspot.kit.settings import Settings
@@ -69,6 +69,7 @@ class Feed:
             connect_timeout=2,
             reconnect_time_wait=0.25,  # type: ignore[arg-type]
             max_reconnect_attempts=-1,
+            ping_interval=PING_INTERVAL_S,
             error_cb=note_error,
             disconnected_cb=note_disconnect,
             reconnected_cb=note_reconnect,
@@ -126,10 +127,7 @@ class Feed:
         """Raise BusUnavailableError unless the bus answers within a second."""
         if not self.is_listening:
             raise BusUnavailableError("not connected")
-        try:
-            await self._client.flush(timeout=1)
-        except Exception as error:
-            raise BusUnavailableError(repr(error)) from error
+        await check_connection(self._client)
 
     async def close(self) -> None:
         """Stop listening."""

@@ -18,6 +18,7 @@ from openspot.engine.audit import verify
 from openspot.engine.engine import JOURNAL, SNAPSHOTS, journal_path
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineClient, EngineProcess, engine_process, engine_settings, order
+from tests.support.waiting import eventually
 
 FULL_DISK = """
 from openspot.engine.journal import Journal
@@ -27,6 +28,15 @@ def _open_with_little_room(self):
     pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
     self._connection.execute(f"PRAGMA max_page_count = {pages + 6}")
 Journal._open = _open_with_little_room
+"""
+FULL_EVENT_STORE = """
+from openspot.engine.event_store import EventStore
+_append = EventStore.append
+def _append_little(self, batches, keep):
+    if self.last_sequence > 1:
+        self._writer.execute("PRAGMA max_page_count = 1")
+    _append(self, batches, keep)
+EventStore.append = _append_little
 """
 FAILING_DISK = """
 import resource
@@ -364,6 +374,32 @@ async def test_a_full_disk_acknowledges_nothing_and_says_so(settings: Settings) 
         for order_id in placed:
             assert (await engine.find(order_id)).status == "OPEN"
         assert (await engine.place()).status == pb.ACCEPTED
+
+
+@pytest.mark.spec("A1.1-65")
+async def test_without_room_for_events_orders_go_on_and_a_restart_fills_the_gap(settings: Settings) -> None:
+    async with engine_process(settings, FULL_EVENT_STORE) as (child, engine):
+        await engine.fund()
+        placed: list[int] = []
+
+        async def not_ready() -> bool:
+            placed.append((await engine.place("buy", "1", "0.001", metadata="x" * 4000)).order_id)
+            return (await engine.request("GET", "/ready"))[0] == 503
+
+        await eventually(not_ready)
+        body = (await engine.request("GET", "/ready"))[1]
+        assert "full" in body["error"]["events"]["message"]
+        assert (await engine.request("GET", "/health"))[0] == 200
+        placed.append((await engine.place()).order_id)
+        last = await engine.last_sequence()
+        child.kill()
+        roomy = EngineProcess(settings)
+        roomy.start()
+        child.process = roomy.process
+        await roomy.ready(engine)
+        events = await engine.events(1, last)
+        assert [event["seq"] for event in events] == list(range(1, last + 1))
+        assert [event["orderId"] for event in events if event["type"] == "accepted"] == [str(name) for name in placed]
 
 
 async def test_a_disk_that_fails_in_a_commit_ends_the_process_and_a_start_tells_the_truth(settings: Settings) -> None:

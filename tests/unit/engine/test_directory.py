@@ -38,7 +38,7 @@ def test_a_refused_command_names_nothing() -> None:
     machine = new_machine()
     feed(machine, SEED)
     before = machine.directory.snapshot(1)
-    feed(machine, (Command(CommandKind.CREATE_CURRENCY, symbol=1).encode(), [("XXX", "XXX", "2")]))
+    feed(machine, (Command(CommandKind.CREATE_CURRENCY, symbol=1).encode(), [("ZZZ", "ZZZ", "2")]))
     feed(machine, (Command(CommandKind.DELETE_CURRENCY, symbol=1).encode(), [()]))
     feed(machine, (Command(CommandKind.DELETE_SYMBOL, symbol=99).encode(), [()]))
     assert machine.directory.snapshot(1) == before

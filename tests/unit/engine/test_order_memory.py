@@ -15,6 +15,7 @@ def test_open_orders_are_never_forgotten_and_ended_ones_oldest_first() -> None:
         memory.open(number, entry(f"x{number}"))
     for number in (2, 1, 3):
         memory.end(number, FILLED, 0)
+    memory.trim()
     assert [number for number in range(1, 6) if memory.find(number)] == [1, 3, 4, 5]
     assert memory.ids == {"x1": 1, "x3": 3, "x4": 4, "x5": 5}
     assert memory.open_count == 2
@@ -29,6 +30,7 @@ def test_an_order_without_an_external_id_is_known_by_its_number_alone() -> None:
     memory.open(2, entry(""))
     memory.end(1, FILLED, 0)
     memory.end(2, FILLED, 0)
+    memory.trim()
     assert memory.ids == {}
     assert (memory.find(1), memory.external_id(2), memory.external_id(99)) == (None, "", "")
 
@@ -79,6 +81,7 @@ def test_a_replay_with_more_room_than_of_old_gives_way_to_ids_that_were_forgotte
     for number in range(10, 25):
         memory.open(number, entry(f"x{number}"))
         memory.end(number, FILLED, 0)
+        memory.trim()
     assert memory.find(1) == KnownOrder("x2", 2, 1, 1, 1, 100, 50, 9)
 
 

@@ -117,9 +117,12 @@ def test_a_snapshot_of_another_journal_or_a_cut_one_is_refused(files: Files, tmp
 
 
 def test_only_the_newest_snapshots_are_kept(files: Files) -> None:
+    files.snapshots.mkdir()
+    (files.snapshots / "5.draft").write_bytes(b"half")
     for batch in HISTORY[: KEPT + 3]:
         files.write([batch])
         files.snapshot()
+    assert not list(files.snapshots.glob("*.draft"))
     kept = [int(path.stem) for path in snapshot_paths(files.snapshots)]
     last = files.machine.core.command_sequence
     assert kept == list(range(last, last - KEPT, -1))

@@ -63,7 +63,7 @@ class Authority:
         """(token, session). Raises FieldError for a wrong password, AdminError after too many."""
         fields.participant_id(participant_id)
         fields.given_password(password)
-        network = _network(address)
+        network = network_of(address)
         self._admit(participant_id, network)
         found = self.find(participant_id)
         if not await self.passwords.matches(password, found[1].password_hash if found else ""):
@@ -169,7 +169,7 @@ class Authority:
             )
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """What logins are counted by: an IPv4 address, or the /64 that an IPv6 address can move in."""
     try:
         parsed = ipaddress.ip_address(address)

@@ -20,7 +20,7 @@ from openspot.engine.engine import Engine
 
 ROWS_MAX = 100_000
 """Rows of one answer; beyond it the caller has to name a participant."""
-_ACCOUNTS_A_TURN = 500
+_ACCOUNTS_A_TURN = 200
 _MILLISECONDS = 1000
 
 

@@ -15,8 +15,10 @@ from openspot.engine.admin.participants import NANOSECONDS_PER_MS
 from openspot.engine.engine import Engine
 from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, REJECTED, Entry, KnownOrder
 
-_SLICE = 5_000
-_ACCOUNT, _SYMBOL = KnownOrder._fields.index("account"), KnownOrder._fields.index("symbol")
+_SLICE = 2_000
+# Places in an entry of the order memory; a list of millions makes no KnownOrder of each.
+_ACCOUNT, _SYMBOL, _SIDE = (KnownOrder._fields.index(name) for name in ("account", "symbol", "side"))
+_OPEN_LENGTH = KnownOrder._fields.index("status")
 _ENDED = {
     FILLED: OrderStatus.FILLED.name,
     CANCELLED: OrderStatus.CANCELLED.name,
@@ -83,12 +85,17 @@ class OrderList:
     async def open_counts(self) -> Counter[tuple[int, int]]:
         """How many open orders lock money of an (account, currency)."""
         counts: Counter[tuple[int, int]] = Counter()
-        symbols = {symbol.symbol: (symbol.quote, symbol.base) for symbol in self._machine.core.symbols()}
+        locked = {
+            (symbol.symbol, side): symbol.quote if side == Side.BUY else symbol.base
+            for symbol in self._machine.core.symbols()
+            for side in Side
+        }
         async for part in self._known():
-            for order in (KnownOrder(*entry) for _, entry in part):
-                if order.status == OPEN and order.symbol in symbols:
-                    quote, base = symbols[order.symbol]
-                    counts[order.account, quote if order.side == Side.BUY else base] += 1
+            counts.update(
+                (entry[_ACCOUNT], locked[entry[_SYMBOL], entry[_SIDE]])
+                for _, entry in part
+                if len(entry) == _OPEN_LENGTH and (entry[_SYMBOL], entry[_SIDE]) in locked
+            )
         return counts
 
     async def _known(self) -> AsyncIterator[list[tuple[int, Entry]]]:

@@ -8,7 +8,7 @@ import openspot_matching
 from openspot.engine.core.protocol import AccountState, Balance, OpenOrder, Symbol
 
 
-class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]  # untyped without the wheel  # type: ignore[misc, unused-ignore]
+class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
     """A MatchingCore (protocol.py), the Rust twin of ReferenceCore.
 
     What changes the state, and what answers bytes or numbers, is the wheel's own method; only the queries

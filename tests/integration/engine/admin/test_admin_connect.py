@@ -44,9 +44,11 @@ async def test_the_consoles_calls_are_plain_json(engine: EngineClient) -> None:
 
 @pytest.mark.spec("B4.4-32")
 async def test_the_sixteen_methods_and_logout_are_served(admin: AdminClient) -> None:
-    methods = """Login ValidateToken GetExchangeStats ListParticipants GetParticipant CreateParticipant
-        ActivateParticipant DeactivateParticipant UpdateStpMode ListOrders CancelOrderAdmin ListTrades ListBalances
-        AdjustBalance ListRiskMetrics ListSymbols""".split()
+    methods = [
+        *("Login", "ValidateToken", "GetExchangeStats", "ListParticipants", "GetParticipant", "CreateParticipant"),
+        *("ActivateParticipant", "DeactivateParticipant", "UpdateStpMode", "ListOrders", "CancelOrderAdmin"),
+        *("ListTrades", "ListBalances", "AdjustBalance", "ListRiskMetrics", "ListSymbols"),
+    ]
     assert len(methods) == 16
     for method in [*methods, "Logout"]:
         assert (await admin.post(method, {}))[0] == 200, method
@@ -55,73 +57,71 @@ async def test_the_sixteen_methods_and_logout_are_served(admin: AdminClient) -> 
         assert (await admin.post(method, {}))[0] == 404, method
 
 
+_CONTENT_TYPES = (
+    ("application/json; charset=utf-8", 200),
+    ("Application/JSON", 200),
+    ("text/plain", 415),
+    ("application/x-www-form-urlencoded", 415),
+    ("application/xml", 415),
+    ("application/connect+json", 415),
+    ("application/grpc", 415),  # its trailers need HTTP/2: port 9090
+    ("application/grpc+proto", 415),
+    ("application/grpc-web-text", 415),
+    ("json", 415),
+    ("", 415),
+)
+
+
 @pytest.mark.spec("A7-16")
-@pytest.mark.parametrize(
-    ("content_type", "status"),
-    [
-        ("application/json; charset=utf-8", 200),
-        ("Application/JSON", 200),
-        ("text/plain", 415),
-        ("application/x-www-form-urlencoded", 415),
-        ("application/xml", 415),
-        ("application/connect+json", 415),
-        ("application/grpc", 415),  # its trailers need HTTP/2: port 9090
-        ("application/grpc+proto", 415),
-        ("application/grpc-web-text", 415),
-        ("json", 415),
-        ("", 415),
-    ],
-)
-async def test_what_is_neither_connect_nor_grpc_web_is_an_unsupported_media_type(
-    admin: AdminClient, content_type: str, status: int
-) -> None:
-    answered, body = await admin.post("ListSymbols", {}, {"Content-Type": content_type})
-    assert answered == status, body
-    if status == 415:
-        assert body["message"].startswith("Content-Type must be one of application/json")
+async def test_what_is_neither_connect_nor_grpc_web_is_an_unsupported_media_type(admin: AdminClient) -> None:
+    for content_type, status in _CONTENT_TYPES:
+        answered, body = await admin.post("ListSymbols", {}, {"Content-Type": content_type})
+        assert answered == status, body
+        if status == 415:
+            assert body["message"].startswith("Content-Type must be one of application/json")
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        (b"", "the body is not a JSON object"),
-        (b"[]", "the body is not a JSON object"),
-        (b"null", "the body is not a JSON object"),
-        (b'"text"', "the body is not a JSON object"),
-        (b"{", "the body is not a JSON object"),
-        (b"\xff\xfe", "the body is not a JSON object"),
-        (b'{"limit": 1}{"limit": 1}', "the body is not a JSON object"),
-        (b'{"limit": 1, "limit": 2}', "the body is not a JSON object: a property stands there twice"),
-        (b'{"limit": NaN}', "the body is not a JSON object: NaN is no number"),
-        (b"[" * 60_000, "the body is not a JSON object"),
-        (b'{"participantID": "alice"}', "property participantID should not exist"),
-        (b'{"password": "x"}', "property password should not exist"),
-        (b'{"participantId": true}', "participantId must be a text"),
-        (b'{"participantId": ["alice"]}', "participantId must be a text"),
-        (b'{"participantId": {"a": 1}}', "participantId must be a text"),
-        (b'{"participantId": "\\ud800"}', "participantId must be a text of Unicode letters"),
-        (b'{"limit": -1}', "limit must be a whole number"),
-        (b'{"limit": 1.5}', "limit must be a whole number"),
-        (b'{"limit": "ten"}', "limit must be a whole number"),
-        (b'{"limit": "\xc2\xb2"}', "limit must be a whole number"),
-        (b'{"limit": 4294967296}', "limit must be a whole number"),
-        (b'{"limit": 1e999999}', "limit must be a whole number"),
-        (b'{"limit": ' + b"9" * 10_000 + b"}", "limit must be a whole number"),
-        (b'{"limit": true}', "limit must be a whole number"),
-    ],
+_UNREADABLE = (
+    (b"", "the body is not a JSON object"),
+    (b"[]", "the body is not a JSON object"),
+    (b"null", "the body is not a JSON object"),
+    (b'"text"', "the body is not a JSON object"),
+    (b"{", "the body is not a JSON object"),
+    (b"\xff\xfe", "the body is not a JSON object"),
+    (b'{"limit": 1}{"limit": 1}', "the body is not a JSON object"),
+    (b'{"limit": 1, "limit": 2}', "the body is not a JSON object: a property stands there twice"),
+    (b'{"limit": NaN}', "the body is not a JSON object: NaN is no number"),
+    (b"[" * 60_000, "the body is not a JSON object"),
+    (b'{"participantID": "alice"}', "property participantID should not exist"),
+    (b'{"password": "x"}', "property password should not exist"),
+    (b'{"participantId": true}', "participantId must be a text"),
+    (b'{"participantId": ["alice"]}', "participantId must be a text"),
+    (b'{"participantId": {"a": 1}}', "participantId must be a text"),
+    (b'{"participantId": "\\ud800"}', "participantId must be a text of Unicode letters"),
+    (b'{"limit": -1}', "limit must be a whole number"),
+    (b'{"limit": 1.5}', "limit must be a whole number"),
+    (b'{"limit": "ten"}', "limit must be a whole number"),
+    (b'{"limit": "\xc2\xb2"}', "limit must be a whole number"),
+    (b'{"limit": 4294967296}', "limit must be a whole number"),
+    (b'{"limit": 1e999999}', "limit must be a whole number"),
+    (b'{"limit": ' + b"9" * 10_000 + b"}", "limit must be a whole number"),
+    (b'{"limit": true}', "limit must be a whole number"),
 )
-async def test_a_body_that_cannot_be_read_names_the_field(admin: AdminClient, body: bytes, message: str) -> None:
-    status, answer = await admin.post("ListOrders", body)
-    assert (status, answer["code"]) == (400, "invalid_argument")
-    assert answer["message"].startswith(message)
+
+
+async def test_a_body_that_cannot_be_read_names_the_field(admin: AdminClient) -> None:
+    for body, message in _UNREADABLE:
+        status, answer = await admin.post("ListOrders", body)
+        assert (status, answer["code"]) == (400, "invalid_argument")
+        assert answer["message"].startswith(message)
 
 
 async def test_both_spellings_null_and_numbers_are_taken(admin: AdminClient) -> None:
     for body in ({"limit": 5, "offset": "0"}, {"participant_id": "alice"}, {"participantId": None, "limit": None}):
         assert (await admin.post("ListOrders", body))[0] == 200, body
     # A number is taken exactly as it was written, never through a float.
-    body = b'{"participantId": 7, "currency": "USD", "amount": 0.100000000000000001, "type": "DEPOSIT"}'
-    assert (await admin.post("AdjustBalance", body))[1]["success"]
+    numbers = b'{"participantId": 7, "currency": "USD", "amount": 0.100000000000000001, "type": "DEPOSIT"}'
+    assert (await admin.post("AdjustBalance", numbers))[1]["success"]
     (row,) = (await admin.post("ListBalances", {}))[1]["balances"]
     assert (row["participantId"], row["total"]) == ("7", "0.100000000000000001")
 

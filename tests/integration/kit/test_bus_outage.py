@@ -1,0 +1,71 @@
+"""A NATS server that stands still for a while, instead of going away: connections stay, answers do not come."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import psutil
+import pytest
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import LedgerLock, LedgerLockReply
+from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.kit.settings import Settings
+from openspot.up.embedded_nats import EmbeddedNats
+from openspot.ws_edge.feed import Feed
+from openspot.ws_edge.hub import Hub
+from tests.support.waiting import eventually
+
+LOCK = LedgerLock("u1", "BTC", "1", "r1")
+
+
+@asynccontextmanager
+async def standing_still(server: EmbeddedNats) -> AsyncIterator[None]:
+    assert server.process is not None
+    process = psutil.Process(server.process.pid)
+    process.suspend()
+    try:
+        await eventually(lambda: process.status() == psutil.STATUS_STOPPED)
+        yield
+    finally:
+        process.resume()
+
+
+async def answers(connection: Bus | Feed) -> bool:
+    try:
+        await connection.check()
+    except BusUnavailableError:
+        return False
+    return True
+
+
+async def test_a_connection_that_was_checked_while_the_server_stood_still_hears_again(
+    bus: Bus, settings: Settings, nats_server: EmbeddedNats
+) -> None:
+    async def provide(_: LedgerLock) -> LedgerLockReply:
+        return LedgerLockReply(True)
+
+    provider = await Bus.connect(settings, "provider")
+    await provider.serve(subjects.LEDGER_LOCK, "q", LedgerLock, provide, lambda reason: LedgerLockReply(False, reason))
+    await provider.check()
+    async with standing_still(nats_server):
+        for connection in (bus, provider):
+            with pytest.raises(BusUnavailableError):
+                await connection.check()
+    await eventually(lambda: answers(bus))
+    await eventually(lambda: answers(provider))
+    assert (await bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply)).success
+    await provider.close()
+
+
+async def test_a_feed_that_was_checked_while_the_server_stood_still_hears_again(
+    bus: Bus, settings: Settings, nats_server: EmbeddedNats
+) -> None:
+    feed = Feed(settings, Hub(lambda: 0), lambda _: None)
+    await feed.start()
+    assert await answers(feed)
+    async with standing_still(nats_server):
+        with pytest.raises(BusUnavailableError):
+            await feed.check()
+    await eventually(lambda: answers(feed))
+    assert not await feed.session_has_ended("some-session")
+    await feed.close()

@@ -1,0 +1,25 @@
+"""What the engine has counted."""
+
+import pytest
+
+from openspot.engine.admin.totals import Totals
+
+
+def test_sums_beyond_64_bits_outlive_a_snapshot() -> None:
+    totals = Totals()
+    totals.placed, totals.rejected, totals.cancelled = 3, 2, 1
+    tally = totals.new_tally(7)
+    tally[0] += 1
+    tally[1] += 2**70
+    tally[2] += 2**140
+    again = Totals()
+    again.restore(totals.snapshot())
+    assert (again.placed, again.rejected, again.cancelled) == (3, 2, 1)
+    assert again.tallies == {7: [1, 2**70, 2**140]}
+    assert again.snapshot() == totals.snapshot()
+
+
+@pytest.mark.parametrize("content", [b"", b"\x01", Totals().snapshot()[:-1]])
+def test_what_is_no_snapshot_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match="not a snapshot"):
+        Totals().restore(content)
