@@ -174,10 +174,11 @@ fn a_large_book_read_ahead_answers_as_one_that_is_not() {
     // Whatever a record holds, reading it ahead does no harm.
     for _ in 0..1_000 {
         let mut noise = [0; COMMAND_SIZE];
-        noise.iter_mut().for_each(|byte| *byte = random.small(256));
-        if let [kind, side, ..] = &mut noise {
-            (*kind, *side) = (random.small(20), 1 + random.small(2));
+        for byte in &mut noise {
+            *byte = random.small(256);
         }
+        let [kind, side, ..] = &mut noise;
+        (*kind, *side) = (random.small(20), 1 + random.small(2));
         let edge = [i64::MIN, -1, 0, i64::MAX].into_iter().nth(usize::from(random.small(4))).unwrap_or(0);
         let order = place(random.below(40_000), 2, Side::Buy, OrderType::Gtc, edge, 2);
         let moved = change(Kind::Move, random.below(40_000), 2, edge, 0);
