@@ -31,6 +31,36 @@ pub(crate) fn price_allowed(book: &Book, price: i64) -> Result<(), Code> {
     Ok(())
 }
 
+/// Checks 6 to 8 of a limit order; answers the reserve price of a buy, 0 for a sell.
+#[inline]
+fn limit_allowed(book: &Book, side: Side, command: &Command) -> Result<i64, Code> {
+    let &Command { price, quantity, amount, .. } = command;
+    price_allowed(book, price)?;
+    let reserve_price = match side {
+        Side::Buy if i128::from(price) > amount => return Err(Code::RiskInvalidReserveBidPrice),
+        Side::Buy if amount > i128::from(SCALED_MAX) => return Err(Code::InvalidPrice),
+        Side::Buy => i64::try_from(amount).map_err(|_| Code::InvalidPrice)?,
+        Side::Sell => 0,
+    };
+    if book.notional(reserve_price.max(price), quantity) > AMOUNT_MAX
+        || book.base_amount(quantity) > AMOUNT_MAX
+    {
+        return Err(Code::NotionalTooLarge);
+    }
+    Ok(reserve_price)
+}
+
+/// Checks 6 and 8 of an order with a budget.
+fn budget_allowed(book: &Book, budget: i128, quantity: i64) -> Result<(), Code> {
+    if !(1..=AMOUNT_MAX).contains(&budget) {
+        return Err(Code::InvalidBudget);
+    }
+    if book.base_amount(quantity) > AMOUNT_MAX {
+        return Err(Code::NotionalTooLarge);
+    }
+    Ok(())
+}
+
 /// A new order that passed every check.
 struct Admitted {
     taker: Taker,
@@ -101,32 +131,13 @@ impl Engine {
         let (taker_fee_bps, maker_fee_bps) = account.fees.unwrap_or((book.taker_fee_bps, book.maker_fee_bps));
         let worst_fee_bps = i64::from(taker_fee_bps.max(maker_fee_bps).max(0));
         let with_budget = order_type == OrderType::FokBudget;
-        // 6, 7
-        let mut reserve_price = 0;
-        if with_budget {
-            if !(1..=AMOUNT_MAX).contains(&amount) {
-                return Err(Code::InvalidBudget);
-            }
+        // 6, 7, 8
+        let reserve_price = if with_budget {
+            budget_allowed(book, amount, quantity)?;
+            0
         } else {
-            price_allowed(book, price)?;
-            if side == Side::Buy {
-                if i128::from(price) > amount {
-                    return Err(Code::RiskInvalidReserveBidPrice);
-                }
-                if amount > i128::from(SCALED_MAX) {
-                    return Err(Code::InvalidPrice);
-                }
-                reserve_price = i64::try_from(amount).map_err(|_| Code::InvalidPrice)?;
-            }
-            // 8, the notional
-            if book.notional(reserve_price.max(price), quantity) > AMOUNT_MAX {
-                return Err(Code::NotionalTooLarge);
-            }
-        }
-        // 8, the quantity
-        if book.base_amount(quantity) > AMOUNT_MAX {
-            return Err(Code::NotionalTooLarge);
-        }
+            limit_allowed(book, side, command)?
+        };
         // 9
         let (base_index, quote_index) = (book.base_index, book.quote_index);
         let hold = match side {
@@ -143,6 +154,7 @@ impl Engine {
         if order_type == OrderType::PostOnly && book.ladder(side.opposite()).crosses(limit) {
             return Err(Code::PostOnlyWouldCross);
         }
+        // 11
         if self.books.orders.is_full() {
             return Err(Code::EngineBusy);
         }

@@ -22,6 +22,7 @@ COMMIT_SECONDS = Histogram(
 QUEUE_DEPTH = Gauge("openspot_engine_queue_depth", "Commands waiting for a commit")
 CONSUMERS = Gauge("openspot_engine_stream_consumers", "Connections of /ws/events")
 CONSUMERS_CUT = Counter("openspot_engine_stream_consumers_cut_total", "Connections of /ws/events cut for being slow")
+LOGINS = Counter("openspot_engine_logins_total", "Logins of participants, by what became of them", ["outcome"])
 SNAPSHOT_SECONDS = Histogram("openspot_engine_snapshot_seconds", "Duration of taking and writing a snapshot")
 
 _EVENT_COUNT = struct.Struct("<4xI32x")

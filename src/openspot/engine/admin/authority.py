@@ -7,6 +7,7 @@ from typing import NamedTuple
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
+from openspot.engine import metrics
 from openspot.engine.admin import fields
 from openspot.engine.admin.attempts import Attempts
 from openspot.engine.admin.errors import FieldError, permission_denied, too_much, unauthenticated
@@ -67,6 +68,7 @@ class Authority:
         self._admit(participant_id, network)
         found = self.find(participant_id)
         if not await self.passwords.matches(password, found[1].password_hash if found else ""):
+            metrics.LOGINS.labels("failed").inc()
             log.warning("a login failed", participant=participant_id, address=address)
             raise FieldError("participantId or password is wrong")
         self._by_address.give_back(network)
@@ -80,6 +82,7 @@ class Authority:
             participant_id, account, profile, secrets.token_hex(_TOKEN_ID_BYTES), now_ms + self._lifetime_ms
         )
         claims = TokenClaims(participant_id, session.token_id, now_ms, session.expires_ms)
+        metrics.LOGINS.labels("succeeded").inc()
         log.info("a login", participant=participant_id, type=profile.type, address=address)
         return sign_token(claims, self._secret, self._engine.epoch), session
 
@@ -91,7 +94,7 @@ class Authority:
             if wait_s:
                 self._by_address.give_back(network)
         if wait_s:
-            log.warning("a login was put off", participant=participant_id, network=network)
+            metrics.LOGINS.labels("put off").inc()
             raise too_much(f"too many logins, try again in {int(wait_s) + 1} s")
 
     # Sessions
@@ -147,13 +150,15 @@ class Authority:
         """Create the administrator of the settings if there is no such participant.
 
         Its password of the first start stays: another one in the settings later changes nothing.
-        Raises ValueError for a bad OPENSPOT_ADMIN_ID, Refusal, EngineStoppedError.
+        Raises ValueError for a bad OPENSPOT_ADMIN_ID or password, Refusal, EngineStoppedError.
         """
         settings = self._engine.settings
         found = self.find(settings.admin_id)
         if found is None:
             if not PARTICIPANT_ID_TEXT.fullmatch(settings.admin_id):
                 raise ValueError("OPENSPOT_ADMIN_ID must be 1 to 64 letters, digits or _ : -")
+            if len(settings.admin_password) > fields.PASSWORD_LENGTH_MAX:
+                raise ValueError(f"OPENSPOT_ADMIN_PASSWORD must have at most {fields.PASSWORD_LENGTH_MAX} letters")
             password_hash = await self.passwords.hash(settings.admin_password)
             note = (settings.admin_id, settings.admin_id, "SUPER_ADMIN", password_hash)
             command = Command(CommandKind.CREATE_ACCOUNT, order_type=int(StpMode.NONE), flags=FLAG_ACTIVE)

@@ -1,7 +1,6 @@
 """What the exchange has done and what it holds: the answer of GetExchangeStats, balances, and risk metrics."""
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator
 from decimal import Decimal
@@ -154,7 +153,7 @@ def _journal_bytes(path: Path) -> int:
     total = 0
     for ending in ("", "-wal"):
         try:
-            total += os.stat(path.with_name(path.name + ending)).st_size  # noqa: PTH116 - pathlib's own is the same
+            total += path.with_name(path.name + ending).stat().st_size
         except FileNotFoundError:
             continue
     return total

@@ -57,13 +57,13 @@ class TradeIndex:
     # The index
 
     async def _catch_up(self) -> None:
-        """Look at the events since the last time."""
-        self._next = max(self._next, self._events.first_sequence, self._events.last_sequence - EVENTS_MAX + 1)
+        """Look at the events since the last time. Raises EventStoreError."""
+        self._next = max(self._next, self._events.last_sequence - EVENTS_MAX + 1)
         batches = 0
         while self._next <= self._events.last_sequence:
             batch = await self._batch(self._next)
             if batch is None:
-                # It left both memory and disk just now.
+                # Neither in memory nor on disk any more.
                 self._next = max(self._next + 1, self._events.first_sequence)
                 continue
             self._take(batch)

@@ -284,9 +284,10 @@ async def test_the_first_administrators_password_stays_when_the_setting_changes(
         assert (await root.call("ListParticipants"))["total"] == 3
 
 
-async def test_an_administrators_id_that_is_no_id_stops_the_start(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="OPENSPOT_ADMIN_ID must be"):
-        async with running_engine(engine_settings(tmp_path, admin_id="the admin")):
+@pytest.mark.parametrize(("name", "value"), [("admin_id", "the admin"), ("admin_password", "x" * 257)])
+async def test_a_first_administrator_that_cannot_be_stops_the_start(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"OPENSPOT_{name.upper()} must"):
+        async with running_engine(engine_settings(tmp_path, **{name: value})):
             pass
 
 

@@ -105,7 +105,7 @@ async def test_administration_needs_the_token_of_an_administrator(anybody: Admin
             assert (await refused(anybody.with_token(token), method, **fields)).status == "unauthenticated", method
 
 
-@pytest.mark.spec("A5-26", "A5-27", "B4.4-38")
+@pytest.mark.spec("A5-27", "B4.4-38")
 @pytest.mark.parametrize("participant_type", ["MAKER", "TAKER", "BOTH", "BROKER"])
 async def test_other_types_log_in_but_may_not_administer(admin: AdminClient, participant_type: str) -> None:
     await participant(admin, "mallory", participant_type)
@@ -124,7 +124,7 @@ async def test_other_types_log_in_but_may_not_administer(admin: AdminClient, par
     assert (await refused(mallory, "Logout")).status == "unauthenticated"
 
 
-@pytest.mark.spec("A5-24", "A5-25", "A2.6-07", "A2.6-08")
+@pytest.mark.spec("A2.6-07", "A2.6-08")
 @pytest.mark.parametrize("participant_type", ["SYSTEM", "SUPER_ADMIN"])
 async def test_system_and_super_admin_administer(admin: AdminClient, participant_type: str) -> None:
     await participant(admin, "operator", participant_type)
