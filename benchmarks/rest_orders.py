@@ -174,7 +174,8 @@ def main() -> None:
             "OPENSPOT_REST_PORT": str(port),
         }
         for part in ("echo", "edge"):
-            bare.append(subprocess.Popen([sys.executable, "-m", "benchmarks.bare_edge", part], env=environment))
+            command = [sys.executable, "-m", "benchmarks.bare_edge", part]
+            bare.append(subprocess.Popen(command, env=environment))  # noqa: PERF401  (ended also if the next fails)
         asyncio.run(measure(platform, port, options.seconds, options.rounds))
     finally:
         for process in bare:

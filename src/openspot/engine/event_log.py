@@ -68,6 +68,11 @@ class EventLog:
         if self._store.first_sequence or not self.fault:
             # What the store does not have yet, it will have.
             return self._store.first_sequence or self._first_added
+        return self.memory_sequence
+
+    @property
+    def memory_sequence(self) -> int:
+        """The oldest event in memory; one above the newest if there is none."""
         return self._batches[self._oldest].first_sequence if self._batches else self._last_sequence + 1
 
     @property

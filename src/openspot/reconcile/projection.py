@@ -16,7 +16,8 @@ from openspot.contracts.engine_events import (
     TradeEvent,
 )
 from openspot.domain.money import EXACT, parse_decimal
-from openspot.domain.order import OrderStatus
+from openspot.domain.order import TERMINAL, OrderStatus
+from openspot.domain.result_code import ResultCode
 from openspot.reconcile.records import OrderFacts, TradeFacts
 
 ZERO = Decimal(0)
@@ -24,11 +25,19 @@ _LIMITED_TYPES = frozenset({"GTC", "POST_ONLY"})
 
 
 class EngineProjection:
-    """Orders by external id and trades by trade id, as far as the applied events tell of them."""
+    """Orders by the id that clients know and trades by trade id, as far as the applied events tell of them."""
 
     def __init__(self) -> None:
         self.orders: dict[str, OrderFacts] = {}
         self.trades: dict[str, TradeFacts] = {}
+        self._ended: list[str] = []
+
+    def take_finished(self) -> tuple[list[OrderFacts], list[TradeFacts]]:
+        """Hand over, and forget, what no later event changes: the orders that have ended, and the trades."""
+        orders = [order for order_id in self._ended if (order := self.orders.pop(order_id, None)) is not None]
+        trades = list(self.trades.values())
+        self._ended, self.trades = [], {}
+        return orders, trades
 
     def apply_all(self, events: Iterable[EngineEvent]) -> None:
         """Take the next events of the stream."""
@@ -40,20 +49,26 @@ class EngineProjection:
             elif isinstance(event, ReduceEvent):
                 self._reduce(event)
             elif isinstance(event, MovedEvent):
-                order = self.orders.get(event.external_id)
+                order = self.orders.get(_shown_id(event.external_id, event.order_id))
                 if order is not None:
                     order.price = parse_decimal(event.price)
 
     def _begin(self, event: AcceptedEvent | RejectEvent) -> None:
         accepted = isinstance(event, AcceptedEvent)
-        known = self.orders.get(event.external_id)
-        if known is not None and not accepted:
-            # A late reject takes back an order that was accepted.
-            known.status, known.remaining = OrderStatus.REJECTED, ZERO
-            return
+        order_id = _shown_id(event.external_id, event.order_id)
+        if isinstance(event, RejectEvent):
+            if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
+                # It speaks of a second placing; the order that has this id stands as it did.
+                return
+            self._ended.append(order_id)
+            known = self.orders.get(order_id)
+            if known is not None:
+                # A late reject takes back an order that was accepted.
+                known.status, known.remaining = OrderStatus.REJECTED, ZERO
+                return
         quantity = parse_decimal(event.quantity)
-        self.orders[event.external_id] = OrderFacts(
-            event.external_id,
+        self.orders[order_id] = OrderFacts(
+            order_id,
             event.participant_id,
             event.symbol,
             event.side.lower(),
@@ -75,8 +90,8 @@ class EngineProjection:
             parse_decimal(event.price),
             parse_decimal(event.quantity),
             event.taker_side.lower(),
-            event.taker_external_id,
-            event.maker_external_id,
+            _shown_id(event.taker_external_id, event.taker_order_id),
+            _shown_id(event.maker_external_id, event.maker_order_id),
             taker if buys else maker,
             maker if buys else taker,
             parse_decimal(event.taker_fee_amount),
@@ -95,12 +110,23 @@ class EngineProjection:
         order.notional = EXACT.add(order.notional, EXACT.multiply(trade.price, trade.quantity))
         order.fee = EXACT.add(order.fee, fee)
         order.remaining = ZERO if completed else parse_decimal(remaining)
-        order.status = OrderStatus.FILLED if completed else OrderStatus.PARTIALLY_FILLED
+        self._set_status(order, OrderStatus.FILLED if completed else OrderStatus.PARTIALLY_FILLED)
 
     def _reduce(self, event: ReduceEvent) -> None:
-        order = self.orders.get(event.external_id)
+        order = self.orders.get(_shown_id(event.external_id, event.order_id))
         if order is None:
             return
         order.remaining = parse_decimal(event.remaining)
         if event.is_order_completed:
-            order.status, order.remaining = OrderStatus.CANCELLED, ZERO
+            order.remaining = ZERO
+            self._set_status(order, OrderStatus.CANCELLED)
+
+    def _set_status(self, order: OrderFacts, status: OrderStatus) -> None:
+        order.status = status
+        if status in TERMINAL:
+            self._ended.append(order.order_id)
+
+
+def _shown_id(external_id: str, engine_id: str) -> str:
+    """The id that clients know; the engine's own for an order placed past the router."""
+    return external_id or engine_id

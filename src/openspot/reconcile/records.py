@@ -9,16 +9,21 @@ Account = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One fact on which two sides disagree, for example kind `order`, name `<orderId>`, field `filled`."""
+    """One fact on which two sides disagree, for example kind `order`, name `<orderId>`, field `filled`.
+
+    `cause` is the likely one, empty where only the fact itself is known.
+    """
 
     kind: str
     name: str
     field: str
     engine: str
     mirror: str
+    cause: str = ""
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name}: {self.field} is {self.engine} in the engine, {self.mirror} in the mirror"
+        told = f"{self.kind} {self.name}: {self.field} is {self.engine} in the engine, {self.mirror} in the mirror"
+        return f"{told} ({self.cause})" if self.cause else told
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Gathers the two sides: the engine's balances and events, and the rows of the mirrors."""
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -60,8 +61,8 @@ class EngineReader:
         if self._session is not None:
             await self._session.close()
 
-    async def balances(self, participants: Collection[str]) -> dict[Account, Decimal]:
-        """Totals of these participants' accounts; an unknown participant has none."""
+    async def balances(self, participants: Collection[str] | None = None) -> dict[Account, Decimal]:
+        """Totals of these participants' accounts, or of all; an unknown participant has none."""
         assert self._session is not None, "used within `async with`"
         try:
             async with self._session.get(f"{self._settings.engine_url}/api/v1/balances") as response:
@@ -71,9 +72,11 @@ class EngineReader:
             listed = msgspec.json.decode(body, type=_Balances).balances
         except (aiohttp.ClientError, TimeoutError, OSError, msgspec.MsgspecError) as error:
             raise EngineUnavailableError(f"balances: {error!r}") from error
-        wanted = frozenset(participants)
+        wanted = None if participants is None else frozenset(participants)
         return {
-            (entry.participant_id, entry.currency): entry.total for entry in listed if entry.participant_id in wanted
+            (entry.participant_id, entry.currency): entry.total
+            for entry in listed
+            if wanted is None or entry.participant_id in wanted
         }
 
     async def position(self) -> Hello:
@@ -81,12 +84,20 @@ class EngineReader:
         async with self._stream(STREAM_END) as stream:
             return stream.hello
 
-    async def events(self, from_sequence: int) -> AsyncIterator[list[EngineEvent]]:
-        """Every event from `from_sequence` up to the newest at this moment, in order, none missing, in batches."""
+    async def events(self, from_sequence: int, until: int | None = None) -> AsyncIterator[list[EngineEvent]]:
+        """Every event from `from_sequence` up to `until` (the newest at this moment), in order, in batches.
+
+        None is missing: what cannot be read up to there raises.
+        """
         async with self._stream(from_sequence) as stream:
-            following, last = from_sequence, stream.hello.last_seq
+            following, last = from_sequence, stream.hello.last_seq if until is None else until
             while following <= last:
-                batch = [event for event in await stream.batch(EVENTS_AT_A_TIME) if event.seq <= last]
+                try:
+                    async with asyncio.timeout(REQUEST_TIMEOUT_S):
+                        events = await stream.batch(EVENTS_AT_A_TIME)
+                except TimeoutError as error:
+                    raise EngineUnavailableError(f"event stream: event {following} does not come") from error
+                batch = [event for event in events if event.seq <= last]
                 if [event.seq for event in batch] != list(range(following, following + len(batch))):
                     raise EngineUnavailableError(f"event stream: event {following} is missing")
                 following += len(batch)

@@ -58,13 +58,14 @@ class TradeIndex:
 
     async def _catch_up(self) -> None:
         """Look at the events since the last time. Raises EventStoreError."""
-        self._next = max(self._next, self._events.last_sequence - EVENTS_MAX + 1)
+        self._next = max(self._next, self._events.first_sequence, self._events.last_sequence - EVENTS_MAX + 1)
         batches = 0
         while self._next <= self._events.last_sequence:
             batch = await self._batch(self._next)
             if batch is None:
-                # Neither in memory nor on disk any more.
-                self._next = max(self._next + 1, self._events.first_sequence)
+                # The store has dropped it just now, or has failed and lacks all up to those in memory.
+                first = self._events.first_sequence
+                self._next = first if first > self._next else max(self._next + 1, self._events.memory_sequence)
                 continue
             self._take(batch)
             batches += 1
