@@ -175,7 +175,7 @@ def main() -> None:
         }
         for part in ("echo", "edge"):
             command = [sys.executable, "-m", "benchmarks.bare_edge", part]
-            bare.append(subprocess.Popen(command, env=environment))  # noqa: PERF401  (ended also if the next fails)
+            bare.append(subprocess.Popen(command, env=environment))
         asyncio.run(measure(platform, port, options.seconds, options.rounds))
     finally:
         for process in bare:
