@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from setup import cargo_path
+
 ROOT = Path(__file__).resolve().parent.parent
 CHECKS = (
     ("format", ("ruff", "format", "--check", "--quiet", ".")),
@@ -16,15 +18,42 @@ CHECKS = (
 )
 
 
+RUST_CHECKS = (
+    ("Rust format", ("fmt", "--check")),
+    ("Rust lint", ("clippy", "--quiet", "--all-targets", "--all-features", "--", "-D", "warnings")),
+    ("Rust tests", ("test", "--quiet")),
+)
+
+
+def passes(name: str, command: list[str], folder: Path) -> bool:
+    """Whether a check passes; shows its output if not."""
+    outcome = subprocess.run(command, cwd=folder, check=False, text=True, capture_output=True)
+    if outcome.returncode != 0:
+        print(f"{outcome.stdout}{outcome.stderr}\ncheck failed: {name}", file=sys.stderr)
+        return False
+    print(f"check passed: {name}", flush=True)
+    return True
+
+
+def has_component(cargo: str, component: str) -> bool:
+    """Whether a part of the Rust toolchain is installed: format and lint are optional."""
+    return subprocess.run([cargo, component, "--version"], check=False, capture_output=True).returncode == 0
+
+
 def main() -> int:
     """Run every check; answers 1 and shows the output of the first that fails."""
     for name, (program, *arguments) in CHECKS:
-        command = [str(Path(sys.executable).parent / program), *arguments]
-        outcome = subprocess.run(command, cwd=ROOT, check=False, text=True, capture_output=True)
-        if outcome.returncode != 0:
-            print(f"{outcome.stdout}{outcome.stderr}\ncheck failed: {name}", file=sys.stderr)
+        if not passes(name, [str(Path(sys.executable).parent / program), *arguments], ROOT):
             return 1
-        print(f"check passed: {name}", flush=True)
+    cargo = cargo_path()
+    if cargo is None:
+        print("no Rust toolchain here: the Rust core is neither checked nor tested", flush=True)
+        return 0
+    for name, (component, *arguments) in RUST_CHECKS:
+        if component != "test" and not has_component(cargo, component):
+            print(f"check left out, cargo {component} is not installed: {name}", flush=True)
+        elif not passes(name, [cargo, component, *arguments], ROOT / "rust/matching"):
+            return 1
     return 0
 
 

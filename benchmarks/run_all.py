@@ -1,0 +1,26 @@
+"""Run every benchmark that docs/performance.md quotes, one after the other.
+
+    .venv/bin/python benchmarks/run_all.py
+
+Takes about half an hour on two quiet cores. Each can be run alone: `.venv/bin/python -m benchmarks.NAME`.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("core_shallow", "core_deep", "core_exchange_core_workload", "ledger_settlement", "rest_orders")
+
+
+def main() -> int:
+    """Run them all; answers how many ended with a fault."""
+    faults = 0
+    for name in NAMES:
+        print(f"\n== {name}", flush=True)
+        command = [sys.executable, "-m", f"benchmarks.{name}"]
+        faults += subprocess.run(command, cwd=Path(__file__).resolve().parent.parent, check=False).returncode != 0
+    return faults
+
+
+if __name__ == "__main__":
+    sys.exit(main())
