@@ -41,19 +41,18 @@ def read_facts() -> list[Fact]:
 
 
 def python_marks(path: Path) -> list[tuple[str, str]]:
-    """(fact id, test name) of every spec marker in a Python file."""
+    """(fact id, test name) of every spec marker in a Python file, on a test or on one of its cases."""
     marks = []
     tree = ast.parse(path.read_text("utf-8"))
+    owners: dict[ast.AST, str] = {}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        for decorator in node.decorator_list:
-            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.spec":
-                marks += [
-                    (str(argument.value), node.name)
-                    for argument in decorator.args
-                    if isinstance(argument, ast.Constant)
-                ]
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for decorator in node.decorator_list:
+                owners |= dict.fromkeys(ast.walk(decorator), node.name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.spec":
+            owner = owners.get(node, path.stem)
+            marks += [(str(argument.value), owner) for argument in node.args if isinstance(argument, ast.Constant)]
     return marks
 
 

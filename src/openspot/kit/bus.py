@@ -11,6 +11,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -52,6 +53,7 @@ REQUESTS_MAX = 8192
 """Requests of one subject that a provider works on at a time; beyond it they are refused at once."""
 MESSAGE_BYTES_MAX = 1_048_576
 REDELIVERY_PAUSE_S = 1.0
+CLOSE_TIMEOUT_S = 5.0
 REDELIVERY_PAUSE_S_MAX = 30.0
 PING_INTERVAL_S = 10
 """A connection whose third ping of this interval is not answered is made anew."""
@@ -151,13 +153,15 @@ class Bus:
         """Stop taking requests, finish what was sent, close the connection."""
         for tasks in self._tasks:
             await tasks.cancel()
-        if self._client.is_connected:
-            try:
-                await asyncio.wait_for(self._client.drain(), 5)
-            except (nats.errors.Error, TimeoutError):
-                log.warning("bus connection closed before it was drained")
-        if not self._client.is_closed:
-            await self._client.close()
+        try:
+            if self._client.is_connected:
+                async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                    await self._client.drain()
+        except (nats.errors.Error, OSError, TimeoutError) as error:
+            log.warning("bus connection closed before it was drained", error=repr(error))
+        with suppress(nats.errors.Error, OSError):
+            if not self._client.is_closed:
+                await self._client.close()
 
     @property
     def is_connected(self) -> bool:
@@ -393,7 +397,8 @@ class Bus:
         try:
             while not stop.is_set():
                 try:
-                    messages = [await asyncio.wait_for(queue.get(), 0.5)]
+                    async with asyncio.timeout(0.5):
+                        messages = [await queue.get()]
                 except TimeoutError:
                     continue
                 wait_s = next_start - loop.time()

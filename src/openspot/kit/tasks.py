@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-CANCEL_AGAIN_S = 1.0
+CANCEL_AGAIN_S = 5.0
+"""Longer than any orderly end takes: cancelling again must not disturb one."""
 
 
 async def end_tasks(*tasks: asyncio.Task[Any]) -> None:

@@ -195,7 +195,8 @@ class EngineClient:
     async def _call(self, method: Callable[..., Awaitable[Answer]], request: Any, timeout_s: float) -> Answer:
         if self._channel.get_state(try_to_connect=True) is not grpc.ChannelConnectivity.READY:
             try:
-                await asyncio.wait_for(self._channel.channel_ready(), min(CONNECT_TIMEOUT_S, timeout_s))
+                async with asyncio.timeout(min(CONNECT_TIMEOUT_S, timeout_s)):
+                    await self._channel.channel_ready()
             except TimeoutError:
                 raise EngineUnreachableError("the matching engine is not reachable") from None
         try:

@@ -112,7 +112,8 @@ class Lease:
         return True
 
     async def _within(self, call: Any) -> Any:
-        return await asyncio.wait_for(call, self._life_s / 4)
+        async with asyncio.timeout(self._life_s / 4):
+            return await call
 
 
 class PublishedPosition:

@@ -64,7 +64,8 @@ class OrderIds:
         return self._refill
 
     async def _fill(self) -> None:
-        last = await asyncio.wait_for(self._take_block(), _TAKE_TIMEOUT_S)
+        async with asyncio.timeout(_TAKE_TIMEOUT_S):
+            last = await self._take_block()
         self._blocks.append(range(last - BLOCK_SIZE + 1, last + 1))
         self._left += BLOCK_SIZE
 

@@ -111,7 +111,7 @@ async def test_a_market_order_that_finds_nobody_is_cancelled(
     assert reply.order is not None
     assert (reply.order.status, reply.order.filled_quantity, reply.order.price) == ("cancelled", "0", None)
     await eventually(lambda: published.orders("orders.cancelled.alice"))
-    (event,) = published.orders("orders.cancelled")
+    (event,) = await eventually(lambda: published.orders("orders.cancelled"))
     assert (event.reason, event.order) == ("IOC_REMAINDER", reply.order)
     assert all(created.order.order_id != "lonely" for created in published.orders("orders.created"))
     row = await row_with(pool, "lonely", "cancelled")

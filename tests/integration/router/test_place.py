@@ -24,7 +24,7 @@ async def test_a_limit_order_rests_in_the_engine_and_is_answered_published_and_s
     assert (found.status, found.price, found.quantity) == ("OPEN", 10_000, 10**8)
     assert str(found.order_id) != "abc"
     await eventually(lambda: published.orders("orders.created.alice"))
-    (event,) = published.orders("orders.created")
+    (event,) = await eventually(lambda: published.orders("orders.created"))
     assert event.order == record
     assert published.orders("orders.created.alice") == [event]
     row = await eventually(lambda: pool.fetchrow("SELECT * FROM orders WHERE order_id = 'abc'"))
@@ -44,7 +44,7 @@ async def test_an_order_that_only_the_engine_refuses_carries_its_reason(
     assert reply.order is not None
     assert (reply.order.status, reply.order.reject_reason) == ("rejected", "RISK_NSF")
     await eventually(lambda: published.orders("orders.rejected.poor"))
-    (event,) = published.orders("orders.rejected")
+    (event,) = await eventually(lambda: published.orders("orders.rejected"))
     assert (event.reason, event.order) == ("RISK_NSF", reply.order)
     row = await eventually(lambda: pool.fetchrow("SELECT * FROM orders WHERE order_id = 'nsf'"))
     assert (row["status"], row["reject_reason"]) == ("rejected", "RISK_NSF")
@@ -80,7 +80,7 @@ async def test_a_pre_trade_failure_is_answered_published_stored_and_never_reache
     await eventually(lambda: published.orders("orders.rejected.alice"))
     (failed,) = published.of("risk.check.failed", RiskCheckFailed)
     assert (failed.order_id, failed.user_id, failed.check, failed.reason) == ("bad", "alice", check, reason)
-    (event,) = published.orders("orders.rejected")
+    (event,) = await eventually(lambda: published.orders("orders.rejected"))
     assert (event.event, event.sequence, event.reason, event.order) == ("rejected", 0, reason, reply.order)
     row = await eventually(lambda: pool.fetchrow("SELECT * FROM orders WHERE order_id = 'bad'"))
     assert (row["status"], row["reject_reason"], row["internal_id"]) == ("rejected", reason, None)

@@ -1,0 +1,85 @@
+"""Cancels on the real bus, engine and database (Document A 1.4)."""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from openspot.kit.bus import Bus
+from openspot.kit.settings import Settings
+from tests.support.engine_client import EngineClient
+from tests.support.fake_ledger import FakeLedger
+from tests.support.router_client import Published, RouterClient, running_router
+from tests.support.waiting import eventually
+
+
+@pytest.mark.spec("A1.4-02", "A1.4-04", "A1.4-06", "B4.3-04", "A3.1-08", "A6.1-05", "A6.1-31")
+async def test_a_just_placed_order_is_cancelled_at_once(
+    router: RouterClient, engine: EngineClient, published: Published, pool: asyncpg.Pool
+) -> None:
+    order_id = await router.place()
+    reply = await router.cancel(order_id)
+    assert reply.success, reply
+    assert reply.order is not None
+    assert (reply.order.order_id, reply.order.status) == (order_id, "cancelled")
+    assert not (await engine.balances("alice"))["USD"].locked.strip("0")
+    (event,) = await eventually(lambda: published.orders("orders.cancelled.alice"))
+    assert (event.order.order_id, event.order.status, event.reason) == (order_id, "cancelled", "CANCELLED_BY_USER")
+    await eventually(lambda: published.orders("orders.cancelled"))
+    query = "SELECT 1 FROM orders WHERE order_id = $1 AND status = 'cancelled'"
+    await eventually(lambda: pool.fetchval(query, order_id))
+
+
+@pytest.mark.spec("A1.4-05")
+async def test_after_a_restart_of_the_router_the_order_is_found_in_the_database(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, engine: EngineClient, ledger: FakeLedger
+) -> None:
+    router = RouterClient(bus)
+    async with running_router(settings):
+        order_id = await router.place()
+        await eventually(lambda: pool.fetchval("SELECT 1 FROM orders WHERE order_id = $1", order_id))
+    async with running_router(settings):
+        reply = await router.cancel(order_id)
+    assert reply.success, reply
+    assert (await engine.find(external_id=order_id)).status == "CANCELLED"
+
+
+@pytest.mark.spec("A1.4-01", "A7-07")
+async def test_another_users_order_stays_open_and_is_not_found(router: RouterClient, engine: EngineClient) -> None:
+    order_id = await router.place("alice")
+    reply = await router.cancel(order_id, user_id="bob")
+    assert (reply.success, reply.not_found) == (False, True)
+    assert (await engine.find(external_id=order_id)).status == "OPEN"
+
+
+@pytest.mark.spec("A7-07", "B4.3-05")
+async def test_an_order_that_nobody_knows_is_not_found(router: RouterClient) -> None:
+    reply = await router.cancel("nobodyknowsthis1")
+    assert (reply.success, reply.not_found) == (False, True)
+    assert reply.error
+
+
+@pytest.mark.spec("B4.3-05")
+async def test_an_order_that_has_ended_cannot_be_cancelled_again(router: RouterClient) -> None:
+    order_id = await router.place()
+    assert (await router.cancel(order_id)).success
+    reply = await router.cancel(order_id)
+    assert (reply.success, reply.not_found) == (False, False)
+    assert reply.error is not None
+    assert "cancelled" in reply.error
+
+
+@pytest.mark.spec("A3.1-10", "A1.4-15")
+async def test_a_partly_filled_order_is_cancelled_with_what_it_filled(router: RouterClient) -> None:
+    order_id = await router.place("alice", quantity="2")
+    await router.place("bob", side="sell", quantity="0.5")
+    reply = await router.cancel(order_id)
+    assert reply.order is not None
+    assert (reply.order.status, reply.order.filled_quantity) == ("cancelled", "0.5")
+
+
+async def test_of_many_cancels_of_one_order_exactly_one_succeeds(router: RouterClient) -> None:
+    order_id = await router.place()
+    replies = await asyncio.gather(*(router.cancel(order_id) for _ in range(8)))
+    assert sum(reply.success for reply in replies) == 1
+    assert not any(reply.not_found for reply in replies)

@@ -1,0 +1,141 @@
+"""Two routers, one translator; the symbols at start; health (Document A 1.1, 2.5, 8)."""
+
+import asyncio
+
+import aiohttp
+import asyncpg
+import pytest
+
+from openspot.contracts.messages import OrderRecord
+from openspot.kit.bus import Bus
+from openspot.kit.settings import Settings
+from openspot.router.service import run
+from openspot.up.embedded_nats import EmbeddedNats, free_port
+from tests.support.engine_client import EngineClient
+from tests.support.fake_ledger import FakeLedger
+from tests.support.router_client import Published, RouterClient, running_router, stored
+from tests.support.waiting import eventually
+
+SERVICE = {"x-api-key": "test-key", "x-api-secret": "test-api-secret", "x-participant-type": "SYSTEM"}
+
+
+async def ready(settings: Settings, path: str = "/ready") -> int:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.get(f"http://{settings.host}:{settings.router_port}{path}") as response,
+    ):
+        return response.status
+
+
+@pytest.mark.spec("A1.3-25", "B4.3-03", "A6.4-01", "A6.1-10", "A6.1-11")
+async def test_two_routers_answer_each_order_once_and_publish_each_event_once(
+    settings: Settings,
+    bus: Bus,
+    pool: asyncpg.Pool,
+    engine: EngineClient,
+    ledger: FakeLedger,
+    nats_url: str,
+) -> None:
+    router = RouterClient(bus)
+    second = settings.model_copy(update={"router_port": free_port()})
+    async with running_router(settings), running_router(second):
+        replies = await asyncio.gather(
+            *(router.submit("alice" if n % 2 else "bob", side="buy" if n % 2 else "sell") for n in range(40))
+        )
+        assert all(reply.success for reply in replies)
+        await eventually(lambda: _count(pool, "SELECT count(*) FROM trades", 20))
+        await eventually(
+            lambda: _count(pool, "SELECT count(*) FROM orders WHERE status = 'filled' AND internal_id IS NOT NULL", 40)
+        )
+        trades = [message for message in await stored(nats_url, "TRADES") if message[0] == "trades.executed"]
+        created = [message for message in await stored(nats_url, "ORDERS") if message[0].startswith("orders.created.")]
+    assert len(trades) == 20
+    assert len(created) == 40
+
+
+async def _count(pool: asyncpg.Pool, query: str, expected: int) -> bool:
+    return bool(await pool.fetchval(query) == expected)
+
+
+@pytest.mark.spec("A6.4-06", "A6.4-07")
+async def test_a_fill_while_no_router_runs_is_published_once_when_one_is_back(
+    settings: Settings, bus: Bus, engine: EngineClient, ledger: FakeLedger, published: Published, nats_url: str
+) -> None:
+    router = RouterClient(bus)
+    async with running_router(settings):
+        order_id = await router.place("alice")
+        await eventually(lambda: published.orders("orders.created.alice"))
+    # The engine fills the order while nobody listens to it.
+    await engine.place("sell", "100", "1", "bob", order_id=9_000_001, external_id="beside")
+    assert not published.trades()
+    async with running_router(settings):
+        (trade,) = await eventually(published.trades)
+        assert {trade.taker_order_id, trade.maker_order_id} == {order_id, "beside"}
+        await eventually(lambda: published.orders("orders.filled.alice"))
+
+        async def filled() -> OrderRecord | None:
+            order = (await router.get(order_id)).order
+            return order if order is not None and order.status == "filled" else None
+
+        assert await eventually(filled)
+    # A listener may hear a repeat of what was not noted before the stop; the streams hold each event once.
+    trades = [subject for subject, *_ in await stored(nats_url, "TRADES")]
+    orders = [subject for subject, *_ in await stored(nats_url, "ORDERS")]
+    assert sorted(trades) == ["trades.executed", "trades.executed.BTC-USD", "trades.executed.BTC-USD"]
+    assert sorted(orders).count("orders.created.alice") == 1
+    assert sorted(orders).count("orders.filled.alice") == 1
+
+
+@pytest.mark.spec("A2.5-01", "A2.5-08", "A2.5-09")
+async def test_symbols_are_read_at_start_and_the_market_list_decides(
+    router: RouterClient, settings: Settings, engine: EngineClient
+) -> None:
+    body = {
+        "symbol": "BTC-ETH",
+        "symbolId": 99,
+        "baseCurrency": "BTC",
+        "quoteCurrency": "ETH",
+        "baseScaleK": 100_000_000,
+        "quoteScaleK": 100,
+        "tickSize": "0.01",
+        "lotSize": "0.00000001",
+        "takerFee": 25,
+        "makerFee": 15,
+    }
+    async with aiohttp.ClientSession(settings.engine_url) as session:
+        async with session.post("/api/v1/admin/symbols", json=body, headers=SERVICE) as response:
+            assert response.status in (200, 201), await response.text()
+        async with session.get("/api/v1/markets") as response:
+            assert "BTC-ETH" in {market["symbol"] for market in await response.json()}
+    reply = await router.submit(symbol="BTC-ETH")
+    assert (reply.success, reply.error) == (False, "Market BTC-ETH not found")
+
+
+@pytest.mark.spec("A8-09", "A8-11")
+async def test_without_an_engine_the_router_gives_up_after_its_attempts(settings: Settings, bus: Bus) -> None:
+    hasty = settings.model_copy(update={"symbol_load_pause_s": 0.01})
+    with pytest.raises(Exception, match="10 attempts"):
+        await asyncio.wait_for(run(hasty, asyncio.Event()), 30)
+
+
+@pytest.mark.spec("A8-09", "A8-10")
+def test_ten_attempts_two_seconds_apart_are_the_default() -> None:
+    assert (Settings().symbol_load_attempts, Settings().symbol_load_pause_s) == (10, 2.0)
+
+
+@pytest.mark.spec("A8-05", "A8-06")
+def test_five_seconds_are_the_default_of_a_bus_request() -> None:
+    assert Settings().request_timeout_s == 5.0
+
+
+@pytest.mark.spec("A1.1-34", "A1.1-35", "A1.1-36", "A1.1-37")
+async def test_health_and_readiness_tell_that_the_bus_is_gone(
+    router: RouterClient, settings: Settings, nats_server: EmbeddedNats
+) -> None:
+    assert (await ready(settings), await ready(settings, "/health")) == (200, 200)
+    nats_server.stop()
+
+    async def unhealthy() -> bool:
+        return (await ready(settings), await ready(settings, "/health")) == (503, 503)
+
+    await eventually(unhealthy, 20)
