@@ -90,7 +90,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
     finally:
         await grpc_server.stop()
         await http_server.stop()
-        admin.close()
+        await admin.close()
         await engine.close()
 
 

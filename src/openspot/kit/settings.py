@@ -74,6 +74,10 @@ class Settings(BaseSettings):
         default="", description="HS256 secret of the engine's administration tokens; empty: generated"
     )
     admin_token_s: int = Field(default=28_800, ge=1, description="Life of an administration token")
+    charge_by_volume_tier: bool = Field(
+        default=False, description="Charge participants by their 30-day volume, where a tier above Base is theirs"
+    )
+    volume_tier_interval_s: float = Field(default=3600.0, gt=0, description="… and look at the volumes this often")
     console_origins: str = Field(
         default="http://127.0.0.1:3000,http://localhost:3000",
         description="Origins, with commas, whose pages may call the engine's HTTP",

@@ -11,12 +11,13 @@ from openspot.engine import metrics
 from openspot.engine.admin import fields
 from openspot.engine.admin.attempts import Attempts
 from openspot.engine.admin.errors import FieldError, permission_denied, too_much, unauthenticated
-from openspot.engine.admin.participants import NANOSECONDS_PER_MS, REVOKE_TOKEN, Profile
+from openspot.engine.admin.participants import REVOKE_TOKEN, Profile
 from openspot.engine.admin.passwords import Passwords
 from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, sign_token
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.directory import UNKNOWN_ACCOUNT
 from openspot.engine.engine import Engine
+from openspot.engine.event_render import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
 
 log = get_logger("admin")

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator
 from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.money import scaled_to_text
 from openspot.domain.order import EngineOrderType, OrderStatus, Side
-from openspot.engine.admin.participants import NANOSECONDS_PER_MS
 from openspot.engine.engine import Engine
+from openspot.engine.event_render import NANOSECONDS_PER_MS
 from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, REJECTED, Entry, KnownOrder
 
 _SLICE = 2_000

@@ -13,6 +13,7 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import COMMAND, FLAG_ACTIVE, RESULT_SIZE, CommandKind
+from openspot.engine.event_render import NANOSECONDS_PER_MS
 
 REVOKE_TOKEN = 201
 """A command of this module alone: a session's token is void from here on. Note: (token id, its expiry in ms). The
@@ -20,12 +21,12 @@ core knows no such kind and refuses it as UNSUPPORTED_COMMAND, which changes not
 
 _MONEY_IN = frozenset({int(CommandKind.DEPOSIT), int(CommandKind.ADJUST)})
 _CREATE, _SET = int(CommandKind.CREATE_ACCOUNT), int(CommandKind.SET_ACCOUNT)
-FOLLOWED_KINDS = frozenset({*_MONEY_IN, _CREATE, _SET, REVOKE_TOKEN})
+_SET_FEES = int(CommandKind.SET_ACCOUNT_FEES)
+FOLLOWED_KINDS = frozenset({*_MONEY_IN, _CREATE, _SET, _SET_FEES, REVOKE_TOKEN})
 """Kinds that can change what is kept here."""
 
 TYPE_OF_DEPOSITORS = "BOTH"
 """The type of a participant that came to be by a deposit. It has no password: nobody can log in as it."""
-NANOSECONDS_PER_MS = 1_000_000
 _SUCCESS = int(ResultCode.SUCCESS)
 
 
@@ -47,6 +48,7 @@ class Profile(msgspec.Struct, array_like=True, frozen=True):
 
 class _Snapshot(msgspec.Struct, frozen=True):
     profiles: list[tuple[int, Profile]]
+    own_fees: list[int]
     revoked: list[tuple[str, int]]
 
 
@@ -56,6 +58,8 @@ class Participants:
     def __init__(self) -> None:
         self.profiles: dict[int, Profile] = {FEE_ACCOUNT: Profile(FEE_ACCOUNT_ID, "SYSTEM", "", 0, active=False)}
         self.active_count = 0
+        self.own_fees: set[int] = set()
+        """Accounts that are charged fees of their own instead of the symbols'."""
         self._revoked: dict[str, int] = {}
         # Token id → the time in ms at which the token would have expired anyway.
 
@@ -81,6 +85,8 @@ class Participants:
                 self._add(account, Profile(name, participant_type, password_hash, time_ms, active, stp_mode))
             elif kind == _SET:
                 self._set(account, active=bool(fields[3] & FLAG_ACTIVE), stp_mode=fields[2], time_ms=time_ms)
+            elif kind == _SET_FEES:
+                (self.own_fees.add if fields[3] & FLAG_ACTIVE else self.own_fees.discard)(account)
 
     def _add(self, account: int, profile: Profile) -> None:
         self.profiles[account] = profile
@@ -103,7 +109,9 @@ class Participants:
 
     def snapshot(self) -> bytes:
         """The state as bytes: equal states, equal bytes."""
-        return msgspec.msgpack.encode(_Snapshot(list(self.profiles.items()), list(self._revoked.items())))
+        return msgspec.msgpack.encode(
+            _Snapshot(list(self.profiles.items()), sorted(self.own_fees), list(self._revoked.items()))
+        )
 
     def restore(self, snapshot: bytes) -> None:
         """Replace the state. Raises ValueError on anything but a whole snapshot."""
@@ -113,4 +121,5 @@ class Participants:
             raise ValueError(f"not a snapshot of the participants: {error}") from error
         self.profiles = dict(content.profiles)
         self.active_count = sum(profile.active for profile in self.profiles.values())
+        self.own_fees = set(content.own_fees)
         self._revoked = dict(content.revoked)

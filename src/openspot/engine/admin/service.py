@@ -1,5 +1,7 @@
 """exchange.v1.AdminService put together: one implementation, its transports, and the guard of /api/v1/admin."""
 
+import asyncio
+
 import grpc
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
@@ -13,6 +15,7 @@ from openspot.engine.admin.dispatch import Dispatch
 from openspot.engine.admin.errors import AdminError
 from openspot.engine.admin.grpc_transport import add_admin_service
 from openspot.engine.admin.handlers import Handlers
+from openspot.engine.admin.volume_charging import VolumeCharging
 from openspot.engine.engine import Engine
 from openspot.engine.http_api import Handler, ServiceKeys, error_response
 
@@ -35,14 +38,23 @@ class AdminService:
         self._keys = ServiceKeys(engine.settings)
         self._authority = Authority(engine)
         self._dispatch = Dispatch(self._authority, Handlers(engine, self._authority))
+        self._charging = VolumeCharging(engine)
+        self._charging_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """See to the first administrator. Raises ValueError for a bad OPENSPOT_ADMIN_ID, EngineStoppedError."""
-        await self._authority.ensure_first_administrator()
+        """See to the first administrator, and begin to charge by volume where that is chosen.
 
-    def close(self) -> None:
+        Raises ValueError for a bad OPENSPOT_ADMIN_ID or OPENSPOT_ADMIN_PASSWORD, EngineStoppedError.
+        """
+        await self._authority.ensure_first_administrator()
+        self._charging_task = asyncio.create_task(self._charging.run())
+
+    async def close(self) -> None:
         """End what was begun."""
         self._authority.passwords.close()
+        if self._charging_task is not None:
+            self._charging_task.cancel()
+            await asyncio.gather(self._charging_task, return_exceptions=True)
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Let a gRPC server answer the methods."""

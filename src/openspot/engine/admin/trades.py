@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from openspot.contracts.engine_events import TradeEvent
 from openspot.engine.admin.errors import unavailable
+from openspot.engine.admin.event_reader import EventReader
 from openspot.engine.core.records import EVENT_SIZE, EventType
 from openspot.engine.engine import Engine
 from openspot.engine.event_batch import EventBatch
@@ -26,7 +27,6 @@ _HEAD = struct.Struct("<8xI4xQ32xQQ72x")
 """Of an event: symbol, sequence, account of the taker, account of the maker."""
 assert _HEAD.size == EVENT_SIZE
 _SLICE = 20_000
-_BATCHES_A_TURN = 64
 
 
 class TradeIndex:
@@ -35,7 +35,7 @@ class TradeIndex:
     def __init__(self, engine: Engine) -> None:
         self._events = engine.events
         self._renderer = engine.renderer
-        self._next = 0
+        self._reader = EventReader(engine.events)
         self._sequences = array("Q")
         self._symbols = array("I")
         self._takers = array("Q")
@@ -58,29 +58,13 @@ class TradeIndex:
 
     async def _catch_up(self) -> None:
         """Look at the events since the last time. Raises EventStoreError."""
-        self._next = max(self._next, self._events.first_sequence, self._events.last_sequence - EVENTS_MAX + 1)
-        batches = 0
-        while self._next <= self._events.last_sequence:
-            batch = await self._batch(self._next)
-            if batch is None:
-                # The store has dropped it just now, or has failed and lacks all up to those in memory.
-                first = self._events.first_sequence
-                self._next = first if first > self._next else max(self._next + 1, self._events.memory_sequence)
-                continue
+        reader = self._reader
+        reader.next_sequence = max(reader.next_sequence, self._events.last_sequence - EVENTS_MAX + 1)
+        async for batch in reader.new_batches():
             self._take(batch)
-            batches += 1
-            if batches % _BATCHES_A_TURN == 0:
-                await asyncio.sleep(0)
         self._forget(len(self._sequences) - TRADES_MAX)
 
-    async def _batch(self, sequence: int) -> EventBatch | None:
-        """Events from `sequence` on, out of memory or the store. Raises EventStoreError."""
-        index = self._events.index_of(sequence)
-        batch = await self._events.read(sequence) if index is None else self._events.batch(index)
-        return None if batch is None else batch.from_sequence(sequence)
-
     def _take(self, batch: EventBatch) -> None:
-        self._next = batch.last_sequence + 1
         kinds = batch.records[::EVENT_SIZE]
         if _TRADE not in kinds:
             return
@@ -125,7 +109,7 @@ class TradeIndex:
         batch: EventBatch | None = None
         for sequence in sorted(sequences):
             if batch is None or sequence > batch.last_sequence:
-                batch = await self._batch(sequence)
+                batch = await self._reader.batch(sequence)
             if batch is None:
                 continue
             index = sequence - batch.first_sequence

@@ -76,7 +76,7 @@ _CONTENT_TYPES = (
 async def test_what_is_neither_connect_nor_grpc_web_is_an_unsupported_media_type(admin: AdminClient) -> None:
     for content_type, status in _CONTENT_TYPES:
         answered, body = await admin.post("ListSymbols", {}, {"Content-Type": content_type})
-        assert answered == status, body
+        assert answered == status, (content_type, body)
         if status == 415:
             assert body["message"].startswith("Content-Type must be one of application/json")
 
@@ -112,8 +112,8 @@ _UNREADABLE = (
 async def test_a_body_that_cannot_be_read_names_the_field(admin: AdminClient) -> None:
     for body, message in _UNREADABLE:
         status, answer = await admin.post("ListOrders", body)
-        assert (status, answer["code"]) == (400, "invalid_argument")
-        assert answer["message"].startswith(message)
+        assert (status, answer["code"]) == (400, "invalid_argument"), body[:100]
+        assert answer["message"].startswith(message), body[:100]
 
 
 async def test_both_spellings_null_and_numbers_are_taken(admin: AdminClient) -> None:

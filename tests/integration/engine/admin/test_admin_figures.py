@@ -92,9 +92,9 @@ async def test_an_adjustment_that_breaks_a_rule_changes_nothing(admin: AdminClie
     before = await balances(admin)
     for fields, code, error in _BAD_ADJUSTMENTS:
         answer = await admin.call("AdjustBalance", **fields)
-        assert (answer["success"], answer["resultCode"]) == (False, code)
-        assert answer["error"].startswith(error)
-        assert await balances(admin) == before
+        assert (answer["success"], answer["resultCode"]) == (False, code), fields
+        assert answer["error"].startswith(error), fields
+        assert await balances(admin) == before, fields
 
 
 @pytest.mark.spec("B4.4-57", "B4.4-58")

@@ -139,8 +139,8 @@ async def test_a_list_names_the_field_that_it_cannot_take(admin: AdminClient) ->
     for method, fields, message in _BAD_LISTS:
         with pytest.raises(CallFailedError) as caught:
             await admin.call(method, **fields)
-        assert caught.value.status == "invalid_argument"
-        assert caught.value.message.startswith(message)
+        assert caught.value.status == "invalid_argument", (method, fields)
+        assert caught.value.message.startswith(message), (method, fields)
 
 
 @pytest.mark.spec("A1.4-07", "A1.4-08", "B4.4-50")

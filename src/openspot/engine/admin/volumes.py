@@ -1,0 +1,74 @@
+"""The trading volume of participants over thirty days, and the fee tier that it gives (Document A 2.7).
+
+A day is one of UTC; the window is this day and the twenty-nine before. Both sides of a trade count, unless they
+are one. A volume is kept in the quote currencies of its trades, exactly, and valued in USD when a tier is asked for.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from openspot.domain.fees import ENGINE_TIERS, FeeTier, engine_tier
+from openspot.domain.money import AMOUNT_SCALE
+
+WINDOW_DAYS = 30
+USD = "USD"
+STABLE = ("USDT", "USDC")
+"""Worth a dollar each until a trade says otherwise."""
+
+VolumeKey = tuple[int, int, str]
+"""(account, day since 1970, quote currency)."""
+
+
+class VolumeBook:
+    """Volumes by account, day and currency, in amount units."""
+
+    def __init__(self) -> None:
+        self._volumes: dict[int, dict[tuple[int, str], int]] = {}
+
+    def add(self, key: VolumeKey, amount: int) -> int:
+        """Add to a volume; answers what it is now."""
+        account, day, currency = key
+        days = self._volumes.setdefault(account, {})
+        days[day, currency] = total = days.get((day, currency), 0) + amount
+        return total
+
+    def accounts(self) -> list[int]:
+        """The accounts that have a volume."""
+        return list(self._volumes)
+
+    def forget_before(self, day: int) -> None:
+        """Forget the volumes of earlier days."""
+        for account, days in list(self._volumes.items()):
+            kept = {key: amount for key, amount in days.items() if key[0] >= day}
+            if kept:
+                self._volumes[account] = kept
+            else:
+                del self._volumes[account]
+
+    def value(self, account: int, rates: Mapping[str, Decimal]) -> Decimal:
+        """An account's volume in USD; what has no rate counts nothing."""
+        days = self._volumes.get(account, {})
+        return sum(
+            (rates.get(currency, Decimal(0)) * amount / AMOUNT_SCALE for (_, currency), amount in days.items()),
+            Decimal(0),
+        )
+
+
+def tier_above_base(volume: Decimal) -> FeeTier | None:
+    """The tier of a volume in USD, None for Base: there the symbols' own fees hold."""
+    tier = engine_tier(volume)
+    return None if tier is ENGINE_TIERS[0] else tier
+
+
+def usd_rates(last_prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """What one unit of each currency is worth in USD, by the last trade prices of symbols.
+
+    A currency without trades against USD is valued through another that trades against both.
+    """
+    rates = {currency: Decimal(1) for currency in (USD, *STABLE)}
+    pairs = {tuple(symbol.split("-")): price for symbol, price in last_prices.items() if price > 0}
+    rates |= {base: price for (base, quote), price in pairs.items() if quote == USD}
+    for (base, quote), price in sorted(pairs.items()):
+        if quote not in rates and base in rates:
+            rates[quote] = rates[base] / price
+    return rates

@@ -1,0 +1,162 @@
+"""Charging by volume tier, chosen and not (Document A 2.7)."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openspot.engine.admin.volume_charging import VolumeCharging
+from openspot.engine.core.records import CommandKind
+from openspot.engine.engine import Engine
+from openspot.kit.settings import Settings
+from tests.support.engine_client import EngineClient, engine_settings, order, running_engine
+from tests.support.waiting import eventually
+
+DAY_NS = 86_400_000_000_000
+START_NS = 20_000 * DAY_NS + DAY_NS // 2
+
+
+class Exchange:
+    """An engine with a clock of the test's, and its charging, turned by hand."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.time_ns = START_NS
+        self.engine: Engine
+        self.charging: VolumeCharging
+
+    async def open(self) -> None:
+        self.engine = await Engine.open(self.settings, lambda: self.time_ns)
+        self.charging = VolumeCharging(self.engine)
+
+    async def close(self) -> None:
+        self.charging.close()
+        await self.engine.close()
+
+    async def restart(self) -> None:
+        await self.close()
+        await self.open()
+
+    async def fund(self, *participants: str) -> None:
+        for participant in participants:
+            for currency in ("USD", "BTC"):
+                await self.engine.door.money(CommandKind.DEPOSIT, participant, currency, "10000000", "")
+
+    async def trade(self, quantity: str, maker: str = "maker", taker: str = "taker") -> None:
+        """Quantity of BTC at 100000 USD."""
+        await self.engine.door.place([order("sell", "100000", quantity, maker)]).future  # type: ignore[misc]
+        await self.engine.door.place([order("buy", "100000", quantity, taker)]).future  # type: ignore[misc]
+
+    def fees(self, participant: str) -> tuple[int | None, int | None]:
+        state = self.engine.machine.core.account(self.engine.machine.directory.account(participant))
+        assert state is not None
+        return state.taker_fee_bps, state.maker_fee_bps
+
+
+@pytest.fixture
+async def exchange(tmp_path: Path) -> AsyncIterator[Exchange]:
+    exchange = Exchange(engine_settings(tmp_path, charge_by_volume_tier=True))
+    await exchange.open()
+    await exchange.fund("maker", "taker", "other")
+    yield exchange
+    await exchange.close()
+
+
+@pytest.mark.spec("A2.7-13", "A2.7-14")
+async def test_both_sides_of_a_trade_rise_with_their_volume(exchange: Exchange) -> None:
+    await exchange.trade("0.4")
+    await exchange.charging.turn()
+    assert exchange.fees("taker") == (None, None)  # Base: the symbol's fees
+    await exchange.trade("0.1")
+    await exchange.trade("4.5", taker="other")
+    assert exchange.fees("taker") == (None, None)
+    commands = exchange.engine.machine.core.command_sequence
+    await exchange.charging.turn()
+    assert exchange.fees("taker") == (22, 12)
+    assert exchange.fees("other") == (22, 12)
+    assert exchange.fees("maker") == (20, 10)
+    assert exchange.engine.machine.core.command_sequence == commands + 3
+    # Nothing new, nothing done.
+    await exchange.charging.turn()
+    assert exchange.engine.machine.core.command_sequence == commands + 3
+    await exchange.trade("1")
+    event = exchange.engine.machine.trades[1][-1]
+    assert event  # the trade after is charged by the tiers
+    batch = exchange.engine.events.batch(exchange.engine.events.index_of(exchange.engine.events.last_sequence) or 0)
+    assert batch is not None
+    shown: Any = exchange.engine.renderer.events(batch)[-1]
+    assert (shown.taker_fee_bps, shown.maker_fee_bps) == (22, 10)
+
+
+async def test_trading_with_oneself_makes_no_volume(exchange: Exchange) -> None:
+    await exchange.trade("5", "maker", "maker")
+    await exchange.charging.turn()
+    assert exchange.fees("maker") == (None, None)
+
+
+async def test_a_volume_counts_for_thirty_days(exchange: Exchange) -> None:
+    await exchange.trade("0.5")
+    await exchange.charging.turn()
+    assert exchange.fees("taker") == (22, 12)
+    exchange.time_ns = START_NS + 29 * DAY_NS
+    await exchange.charging.turn()
+    assert exchange.fees("taker") == (22, 12)
+    exchange.time_ns += DAY_NS
+    await exchange.charging.turn()
+    assert exchange.fees("taker") == (None, None)
+
+
+@pytest.mark.parametrize("lost", ["nothing", "events", "volumes"])
+async def test_a_restart_forgets_no_volume_that_is_known_from_anywhere(exchange: Exchange, lost: str) -> None:
+    exchange.settings = exchange.settings.model_copy(update={"engine_event_retention": 1000})
+    await exchange.restart()
+    await exchange.trade("0.3")
+    first_trade = exchange.engine.events.last_sequence
+    await exchange.charging.turn()
+    if lost == "events":
+        await exchange.engine.door.place([order("buy", "1", "0.1", "other") for _ in range(2000)]).future  # type: ignore[misc]
+    await exchange.trade("0.1")
+    await exchange.close()
+    if lost == "volumes":
+        exchange.engine.journal_path.with_name("volumes.sqlite").unlink()
+    await exchange.open()
+    assert (exchange.engine.events.first_sequence > first_trade) == (lost == "events")
+    await exchange.trade("0.1")
+    await exchange.charging.turn()
+    assert exchange.fees("taker") == (22, 12)
+    await exchange.restart()
+    commands = exchange.engine.machine.core.command_sequence
+    await exchange.charging.turn()
+    assert exchange.engine.machine.core.command_sequence == commands
+
+
+async def _trade_fees(engine: EngineClient) -> tuple[int, int]:
+    """(taker, maker) basis points of one more trade."""
+    await engine.place("sell", "100000", "0.1", "maker")
+    await engine.place("buy", "100000", "0.1", "taker")
+    newest = await engine.last_sequence()
+    (event,) = await engine.events(newest, newest)
+    return event["takerFeeBps"], event["makerFeeBps"]
+
+
+@pytest.mark.spec("A2.7-10", "A2.7-11")
+async def test_the_setting_chooses_and_is_undone_when_it_is_taken_back(tmp_path: Path) -> None:
+    off = engine_settings(tmp_path)
+    chosen = off.model_copy(update={"charge_by_volume_tier": True, "volume_tier_interval_s": 0.02})
+    async with running_engine(off) as engine:
+        for participant in ("maker", "taker"):
+            await engine.fund(participant, USD="1000000", BTC="100")
+        for _ in range(6):
+            assert await _trade_fees(engine) == (25, 15)
+
+    async def fees_become(engine: EngineClient, expected: tuple[int, int]) -> None:
+        async def are_they() -> bool:
+            return await _trade_fees(engine) == expected
+
+        await eventually(are_they)
+
+    async with running_engine(chosen) as engine:
+        await fees_become(engine, (22, 12))
+    async with running_engine(off) as engine:
+        await fees_become(engine, (25, 15))
