@@ -1,6 +1,7 @@
 """The composition root of the REST edge: `run` makes everything, serves until told to stop, and ends it all."""
 
 import asyncio
+import os
 from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 
@@ -9,17 +10,18 @@ from openspot.kit.bus import Bus
 from openspot.kit.database import TRANSIENT_ERRORS, Pool, check, create_pool
 from openspot.kit.health import Health, HttpServer
 from openspot.kit.log import get_logger
+from openspot.kit.passwords import Passwords
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.settings import Settings
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.app import Services, make_app
 from openspot.rest_edge.audit import AuditTrail
-from openspot.rest_edge.auth.passwords import Passwords
 from openspot.rest_edge.auth.service import ACCOUNT_TIERS, ADDRESS_TIERS, PAIR_TIERS, AuthService, LoginGuard
 from openspot.rest_edge.auth.sessions import EndedSessions
 from openspot.rest_edge.auth.store import AuthStore
 from openspot.rest_edge.authentication import Authentication, RevokedSessions
 from openspot.rest_edge.engine_http import EngineHttp
+from openspot.rest_edge.errors import service_unavailable
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.markets.store import TradeStore
 from openspot.rest_edge.orders.service import OrderService
@@ -31,6 +33,9 @@ log = get_logger("rest-edge")
 CONNECTIONS_MAX = 16
 KEEP_ALIVE_S = 75
 CLEAN_UP_S = 3600.0
+LOGIN_THREADS = max(1, (os.cpu_count() or 1) // 2)
+"""Half the cores at most: the other half answers orders."""
+LOGINS_WAITING_MAX = 64
 
 
 async def run(settings: Settings, stop: asyncio.Event) -> None:
@@ -78,7 +83,9 @@ async def make_services(settings: Settings, stack: AsyncExitStack) -> Services:
     users = AuthStore(pool)
     await ended.start(await users.revoked_since(datetime.now(UTC) - ended.life))
     stack.push_async_callback(ended.stop)
-    passwords = Passwords()
+    passwords = Passwords(
+        LOGIN_THREADS, LOGINS_WAITING_MAX, lambda: service_unavailable("too many logins at a time", "OVERLOADED")
+    )
     stack.callback(passwords.close)
     clean_up = asyncio.create_task(_delete_expired(users))
     stack.push_async_callback(_cancel, clean_up)

@@ -12,13 +12,13 @@ from openspot.engine.admin import fields
 from openspot.engine.admin.attempts import Attempts
 from openspot.engine.admin.errors import FieldError, permission_denied, too_much, unauthenticated
 from openspot.engine.admin.participants import REVOKE_TOKEN, Profile
-from openspot.engine.admin.passwords import Passwords
 from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, sign_token
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.directory import UNKNOWN_ACCOUNT
 from openspot.engine.engine import Engine
 from openspot.engine.event_render import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
+from openspot.kit.passwords import Passwords
 
 log = get_logger("admin")
 
@@ -27,6 +27,7 @@ ADMINISTRATORS = frozenset({"SUPER_ADMIN", "SYSTEM"})
 
 _TOKEN_ID_BYTES = 16
 _KEYS_MAX = 10_000
+LOGINS_WAITING_MAX = 32
 
 
 class Session(NamedTuple):
@@ -48,7 +49,8 @@ class Authority:
         self._engine = engine
         self._secret = settings.admin_token_secret
         self._lifetime_ms = settings.admin_token_s * 1000
-        self.passwords = Passwords()
+        # One thread: logins leave the other cores to the engine.
+        self.passwords = Passwords(1, LOGINS_WAITING_MAX, lambda: too_much("too many logins at a time"))
         # All logins of a participant count, of an address those that fail.
         self._by_participant = Attempts(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
         self._by_address = Attempts(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)

@@ -14,9 +14,9 @@ import msgspec
 
 from openspot.domain.ids import short_id
 from openspot.kit.log import get_logger
+from openspot.kit.passwords import Passwords
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, sign
-from openspot.rest_edge.auth.passwords import Passwords
 from openspot.rest_edge.auth.schemas import RegisterBody
 from openspot.rest_edge.auth.sessions import EndedSessions, SessionsUnavailableError
 from openspot.rest_edge.auth.store import AuthStore, EmailTakenError, RefreshFault, User

@@ -1,0 +1,61 @@
+"""Passwords: argon2id, in threads of their own, a bounded number at a time."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import argon2
+
+_HASHER = argon2.PasswordHasher()
+
+Outcome = TypeVar("Outcome")
+
+
+class Passwords:
+    """Hashes and checks passwords off the event loop, so that no login slows an order down.
+
+    At most `waiting_max` calls wait or run at a time; one more raises what `overloaded` makes.
+    """
+
+    def __init__(self, threads: int, waiting_max: int, overloaded: Callable[[], Exception]) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="passwords")
+        self._waiting = 0
+        self._waiting_max = waiting_max
+        self._overloaded = overloaded
+        # Checked against where there is none: an unknown name takes as long as a wrong password.
+        self._nobodys = _HASHER.hash(secrets.token_hex())
+
+    async def hash(self, password: str) -> str:
+        """The hash of `password`, its parameters and salt within."""
+        return await self._run(_HASHER.hash, password)
+
+    async def matches(self, password: str, password_hash: str | None) -> bool:
+        """Whether `password` is the one that was hashed; without a hash never, after the same time."""
+        right = await self._run(_verify, password_hash or self._nobodys, password)
+        return right and bool(password_hash)
+
+    def is_outdated(self, password_hash: str) -> bool:
+        """Whether the hash was made with other parameters than today's."""
+        return _HASHER.check_needs_rehash(password_hash)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _run(self, function: Callable[..., Outcome], *arguments: str) -> Outcome:
+        if self._waiting >= self._waiting_max:
+            raise self._overloaded()
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
+        finally:
+            self._waiting -= 1
+
+
+def _verify(password_hash: str, password: str) -> bool:
+    try:
+        return _HASHER.verify(password_hash, password)
+    except argon2.exceptions.VerificationError:
+        return False
