@@ -19,6 +19,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, help="OpenSpot: a 
 console = Console()
 error_console = Console(stderr=True)
 
+CONNECT_TIMEOUT_S = 5.0
 DEPOSIT_TIMEOUT_S = 15.0
 
 
@@ -143,10 +144,13 @@ async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_ha
     from openspot.kit.database import DatabaseUnavailableError, create_pool
 
     try:
-        bus = await Bus.connect(settings, "cli")
-        pool = await create_pool(settings, connections_max=1, timeout_s=5)
-    except (BusUnavailableError, DatabaseUnavailableError) as error:
-        raise fail(f"the platform is not running here ({error}); `openspot up` starts it") from error
+        # By itself the connection waits for a server for as long as it takes.
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            bus = await Bus.connect(settings, "cli")
+        pool = await create_pool(settings, connections_max=1, timeout_s=CONNECT_TIMEOUT_S)
+    except (BusUnavailableError, DatabaseUnavailableError, TimeoutError) as error:
+        reason = str(error) or "no NATS server answers"
+        raise fail(f"the platform is not running here ({reason}); `openspot up` starts it") from error
     try:
         user_id = user
         if "@" in user:
@@ -202,6 +206,78 @@ def replay(
         raise fail(str(error)) from error
     typer.echo(format_report(report))
     raise typer.Exit(0 if report.agrees else 1)
+
+
+@app.command()
+def reconcile(
+    watch: Annotated[
+        float | None, typer.Option(help="Compare again and again, this many seconds apart, until Ctrl-C", min=0.1)
+    ] = None,
+    wait: Annotated[float, typer.Option(help="Seconds that the mirrors get to catch up with the engine", min=0)] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON a comparison.")] = False,
+) -> None:
+    """Compare engine, ledger, order and trade rows of everybody, and name every difference and its likely cause.
+
+    Exit code 0: no difference. 1: differences. 2: could not be compared. While watching, the highest so far.
+    """
+    settings = running_settings()
+    configure_log(settings.model_copy(update={"log_level": "ERROR"}), "reconcile")
+    code = 0
+    try:
+        while True:
+            code = max(code, _reconcile_once(settings, wait, as_json=as_json, as_line=watch is not None))
+            if watch is None:
+                break
+            time.sleep(watch)
+    except KeyboardInterrupt:
+        pass
+    raise typer.Exit(code)
+
+
+def _reconcile_once(settings: Settings, wait_s: float, *, as_json: bool, as_line: bool) -> int:
+    from openspot.reconcile.reconciliation import NotComparableError
+    from openspot.reconcile.reconciliation import reconcile as compare
+    from openspot.reconcile.report import format_line, format_report, report_json
+
+    try:
+        report = asyncio.run(compare(settings, wait_s))
+    except NotComparableError as error:
+        error_console.print(f"openspot: could not be compared: {error}", highlight=False, markup=False, soft_wrap=True)
+        return 2
+    typer.echo(report_json(report) if as_json else format_line(report) if as_line else format_report(report))
+    return report.exit_code
+
+
+ledger_app = typer.Typer(no_args_is_help=True, help="Look after the ledger and the other mirrors of the engine.")
+app.add_typer(ledger_app, name="ledger")
+
+
+@ledger_app.command()
+def rebuild(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what is missing, and write nothing.")] = False,
+) -> None:
+    """Write what ledger, order and trade rows lack, out of the engine's events; what is there stays as it is.
+
+    Exit code 0: nothing is missing any more. 1: something cannot be written. 2: it could not be done.
+    """
+    from openspot.reconcile.rebuild import NotRebuiltError
+    from openspot.reconcile.rebuild import rebuild as write_missing
+
+    settings = running_settings()
+    configure_log(settings.model_copy(update={"log_level": "ERROR"}), "rebuild")
+    try:
+        rebuilt = asyncio.run(write_missing(settings, dry_run=dry_run))
+    except NotRebuiltError as error:
+        error_console.print(f"openspot: {error}", highlight=False, markup=False, soft_wrap=True)
+        raise typer.Exit(2) from error
+    typer.echo(
+        f"{'missing' if dry_run else 'written'} up to event {rebuilt.until:,}: {rebuilt.orders:,} order rows, "
+        f"{rebuilt.trades:,} trade rows, {rebuilt.settled:,} settled trades, "
+        f"{rebuilt.postings:,} deposits and withdrawals"
+    )
+    for problem in rebuilt.problems:
+        error_console.print(f"problem: {problem}", highlight=False, markup=False, soft_wrap=True)
+    raise typer.Exit(1 if rebuilt.problems else 0)
 
 
 engine_app = typer.Typer(no_args_is_help=True, help="Look into the engine's journal; the engine may be running.")

@@ -65,3 +65,17 @@ def test_a_file_that_is_no_order_flow_is_refused_with_its_line(platform: ChildPl
     assert outcome.returncode == 1
     assert "line 2" in outcome.stderr
     assert "price" in outcome.stderr
+
+
+@pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06")
+def test_everything_that_was_traded_reconciles(platform: ChildPlatform) -> None:
+    replay(platform, "--sample", "--symbol", "SOL-USD", "--events", "300")
+    outcome = subprocess.run(
+        [sys.executable, "-m", "openspot.cli", "reconcile"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+        env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)},
+    )
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr

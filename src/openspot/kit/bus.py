@@ -119,9 +119,9 @@ class Bus:
 
     @classmethod
     async def connect(cls, settings: Settings, name: str) -> "Bus":
-        """Connect, waiting for the server as long as it takes to come up.
+        """Connect, waiting for the server for as long as it takes to come up: who cannot wait sets a bound.
 
-        Raises BusUnavailableError if there is none within the request timeout.
+        Raises BusUnavailableError if the server is there and refuses the connection.
         """
 
         async def note_error(error: Exception) -> None:

@@ -1,9 +1,13 @@
 """Metrics of the ledger."""
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 TRADES = Counter(
     "openspot_ledger_trades_total", "Trades taken from the bus: settled, already_settled or rejected", ["outcome"]
+)
+SETTLED_SEQUENCE = Gauge(
+    "openspot_ledger_settled_sequence",
+    "Engine sequence of the newest trade settled: openspot_router_trade_sequence less this is the lag of settlement",
 )
 NEGATIVE_BALANCES = Counter(
     "openspot_ledger_negative_balances_total",

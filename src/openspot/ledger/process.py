@@ -57,6 +57,7 @@ async def run_process(
         events = BalanceEvents(bus, store, clock)
         stack.push_async_callback(events.close)
         settlement = Settlement(store, events, bus, clock)
+        await settlement.start()
         consumer = TradeConsumer(bus, await stack.enter_async_context(runner(settlement)), interval_s)
 
         health = Health()

@@ -21,7 +21,7 @@ from openspot.kit.bus import Bus, encode
 from openspot.kit.clock import Clock
 from openspot.kit.log import get_logger
 from openspot.ledger.changes import BalanceChange
-from openspot.ledger.metrics import BATCH_SECONDS, BATCH_TRADES, NEGATIVE_BALANCES, TRADES
+from openspot.ledger.metrics import BATCH_SECONDS, BATCH_TRADES, NEGATIVE_BALANCES, SETTLED_SEQUENCE, TRADES
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.postings import PostingError, TradePostings, trade_postings
 from openspot.ledger.retrying import with_retries
@@ -49,6 +49,11 @@ class Settlement:
         self._events = events
         self._bus = bus
         self._clock = clock
+        self._newest_settled = 0
+
+    async def start(self) -> None:
+        """Begin where the ledger stands. Raises what the database raises when it fails."""
+        self._note_settled(await self._store.newest_settled())
 
     async def settle(self, trades: Sequence[ExecutedTrade]) -> frozenset[str]:
         """Settle `trades` in order and publish their balance events; answers the ids of the rejected ones.
@@ -63,11 +68,16 @@ class Settlement:
             await self._reject(rejected)
         posted = batch.postings.keys() - {trade.trade_id for trade in unwritable}
         await self._publish([trade for trade_id, trade in batch.postings.items() if trade_id in posted], settled)
+        self._note_settled(max((batch.trades[trade_id].sequence for trade_id in posted), default=0))
         TRADES.labels("settled").inc(len(settled.trade_ids))
         TRADES.labels("already_settled").inc(len(posted) - len(settled.trade_ids))
         BATCH_TRADES.observe(len(trades))
         BATCH_SECONDS.observe(time.perf_counter() - begin)
         return frozenset(trade.trade_id for trade in rejected) - posted
+
+    def _note_settled(self, sequence: int) -> None:
+        self._newest_settled = max(self._newest_settled, sequence)
+        SETTLED_SEQUENCE.set(self._newest_settled)
 
     async def announce(self, trades: Sequence[ExecutedTrade], rejected_ids: frozenset[str]) -> None:
         """Publish `trades.settled` for a batch that `settle` has returned from. Informational: it may be lost."""

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import asyncpg
 
 from openspot.contracts.messages import LedgerBalance, LedgerHistoryEntry
+from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import amount_to_text
 from openspot.kit.clock import iso_from_ms
 from openspot.kit.database import Connection, Pool
@@ -36,6 +37,7 @@ from openspot.ledger.changes import (
     decide,
 )
 from openspot.ledger.postings import (
+    TRADE_REFERENCE,
     Account,
     Leg,
     TradePostings,
@@ -134,6 +136,17 @@ _REJECT_TRADES = """
     FROM unnest($1::text[], $2::text[], $3::text[]) AS rejected (trade_id, reason, payload)
     ON CONFLICT DO NOTHING
 """
+# Every trade touches the house's fee accounts, and an index holds each account's entries newest first.
+NEWEST_SETTLED = f"""
+    SELECT max(substring(newest.reference_id FROM '-([0-9]{{1,18}})$')::bigint)
+    FROM ledger_accounts AS account
+    CROSS JOIN LATERAL (
+        SELECT reference_id FROM ledger_entries
+        WHERE user_id = account.user_id AND asset = account.asset AND reference_type = '{TRADE_REFERENCE}'
+        ORDER BY entry_id DESC LIMIT 1
+    ) AS newest
+    WHERE account.user_id = '{FEE_ACCOUNT_ID}'
+"""  # noqa: S608  (constant text)
 _BALANCES = """
     SELECT user_id, asset, trim_scale(available)::text, trim_scale(locked)::text
     FROM ledger_accounts WHERE user_id = ANY ($1::text[])
@@ -293,6 +306,10 @@ class LedgerStore:
             return {}
         async with self._pool.acquire() as connection:
             return await _read(connection, accounts)
+
+    async def newest_settled(self) -> int:
+        """The engine sequence of the newest trade that is settled, 0 before the first."""
+        return int(await self._pool.fetchval(NEWEST_SETTLED) or 0)
 
     async def balances(self, user_ids: Collection[str]) -> dict[str, list[LedgerBalance]]:
         """The accounts of each of the users that has any, by asset."""

@@ -9,16 +9,18 @@ from decimal import Decimal
 
 from openspot.contracts.engine_events import (
     AcceptedEvent,
+    BalanceEvent,
     EngineEvent,
     MovedEvent,
     ReduceEvent,
     RejectEvent,
     TradeEvent,
 )
+from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import EXACT, parse_decimal
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
-from openspot.reconcile.records import OrderFacts, TradeFacts
+from openspot.reconcile.records import Account, OrderFacts, TradeFacts
 
 ZERO = Decimal(0)
 _LIMITED_TYPES = frozenset({"GTC", "POST_ONLY"})
@@ -82,22 +84,7 @@ class EngineProjection:
         )
 
     def _trade(self, event: TradeEvent) -> None:
-        buys = event.taker_side.lower() == "buy"
-        taker, maker = event.taker_participant_id, event.maker_participant_id
-        trade = TradeFacts(
-            event.trade_id,
-            event.symbol,
-            parse_decimal(event.price),
-            parse_decimal(event.quantity),
-            event.taker_side.lower(),
-            _shown_id(event.taker_external_id, event.taker_order_id),
-            _shown_id(event.maker_external_id, event.maker_order_id),
-            taker if buys else maker,
-            maker if buys else taker,
-            parse_decimal(event.taker_fee_amount),
-            parse_decimal(event.maker_fee_amount),
-            event.fee_currency,
-        )
+        trade = trade_facts(event)
         self.trades[trade.trade_id] = trade
         self._fill(trade.taker_order_id, trade, trade.taker_fee, event.taker_remaining, event.is_taker_completed)
         self._fill(trade.maker_order_id, trade, trade.maker_fee, event.maker_remaining, event.is_maker_completed)
@@ -125,6 +112,48 @@ class EngineProjection:
         order.status = status
         if status in TERMINAL:
             self._ended.append(order.order_id)
+
+
+def trade_facts(event: TradeEvent) -> TradeFacts:
+    """The trade that an event tells of."""
+    buys = event.taker_side.lower() == "buy"
+    taker, maker = event.taker_participant_id, event.maker_participant_id
+    return TradeFacts(
+        event.trade_id,
+        event.symbol,
+        parse_decimal(event.price),
+        parse_decimal(event.quantity),
+        event.taker_side.lower(),
+        _shown_id(event.taker_external_id, event.taker_order_id),
+        _shown_id(event.maker_external_id, event.maker_order_id),
+        taker if buys else maker,
+        maker if buys else taker,
+        parse_decimal(event.taker_fee_amount),
+        parse_decimal(event.maker_fee_amount),
+        event.fee_currency,
+    )
+
+
+def movements(event: EngineEvent) -> list[tuple[Account, Decimal]]:
+    """What an event changes the totals of accounts by."""
+    if isinstance(event, BalanceEvent):
+        held = event.kind in ("RESERVE", "RELEASE")
+        return [] if held else [((event.participant_id, event.currency), parse_decimal(event.amount))]
+    if not isinstance(event, TradeEvent):
+        return []
+    trade = trade_facts(event)
+    base, _, quote = trade.symbol.partition("-")
+    notional = EXACT.multiply(trade.price, trade.quantity)
+    fees = EXACT.add(trade.taker_fee, trade.maker_fee)
+    return [
+        ((trade.buyer_id, base), trade.quantity),
+        ((trade.buyer_id, quote), -notional),
+        ((trade.seller_id, base), -trade.quantity),
+        ((trade.seller_id, quote), notional),
+        ((event.taker_participant_id, trade.fee_currency), -trade.taker_fee),
+        ((event.maker_participant_id, trade.fee_currency), -trade.maker_fee),
+        ((FEE_ACCOUNT_ID, trade.fee_currency), fees),
+    ]
 
 
 def _shown_id(external_id: str, engine_id: str) -> str:

@@ -7,6 +7,14 @@ Account = tuple[str, str]
 """(participant, asset)."""
 
 
+_SIDES = {
+    "account": ("by its entries", "in the account"),
+    "asset": ("by rule", "in the ledger"),
+    "engine": ("in its balances", "in its events"),
+}
+"""Where the two sides of a difference stand that is not one between engine and mirror, by kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One fact on which two sides disagree, for example kind `order`, name `<orderId>`, field `filled`.
@@ -22,7 +30,8 @@ class Difference:
     cause: str = ""
 
     def __str__(self) -> str:
-        told = f"{self.kind} {self.name}: {self.field} is {self.engine} in the engine, {self.mirror} in the mirror"
+        here, there = _SIDES.get(self.kind, ("in the engine", "in the mirror"))
+        told = f"{self.kind} {self.name}: {self.field} is {self.engine} {here}, {self.mirror} {there}"
         return f"{told} ({self.cause})" if self.cause else told
 
 

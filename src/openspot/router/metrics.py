@@ -17,6 +17,7 @@ ENGINE_CALL_SECONDS = Histogram(
 )
 TRANSLATOR_LEADS = Gauge("openspot_router_translator_leads", "1 while this process translates the engine's events")
 TRANSLATOR_LAG = Gauge("openspot_router_translator_lag_events", "Events received and not yet published")
+TRADE_SEQUENCE = Gauge("openspot_router_trade_sequence", "Engine sequence of the newest trade published")
 TRANSLATOR_EVENTS = Counter("openspot_router_translator_events_total", "Engine events translated")
 TRANSLATOR_FAULTS = Counter("openspot_router_translator_faults_total", "Engine events that contradict", ["kind"])
 ROW_QUEUE = Gauge("openspot_router_row_queue_rows", "Order and trade rows waiting to be written")

@@ -27,7 +27,13 @@ from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.router.engine_stream import EngineStream, StreamEndedError
 from openspot.router.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
-from openspot.router.metrics import TRANSLATOR_EVENTS, TRANSLATOR_FAULTS, TRANSLATOR_LAG, TRANSLATOR_LEADS
+from openspot.router.metrics import (
+    TRADE_SEQUENCE,
+    TRANSLATOR_EVENTS,
+    TRANSLATOR_FAULTS,
+    TRANSLATOR_LAG,
+    TRANSLATOR_LEADS,
+)
 from openspot.router.row_writer import RowWriter
 from openspot.router.schemas import Position, TrackedOrder, TradeRow
 from openspot.router.store import Store
@@ -216,6 +222,8 @@ class _Following:
         if position.sequence > self._published_sequence:
             await self._save(position)
         await self._writer.put(list(orders.values()), trades, position)
+        if trades:
+            TRADE_SEQUENCE.set(trades[-1].sequence)
         TRANSLATOR_EVENTS.inc(len(events))
 
     async def _publish(self, outgoing: list[Outgoing]) -> None:

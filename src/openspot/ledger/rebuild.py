@@ -1,0 +1,33 @@
+"""What the ledger posts for money that the engine moved: for a rebuild out of the engine's events.
+
+Custody's bridge posts the same live, under the same transaction ids (Document A 1.5), so that a rebuild beside it
+posts nothing twice.
+"""
+
+from openspot.contracts.engine_events import BalanceEvent
+from openspot.contracts.messages import LedgerPosting
+from openspot.ledger.changes import Posting
+from openspot.ledger.schemas import checked_posting
+
+_ENTRY_TYPES = {"DEPOSIT": ("deposit", 1), "COMMIT": ("withdrawal", -1)}
+
+
+def posting_of(event: BalanceEvent) -> Posting | None:
+    """The credit or debit that mirrors `event`, None for one without a mirror.
+
+    None are an operator's adjustment (Document A 1.5), a hold and its end, and what has no reference: it was moved
+    at the engine alone. Raises RequestError where the reference is none that the ledger takes.
+    """
+    if event.kind not in _ENTRY_TYPES or not event.reference:
+        return None
+    entry_type, sign = _ENTRY_TYPES[event.kind]
+    request = LedgerPosting(
+        event.reference,
+        event.participant_id,
+        event.currency,
+        event.amount.removeprefix("-"),
+        entry_type,
+        "custody",
+        event.reference,
+    )
+    return checked_posting(request, sign)

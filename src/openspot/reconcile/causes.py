@@ -1,0 +1,108 @@
+"""What a difference is called, and what has likely caused it: rules without IO.
+
+| Difference | Likely cause |
+|---|---|
+| balance, by the sum of adjustments | an operator adjusted it in the engine alone, as the rule is (Document A 1.5) |
+| balance, by a movement without reference | money was moved at the engine directly, past custody |
+| entries of a trade or deposit are missing, the ledger has not caught up | settlement is pending |
+| the same, and the ledger has caught up | refused by the ledger, or lost |
+| entries that the engine knows nothing of | posted in the ledger alone |
+| an account is not the sum of its entries | written past the ledger |
+| anything else | altered afterwards, or lost |
+"""
+
+from decimal import Decimal
+
+from openspot.domain.money import EXACT, decimal_to_text
+from openspot.reconcile.records import Difference
+from openspot.reconcile.tables import BalanceGap, EntryGap, UnevenAccount
+
+ADJUSTED = "operator adjustment"
+UNREFERENCED = "moved in the engine alone, without a reference"
+PENDING = "settlement pending"
+LOST = "lost: the ledger has dealt with everything up to here"
+PENDING_OR_LOST = "settlement pending or lost: the bus could not be asked"
+LEDGER_ONLY = "posted in the ledger alone"
+UNKNOWN_TRADE = "the engine knows no such trade"
+ALTERED = "not what the engine did"
+PAST_THE_LEDGER = "written past the ledger"
+ENGINE_FAULT = "a fault of the engine: `openspot engine verify` checks its journal"
+ROWS_PENDING = "the order router has not caught up"
+MISSING = "missing"
+
+
+def cause_of_missing(settled: bool | None) -> str:
+    """Why an entry is missing, by whether the ledger has caught up; None: nobody could tell."""
+    return PENDING_OR_LOST if settled is None else LOST if settled else PENDING
+
+
+def entry_difference(gap: EntryGap, settled: bool | None) -> Difference:
+    """The difference that a gap of the ledger's entries is."""
+    if gap.state == "missing":
+        cause = f"refused by the ledger: {gap.refusal}" if gap.refusal else cause_of_missing(settled)
+    elif gap.state == "extra":
+        cause = UNKNOWN_TRADE if gap.source == "trade" else LEDGER_ONLY
+    else:
+        cause = ALTERED
+    if gap.entries == 1:
+        return Difference("entry", gap.transaction_id, "posting", gap.engine or MISSING, gap.mirror or MISSING, cause)
+    whole = f"{gap.entries} entries"
+    engine, mirror = (MISSING, whole) if gap.state == "extra" else (whole, MISSING)
+    if gap.state == "altered":
+        mirror = f"{gap.entries} others, the first {gap.mirror} where {gap.engine} is right"
+    return Difference("settlement", gap.name, "postings", engine, mirror, cause)
+
+
+def balance_difference(gap: BalanceGap, settled: bool | None, complete: bool) -> Difference:
+    """The difference that an account is, with what it is made of. `complete`: every event since the first is known."""
+    difference = EXACT.subtract(gap.engine, gap.ledger)
+    parts = [
+        (ADJUSTED, gap.adjusted),
+        (UNREFERENCED, gap.unreferenced),
+        ("on its way", gap.in_flight),
+        (cause_of_missing(settled), gap.missing),
+        ("in the ledger otherwise than in the engine", gap.other),
+    ]
+    rest = difference
+    for _, amount in parts:
+        rest = EXACT.subtract(rest, amount)
+    unexplained = "unexplained" if complete else "unexplained, or older than the events that the engine keeps"
+    told = [f"{cause} {_signed(amount)}" for cause, amount in [*parts, (unexplained, rest)] if amount]
+    return Difference(
+        "balance",
+        f"{gap.user_id} {gap.asset}",
+        "total",
+        decimal_to_text(gap.engine),
+        decimal_to_text(gap.ledger),
+        "; ".join(told),
+    )
+
+
+def account_difference(account: UnevenAccount) -> Difference:
+    """A ledger account that its own entries do not add up to: someone has written past the ledger."""
+    by_entries = decimal_to_text(account.entries)
+    if account.newest != account.entries:
+        by_entries += f" (the newest says {decimal_to_text(account.newest)})"
+    name = f"{account.user_id} {account.asset}"
+    return Difference("account", name, "total", by_entries, decimal_to_text(account.total), PAST_THE_LEDGER)
+
+
+def asset_difference(asset: str, total: Decimal) -> Difference:
+    """An asset whose debits and credits are not equal."""
+    return Difference("asset", asset, "sum of all accounts", "0", decimal_to_text(total), PAST_THE_LEDGER)
+
+
+def engine_difference(user_id: str, asset: str, rest: Decimal) -> Difference:
+    """An account of the engine that its own events do not add up to: `rest` is beyond their sum."""
+    return Difference(
+        "engine", f"{user_id} {asset}", "total beyond its events", decimal_to_text(rest), "0", ENGINE_FAULT
+    )
+
+
+def rows_difference(sequence: int, rows_sequence: int) -> Difference:
+    """Rows that are behind the event that they should have reached."""
+    return Difference("rows", "orders and trades", "position", str(sequence), str(rows_sequence), ROWS_PENDING)
+
+
+def _signed(amount: Decimal) -> str:
+    return f"{'+' if amount > 0 else ''}{decimal_to_text(amount)}"

@@ -1,0 +1,244 @@
+"""What PostgreSQL is asked in one reconciliation: the temporary tables, and every comparison as one query.
+
+`reconcile_orders`, `_trades`, `_money` and `_balances` hold what the engine says. `reconcile_gaps` holds every
+ledger entry that one side lacks: what it makes the engine's total differ by is its `amount`, so that the sum over an
+account's gaps explains its difference.
+"""
+
+# ruff: noqa: S608  (the texts are put together of constants alone)
+
+from openspot.domain.ids import FEE_ACCOUNT_ID
+from openspot.ledger.changes import CONTRA_SUFFIX
+from openspot.ledger.postings import EXTERNAL_ACCOUNT_ID, TRADE_REFERENCE
+
+TEMPORARY_TABLES = """
+    CREATE TEMPORARY TABLE reconcile_orders (
+        order_id text, user_id text, symbol text, side text, price numeric, quantity numeric, filled numeric,
+        notional numeric, remaining numeric, fee numeric, status text
+    );
+    CREATE TEMPORARY TABLE reconcile_trades (
+        sequence bigint, trade_id text, symbol text, price numeric, quantity numeric, taker_side text,
+        taker_order_id text, maker_order_id text, buyer_id text, seller_id text, taker_fee numeric,
+        maker_fee numeric, fee_currency text
+    );
+    CREATE TEMPORARY TABLE reconcile_money (
+        sequence bigint, kind text, user_id text, asset text, amount numeric, reference text
+    );
+    CREATE TEMPORARY TABLE reconcile_balances (user_id text, asset text, total numeric);
+    CREATE TEMPORARY TABLE reconcile_gaps (
+        source text, state text, name text, transaction_id text, of_engine boolean, user_id text, asset text,
+        amount numeric, sequence bigint
+    );
+"""
+ANALYZE = "ANALYZE reconcile_orders, reconcile_trades, reconcile_money, reconcile_balances"
+
+# The entries that a trade must have. Written apart from the ledger's own postings on purpose: a judge that shared
+# the code of the judged would share its faults.
+_LEGS = f"""
+    SELECT trade.sequence, trade.trade_id, trade.trade_id || ':' || leg.name AS transaction_id,
+        leg.user_id, leg.asset, leg.amount
+    FROM reconcile_trades AS trade
+    CROSS JOIN LATERAL (
+        SELECT split_part(trade.symbol, '-', 1) AS base, split_part(trade.symbol, '-', 2) AS quote,
+            trade.price * trade.quantity AS notional,
+            CASE trade.taker_side WHEN 'buy' THEN trade.taker_fee ELSE trade.maker_fee END AS buyer_fee,
+            CASE trade.taker_side WHEN 'buy' THEN trade.maker_fee ELSE trade.taker_fee END AS seller_fee
+    ) AS of_trade
+    CROSS JOIN LATERAL (VALUES
+        ('buyer-quote', trade.buyer_id, of_trade.quote, -of_trade.notional),
+        ('buyer-base', trade.buyer_id, of_trade.base, trade.quantity),
+        ('seller-base', trade.seller_id, of_trade.base, -trade.quantity),
+        ('seller-quote', trade.seller_id, of_trade.quote, of_trade.notional),
+        ('buyer-fee', trade.buyer_id, trade.fee_currency, -of_trade.buyer_fee),
+        ('seller-fee', trade.seller_id, trade.fee_currency, -of_trade.seller_fee),
+        ('house-buyer-fee', '{FEE_ACCOUNT_ID}', trade.fee_currency, of_trade.buyer_fee),
+        ('house-seller-fee', '{FEE_ACCOUNT_ID}', trade.fee_currency, of_trade.seller_fee)
+    ) AS leg (name, user_id, asset, amount)
+"""
+_SEQUENCE_OF_TRADE = "substring(reference_id FROM '-([0-9]{1,18})$')::bigint"
+
+# What the engine moved, with the entry that must mirror it. An operator's adjustment has none by rule (A 1.5).
+FIND_GAPS = f"""
+    WITH pair AS (
+        SELECT 'trade' AS source, coalesce(leg.trade_id, entry.reference_id) AS name,
+            coalesce(leg.transaction_id, entry.transaction_id) AS transaction_id, leg.sequence,
+            leg.user_id, leg.asset, leg.amount, entry.user_id AS entry_user_id, entry.asset AS entry_asset,
+            entry.amount AS entry_amount
+        FROM ({_LEGS}) AS leg
+        FULL JOIN (
+            SELECT * FROM ledger_entries
+            WHERE reference_type = '{TRADE_REFERENCE}' AND ($1::bigint = 1 OR {_SEQUENCE_OF_TRADE} >= $1)
+        ) AS entry ON entry.transaction_id = leg.transaction_id
+        WHERE (leg.user_id, leg.asset, leg.amount) IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
+        UNION ALL
+        SELECT 'money', coalesce(money.reference, entry.transaction_id),
+            coalesce(money.reference, entry.transaction_id), money.sequence,
+            money.user_id, money.asset, money.amount, entry.user_id, entry.asset, entry.amount
+        FROM (SELECT * FROM reconcile_money WHERE kind <> 'ADJUST' AND reference <> '') AS money
+        FULL JOIN (
+            SELECT * FROM ledger_entries
+            WHERE reference_type <> '{TRADE_REFERENCE}' AND NOT transaction_id LIKE '%{CONTRA_SUFFIX}'
+        ) AS entry ON entry.transaction_id = money.reference
+        WHERE (money.user_id, money.asset, money.amount) IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
+            AND ($1::bigint = 1 OR money.reference IS NOT NULL)
+    ), judged AS (
+        SELECT *, CASE WHEN entry_user_id IS NULL THEN 'missing' WHEN user_id IS NULL THEN 'extra'
+            ELSE 'altered' END AS state
+        FROM pair
+    )
+    INSERT INTO reconcile_gaps (source, state, name, transaction_id, of_engine, user_id, asset, amount, sequence)
+    SELECT source, state, name, transaction_id, true, user_id, asset, amount, sequence
+    FROM judged WHERE user_id IS NOT NULL
+    UNION ALL
+    SELECT source, state, name, transaction_id, false, entry_user_id, entry_asset, -entry_amount, sequence
+    FROM judged WHERE entry_user_id IS NOT NULL
+    UNION ALL
+    SELECT 'engine', CASE kind WHEN 'ADJUST' THEN 'adjusted' ELSE 'unreferenced' END, kind, NULL, true,
+        user_id, asset, amount, sequence
+    FROM reconcile_money WHERE kind = 'ADJUST' OR reference = ''
+"""
+ENTRY_GAPS = """
+    WITH entry AS (
+        SELECT source, state, name, transaction_id, max(sequence) AS sequence,
+            max(concat_ws(' ', user_id, asset, trim_scale(amount))) FILTER (WHERE of_engine) AS engine,
+            max(concat_ws(' ', user_id, asset, trim_scale(-amount))) FILTER (WHERE NOT of_engine) AS mirror
+        FROM reconcile_gaps
+        WHERE source <> 'engine' AND NOT (state = 'missing' AND sequence > $1::bigint)
+        GROUP BY source, state, name, transaction_id
+    )
+    SELECT source, state, name, count(*) AS entries, min(transaction_id) AS transaction_id, min(engine) AS engine,
+        min(mirror) AS mirror, (SELECT min(reason) FROM ledger_rejected_trades WHERE trade_id = name) AS refusal,
+        count(*) OVER () AS found
+    FROM entry GROUP BY source, state, name ORDER BY max(sequence) NULLS FIRST, name, state LIMIT $2
+"""
+BALANCE_GAPS = f"""
+    WITH gap AS (
+        SELECT user_id, asset,
+            coalesce(sum(amount) FILTER (WHERE state = 'adjusted'), 0) AS adjusted,
+            coalesce(sum(amount) FILTER (WHERE state = 'unreferenced'), 0) AS unreferenced,
+            coalesce(sum(amount) FILTER (WHERE state = 'missing' AND sequence > $1::bigint), 0) AS in_flight,
+            coalesce(sum(amount) FILTER (WHERE state = 'missing' AND sequence <= $1::bigint), 0) AS missing,
+            coalesce(sum(amount) FILTER (WHERE state IN ('extra', 'altered')), 0) AS other
+        FROM reconcile_gaps GROUP BY user_id, asset
+    ), ledger AS (
+        SELECT user_id, asset, available + locked AS total FROM ledger_accounts
+        WHERE user_id <> '{EXTERNAL_ACCOUNT_ID}'
+    )
+    SELECT user_id, asset, coalesce(engine.total, 0) AS engine, coalesce(ledger.total, 0) AS ledger,
+        coalesce(adjusted, 0) AS adjusted, coalesce(unreferenced, 0) AS unreferenced,
+        coalesce(in_flight, 0) AS in_flight, coalesce(missing, 0) AS missing, coalesce(other, 0) AS other,
+        count(*) OVER () AS found
+    FROM reconcile_balances AS engine
+    FULL JOIN ledger USING (user_id, asset)
+    LEFT JOIN gap USING (user_id, asset)
+    WHERE coalesce(engine.total, 0) - coalesce(ledger.total, 0) <> coalesce(in_flight, 0)
+    ORDER BY user_id, asset LIMIT $2
+"""
+ORDER_FIELDS = (
+    "order_id", "user_id", "symbol", "side", "price", "quantity", "filled", "notional", "remaining", "fee", "status",
+)  # fmt: skip
+_ORDER_ROW = (
+    "order_id", "user_id", "symbol", "side", "price", "quantity", "filled_quantity", "filled_notional",
+    "remaining_quantity", "fee", "status",
+)  # fmt: skip
+_COMPARED = [name for name in ORDER_FIELDS if name != "price"]
+ORDER_PAIRS = f"""
+    SELECT {", ".join(f"engine.{name}" for name in ORDER_FIELDS)},
+        {", ".join(f"row_.{name} AS row_{name}" for name in _ORDER_ROW)}, count(*) OVER () AS found
+    FROM reconcile_orders AS engine FULL JOIN orders AS row_ ON row_.order_id = engine.order_id
+    WHERE (engine.order_id IS NULL AND row_.status <> 'rejected' AND $1::boolean)
+        OR (engine.order_id IS NOT NULL AND (
+            ({", ".join(f"engine.{name}" for name in _COMPARED)})
+                IS DISTINCT FROM ({", ".join(f"row_.{name}" for name in _ORDER_ROW if name != "price")})
+            OR (engine.price IS NOT NULL AND engine.price IS DISTINCT FROM row_.price)))
+    ORDER BY coalesce(engine.order_id, row_.order_id) LIMIT $2
+"""
+TRADE_FIELDS = (
+    "trade_id", "symbol", "price", "quantity", "taker_side", "taker_order_id", "maker_order_id", "buyer_id",
+    "seller_id", "taker_fee", "maker_fee", "fee_currency",
+)  # fmt: skip
+TRADE_PAIRS = f"""
+    SELECT {", ".join(f"engine.{name}" for name in TRADE_FIELDS)},
+        {", ".join(f"row_.{name} AS row_{name}" for name in TRADE_FIELDS)}, count(*) OVER () AS found
+    FROM (SELECT * FROM reconcile_trades WHERE sequence <= $1::bigint) AS engine
+    FULL JOIN (SELECT * FROM trades WHERE sequence >= $2) AS row_ ON row_.trade_id = engine.trade_id
+    WHERE ({", ".join(f"engine.{name}" for name in TRADE_FIELDS)})
+        IS DISTINCT FROM ({", ".join(f"row_.{name}" for name in TRADE_FIELDS)})
+    ORDER BY coalesce(engine.trade_id, row_.trade_id) LIMIT $3
+"""
+# Three ways to say what an account holds: its own figure, the sum of its entries, the balance of the newest one.
+UNEVEN_ACCOUNTS = """
+    SELECT account.user_id, account.asset, account.available + account.locked AS total,
+        coalesce(summed.amount, 0) AS entries, coalesce(newest.balance, 0) AS newest, count(*) OVER () AS found
+    FROM ledger_accounts AS account
+    LEFT JOIN (SELECT user_id, asset, sum(amount) AS amount FROM ledger_entries GROUP BY user_id, asset) AS summed
+        USING (user_id, asset)
+    LEFT JOIN LATERAL (
+        SELECT balance FROM ledger_entries AS entry
+        WHERE entry.user_id = account.user_id AND entry.asset = account.asset ORDER BY entry_id DESC LIMIT 1
+    ) AS newest ON true
+    WHERE account.available + account.locked <> coalesce(summed.amount, 0)
+        OR account.available + account.locked <> coalesce(newest.balance, 0)
+    ORDER BY account.user_id, account.asset LIMIT $1
+"""
+UNEVEN_ASSETS = """
+    SELECT asset, sum(available + locked) AS total FROM ledger_accounts
+    GROUP BY asset HAVING sum(available + locked) <> 0 ORDER BY asset
+"""
+# The engine's balances less the sums of its events.
+UNSUMMED = f"""
+    WITH moved AS (
+        SELECT user_id, asset, amount FROM ({_LEGS}) AS leg
+        UNION ALL SELECT user_id, asset, amount FROM reconcile_money
+    ), summed AS (SELECT user_id, asset, sum(amount) AS total FROM moved GROUP BY user_id, asset)
+    SELECT user_id, asset, coalesce(balance.total, 0) - coalesce(summed.total, 0) AS rest
+    FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)
+    WHERE coalesce(balance.total, 0) <> coalesce(summed.total, 0)
+"""
+COUNTS = """
+    SELECT account.user_id, account.asset, account.available + account.locked AS total,
+        coalesce(summed.amount, 0) AS entries, coalesce(newest.balance, 0) AS newest, count(*) OVER () AS found
+    FROM ledger_accounts AS account
+    LEFT JOIN (SELECT user_id, asset, sum(amount) AS amount FROM ledger_entries GROUP BY user_id, asset) AS summed
+        USING (user_id, asset)
+    LEFT JOIN LATERAL (
+        SELECT balance FROM ledger_entries AS entry
+        WHERE entry.user_id = account.user_id AND entry.asset = account.asset ORDER BY entry_id DESC LIMIT 1
+    ) AS newest ON true
+    WHERE account.available + account.locked <> coalesce(summed.amount, 0)
+        OR account.available + account.locked <> coalesce(newest.balance, 0)
+    ORDER BY account.user_id, account.asset LIMIT $1
+"""
+UNEVEN_ASSETS = """
+    SELECT asset, sum(available + locked) AS total FROM ledger_accounts
+    GROUP BY asset HAVING sum(available + locked) <> 0 ORDER BY asset
+"""
+# The engine's balances less the sums of its events.
+UNSUMMED = f"""
+    WITH moved AS (
+        SELECT user_id, asset, amount FROM ({_LEGS}) AS leg
+        UNION ALL SELECT user_id, asset, amount FROM reconcile_money
+    ), summed AS (SELECT user_id, asset, sum(amount) AS total FROM moved GROUP BY user_id, asset)
+    SELECT user_id, asset, coalesce(balance.total, 0) - coalesce(summed.total, 0) AS rest
+    FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)
+    WHERE coalesce(balance.total, 0) <> coalesce(summed.total, 0)
+"""
+# Every trade touches the house's fee accounts, whose entries an index holds newest first.
+SETTLED_SEQUENCE = f"""
+    SELECT max(substring(newest.reference_id FROM '-([0-9]{{1,18}})$')::bigint)
+    FROM ledger_accounts AS account
+    CROSS JOIN LATERAL (
+        SELECT reference_id FROM ledger_entries AS entry
+        WHERE entry.user_id = account.user_id AND entry.asset = account.asset
+            AND entry.reference_type = '{TRADE_REFERENCE}'
+        ORDER BY entry_id DESC LIMIT 1
+    ) AS newest
+    WHERE account.user_id = '{FEE_ACCOUNT_ID}'
+"""
+COUNTS = f"""
+    SELECT (SELECT count(*) FROM reconcile_orders) AS orders,
+        (SELECT count(*) FROM reconcile_trades) AS trades,
+        (SELECT count(*) FROM reconcile_money WHERE kind = 'ADJUST') AS adjustments,
+        (SELECT count(*) FROM ledger_entries) AS entries,
+        (SELECT count(*) FROM ledger_accounts WHERE user_id <> '{EXTERNAL_ACCOUNT_ID}') AS accounts
+"""

@@ -1,0 +1,271 @@
+"""`openspot ledger rebuild`: what the mirrors lack, written out of the engine's events.
+
+Two passes over the events: the first writes order rows, each once as it stands at the end; the second, which can
+then refer to them, trade rows and ledger entries. Everything has the ids that it has when it is written live, and
+is written only where it is missing, so that a rebuild can be interrupted, repeated, and run beside the platform.
+
+The rows are written up to the router's own cursor, which stays where it is: what comes after it is the router's to
+publish and to write. Without a cursor they are written up to the engine's newest event.
+"""
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import asyncpg
+
+from openspot.contracts.engine_events import BalanceEvent, EngineEvent
+from openspot.contracts.messages import ExecutedTrade
+from openspot.kit.database import TRANSIENT_ERRORS, Connection, DatabaseUnavailableError, Pool, create_pool
+from openspot.kit.settings import Settings
+from openspot.ledger.changes import Posting
+from openspot.ledger.postings import PostingError, TradePostings, trade_postings
+from openspot.ledger.rebuild import posting_of
+from openspot.ledger.schemas import RequestError
+from openspot.ledger.store import LedgerStore
+from openspot.reconcile.store import EngineReader, EngineUnavailableError
+from openspot.router.schemas import Position, TrackedOrder, TradeRow
+from openspot.router.store import Store, write_orders, write_trades
+from openspot.router.translation import Projection
+
+ROWS_AT_A_TIME = 500
+PROBLEMS_MAX = 1000
+_CONNECTIONS_MAX = 2
+_DATABASE_TIMEOUT_S = 5.0
+_REFUSALS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError)
+
+_LACKING_ORDERS = """
+    SELECT given.order_id FROM unnest($1::text[], $2::bigint[]) AS given (order_id, last_sequence)
+    LEFT JOIN orders AS row_ ON row_.order_id = given.order_id
+    WHERE row_.order_id IS NULL OR (row_.last_sequence < given.last_sequence
+        AND row_.status IN ('pending', 'open', 'partially_filled'))
+"""
+_LACKING_TRADES = """
+    SELECT given.trade_id FROM unnest($1::text[]) AS given (trade_id)
+    LEFT JOIN trades AS row_ ON row_.trade_id = given.trade_id WHERE row_.trade_id IS NULL
+"""
+_ENTRIES = "SELECT transaction_id FROM ledger_entries WHERE transaction_id = ANY ($1::text[])"
+
+Row = TypeVar("Row")
+
+
+class NotRebuiltError(Exception):
+    """The rebuild cannot be done, or not to its end; the message says why. What was written stays."""
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """What was written, or would be: order rows, trade rows, settled trades, credits and debits.
+
+    `problems` are facts that cannot be written, each with the reason.
+    """
+
+    until: int
+    orders: int = 0
+    trades: int = 0
+    settled: int = 0
+    postings: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def problem(self, text: str) -> None:
+        """Note a fact that cannot be written."""
+        if len(self.problems) < PROBLEMS_MAX:
+            self.problems.append(text)
+
+
+async def rebuild(settings: Settings, *, dry_run: bool) -> Rebuilt:
+    """Write what the mirrors lack, or only count it. Raises NotRebuiltError."""
+    try:
+        pool = await create_pool(settings, _CONNECTIONS_MAX, _DATABASE_TIMEOUT_S)
+    except DatabaseUnavailableError as error:
+        raise NotRebuiltError(f"the database does not answer: {error}") from error
+    try:
+        async with EngineReader(settings) as engine:
+            return await _Rebuild(engine, pool, dry_run=dry_run).run()
+    except EngineUnavailableError as error:
+        raise NotRebuiltError(f"the engine does not answer: {error}") from error
+    except (asyncpg.PostgresError, *TRANSIENT_ERRORS) as error:
+        raise NotRebuiltError(f"the database does not answer: {error!r}") from error
+    finally:
+        await pool.close()
+
+
+class _Rebuild:
+    def __init__(self, engine: EngineReader, pool: Pool, *, dry_run: bool) -> None:
+        self._engine = engine
+        self._pool = pool
+        self._ledger = LedgerStore(pool)
+        self._dry_run = dry_run
+        self._epoch = ""
+        self._rebuilt = Rebuilt(0)
+
+    async def run(self) -> Rebuilt:
+        hello = await self._engine.position()
+        if hello.first_seq > 1:
+            raise NotRebuiltError(
+                f"the engine keeps its events from {hello.first_seq} on only. It makes all of them anew from its "
+                "journal: stop it, raise OPENSPOT_ENGINE_EVENT_RETENTION, delete engine/events.sqlite in the data "
+                "directory, start it"
+            )
+        self._epoch = hello.epoch
+        cursor, _ = await Store(self._pool).open_orders()
+        rows_until = _rows_until(cursor, hello.epoch, hello.last_seq)
+        self._rebuilt = Rebuilt(hello.last_seq)
+        await self._write_orders(rows_until)
+        await self._write_trades(hello.last_seq, rows_until)
+        return self._rebuilt
+
+    # Order rows
+
+    async def _write_orders(self, until: int) -> None:
+        projection = Projection(self._epoch, [])
+        open_orders: dict[str, TrackedOrder] = {}
+        async for events in self._engine.events(1, until):
+            ended: list[TrackedOrder] = []
+            for event in events:
+                for order in projection.apply(event).orders:
+                    if order.has_ended:
+                        open_orders.pop(order.order_id, None)
+                        ended.append(order)
+                    else:
+                        open_orders[order.order_id] = order
+            await self._add_orders(ended)
+        await self._add_orders(list(open_orders.values()))
+
+    async def _add_orders(self, orders: Sequence[TrackedOrder]) -> None:
+        for part in _parts(orders):
+            ids, sequences = [order.order_id for order in part], [order.last_sequence for order in part]
+            lacking = {row[0] for row in await self._pool.fetch(_LACKING_ORDERS, ids, sequences)}
+            wanted = [order for order in part if order.order_id in lacking]
+            self._rebuilt.orders += await self._write(write_orders, wanted, lambda order: f"order {order.order_id}")
+
+    # Trade rows and ledger entries
+
+    async def _write_trades(self, until: int, rows_until: int) -> None:
+        projection = Projection(self._epoch, [])
+        async for events in self._engine.events(1, until):
+            rows: list[TradeRow] = []
+            trades: list[ExecutedTrade] = []
+            postings: list[Posting] = []
+            for event in events:
+                translation = projection.apply(event)
+                rows += translation.trades if event.seq <= rows_until else ()
+                trades += [message for _, _, message in translation.publications if isinstance(message, ExecutedTrade)]
+                posting = self._posting_of(event)
+                if posting is None:
+                    continue
+                if posting.amount < 0:
+                    # What it takes out must have come in before.
+                    await self._add_entries(postings, trades)
+                    postings, trades = [], []
+                postings.append(posting)
+            await self._add_entries(postings, trades)
+            await self._add_trades(rows)
+
+    def _posting_of(self, event: EngineEvent) -> Posting | None:
+        if not isinstance(event, BalanceEvent):
+            return None
+        try:
+            return posting_of(event)
+        except RequestError as error:
+            self._rebuilt.problem(f"event {event.seq}, {event.kind} {event.reference!r}: {error}")
+            return None
+
+    async def _add_trades(self, trades: Sequence[TradeRow]) -> None:
+        for part in _parts(trades):
+            lacking = {row[0] for row in await self._pool.fetch(_LACKING_TRADES, [trade.trade_id for trade in part])}
+            wanted = [trade for trade in part if trade.trade_id in lacking]
+            self._rebuilt.trades += await self._write(write_trades, wanted, lambda trade: f"trade {trade.trade_id}")
+
+    async def _add_entries(self, postings: Sequence[Posting], trades: Sequence[ExecutedTrade]) -> None:
+        for part in _parts(postings):
+            await self._post(part)
+        for part_of_trades in _parts(trades):
+            await self._settle(part_of_trades)
+
+    async def _post(self, postings: Sequence[Posting]) -> None:
+        known = await self._known_entries(posting.transaction_id for posting in postings)
+        wanted = [posting for posting in postings if posting.transaction_id not in known]
+        if self._dry_run or not wanted:
+            self._rebuilt.postings += len(wanted)
+            return
+        decision, _ = await self._ledger.apply(wanted)
+        for posting, outcome in zip(wanted, decision.outcomes, strict=True):
+            if outcome.error is not None:
+                self._rebuilt.problem(f"{posting.entry_type} {posting.transaction_id}: {outcome.error}")
+            self._rebuilt.postings += outcome.changed
+
+    async def _settle(self, trades: Sequence[ExecutedTrade]) -> None:
+        postings = [posting for trade in trades if (posting := self._trade_postings(trade)) is not None]
+        ids = {
+            posting.trade_id: [leg.transaction_id for leg in posting.legs + posting.house_legs] for posting in postings
+        }
+        known = await self._known_entries(itertools.chain.from_iterable(ids.values()))
+        wanted: list[TradePostings] = []
+        for posting in postings:
+            own = ids[posting.trade_id]
+            there = known.intersection(own)
+            if not there:
+                wanted.append(posting)
+            elif len(there) < len(own):
+                self._rebuilt.problem(
+                    f"trade {posting.trade_id}: {len(there)} of its {len(own)} entries are there, and the ledger "
+                    "writes all or none: someone has deleted the others"
+                )
+        if self._dry_run or not wanted:
+            self._rebuilt.settled += len(wanted)
+            return
+        self._rebuilt.settled += len((await self._ledger.settle(wanted)).trade_ids)
+
+    def _trade_postings(self, trade: ExecutedTrade) -> TradePostings | None:
+        try:
+            return trade_postings(trade)
+        except PostingError as error:
+            self._rebuilt.problem(f"trade {trade.id}: {error}")
+            return None
+
+    async def _known_entries(self, transaction_ids: Iterable[str]) -> set[str]:
+        return {row[0] for row in await self._pool.fetch(_ENTRIES, list(transaction_ids))}
+
+    # Writing
+
+    async def _write(
+        self,
+        write: Callable[[Connection, Sequence[Row]], Awaitable[None]],
+        rows: Sequence[Row],
+        name: Callable[[Row], str],
+    ) -> int:
+        """How many of `rows` were written, or would be; one by one where they cannot all be."""
+        if self._dry_run or not rows:
+            return len(rows)
+        try:
+            async with self._pool.acquire() as connection, connection.transaction():
+                await write(connection, rows)
+        except _REFUSALS as error:
+            if len(rows) == 1:
+                self._rebuilt.problem(f"{name(rows[0])}: {error}")
+                return 0
+            return sum([await self._write(write, [row], name) for row in rows])
+        return len(rows)
+
+
+def _rows_until(cursor: Position | None, epoch: str, last_sequence: int) -> int:
+    """The event up to which rows are written. Raises NotRebuiltError if the rows are not this engine's."""
+    if cursor is None:
+        return last_sequence
+    if cursor.epoch != epoch:
+        raise NotRebuiltError(
+            f"the engine's journal is {epoch}, the rows are those of {cursor.epoch}: "
+            "an engine with a new journal stands beside an old database"
+        )
+    if cursor.sequence > last_sequence:
+        raise NotRebuiltError(
+            f"the rows are at event {cursor.sequence}, the engine's newest is {last_sequence}: "
+            "its data directory is older than the database"
+        )
+    return cursor.sequence
+
+
+def _parts(rows: Sequence[Row]) -> list[Sequence[Row]]:
+    return [rows[start : start + ROWS_AT_A_TIME] for start in range(0, len(rows), ROWS_AT_A_TIME)]

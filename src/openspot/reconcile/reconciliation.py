@@ -1,0 +1,199 @@
+"""One reconciliation: everything that the engine says against everything that the mirrors say, at one moment.
+
+1. The engine's newest event is taken as the mark; the mirrors get a bounded time to reach it.
+2. One database snapshot shows rows and ledger as of one moment. The rows stand at their cursor exactly; of the
+   ledger, everything up to the mark must be there, and what came after it may be.
+3. The engine's balances are read between two looks at its position. Which event they stand at is found by adding
+   up the events: there is one at which the sums are the balances, to the last digit.
+"""
+
+import time
+from collections.abc import Sequence
+from decimal import Decimal
+
+import asyncpg
+
+from openspot.contracts.engine_events import BalanceEvent, EngineEvent, Hello, TradeEvent
+from openspot.domain.money import EXACT
+from openspot.kit.database import TRANSIENT_ERRORS
+from openspot.kit.settings import Settings
+from openspot.reconcile import causes
+from openspot.reconcile.comparison import compare_orders, compare_trades
+from openspot.reconcile.progress import Progress, wait_for_mirrors
+from openspot.reconcile.projection import EngineProjection, movements, trade_facts
+from openspot.reconcile.records import Account, Difference
+from openspot.reconcile.report import Report
+from openspot.reconcile.store import EngineReader, EngineUnavailableError
+from openspot.reconcile.tables import Tables, open_tables
+
+DIFFERENCES_MAX = 1000
+"""Differences of one kind that are named; the rest is counted."""
+STILL_ATTEMPTS_MAX = 20
+"""Looks at an engine whose oldest events are gone, for a moment at which nothing happens."""
+
+
+class NotComparableError(Exception):
+    """The sides could not be compared; the message says why."""
+
+
+async def reconcile(settings: Settings, wait_s: float) -> Report:
+    """Compare both sides, giving the mirrors `wait_s` seconds to catch up. Raises NotComparableError."""
+    began = time.monotonic()
+    try:
+        async with EngineReader(settings) as engine:
+            mark = await engine.position()
+            progress = await wait_for_mirrors(settings, mark.last_seq, wait_s)
+            async with open_tables(settings.database_url) as tables:
+                comparison = _Comparison(engine, tables, mark, progress)
+                await comparison.load()
+                return await comparison.report(began)
+    except EngineUnavailableError as error:
+        raise NotComparableError(f"the engine does not answer: {error}") from error
+    except (asyncpg.PostgresError, *TRANSIENT_ERRORS) as error:
+        raise NotComparableError(f"the database does not answer: {error!r}") from error
+
+
+class _Comparison:
+    def __init__(self, engine: EngineReader, tables: Tables, mark: Hello, progress: Progress) -> None:
+        self._engine = engine
+        self._tables = tables
+        self._mark = mark
+        self._progress = progress
+        self._rows_sequence = 0
+        self._first_sequence = 1
+        self._cut = 0
+        self._contradictions: dict[Account, Decimal] = {}
+        self._differences: list[Difference] = []
+        self._unnamed = 0
+
+    # Loading
+
+    async def load(self) -> None:
+        """Bring what the engine says beside what the mirrors say."""
+        position = await self._tables.rows_position()
+        if position is not None and position.epoch != self._mark.epoch:
+            raise NotComparableError(
+                f"the engine's journal is {self._mark.epoch}, the rows are those of {position.epoch}: "
+                "an engine with a new journal stands beside an old database"
+            )
+        self._rows_sequence = 0 if position is None else position.sequence
+        before, balances, after = await self._balances()
+        if self._rows_sequence > before.last_seq:
+            raise NotComparableError(
+                f"the rows are at event {self._rows_sequence}, the engine's newest is {before.last_seq}: "
+                "its data directory is older than the database"
+            )
+        self._first_sequence = after.first_seq
+        await self._tables.add_balances(balances)
+        await self._load_events(before.last_seq)
+        self._cut = before.last_seq
+        if self._is_complete:
+            await self._find_cut(after.last_seq)
+        await self._tables.find_gaps(self._first_sequence)
+
+    @property
+    def _is_complete(self) -> bool:
+        return self._first_sequence == 1
+
+    async def _balances(self) -> tuple[Hello, dict[Account, Decimal], Hello]:
+        """The engine's balances, and its positions before and after they were read."""
+        for _ in range(STILL_ATTEMPTS_MAX):
+            before = await self._engine.position()
+            balances = await self._engine.balances()
+            after = await self._engine.position()
+            if not self._mark.epoch == before.epoch == after.epoch:
+                raise NotComparableError("the engine's journal was replaced meanwhile")
+            if after.first_seq == 1 or before.last_seq == after.last_seq:
+                return before, balances, after
+        raise NotComparableError(
+            f"the engine keeps its events from {after.first_seq} on only, and is too busy to be compared without the "
+            "older ones: try again at a quieter time"
+        )
+
+    async def _load_events(self, until: int) -> None:
+        projection = EngineProjection()
+        async for batch in self._engine.events(self._first_sequence, until):
+            projection.apply_all(event for event in batch if event.seq <= self._rows_sequence)
+            ended, _ = projection.take_finished()
+            await self._tables.add_orders(ended)
+            await self._add(batch)
+        await self._tables.add_orders(projection.orders.values())
+
+    async def _add(self, events: Sequence[EngineEvent]) -> None:
+        await self._tables.add_trades(trade_facts(event) for event in events if isinstance(event, TradeEvent))
+        await self._tables.add_money(event for event in events if isinstance(event, BalanceEvent))
+
+    async def _find_cut(self, until: int) -> None:
+        """Find the event at which the balances stand, and take in the events up to there."""
+        rest = await self._tables.unsummed()
+        if not rest:
+            return
+        walked: list[EngineEvent] = []
+        async for batch in self._engine.events(self._cut + 1, until):
+            for event in batch:
+                walked.append(event)
+                for account, amount in movements(event):
+                    rest[account] = EXACT.subtract(rest.get(account, Decimal(0)), amount)
+                    if not rest[account]:
+                        del rest[account]
+                if not rest:
+                    break
+            if not rest:
+                break
+        await self._add(walked)
+        self._cut = walked[-1].seq if walked else self._cut
+        self._contradictions = rest
+
+    # Comparing
+
+    async def report(self, began: float) -> Report:
+        """Name every difference."""
+        settled, mark = self._progress.settled, self._mark.last_seq
+        if self._rows_sequence < mark:
+            self._differences.append(causes.rows_difference(mark, self._rows_sequence))
+        self._differences += [
+            causes.engine_difference(*account, rest) for account, rest in sorted(self._contradictions.items())
+        ]
+        balances, found = await self._tables.balance_gaps(mark, DIFFERENCES_MAX)
+        self._name([causes.balance_difference(gap, settled, self._is_complete) for gap in balances], found)
+        entries, found = await self._tables.entry_gaps(mark, DIFFERENCES_MAX)
+        self._name([causes.entry_difference(gap, settled) for gap in entries], found)
+        accounts, found = await self._tables.uneven_accounts(DIFFERENCES_MAX)
+        self._name([causes.account_difference(account) for account in accounts], found)
+        self._differences += [causes.asset_difference(*asset) for asset in await self._tables.uneven_assets()]
+        await self._compare_rows()
+        counts = await self._tables.counts()
+        return Report(
+            epoch=self._mark.epoch,
+            first_sequence=self._first_sequence,
+            engine_sequence=self._cut,
+            rows_sequence=self._rows_sequence,
+            settled_sequence=await self._tables.settled_sequence(),
+            caught_up=self._progress.rows_reached and bool(settled),
+            accounts=counts.accounts,
+            orders=counts.orders,
+            trades=counts.trades,
+            entries=counts.entries,
+            adjustments=counts.adjustments,
+            seconds=round(time.monotonic() - began, 3),
+            differences=self._differences,
+            unnamed=self._unnamed,
+        )
+
+    async def _compare_rows(self) -> None:
+        orders, found = await self._tables.order_pairs(self._is_complete, DIFFERENCES_MAX)
+        for order, order_row in orders:
+            self._differences += compare_orders(
+                {order.order_id: order} if order else {}, {order_row.order_id: order_row} if order_row else {}
+            )
+        self._unnamed += found - len(orders)
+        trades, found = await self._tables.trade_pairs(self._rows_sequence, self._first_sequence, DIFFERENCES_MAX)
+        for trade, trade_row in trades:
+            self._differences += compare_trades(
+                {trade.trade_id: trade} if trade else {}, {trade_row.trade_id: trade_row} if trade_row else {}
+            )
+        self._unnamed += found - len(trades)
+
+    def _name(self, differences: Sequence[Difference], found: int) -> None:
+        self._differences += differences
+        self._unnamed += found - len(differences)

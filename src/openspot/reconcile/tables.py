@@ -1,0 +1,222 @@
+"""One moment of the mirrors, and beside it, in temporary tables of the same session, what the engine says.
+
+All comparing is done by PostgreSQL: neither side has to fit into memory, and both directions, what a mirror lacks
+and what it has too much, come from one join. The session sees the mirrors as they stood when it began; it writes
+to its temporary tables alone.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import astuple
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import asyncpg
+
+from openspot.contracts.engine_events import BalanceEvent
+from openspot.ledger.store import NEWEST_SETTLED
+from openspot.reconcile.queries import (
+    ANALYZE,
+    BALANCE_GAPS,
+    COUNTS,
+    ENTRY_GAPS,
+    FIND_GAPS,
+    ORDER_FIELDS,
+    ORDER_PAIRS,
+    TEMPORARY_TABLES,
+    TRADE_FIELDS,
+    TRADE_PAIRS,
+    UNEVEN_ACCOUNTS,
+    UNEVEN_ASSETS,
+    UNSUMMED,
+)
+from openspot.reconcile.records import Account, OrderFacts, TradeFacts
+from openspot.router.schemas import Position
+from openspot.router.store import CONSUMER
+
+CONNECT_TIMEOUT_S = 10.0
+_APPLICATION = "openspot-reconcile"
+
+
+class EntryGap(NamedTuple):
+    """Entries of one trade or movement of money that the ledger lacks, has too much, or has otherwise.
+
+    `source` is `trade` or `money`, `state` `missing`, `extra` or `altered`. `engine` and `mirror` show the first
+    of its `entries`. `refusal` is why the ledger would not settle the trade, None if it did not refuse it.
+    """
+
+    source: str
+    state: str
+    name: str
+    entries: int
+    transaction_id: str
+    engine: str | None
+    mirror: str | None
+    refusal: str | None
+
+
+class BalanceGap(NamedTuple):
+    """An account whose totals differ, and what each kind of gap makes of the difference."""
+
+    user_id: str
+    asset: str
+    engine: Decimal
+    ledger: Decimal
+    adjusted: Decimal
+    unreferenced: Decimal
+    in_flight: Decimal
+    missing: Decimal
+    other: Decimal
+
+
+class UnevenAccount(NamedTuple):
+    """A ledger account that its entries do not add up to."""
+
+    user_id: str
+    asset: str
+    total: Decimal
+    entries: Decimal
+    newest: Decimal
+
+
+class Counts(NamedTuple):
+    """How much was compared."""
+
+    orders: int
+    trades: int
+    adjustments: int
+    entries: int
+    accounts: int
+
+
+OrderPair = tuple[OrderFacts | None, OrderFacts | None]
+TradePair = tuple[TradeFacts | None, TradeFacts | None]
+
+
+class Tables:
+    """The session. Made with `open_tables`; every method raises what asyncpg raises.
+
+    Methods that list answer at most `limit` of what they found, and how many there are in all.
+    """
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self._connection = connection
+
+    async def rows_position(self) -> Position | None:
+        """How far the order and trade rows of this moment are."""
+        row = await self._connection.fetchrow(
+            "SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", CONSUMER
+        )
+        return None if row is None else Position(row["epoch"], row["sequence"])
+
+    async def settled_sequence(self) -> int:
+        """The engine sequence of the newest trade in the ledger, 0 before the first."""
+        return await self._connection.fetchval(NEWEST_SETTLED) or 0
+
+    # What the engine says
+
+    async def add_orders(self, orders: Iterable[OrderFacts]) -> None:
+        """Take orders as they stand at the rows' position."""
+        await self._copy("reconcile_orders", map(astuple, orders))
+
+    async def add_trades(self, trades: Iterable[TradeFacts]) -> None:
+        """Take trades."""
+        rows = ((int(trade.trade_id.rpartition("-")[2]), *astuple(trade)) for trade in trades)
+        await self._copy("reconcile_trades", rows)
+
+    async def add_money(self, events: Iterable[BalanceEvent]) -> None:
+        """Take movements of money; a hold and its end, which leave the total as it is, mean nothing here."""
+        rows = (
+            (event.seq, event.kind, event.participant_id, event.currency, Decimal(event.amount), event.reference)
+            for event in events
+            if event.kind not in ("RESERVE", "RELEASE")
+        )
+        await self._copy("reconcile_money", rows)
+
+    async def add_balances(self, balances: Mapping[Account, Decimal]) -> None:
+        """Take the engine's totals."""
+        await self._copy("reconcile_balances", ((*account, total) for account, total in balances.items()))
+
+    async def unsummed(self) -> dict[Account, Decimal]:
+        """Accounts whose balance in the engine is not the sum of the events taken so far, and what is beyond it."""
+        return {(row[0], row[1]): row[2] for row in await self._connection.fetch(UNSUMMED)}
+
+    async def find_gaps(self, first_sequence: int) -> None:
+        """Find what the ledger lacks or has too much. The engine's events begin at `first_sequence`."""
+        await self._connection.execute(ANALYZE)
+        await self._connection.execute(FIND_GAPS, first_sequence)
+
+    # What differs
+
+    async def entry_gaps(self, until: int, limit: int) -> tuple[list[EntryGap], int]:
+        """Gaps of the ledger's entries. What the engine did after `until` need not be there yet."""
+        rows = await self._connection.fetch(ENTRY_GAPS, until, limit)
+        return [EntryGap(*tuple(row)[:-1]) for row in rows], _found(rows)
+
+    async def balance_gaps(self, until: int, limit: int) -> tuple[list[BalanceGap], int]:
+        """Accounts that differ by more than what is on its way since `until`."""
+        rows = await self._connection.fetch(BALANCE_GAPS, until, limit)
+        return [BalanceGap(*tuple(row)[:-1]) for row in rows], _found(rows)
+
+    async def order_pairs(self, complete: bool, limit: int) -> tuple[list[OrderPair], int]:
+        """(engine, row) of orders that differ; None where a side has none.
+
+        Unless the events are `complete`, a row that they do not tell of may be older than they are.
+        """
+        rows = await self._connection.fetch(ORDER_PAIRS, complete, limit)
+        width = len(ORDER_FIELDS)
+        return [(_order(row[:width]), _order(row[width : 2 * width])) for row in map(tuple, rows)], _found(rows)
+
+    async def trade_pairs(self, until: int, first_sequence: int, limit: int) -> tuple[list[TradePair], int]:
+        """(engine, row) of trades up to `until` that differ; None where a side has none."""
+        rows = await self._connection.fetch(TRADE_PAIRS, until, first_sequence, limit)
+        width = len(TRADE_FIELDS)
+        return [(_trade(row[:width]), _trade(row[width : 2 * width])) for row in map(tuple, rows)], _found(rows)
+
+    async def uneven_accounts(self, limit: int) -> tuple[list[UnevenAccount], int]:
+        """Ledger accounts that are not the sum of their entries."""
+        rows = await self._connection.fetch(UNEVEN_ACCOUNTS, limit)
+        return [UnevenAccount(*tuple(row)[:-1]) for row in rows], _found(rows)
+
+    async def uneven_assets(self) -> list[tuple[str, Decimal]]:
+        """Assets whose ledger accounts, the outside world's included, do not sum to zero, with their sums."""
+        return [(row["asset"], row["total"]) for row in await self._connection.fetch(UNEVEN_ASSETS)]
+
+    async def counts(self) -> Counts:
+        """How much there was to compare."""
+        row = await self._connection.fetchrow(COUNTS)
+        assert row is not None, "a count always has a row"
+        return Counts(*row.values())
+
+    async def _copy(self, table: str, rows: Iterable[Sequence[object]]) -> None:
+        await self._connection.copy_records_to_table(table, records=rows)
+
+
+@asynccontextmanager
+async def open_tables(database_url: str) -> AsyncIterator[Tables]:
+    """A session that sees one moment of the mirrors. Raises what asyncpg raises, OSError or TimeoutError."""
+    connection = await asyncpg.connect(
+        database_url,
+        timeout=CONNECT_TIMEOUT_S,
+        server_settings={"application_name": _APPLICATION, "timezone": "UTC"},
+    )
+    try:
+        await connection.execute(TEMPORARY_TABLES)
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            # The moment is that of the first question.
+            await connection.execute("SELECT 1 FROM engine_cursors")
+            yield Tables(connection)
+    finally:
+        await connection.close(timeout=CONNECT_TIMEOUT_S)
+
+
+def _found(rows: Sequence[asyncpg.Record]) -> int:
+    return rows[0]["found"] if rows else 0
+
+
+def _order(values: Sequence[Any]) -> OrderFacts | None:
+    return None if values[0] is None else OrderFacts(*values)
+
+
+def _trade(values: Sequence[Any]) -> TradeFacts | None:
+    return None if values[0] is None else TradeFacts(*values)
