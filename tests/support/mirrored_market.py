@@ -1,4 +1,4 @@
-"""An engine and its mirrors, for tests of what compares and rebuilds them: real services, orders to the engine itself."""
+"""An engine and its mirrors: real services for tests of what compares and rebuilds them."""
 
 import asyncio
 import itertools
