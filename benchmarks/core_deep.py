@@ -13,6 +13,7 @@ Run: python -m benchmarks.core_deep [--runs 3] [--peer-python PYTHON]
 import argparse
 import random
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -149,19 +150,19 @@ class Flow:
         return order
 
 
-class Subject:
+class Subject(ABC):
     """One side under measurement. `ready` makes what `run` needs, untimed; `run` is timed."""
 
     fills = 0
     """How many fills the runs so far have reported."""
 
+    @abstractmethod
     def ready(self, operations: list[Operation]) -> Any:
         """What `run` takes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run(self, prepared: Any) -> None:
         """Carry the operations out."""
-        raise NotImplementedError
 
     def memory_bytes(self) -> int | None:
         """What the side says it has set aside for the book, if it says so."""
