@@ -69,6 +69,8 @@ async def test_a_channel_can_be_added_and_taken_away(edge: Settings, publish: Pu
                 number += 1
                 for symbol in ("ETH-USD", "BTC-USD"):
                     await publish(f"marketdata.ticker.{symbol}", {"symbol": symbol, "seq": number})
+                # At a pace that no client falls behind: one that does is closed, which is another test.
+                await asyncio.sleep(0.02)
 
         publishing = asyncio.create_task(publish_until_heard())
         heard = [await next_of(events) for _ in range(5)]
