@@ -281,6 +281,7 @@ class Bus:
                 raise
         loop = asyncio.get_running_loop()
         waiting: list[tuple[str, str, asyncio.Future[Msg]]] = []
+        connections = self._client.stats["reconnects"]
         try:
             for event in events:
                 reply = ""
@@ -308,6 +309,9 @@ class Bus:
             if b'"error"' in message.data or not message.data:
                 raise self._publish_failure(subject, message.data.decode("utf-8", "replace") or "no stream")
             self._breaker.succeeded(subject)
+        if self._client.stats["reconnects"] != connections and len(waiting) < len(events):
+            # An acknowledgement speaks for what came before it on the same connection alone.
+            raise PublishError("the connection was made anew meanwhile: events between may be lost")
 
     def _publish_failure(self, subject: str, reason: str) -> PublishError:
         self._breaker.failed(subject)

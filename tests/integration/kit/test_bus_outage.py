@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import psutil
 import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import LedgerLock, LedgerLockReply
-from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.contracts.streams import BALANCES
+from openspot.kit.bus import Bus, BusUnavailableError, Outgoing, PublishError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.feed import Feed
@@ -69,3 +71,27 @@ async def test_a_feed_that_was_checked_while_the_server_stood_still_hears_again(
     await eventually(lambda: answers(feed))
     assert not await feed.session_has_ended("some-session")
     await feed.close()
+
+
+async def test_an_event_that_was_lost_with_its_connection_is_noticed(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a batch the first and the last are acknowledged: between them the connection was another one."""
+    publish = bus._client.publish
+
+    async def publish_or_lose(subject: str, payload: bytes, **options: Any) -> None:
+        if options["headers"]["Nats-Msg-Id"] != "m2":
+            await publish(subject, payload, **options)
+            return
+        await eventually(lambda: all(waiter.done() for waiter in bus._ack_waiters.values()))
+        # It was written to a socket, and with the socket it is gone.
+        await bus._client.force_reconnect()
+        await eventually(lambda: bus.is_connected)
+
+    subject = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
+    batch = [Outgoing(subject, b"{}", f"m{number}", acknowledged=number != 2) for number in (1, 2, 3)]
+    with monkeypatch.context() as patch:
+        patch.setattr(bus._client, "publish", publish_or_lose)
+        with pytest.raises(PublishError, match="connection"):
+            await bus.publish_many(batch)
+    await bus.publish_many(batch)
+    info = await bus._jetstream.stream_info(BALANCES.name)
+    assert info.state.messages == 3

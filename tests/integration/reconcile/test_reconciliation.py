@@ -7,12 +7,15 @@ import pytest
 
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
+from openspot.ledger.metrics import SETTLED_SEQUENCE
 from openspot.reconcile import causes, reconciliation
 from openspot.reconcile.reconciliation import NotComparableError, reconcile
+from openspot.router.metrics import TRADE_SEQUENCE
 from openspot.up.embedded_nats import free_port
 from tests.support.engine_client import order
 from tests.support.in_process_platform import running
 from tests.support.mirrored_market import METADATA, PORTS, MirroredMarket, mirrored_market
+from tests.support.waiting import eventually
 
 
 @pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06", "A1-04")
@@ -235,6 +238,24 @@ async def test_an_engine_that_has_forgotten_its_oldest_events_is_compared_by_tho
         balances = [found for found in (await market.reconcile()).differences if found.kind == "balance"]
         assert len(balances) == 2
         assert all("older than the events that the engine keeps -1" in found.cause for found in balances)
+
+
+async def test_the_lag_of_settlement_is_a_difference_of_two_metrics(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool
+) -> None:
+    async with mirrored_market(settings, bus, pool, ("engine", "router")) as market:
+        async with running(settings, ledger=PORTS["ledger"]):
+            await market.fund()
+            await market.trade(1)
+            settled = (await market.reconcile()).settled_sequence
+            assert settled == SETTLED_SEQUENCE._value.get() == TRADE_SEQUENCE._value.get()
+        await market.trade(1)
+        await eventually(lambda: TRADE_SEQUENCE._value.get() > settled)
+        SETTLED_SEQUENCE.set(0)
+        # A ledger that starts knows where it stands before it has settled anything.
+        async with running(settings, ledger=PORTS["ledger"]):
+            assert SETTLED_SEQUENCE._value.get() >= settled
+            await eventually(lambda: SETTLED_SEQUENCE._value.get() == TRADE_SEQUENCE._value.get())
 
 
 async def test_what_cannot_be_compared_is_told(settings: Settings, market: MirroredMarket) -> None:

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 from openspot.contracts.engine_events import (
@@ -14,7 +15,7 @@ from openspot.contracts.engine_events import (
     RejectEvent,
     TradeEvent,
 )
-from openspot.reconcile.projection import EngineProjection
+from openspot.reconcile.projection import EngineProjection, movements
 
 
 def accepted(order_id: str, user: str = "u1", side: str = "BUY", order_type: str = "GTC") -> AcceptedEvent:
@@ -102,3 +103,51 @@ def test_events_of_orders_from_before_are_taken_without_them() -> None:
     view = projection(balance, moved, reduced("old", "0", completed=True), trade("t1"))
     assert not view.orders
     assert list(view.trades) == ["t1"]
+
+
+def test_what_has_ended_is_handed_over_once_and_what_is_open_stays() -> None:
+    view = projection(accepted("a"), accepted("b"), accepted("c"), reduced("a", "0", completed=True), rejected("d"))
+    view.apply_all([trade("t1", maker_external_id="b", is_maker_completed=True)])
+    orders, trades = view.take_finished()
+    assert [(order.order_id, order.status) for order in orders] == [
+        ("a", "cancelled"),
+        ("d", "rejected"),
+        ("b", "filled"),
+    ]
+    assert [fact.trade_id for fact in trades] == ["t1"]
+    assert list(view.orders) == ["c"]
+    assert view.take_finished() == ([], [])
+
+
+def test_a_second_placing_says_nothing_about_the_order_that_stands() -> None:
+    repeated = msgspec.structs.replace(rejected("a"), reason="DUPLICATE_ORDER_ID")
+    assert projection(accepted("a"), repeated).orders["a"].status == "open"
+    ended = projection(accepted("a"), reduced("a", "0", completed=True))
+    ended.take_finished()
+    ended.apply_all([repeated])
+    assert ended.take_finished() == ([], [])
+
+
+def test_an_order_without_an_id_of_a_client_has_the_engines() -> None:
+    view = projection(accepted(""), trade("t1", maker_external_id="", taker_external_id=""))
+    assert (view.orders["1"].order_id, view.orders["1"].status) == ("1", "partially_filled")
+    assert (view.trades["t1"].maker_order_id, view.trades["t1"].taker_order_id) == ("1", "2")
+    view.apply_all([msgspec.structs.replace(reduced("", "0", completed=True))])
+    assert view.orders["1"].status == "cancelled"
+
+
+@pytest.mark.spec("A1-04")
+@pytest.mark.parametrize("taker_side", ["BUY", "SELL"])
+def test_the_movements_of_a_trade_sum_to_zero_in_each_asset(taker_side: str) -> None:
+    sums: dict[str, Decimal] = {}
+    for (_, asset), amount in movements(trade("t1", taker_side=taker_side)):
+        sums[asset] = sums.get(asset, Decimal(0)) + amount
+    assert sums == {"BTC": 0, "USD": 0}
+
+
+def test_money_moves_totals_and_a_hold_does_not() -> None:
+    def moved(kind: str, amount: str) -> list[tuple[tuple[str, str], Decimal]]:
+        return movements(BalanceEvent(1, 1, kind, "u1", "USD", amount, "1", "r"))
+
+    assert moved("ADJUST", "-1.5") == moved("COMMIT", "-1.5") == [(("u1", "USD"), Decimal("-1.5"))]
+    assert moved("RESERVE", "5") == moved("RELEASE", "5") == movements(accepted("a")) == []
