@@ -40,6 +40,7 @@ from openspot.kit.metrics import (
     BUS_MALFORMED,
     BUS_PUBLISH_FAILURES,
 )
+from openspot.kit.pacing import Pace
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import TaskSet
 
@@ -55,6 +56,8 @@ MESSAGE_BYTES_MAX = 1_048_576
 REDELIVERY_PAUSE_S = 1.0
 CLOSE_TIMEOUT_S = 5.0
 REDELIVERY_PAUSE_S_MAX = 30.0
+UNACKNOWLEDGED_BATCHES_MAX = 4
+"""Full batches of a durable consumer that are handed out and not acknowledged."""
 PING_INTERVAL_S = 10
 """A connection whose third ping of this interval is not answered is made anew."""
 _LOGGED_BYTES_MAX = 200
@@ -377,27 +380,29 @@ class Bus:
         """
         queue: asyncio.Queue[Msg] = asyncio.Queue()
         decoder = self._decoder(event_type)
+        pace = Pace(interval_s)
 
         async def take(message: Msg) -> None:
             queue.put_nowait(message)
 
-        subscription = await self._jetstream.subscribe(
-            subject,
-            queue=durable,
-            durable=durable,
-            stream=stream.name,
-            cb=take,
-            manual_ack=True,
-            config=ConsumerConfig(
+        # It delivers to a subject of its own name. With an inbox of the process that comes first, of two that begin
+        # at the same moment one would listen to an inbox that gets nothing.
+        delivery_subject = f"deliver.{durable}"
+        await self._jetstream.add_consumer(
+            stream.name,
+            ConsumerConfig(
+                durable_name=durable,
+                deliver_group=durable,
+                deliver_subject=delivery_subject,
+                filter_subject=subject,
                 ack_policy=AckPolicy.EXPLICIT,
                 ack_wait=acknowledge_wait_s,
                 max_deliver=-1,
-                # The server hands over no more than this: it bounds the queue above.
-                max_ack_pending=batch_max * 2,
+                # The server hands out no more than this to all processes together: it bounds the queue above.
+                max_ack_pending=batch_max * UNACKNOWLEDGED_BATCHES_MAX,
             ),
         )
-        loop = asyncio.get_running_loop()
-        next_start = 0.0
+        subscription = await self._client.subscribe(delivery_subject, queue=durable, cb=take)
         try:
             while not stop.is_set():
                 try:
@@ -405,10 +410,7 @@ class Bus:
                         messages = [await queue.get()]
                 except TimeoutError:
                     continue
-                wait_s = next_start - loop.time()
-                if wait_s > 0 and queue.qsize() < batch_max - 1:
-                    await asyncio.sleep(wait_s)
-                next_start = loop.time() + interval_s
+                await pace.begin(at_once=queue.qsize() >= batch_max - 1)
                 while len(messages) < batch_max and not queue.empty():
                     messages.append(queue.get_nowait())
                 await self._handle_batch(subject, decoder, messages, handler)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 
 Clock = Callable[[], int]
 """Answers nanoseconds since 1970."""
@@ -15,5 +16,11 @@ def system_clock() -> int:
 
 def iso_from_ms(milliseconds: int) -> str:
     """ISO 8601 in UTC with milliseconds: 2026-01-02T03:04:05.678Z."""
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{_iso_second(seconds)}.{rest:03d}Z"
+
+
+@lru_cache(maxsize=64)
+def _iso_second(seconds: int) -> str:
+    # Many moments are written that lie in the same few seconds.
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"

@@ -11,7 +11,7 @@ from openspot.kit.clock import Clock, system_clock
 from openspot.kit.health import Health, serve_health
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings
-from openspot.ledger.consumer import INTERVAL_S, Settle, TradeConsumer, ensure_consumer
+from openspot.ledger.consumer import INTERVAL_S, Settle, TradeConsumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
@@ -52,7 +52,6 @@ async def run_process(
         bus = await Bus.connect(settings, name)
         stack.push_async_callback(bus.close)
         await bus.ensure_streams()
-        await ensure_consumer(settings)
         store = LedgerStore(pool)
         events = BalanceEvents(bus, store, clock)
         stack.push_async_callback(events.close)

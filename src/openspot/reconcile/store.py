@@ -94,7 +94,8 @@ class EngineReader:
             while following <= last:
                 try:
                     async with asyncio.timeout(REQUEST_TIMEOUT_S):
-                        events = await stream.batch(EVENTS_AT_A_TIME)
+                        await stream.arrived()
+                        events = stream.take(EVENTS_AT_A_TIME)
                 except TimeoutError as error:
                     raise EngineUnavailableError(f"event stream: event {following} does not come") from error
                 batch = [event for event in events if event.seq <= last]

@@ -7,14 +7,15 @@ recorded. What the database does not take is tried again until it does. A clean 
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import asyncpg
 from prometheus_client import Counter, Gauge
 
 from openspot.kit.database import Pool
 from openspot.kit.log import get_logger
+from openspot.kit.pacing import Pace
 
 log = get_logger("audit")
 
@@ -23,22 +24,17 @@ FAILURES = Counter("openspot_audit_write_failures_total", "Batches of audit reco
 REFUSED = Counter("openspot_audit_refused_total", "Requests refused because the audit queue stayed full")
 WAITING = Gauge("openspot_audit_waiting", "Audit records that wait to be written")
 
-GATHER_S = 0.01
+WRITE_INTERVAL_S = 0.05
+"""Least time between two writes that are not full."""
+FLUSH_LOOK_S = 0.01
 BATCH_MAX = 1000
 ROOM_WAIT_S = 1.0
 RETRY_PAUSE_S_MAX = 5.0
 FLUSH_S_MAX = 10.0
 PATH_LENGTH_MAX = 256
 
-_INSERT = """
-    INSERT INTO audit_records (request_id, user_id, method, path, status, address, duration_ms, created_at)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[],
-                         $7::double precision[], $8::timestamptz[])
-"""
 
-
-@dataclass(frozen=True, slots=True)
-class AuditRecord:
+class AuditRecord(NamedTuple):
     """What was asked, by whom, from where, and how it ended. Never a body, a query or a header."""
 
     request_id: str
@@ -89,17 +85,17 @@ class AuditTrail:
             return
         deadline = asyncio.get_running_loop().time() + FLUSH_S_MAX
         while self._waiting and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(GATHER_S)
+            await asyncio.sleep(FLUSH_LOOK_S)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         if self._waiting:
             log.error("audit records lost: the database did not take them", records=len(self._waiting))
 
     async def _write_all(self) -> None:
+        pace = Pace(WRITE_INTERVAL_S)
         while True:
             await self._news.wait()
-            # One write for what comes in within a few milliseconds.
-            await asyncio.sleep(GATHER_S)
+            await pace.begin()
             self._news.clear()
             while self._waiting:
                 batch = self._waiting[:BATCH_MAX]
@@ -111,20 +107,10 @@ class AuditTrail:
             WAITING.set(0)
 
     async def _write(self, batch: Sequence[AuditRecord]) -> None:
-        columns = (
-            [record.request_id for record in batch],
-            [record.user_id for record in batch],
-            [record.method for record in batch],
-            [record.path for record in batch],
-            [record.status for record in batch],
-            [record.address for record in batch],
-            [record.duration_ms for record in batch],
-            [record.created_at for record in batch],
-        )
         pause_s = 0.1
         while True:
             try:
-                await self._pool.execute(_INSERT, *columns)
+                await self._pool.copy_records_to_table("audit_records", records=batch, columns=AuditRecord._fields)
             except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as error:
                 FAILURES.inc()
                 log.warning("audit records not written yet", records=len(batch), error=repr(error))

@@ -86,13 +86,21 @@ class EngineStream:
             await asyncio.gather(self._reader, return_exceptions=True)
         await self._close()
 
-    async def batch(self, events_max: int) -> list[EngineEvent]:
-        """The events that have arrived, at least one. Raises StreamEndedError when no more will come."""
+    @property
+    def waiting(self) -> int:
+        """How many events have arrived and were not taken."""
+        return len(self._buffer)
+
+    async def arrived(self) -> None:
+        """Wait until there is an event to take. Raises StreamEndedError when no more will come."""
         while not self._buffer:
             if self._end is not None:
                 raise StreamEndedError(self._end)
             self._arrived.clear()
             await self._arrived.wait()
+
+    def take(self, events_max: int) -> list[EngineEvent]:
+        """The oldest events that have arrived, in order."""
         events = [self._buffer.popleft() for _ in range(min(events_max, len(self._buffer)))]
         self._space.set()
         return events

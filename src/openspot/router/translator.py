@@ -23,6 +23,7 @@ from openspot.contracts.messages import OrderEvent
 from openspot.kit.bus import Bus, Outgoing, PublishError, encode
 from openspot.kit.circuit_breaker import CircuitOpenError
 from openspot.kit.log import get_logger
+from openspot.kit.pacing import Pace
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.router.engine_stream import EngineStream, StreamEndedError
@@ -43,6 +44,8 @@ log = get_logger("translator")
 
 EVENTS_MAX = 256
 """Events in one batch: few enough that a batch is acknowledged well within the life of the lease."""
+BATCH_INTERVAL_S = 0.02
+"""Least time between two batches: each is published, acknowledged and noted as a whole."""
 PAUSE_S = 0.1
 PAUSE_S_MAX = 2.0
 DRAIN_S_MAX = 3.0
@@ -131,6 +134,7 @@ class Translator:
     async def _follow(self, following: "_Following") -> None:
         """Follow the stream through all its connections."""
         pause_s = PAUSE_S
+        pace = Pace(BATCH_INTERVAL_S)
         while True:
             try:
                 async with EngineStream(self._session, self._engine_url, following.next_sequence) as stream:
@@ -139,7 +143,9 @@ class Translator:
                     self._fault = None
                     pause_s = PAUSE_S
                     while True:
-                        await following.take(await stream.batch(EVENTS_MAX))
+                        await stream.arrived()
+                        await pace.begin(at_once=stream.waiting >= EVENTS_MAX)
+                        await following.take(stream.take(EVENTS_MAX))
                         TRANSLATOR_LAG.set(stream.last_received - following.next_sequence + 1)
             except StreamEndedError as error:
                 self._fault = str(error)

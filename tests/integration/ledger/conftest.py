@@ -8,7 +8,6 @@ import pytest
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
 from openspot.kit.settings import Settings
-from openspot.ledger.consumer import ensure_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
@@ -33,7 +32,6 @@ async def events(bus: Bus, store: LedgerStore) -> AsyncIterator[BalanceEvents]:
 @pytest.fixture
 async def settlement(store: LedgerStore, events: BalanceEvents, bus: Bus, settings: Settings) -> Settlement:
     """Settlement of trades, whose consumer is there."""
-    await ensure_consumer(settings)
     return Settlement(store, events, bus, system_clock)
 
 

@@ -80,7 +80,7 @@ async def _at_least(pool: asyncpg.Pool, count: int) -> list[asyncpg.Record] | No
 async def test_a_clean_stop_writes_every_record_that_waits(
     settings: Settings, router: FakeRouter, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "GATHER_S", 0.3)
+    monkeypatch.setattr(audit, "WRITE_INTERVAL_S", 0.3)
     async with running_edge(settings) as edge:
         edge.as_user("u1")
         replies = await asyncio.gather(*(edge("POST", "/orders", LIMIT) for _ in range(150)))

@@ -83,9 +83,13 @@ async def test_a_market_order_needs_a_trade_that_this_router_saw(
 
 @pytest.mark.spec("A1.3-21")
 async def test_the_reference_price_is_gone_after_a_restart(
-    settings: Settings, bus: Bus, engine: EngineClient, ledger: FakeLedger, published: Published
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, engine: EngineClient, ledger: FakeLedger, published: Published
 ) -> None:
     client = RouterClient(bus)
+
+    async def both_are_written() -> bool:
+        return bool(await pool.fetchval("SELECT count(*) = 2 FROM trades"))
+
     async with running_router(settings):
         await client.place("alice", quantity="3")
         await client.place("bob", side="sell")
@@ -95,6 +99,8 @@ async def test_the_reference_price_is_gone_after_a_restart(
             return (await client.submit("bob", type="market", side="sell", quantity="0.5")).success
 
         await eventually(sold)
+        # What is written is published, and no other router publishes it again.
+        await eventually(both_are_written)
     async with running_router(settings):
         reply = await client.submit("bob", type="market", side="sell", quantity="0.5")
         assert reply.error == "no recent trade price for BTC-USD: a market order needs one"
