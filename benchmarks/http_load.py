@@ -36,10 +36,16 @@ def http_request(method: str, path: str, body: bytes, token: str) -> bytes:
     return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-async def _connection(host: str, port: int, requests: Iterator[bytes], deadline: float, result: LoadResult) -> None:
+async def _connection(
+    host: str, port: int, requests: Iterator[bytes], deadline: float, interval_s: float, result: LoadResult
+) -> None:
     reader, writer = await asyncio.open_connection(host, port)
     try:
+        planned = time.perf_counter()
         for request in requests:
+            if interval_s:
+                planned += interval_s
+                await asyncio.sleep(max(0.0, planned - time.perf_counter()))
             began = time.perf_counter()
             if began > deadline:
                 return
@@ -53,10 +59,16 @@ async def _connection(host: str, port: int, requests: Iterator[bytes], deadline:
         writer.close()
 
 
-async def load(host: str, port: int, streams: list[Iterator[bytes]], seconds: float) -> LoadResult:
-    """Run one connection for each stream of requests until `seconds` have passed or all streams end."""
+async def load(
+    host: str, port: int, streams: list[Iterator[bytes]], seconds: float, rate: float | None = None
+) -> LoadResult:
+    """Run one connection for each stream of requests until `seconds` have passed or all streams end.
+
+    With a `rate`, that many requests a second at most, spread over the connections.
+    """
+    interval_s = 0.0 if rate is None else len(streams) / rate
     result = LoadResult()
     began = time.perf_counter()
-    await asyncio.gather(*(_connection(host, port, stream, began + seconds, result) for stream in streams))
+    await asyncio.gather(*(_connection(host, port, stream, began + seconds, interval_s, result) for stream in streams))
     result.seconds = time.perf_counter() - began
     return result
