@@ -26,7 +26,8 @@ class Settings(BaseSettings):
     nats_url: str = Field(
         default="",
         validation_alias=AliasChoices("nats_url", "NATS_URL"),
-        description="NATS address, credentials allowed; empty: `openspot up` starts an embedded server",
+        description="NATS addresses, with commas between those of a cluster, credentials allowed; empty: `openspot up` "
+        "starts an embedded server",
     )
     jwt_secret: str = Field(
         default="",
@@ -105,7 +106,10 @@ class Settings(BaseSettings):
 
     # REST edge
     throttle_enabled: bool = Field(default=True, description="Throttle the REST edge")
-    throttle_storage: str = Field(default="memory://", description="Where counts live: memory://, redis://, valkey://")
+    throttle_storage: str = Field(
+        default="memory://",
+        description="Where counts live: memory://, redis:// (extra redis), valkey:// (extra valkey)",
+    )
     access_token_s: int = Field(default=900, ge=1, description="Life of an access token")
     refresh_token_s: int = Field(default=2_592_000, ge=1, description="Life of a refresh token")
     body_bytes_max: int = Field(default=65_536, ge=1024, description="Largest request body")
@@ -122,6 +126,12 @@ class Settings(BaseSettings):
     ws_queue_max: int = Field(default=1024, ge=1, description="Messages waiting for one client")
     ws_connections_max: int = Field(default=10_000, ge=1, description="Connections at a time; beyond it 503")
     ws_messages_max: int = Field(default=1000, ge=1, description="Messages of one client in ten seconds")
+
+    @property
+    def nats_servers(self) -> list[str]:
+        """Addresses of the bus: those that were given, or the embedded server's."""
+        given = [address.strip() for address in self.nats_url.split(",")]
+        return [address for address in given if address] or [f"nats://127.0.0.1:{self.nats_port}"]
 
     @property
     def rest_url(self) -> str:

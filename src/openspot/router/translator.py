@@ -116,7 +116,17 @@ class Translator:
         """Translate until the lease is lost or something else stands in the way, which is raised."""
         rows_position, orders = await self._store.open_orders()
         writer = RowWriter(self._store, rows_position, self._settings.row_queue_max)
-        following = _Following(self._bus, lease, position, await position.load(), writer, rows_position, orders)
+        following = _Following(
+            self._bus,
+            lease,
+            position,
+            await position.load(),
+            writer,
+            rows_position,
+            orders,
+            # The message between two acknowledged ones is there as well, unless another server took over between them.
+            acknowledge_all=self._settings.bus_replicas > 1,
+        )
         keeping = asyncio.create_task(lease.keep())
         writing = asyncio.create_task(writer.run())
         follow = asyncio.create_task(self._follow(following))
@@ -166,8 +176,11 @@ class _Following:
         writer: RowWriter,
         rows_position: Position | None,
         orders: list[TrackedOrder],
+        *,
+        acknowledge_all: bool,
     ) -> None:
         self._bus = bus
+        self._acknowledge_all = acknowledge_all
         self._lease = lease
         self._published_position = published_position
         self._published = published
@@ -218,7 +231,7 @@ class _Following:
             self.next_sequence += 1
             _note_faults(translation)
             if event.seq > self._published_sequence:
-                outgoing += _outgoing_of(translation)
+                outgoing += _outgoing_of(translation, acknowledge_all=self._acknowledge_all)
             for order in translation.orders:
                 orders[order.order_id] = order
             trades += translation.trades
@@ -272,13 +285,13 @@ class _Following:
         return self._published.sequence if self._published is not None and self._published.epoch == epoch else 0
 
 
-def _outgoing_of(translation: Translation) -> list[Outgoing]:
+def _outgoing_of(translation: Translation, *, acknowledge_all: bool) -> list[Outgoing]:
     outgoing = []
     for names, message_ids, message in translation.publications:
         payload = encode(message)
         if isinstance(message, OrderEvent):
             # The stream publishes the bare form itself (contracts/streams.py).
-            outgoing.append(Outgoing(names[-1], payload, message_ids[-1], acknowledged=False))
+            outgoing.append(Outgoing(names[-1], payload, message_ids[-1], acknowledged=acknowledge_all))
             continue
         outgoing += [Outgoing(name, payload, key) for name, key in zip(names, message_ids, strict=True)]
     return outgoing

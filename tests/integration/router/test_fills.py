@@ -6,6 +6,7 @@ import asyncpg
 import pytest
 
 from openspot.contracts.messages import OrderRecord, SideTrade
+from openspot.domain.fees import GATEWAY_TIERS
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineClient
@@ -30,7 +31,8 @@ async def settled_record(router: RouterClient, order_id: str, user_id: str, stat
     return found
 
 
-@pytest.mark.spec("A1.3-34", "A3.1-05", "A3.1-06", "A3.1-07", "A6.1-07", "A6.1-08", "A6.1-10", "A6.1-11", "A6.1-32")
+@pytest.mark.spec("A1.3-34", "A2.7-01", "A3.1-05", "A3.1-06", "A3.1-07", "A6.1-07", "A6.1-08", "A6.1-10", "A6.1-11",
+                  "A6.1-32")  # fmt: skip
 async def test_a_trade_fills_taker_and_maker_and_is_published_and_stored(
     router: RouterClient, pool: asyncpg.Pool, published: Published, nats_url: str
 ) -> None:
@@ -44,6 +46,7 @@ async def test_a_trade_fills_taker_and_maker_and_is_published_and_stored(
     (trade,) = published.trades()
     assert (trade.buyer_id, trade.seller_id, trade.price, trade.qty) == ("alice", "bob", "100", "1")
     assert (trade.fees.buyer.amount, trade.fees.seller.amount, trade.fees.buyer.currency) == ("0.15", "0.25", "USD")
+    assert (15, 25) not in [(tier.maker_bps, tier.taker_bps) for tier in GATEWAY_TIERS]
     sides = published.of("trades.executed.BTC-USD", SideTrade)
     assert [(side.liquidity, side.order_id, side.trade_id) for side in sides] == [
         ("taker", "taker", trade.id),
