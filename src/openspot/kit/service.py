@@ -1,6 +1,7 @@
 """The service runner: one async function a service, given its settings, ended by a signal."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -15,12 +16,18 @@ ServiceMain = Callable[[Settings, asyncio.Event], Awaitable[None]]
 SUPERVISED = "OPENSPOT_SUPERVISED"
 """Set in the environment of a child of `openspot up`."""
 
+GARBAGE_THRESHOLD = 10_000
+"""New objects between two looks for cyclic garbage: a batch of events makes many thousands, and no cycle."""
+
 log = get_logger("service")
 
 
 def run_service(name: str, main: ServiceMain, settings: Settings) -> int:
     """Run `main` until SIGTERM or SIGINT; answers the exit code of the process."""
     configure_log(settings, name)
+    # What is loaded by now stays: the collector need not look at it again.
+    gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD)
     if sys.platform == "win32":
         return asyncio.run(_run(name, main, settings))
     import uvloop

@@ -1,7 +1,6 @@
 """What every ledger process is made of: requests, settlement, the sweep of the outbox, health."""
 
 import asyncio
-import gc
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
@@ -21,9 +20,6 @@ CONNECTIONS_MAX = 8
 """Two settlements, a batch of changes, a query of balances, two of history, publications and the sweep."""
 STOP_TIMEOUT_S = 5.0
 """What is under way may end within this time after the stop; a batch that does not is settled by the next process."""
-
-GARBAGE_THRESHOLD = 10_000
-"""New objects between two looks for cyclic garbage: a batch of trades makes many thousands, and no cycle."""
 
 Runner = Callable[[Settlement], AbstractAsyncContextManager[Settle]]
 """Makes what settles a batch: directly, or in a durable workflow."""
@@ -45,7 +41,6 @@ async def run_process(
 
     Raises DatabaseUnavailableError, BusUnavailableError or PortTakenError if it cannot start.
     """
-    gc.set_threshold(GARBAGE_THRESHOLD)
     async with AsyncExitStack() as stack:
         pool = await database.create_pool(settings, connections_max=CONNECTIONS_MAX)
         stack.push_async_callback(_close, pool)
