@@ -12,6 +12,7 @@ from openspot.kit.bus import Bus, BusUnavailableError, PublishError
 from openspot.kit.circuit_breaker import CircuitOpenError
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
+from tests.support.waiting import eventually
 
 LOCK = LedgerLock("u1", "BTC", "1", "r1")
 
@@ -116,6 +117,35 @@ async def test_events_are_consumed_in_order_once(bus: Bus) -> None:
 async def test_a_batch_that_failed_comes_again_and_its_events_count_once(bus: Bus) -> None:
     # How many events the first batch has is chance: those after it may be handed over before it comes again.
     assert sorted(await consume_twenty(bus, "failing", failures=1), key=int) == [str(number) for number in range(20)]
+
+
+async def test_two_that_begin_to_consume_at_the_same_moment_share_the_events(bus: Bus, settings: Settings) -> None:
+    subject = subjects.of_user(subjects.BALANCES_UPDATED, "shared")
+    other = await Bus.connect(settings, "other")
+    stop = asyncio.Event()
+    seen: dict[Bus, list[str]] = {bus: [], other: []}
+
+    async def consume(consumer: Bus) -> None:
+        async def take(events: list[BalanceUpdated]) -> None:
+            seen[consumer] += [event.available for event in events]
+
+        await consumer.consume(BALANCES, subject, "shared", BalanceUpdated, take, batch_max=50, stop=stop)
+
+    consuming = [asyncio.create_task(consume(consumer)) for consumer in seen]
+    published = 0
+
+    async def both_have_some() -> bool:
+        nonlocal published
+        await bus.publish(subject, balance(published), f"m{published}")
+        published += 1
+        return all(seen.values())
+
+    await eventually(both_have_some)
+    await eventually(lambda: sum(map(len, seen.values())) == published)
+    stop.set()
+    await asyncio.gather(*consuming)
+    assert sorted(map(int, seen[bus] + seen[other])) == list(range(published))
+    await other.close()
 
 
 async def test_a_malformed_event_is_dropped_counted_and_the_rest_is_consumed(bus: Bus, nats_url: str) -> None:
