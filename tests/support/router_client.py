@@ -41,7 +41,7 @@ class RouterClient:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def submit(self, user_id: str = "alice", **fields: Any) -> SubmitOrderReply:
+    async def submit(self, user_id: str = "alice", deadline: int | None = None, **fields: Any) -> SubmitOrderReply:
         """Submit a limit buy of 1 BTC at 100 USD, but for `fields`."""
         given: dict[str, Any] = {
             "order_id": f"order{next(_serial)}",
@@ -53,7 +53,7 @@ class RouterClient:
         }
         if fields.get("type") == "market":
             given["price"] = None
-        request = SubmitOrder(user_id, OrderRequest(**(given | fields)))
+        request = SubmitOrder(user_id, OrderRequest(**(given | fields)), deadline)
         return await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply)
 
     async def place(self, user_id: str = "alice", **fields: Any) -> str:

@@ -56,10 +56,15 @@ class OrderRecord(Message, frozen=True):
 
 
 class SubmitOrder(Message, frozen=True):
-    """Request `orders.submit`."""
+    """Request `orders.submit`.
+
+    `deadline`, in milliseconds since 1970, is when its answer is no longer waited for: from then on it is not
+    carried out any more.
+    """
 
     user_id: str
     order: OrderRequest
+    deadline: int | None = None
 
 
 class SubmitOrderReply(Message, frozen=True):

@@ -61,7 +61,6 @@ UNACKNOWLEDGED_BATCHES_MAX = 4
 PING_INTERVAL_S = 10
 """A connection whose third ping of this interval is not answered is made anew."""
 _LOGGED_BYTES_MAX = 200
-_NOBODY = "openspot.nobody"
 _CHECK_TIMEOUT_S = 1.0
 
 _encoder = msgspec.json.Encoder()
@@ -93,15 +92,26 @@ class Outgoing:
 async def check_connection(client: Client) -> None:
     """Raise BusUnavailableError unless the server answers on this connection within a second.
 
-    It is asked for somebody who is not there, and says so. A `flush` would not do: one that times out leaves a
-    future behind that its late answer cannot be set on, and that ends the library's reading for good.
+    A message goes to an inbox of our own and comes back. To ask for somebody who is not there would not do: where
+    an operator listens to everything, nobody says that nobody is there. Nor would a `flush`: one that times out
+    leaves a future behind that its late answer cannot be set on, and that ends the library's reading for good.
     """
     if not client.is_connected:
         raise BusUnavailableError("not connected")
+    returned = asyncio.Event()
+
+    async def note(_: Msg) -> None:
+        returned.set()
+
+    inbox = client.new_inbox()
     try:
-        await client.request(_NOBODY, b"", timeout=_CHECK_TIMEOUT_S)
-    except nats.errors.NoRespondersError:
-        return
+        subscription = await client.subscribe(inbox, cb=note)
+        try:
+            await client.publish(inbox, b"")
+            async with asyncio.timeout(_CHECK_TIMEOUT_S):
+                await returned.wait()
+        finally:
+            await subscription.unsubscribe()
     except Exception as error:
         raise BusUnavailableError(repr(error)) from error
 
@@ -135,7 +145,7 @@ class Bus:
 
         try:
             client = await nats.connect(
-                settings.nats_url or f"nats://127.0.0.1:{settings.nats_port}",
+                settings.nats_servers,
                 name=f"openspot-{name}",
                 connect_timeout=2,
                 reconnect_time_wait=0.25,

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 
+NANOSECONDS_PER_MS = 1_000_000
+
 Clock = Callable[[], int]
 """Answers nanoseconds since 1970."""
 

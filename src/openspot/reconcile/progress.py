@@ -6,6 +6,7 @@ message that was there at that moment has been acknowledged, which its durable c
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 import asyncpg
@@ -73,32 +74,32 @@ async def _wait_for_rows(database_url: str, sequence: int, deadline: float) -> b
 
 
 async def _wait_for_ledger(settings: Settings, deadline: float) -> bool | None:
+    """Whether the ledger has caught up by then; None where the bus could not be asked until then."""
     try:
         # Left alone, the library tries a first connection for minutes.
         async with asyncio.timeout(BUS_TIMEOUT_S):
             client = await nats.connect(
-                settings.nats_url or f"nats://127.0.0.1:{settings.nats_port}",
-                allow_reconnect=False,
+                settings.nats_servers,
+                reconnect_time_wait=POLL_S,
+                max_reconnect_attempts=-1,
                 error_cb=_note_nothing,
             )
     except _BUS_ERRORS:
         return None
+    jetstream = client.jetstream(timeout=BUS_TIMEOUT_S)
+    targets: dict[Follower, int] | None = None
     try:
-        jetstream = client.jetstream(timeout=BUS_TIMEOUT_S)
-        targets = {follower: await _newest(jetstream, follower) for follower in FOLLOWERS}
         while True:
-            targets = {
-                follower: target
-                for follower, target in targets.items()
-                if not await _has_reached(jetstream, follower, target)
-            }
-            if not targets:
-                return True
-            if time.monotonic() >= deadline:
-                return False
+            caught_up = None
+            # A bus that is just coming back, or whose cluster elects a leader, is asked again.
+            with suppress(*_BUS_ERRORS):
+                if targets is None:
+                    targets = {follower: await _newest(jetstream, follower) for follower in FOLLOWERS}
+                reached = [await _has_reached(jetstream, *follower) for follower in targets.items()]
+                caught_up = all(reached)
+            if caught_up or time.monotonic() >= deadline:
+                return caught_up
             await asyncio.sleep(POLL_S)
-    except _BUS_ERRORS:
-        return None
     finally:
         await client.close()
 

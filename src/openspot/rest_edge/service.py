@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from openspot.domain.market import load_markets
 from openspot.kit.bus import Bus
+from openspot.kit.clock import system_clock
 from openspot.kit.database import TRANSIENT_ERRORS, Pool, check, create_pool
 from openspot.kit.health import Health, HttpServer
 from openspot.kit.log import get_logger
@@ -100,7 +101,7 @@ async def make_services(settings: Settings, stack: AsyncExitStack) -> Services:
     configuration = load_markets()
     return Services(
         auth=AuthService(settings, users, passwords, guard, ended),
-        orders=OrderService(bus, OrderStore(pool)),
+        orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
         accounts=AccountService(bus, engine, configuration.assets),
         markets=MarketService(engine, TradeStore(pool), configuration.limits),
         health=health,

@@ -11,17 +11,16 @@ import msgspec
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import CancelOrder, CancelOrderReply, GetOrder, GetOrderReply
-from openspot.domain.order import TERMINAL
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.clock import Clock
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineAmbiguousError, EngineClient, EngineError
-from openspot.router.engine_orders import cancelled_order, found_order, quantity_of, status_of
+from openspot.router.engine_orders import cancelled_order, found_order, quantity_of
 from openspot.router.known_orders import KnownOrder, KnownOrders
 from openspot.router.metrics import CANCELS
-from openspot.router.order_draft import RequestError, check_ids
+from openspot.router.order_draft import RequestError, check_ids, check_symbol
 from openspot.router.schemas import TrackedOrder, record_of
 from openspot.router.store import Store
 
@@ -71,6 +70,8 @@ class Enquiry:
         """Answer `orders.cancel`. `not_found` only if nobody knows the order, or it is another user's."""
         try:
             check_ids(request.user_id, request.order_id)
+            if request.symbol:
+                check_symbol(request.symbol)
             reply = await self._cancel(request)
         except EngineAmbiguousError as error:
             reply = CancelOrderReply(
@@ -120,12 +121,10 @@ class Enquiry:
         row = await self._row(order.order_id)
         if row is not None and row.has_ended:
             return _already_ended(row)
-        found = await self._engine.get_order(order.order_id)
-        if found.found and status_of(found) in TERMINAL:
-            row = await self._ended_row(order.order_id)
-            if row is not None:
-                return _already_ended(row)
-            return CancelOrderReply(False, f"order is already {status_of(found)}")
+        found = await self._ask_engine(order.order_id)
+        if found is not None and found.has_ended:
+            row = await self._awaited_row(order.order_id, lambda row: row.has_ended)
+            return _already_ended(row or _in_the_state_of(order, found))
         return CancelOrderReply(False, f"order {order.order_id} is not open in the matching engine", record_of(order))
 
     async def _nearest(self, order_id: str) -> TrackedOrder | None:
@@ -159,13 +158,7 @@ class Enquiry:
         order = known.order
         found = await self._ask_engine(order.order_id)
         if found is not None:
-            return msgspec.structs.replace(
-                order,
-                filled_quantity=found.filled_quantity,
-                filled_notional=found.filled_notional,
-                remaining_quantity=found.remaining_quantity,
-                status=found.status,
-            )
+            return _in_the_state_of(order, found)
         assert known.unknown_since_ms is not None, "only an unanswered placement is resolved"
         if self._now_ms() - known.unknown_since_ms <= UNKNOWN_FOR_MS_MAX:
             return order
@@ -189,9 +182,6 @@ class Enquiry:
         """The order's row once it shows the engine's event `sequence`, or None if that takes too long."""
         return await self._awaited_row(order_id, lambda row: row.last_sequence >= sequence)
 
-    async def _ended_row(self, order_id: str) -> TrackedOrder | None:
-        return await self._awaited_row(order_id, lambda row: row.has_ended)
-
     async def _awaited_row(self, order_id: str, shows: Callable[[TrackedOrder], bool]) -> TrackedOrder | None:
         for _ in range(ROW_POLLS):
             row = await self._row(order_id)
@@ -206,6 +196,17 @@ class Enquiry:
 
 def _not_found(order_id: str) -> CancelOrderReply:
     return CancelOrderReply(False, f"order {order_id} not found", not_found=True)
+
+
+def _in_the_state_of(order: TrackedOrder, found: TrackedOrder) -> TrackedOrder:
+    """An order, with what the engine alone could tell of its state."""
+    return msgspec.structs.replace(
+        order,
+        filled_quantity=found.filled_quantity,
+        filled_notional=found.filled_notional,
+        remaining_quantity=found.remaining_quantity,
+        status=found.status,
+    )
 
 
 def _already_ended(order: TrackedOrder) -> CancelOrderReply:

@@ -65,8 +65,7 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
     """The draft that `request` asks for. Raises RequestError for the first field that cannot be read."""
     order = request.order
     check_ids(request.user_id, order.order_id)
-    if not SYMBOL_TEXT.fullmatch(order.symbol):
-        raise RequestError("symbol must have the form <BASE>-<QUOTE>")
+    check_symbol(order.symbol)
     _decimal("stopPrice", order.stop_price)
     return OrderDraft(
         user_id=request.user_id,
@@ -90,6 +89,12 @@ def check_ids(user_id: str, order_id: str) -> None:
         raise RequestError("userId must be 1 to 64 letters, digits, '_', ':' or '-'")
     if not ORDER_ID_TEXT.fullmatch(order_id):
         raise RequestError("orderId must be 1 to 64 letters, digits, '_', ':' or '-'")
+
+
+def check_symbol(symbol: str) -> None:
+    """Raise RequestError unless a symbol could be named so."""
+    if not SYMBOL_TEXT.fullmatch(symbol):
+        raise RequestError("symbol must have the form <BASE>-<QUOTE>")
 
 
 def _choice(field: str, text: str, choices: type[Choice]) -> Choice:

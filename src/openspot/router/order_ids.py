@@ -13,6 +13,8 @@ from openspot.kit.log import get_logger
 log = get_logger("order_ids")
 
 BLOCK_SIZE = 1000
+IDS_AHEAD = 20_000
+"""Ids at hand: orders go on for so many while the database is away."""
 _TAKE_TIMEOUT_S = 1.5
 
 
@@ -39,7 +41,7 @@ class OrderIds:
         else:
             self._blocks[0] = block[1:]
         self._left -= 1
-        if self._left < BLOCK_SIZE // 2:
+        if self._left <= IDS_AHEAD - BLOCK_SIZE:
             self._start_refill()
         return block[0]
 
@@ -64,10 +66,11 @@ class OrderIds:
         return self._refill
 
     async def _fill(self) -> None:
-        async with asyncio.timeout(_TAKE_TIMEOUT_S):
-            last = await self._take_block()
-        self._blocks.append(range(last - BLOCK_SIZE + 1, last + 1))
-        self._left += BLOCK_SIZE
+        while self._left <= IDS_AHEAD - BLOCK_SIZE:
+            async with asyncio.timeout(_TAKE_TIMEOUT_S):
+                last = await self._take_block()
+            self._blocks.append(range(last - BLOCK_SIZE + 1, last + 1))
+            self._left += BLOCK_SIZE
 
 
 def _note_failure(task: asyncio.Task[None]) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from openspot.contracts.messages import SubmitOrder, SubmitOrderReply
 from openspot.domain.order import OrderStatus
 from openspot.domain.result_code import ResultCode
-from openspot.kit.clock import Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.balances import AvailableFunds
 from openspot.router.engine_client import EngineAmbiguousError, EngineError
@@ -25,7 +25,7 @@ from openspot.router.schemas import TrackedOrder, record_of
 
 log = get_logger("submission")
 
-NANOSECONDS_PER_MS = 1_000_000
+TOO_LATE = "the request is too old: nobody waits for its answer any more"
 
 
 class Submission:
@@ -68,11 +68,11 @@ class Submission:
             return SubmitOrderReply(False, error=f"orderId {order_id} was used before")
         self._under_way.add(order_id)
         try:
-            return await self._checked(draft)
+            return await self._checked(draft, request.deadline)
         finally:
             self._under_way.discard(order_id)
 
-    async def _checked(self, draft: OrderDraft) -> SubmitOrderReply:
+    async def _checked(self, draft: OrderDraft, deadline: int | None) -> SubmitOrderReply:
         now_ms = self._now_ms()
         candidate = Candidate(draft, self._markets, self._reference_prices.recent(draft.symbol, now_ms))
         failure = first_failure(candidate, BEFORE_BALANCE) or await self._balance_failure(candidate)
@@ -83,6 +83,11 @@ class Submission:
         except OrderIdsUnavailableError as error:
             ORDERS.labels("not_sent", "order_ids").inc()
             return SubmitOrderReply(False, error=str(error))
+        if deadline is not None and self._now_ms() > deadline:
+            # It waited in a router that stood still, or for the ledger: its client was told that its state is
+            # unknown, and may have seen since that it does not exist.
+            ORDERS.labels("not_sent", "too_late").inc()
+            return SubmitOrderReply(False, error=TOO_LATE)
         return await self._place(candidate, internal_id)
 
     async def _balance_failure(self, candidate: Candidate) -> PreTradeFailure | None:

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sysconfig
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 START_TIMEOUT_S = 15.0
@@ -43,11 +44,15 @@ def _binary() -> str:
 
 
 class EmbeddedNats:
-    """A NATS server as a child process, listening on loopback only, its streams kept in `directory`."""
+    """A NATS server as a child process, listening on loopback only, its streams kept in `directory`.
 
-    def __init__(self, directory: Path, port: int, log_path: Path | None = None) -> None:
+    `arguments` are further ones for the server, for example those that make it a node of a cluster.
+    """
+
+    def __init__(self, directory: Path, port: int, log_path: Path | None = None, arguments: Sequence[str] = ()) -> None:
         self.directory = directory
         self.port = port
+        self._arguments = arguments
         self._log_path = log_path or directory / "nats.log"
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -61,7 +66,11 @@ class EmbeddedNats:
         self.directory.mkdir(parents=True, exist_ok=True)
         with self._log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [_binary(), "-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self.directory / "jetstream")],
+                [
+                    *(_binary(), "-a", "127.0.0.1", "-p", str(self.port)),
+                    *("-js", "-sd", str(self.directory / "jetstream")),
+                    *self._arguments,
+                ],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

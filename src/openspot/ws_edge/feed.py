@@ -40,7 +40,7 @@ class Feed:
     """A connection to the bus that hands events to the hub. `on_gap` is called when events may have been missed."""
 
     def __init__(self, settings: Settings, hub: Hub, on_gap: Callable[[str], None]) -> None:
-        self._address = settings.nats_url or f"nats://127.0.0.1:{settings.nats_port}"
+        self._addresses = settings.nats_servers
         self._hub = hub
         self._on_gap = on_gap
         self._client = Client()
@@ -64,7 +64,7 @@ class Feed:
             log.info("bus reconnected")
 
         await self._client.connect(
-            self._address,
+            self._addresses,
             name="openspot-ws-edge",
             connect_timeout=2,
             reconnect_time_wait=0.25,  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from msgspec import structs
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.ids import ORDER_ID_TEXT
 from openspot.kit.bus import Bus
+from openspot.kit.clock import NANOSECONDS_PER_MS, system_clock
 from openspot.kit.settings import Settings
 from openspot.rest_edge import service
 from openspot.rest_edge.app import make_app
@@ -52,11 +53,16 @@ async def add_row(pool: asyncpg.Pool, order_id: str, **fields: Any) -> None:
 
 @pytest.mark.spec("A1.3-03", "A2.1-01", "A2.1-13", "B4.1-02", "B4.1-12")
 async def test_an_accepted_order_answers_201_with_the_record(edge: RestClient, router: FakeRouter) -> None:
+    before_ms = system_clock() // NANOSECONDS_PER_MS
     reply = await edge("POST", "/orders", LIMIT | {"clientOrderId": "mine-1", "marginMode": "cross"})
+    after_ms = system_clock() // NANOSECONDS_PER_MS
     assert reply.status == 201
     OrderAnswer.model_validate(reply.body)
     [request] = router.submitted
     assert request.user_id == "u1"
+    # Until then the edge waits for the answer, for five seconds.
+    assert request.deadline is not None
+    assert before_ms + 5000 <= request.deadline <= after_ms + 5000
     assert ORDER_ID_TEXT.fullmatch(request.order.order_id)
     assert reply.body["orderId"] == request.order.order_id
     assert reply.body["status"] == "open"

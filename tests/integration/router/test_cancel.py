@@ -69,6 +69,19 @@ async def test_an_order_that_has_ended_cannot_be_cancelled_again(router: RouterC
     assert "cancelled" in reply.error
 
 
+async def test_an_order_that_was_filled_and_whose_row_is_late_is_told_as_filled(
+    router: RouterClient, pool: asyncpg.Pool
+) -> None:
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("LOCK TABLE orders IN EXCLUSIVE MODE")
+        order_id = await router.place("alice")
+        await router.place("bob", side="sell")
+        reply = await router.cancel(order_id)
+    assert (reply.success, reply.not_found, reply.error) == (False, False, "order is already filled")
+    assert reply.order is not None
+    assert (reply.order.status, reply.order.filled_quantity) == ("filled", "1")
+
+
 @pytest.mark.spec("A3.1-10", "A1.4-15")
 async def test_a_partly_filled_order_is_cancelled_with_what_it_filled(router: RouterClient) -> None:
     order_id = await router.place("alice", quantity="2")

@@ -4,6 +4,8 @@ import asyncpg
 import pytest
 
 from openspot.contracts.messages import RiskCheckFailed
+from openspot.kit.clock import NANOSECONDS_PER_MS, system_clock
+from openspot.router.submission import TOO_LATE
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.router_client import Published, RouterClient
@@ -86,3 +88,15 @@ async def test_a_pre_trade_failure_is_answered_published_stored_and_never_reache
     assert (row["status"], row["reject_reason"], row["internal_id"]) == ("rejected", reason, None)
     assert (await router.get("bad")).order == reply.order
     assert await engine.last_sequence() == before
+
+
+async def test_an_order_whose_answer_nobody_waits_for_any_more_is_not_placed(
+    router: RouterClient, engine: EngineClient
+) -> None:
+    before = await engine.last_sequence()
+    now_ms = system_clock() // NANOSECONDS_PER_MS
+    late = await router.submit(order_id="late", deadline=now_ms - 1)
+    assert (late.success, late.error, late.order, late.status_unknown) == (False, TOO_LATE, None, False)
+    assert await engine.last_sequence() == before
+    assert (await router.get("late")).order is None
+    assert (await router.submit(order_id="late", deadline=now_ms + 60_000)).success

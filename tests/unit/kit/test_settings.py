@@ -27,6 +27,18 @@ def test_the_three_unprefixed_variables_are_read(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
+    ("given", "servers"),
+    [
+        ("", ["nats://127.0.0.1:4300"]),
+        ("nats://one:1", ["nats://one:1"]),
+        ("nats://one:1, tls://user:word@two:2,", ["nats://one:1", "tls://user:word@two:2"]),
+    ],
+)
+def test_the_bus_has_one_address_or_those_of_a_cluster(given: str, servers: list[str]) -> None:
+    assert Settings(nats_url=given, nats_port=4300).nats_servers == servers
+
+
+@pytest.mark.parametrize(
     ("name", "value"), [("REST_PORT", "0"), ("REST_PORT", "x"), ("LOG_LEVEL", "LOUD"), ("ENGINE_CORE", "fast")]
 )
 def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

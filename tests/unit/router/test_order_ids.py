@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from openspot.router.order_ids import BLOCK_SIZE, OrderIds, OrderIdsUnavailableError
+from openspot.router.order_ids import BLOCK_SIZE, IDS_AHEAD, OrderIds, OrderIdsUnavailableError
 from tests.support.waiting import eventually
 
 
@@ -40,12 +40,14 @@ async def test_two_routers_never_give_the_same_id() -> None:
         await router.close()
 
 
-async def test_a_block_is_taken_before_the_last_one_is_used_up() -> None:
+async def test_blocks_are_taken_ahead_of_need() -> None:
     counter = Counter()
     ids = OrderIds(counter.take)
-    for _ in range(BLOCK_SIZE // 2 + 1):
+    await ids.take()
+    await eventually(lambda: counter.taken == IDS_AHEAD // BLOCK_SIZE)
+    for _ in range(BLOCK_SIZE):
         await ids.take()
-    await eventually(lambda: counter.taken == 2)
+    await eventually(lambda: counter.taken == IDS_AHEAD // BLOCK_SIZE + 1)
     await ids.close()
 
 
@@ -54,10 +56,10 @@ async def test_a_counter_that_is_away_stops_ids_only_when_they_are_used_up_and_u
     ids = OrderIds(counter.take)
     await ids.take()
     counter.fails = True
-    rest = [await ids.take() for _ in range(BLOCK_SIZE - 1)]
-    assert rest[-1] == BLOCK_SIZE
+    rest = [await ids.take() for _ in range(IDS_AHEAD - 1)]
+    assert rest[-1] == IDS_AHEAD
     with pytest.raises(OrderIdsUnavailableError):
         await ids.take()
     counter.fails = False
-    assert await ids.take() == BLOCK_SIZE + 1
+    assert await ids.take() == IDS_AHEAD + 1
     await ids.close()

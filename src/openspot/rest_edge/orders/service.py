@@ -30,6 +30,7 @@ from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.errors import EdgeError, service_unavailable
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
@@ -60,8 +61,10 @@ class BulkOutcome:
 class OrderService:
     """What the order routes do. Every method raises EdgeError with what the client is told."""
 
-    def __init__(self, bus: Bus, store: OrderStore) -> None:
+    def __init__(self, bus: Bus, store: OrderStore, clock: Clock, timeout_s: float) -> None:
         self._bus = bus
+        self._clock = clock
+        self._timeout_s = timeout_s
         self._store = store
         self._recent = RecentOrders()
 
@@ -74,11 +77,12 @@ class OrderService:
         nobody knows what became of it.
         """
         order_id = short_id(os.urandom(_RANDOM_BYTES))
-        request = SubmitOrder(user_id, body.to_request(order_id))
+        deadline = self._clock() // NANOSECONDS_PER_MS + int(self._timeout_s * 1000)
+        request = SubmitOrder(user_id, body.to_request(order_id), deadline)
         if not self._bus.is_connected:
             raise service_unavailable("orders cannot be taken at this moment: the bus is not connected")
         try:
-            reply = await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply)
+            reply = await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply, self._timeout_s)
         except BusUnavailableError as error:
             if _nothing_was_sent(error):
                 raise service_unavailable("orders cannot be taken at this moment: no order router") from error

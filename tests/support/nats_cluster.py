@@ -1,0 +1,113 @@
+"""Three NATS servers on loopback that are one cluster, each with its store, to be killed and brought back."""
+
+import asyncio
+from pathlib import Path
+
+import nats
+import nats.errors
+import nats.js.errors
+from nats.aio.client import Client
+
+from openspot.up.embedded_nats import EmbeddedNats, free_port
+from tests.support.waiting import eventually
+
+NODES = 3
+FORMED_S_MAX = 60.0
+_CALL_TIMEOUT_S = 2.0
+_NOT_YET = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
+
+
+class NatsCluster:
+    """The nodes, by the names node-1, node-2 and node-3. Started with `start`, ended with `stop`."""
+
+    def __init__(self, folder: Path) -> None:
+        routes = {f"node-{number + 1}": f"nats://127.0.0.1:{free_port()}" for number in range(NODES)}
+        self.nodes = {
+            name: EmbeddedNats(
+                folder / name,
+                free_port(),
+                arguments=(
+                    *("--name", name, "--cluster_name", "faults", "--cluster", address),
+                    *("--routes", ",".join(other for other in routes.values() if other != address)),
+                ),
+            )
+            for name, address in routes.items()
+        }
+        self._streams: set[str] = set()
+
+    @property
+    def addresses(self) -> str:
+        """What NATS_URL takes."""
+        return ",".join(node.url for node in self.nodes.values())
+
+    def start(self, *names: str) -> None:
+        """Start these nodes, or all, on the stores that they have."""
+        for name in names or self.nodes:
+            self.nodes[name].start()
+
+    def kill(self, *names: str) -> None:
+        """Kill -9 these nodes."""
+        for name in names:
+            self.nodes[name].kill()
+
+    def stop(self) -> None:
+        """End all nodes."""
+        for node in self.nodes.values():
+            node.stop()
+
+    async def formed(self) -> None:
+        """Wait until the cluster answers, and every known stream and bucket has a leader and two current copies."""
+        await eventually(self._is_whole, FORMED_S_MAX, 0.2)
+
+    async def leader_of(self, stream: str) -> str:
+        """The name of the node that leads a stream."""
+        client = await self._client()
+        try:
+            cluster = (await client.jetstream(timeout=_CALL_TIMEOUT_S).stream_info(stream)).cluster
+        finally:
+            await client.close()
+        assert cluster is not None, "a stream of a cluster"
+        assert cluster.leader is not None, f"{stream} has no leader"
+        return str(cluster.leader)
+
+    async def copies(self) -> dict[str, int]:
+        """How many nodes keep each stream and bucket that there is; `formed` looks at these from now on."""
+        client = await self._client()
+        try:
+            streams = await client.jetstream(timeout=_CALL_TIMEOUT_S).streams_info()
+        finally:
+            await client.close()
+        self._streams = {str(info.config.name) for info in streams}
+        return {str(info.config.name): 1 + len(info.cluster.replicas or ()) if info.cluster else 1 for info in streams}
+
+    async def _is_whole(self) -> bool:
+        try:
+            client = await self._client()
+        except _NOT_YET:
+            return False
+        try:
+            jetstream = client.jetstream(timeout=_CALL_TIMEOUT_S)
+            await jetstream.account_info()
+            # One by one: a cluster that is coming back lists the streams that answer in time, and no others.
+            clusters = [(await jetstream.stream_info(name)).cluster for name in self._streams]
+        except _NOT_YET:
+            return False
+        finally:
+            await client.close()
+        return all(
+            cluster is not None
+            and cluster.leader
+            and len(cluster.replicas or ()) == NODES - 1
+            and all(copy.current and not copy.offline for copy in cluster.replicas or ())
+            for cluster in clusters
+        )
+
+    async def _client(self) -> Client:
+        async with asyncio.timeout(_CALL_TIMEOUT_S):
+            return await nats.connect(
+                [node.url for node in self.nodes.values()], allow_reconnect=False, error_cb=_note_nothing
+            )
+
+
+async def _note_nothing(_: Exception) -> None:
+    """What goes wrong is raised as well, where it matters."""
