@@ -1,7 +1,8 @@
 """The matching cores on exchange-core's own workload: throughput, and latency from the planned send time.
 
 The generator is `exchange_core.py`. Throughput is that of batches of 512 records, and of one record a call,
-by processor time. Latency: each command has a planned time at a steady rate; whoever is due goes into the
+by processor time; and of batches that are committed to the journal (SQLite, synchronous=FULL) before they are
+applied, by the clock. Latency: each command has a planned time at a steady rate; whoever is due goes into the
 next batch, at most 512 at a time, as in the engine's sequencer, and its latency runs from its planned time
 to the batch's answer. A stall thus counts for every command that it delays.
 
@@ -18,6 +19,7 @@ import pickle
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +34,9 @@ from benchmarks.core_runs import (
     table,
 )
 from benchmarks.exchange_core import DEPOSIT, USERS, Workload, generate
-from openspot.engine.core.records import COMMAND_SIZE
+from openspot.engine.core.records import COMMAND_SIZE, CommandKind
+from openspot.engine.directory import Note
+from openspot.engine.journal import Journal
 
 if TYPE_CHECKING:
     from openspot.engine.core.protocol import MatchingCore
@@ -71,6 +75,23 @@ def _rate(core: "MatchingCore", commands: bytes, size: int) -> float:
     return len(commands) / COMMAND_SIZE / (time.process_time() - began)
 
 
+def _durable_rate(core: "MatchingCore", commands: bytes) -> float:
+    """Commands a second when every batch is durable before it is applied."""
+    step = BATCH * COMMAND_SIZE
+    prepared: list[tuple[bytes, list[Note]]] = []
+    for start in range(0, len(commands), step):
+        batch = commands[start : start + step]
+        prepared.append((batch, [("", "") if kind == CommandKind.PLACE else () for kind in batch[::COMMAND_SIZE]]))
+    with tempfile.TemporaryDirectory() as folder, closing(Journal(Path(folder) / "journal.sqlite")) as journal:
+        append, apply, sequence = journal.append, core.apply, 1
+        began = time.perf_counter()
+        for batch, notes in prepared:
+            append(sequence, sequence, batch, notes)
+            apply(batch)
+            sequence += len(notes)
+        return len(commands) / COMMAND_SIZE / (time.perf_counter() - began)
+
+
 def _latencies_ns(core: "MatchingCore", commands: bytes, rate: int) -> list[float]:
     """Latency of each command at `rate` commands a second, ascending."""
     count = min(len(commands) // COMMAND_SIZE, int(rate * LATENCY_SECONDS_MAX))
@@ -91,6 +112,7 @@ def _side(name: str, parsed: argparse.Namespace) -> Figures:
     core = _filled(name, workload)
     figures: Figures = {"batches": _rate(core, workload.commands, BATCH), "true": _checked(core, workload)}
     figures["calls"] = _rate(_filled(name, workload), workload.commands, 1)
+    figures["durable"] = _durable_rate(_filled(name, workload), workload.commands)
     for rate in RATES[name]:
         latencies = _latencies_ns(_filled(name, workload), workload.commands, rate)
         for percentile in PERCENTILES:
@@ -134,15 +156,15 @@ def main() -> None:
         for side in parsed.only or SIDES:
             figures, absent = measure(MODULE, side, parsed)
             if figures is None:
-                throughput.append([side, absent, "", ""])
+                throughput.append([side, absent, "", "", ""])
                 continue
-            rates = [f"{figures[way] / 1e3:,.0f} k/s" for way in ("batches", "calls")]
+            rates = [f"{figures[way] / 1e3:,.0f} k/s" for way in ("batches", "durable", "calls")]
             throughput.append([f"ours, {side}", *rates, figures["true"]])
             for rate in RATES[side]:
                 columns = [*(f"p{percentile:g}" for percentile in PERCENTILES), "max"]
                 row = [f"{figures[f'{rate} {column}']:,.1f}" for column in columns]
                 latency.append([f"ours, {side}, at {rate:,}/s", *row])
-    table(("throughput", f"batches of {BATCH}", "one a call", "books and sums true"), throughput)
+    table(("throughput", f"batches of {BATCH}", "with the journal", "one a call", "books and sums true"), throughput)
     print()
     table(("latency, µs", *(f"p{percentile:g}" for percentile in PERCENTILES), "max"), latency)
 

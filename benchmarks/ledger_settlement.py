@@ -31,8 +31,8 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTrade, TradeFee, TradeFees
 from openspot.domain.money import amount_to_text, scaled_to_text
 from openspot.kit.bus import Bus, Outgoing, encode
+from openspot.kit.service import GARBAGE_THRESHOLD
 from openspot.kit.settings import Settings
-from openspot.ledger.process import GARBAGE_THRESHOLD
 from openspot.ledger.settlement import check_batch
 from openspot.ledger.store import LedgerStore
 from openspot.migrations import upgrade

@@ -9,7 +9,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("core_shallow", "core_deep", "core_exchange_core_workload", "ledger_settlement", "rest_orders")
+NAMES = (
+    "core_shallow",
+    "core_deep",
+    "core_exchange_core_workload",
+    "core_journal",
+    "engine_grpc",
+    "engine_recovery",
+    "ledger_settlement",
+    "rest_orders",
+)
 
 
 def main() -> int:

@@ -140,7 +140,8 @@ def deposit(
 async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_hash: str) -> str:
     from openspot.contracts import subjects
     from openspot.contracts.messages import DepositConfirmed
-    from openspot.kit.bus import Bus, BusUnavailableError, PublishError
+    from openspot.kit.bus import Bus, PublishError
+    from openspot.kit.bus_connection import BusUnavailableError
     from openspot.kit.database import DatabaseUnavailableError, create_pool
 
     try:

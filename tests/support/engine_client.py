@@ -215,11 +215,7 @@ class EngineProcess:
 
     def start(self) -> None:
         self.settings.data_dir.mkdir(parents=True, exist_ok=True)
-        environment = os.environ | {
-            f"OPENSPOT_{name.upper()}": str(getattr(self.settings, name))
-            for name in Settings.model_fields
-            if name.startswith("engine_") or name == "data_dir"
-        }
+        environment = os.environ | self.environment()
         code = (
             "import sys\n"
             "from openspot.engine.service import run\n"
@@ -231,13 +227,24 @@ class EngineProcess:
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=log, stdout=log)
 
+    def environment(self) -> dict[str, str]:
+        """The settings as variables of the child's environment."""
+        return {
+            f"OPENSPOT_{name.upper()}": str(getattr(self.settings, name))
+            for name in Settings.model_fields
+            if name.startswith("engine_") or name == "data_dir"
+        }
+
     async def ready(self, client: EngineClient) -> None:
         """Wait until it answers. Fails with its log if it ends."""
         await _until_ready(client, self._check_alive)
 
     def _check_alive(self) -> None:
-        assert self.process is not None
-        assert self.process.poll() is None, self.log_path.read_text("utf-8")
+        assert self.poll() is None, self.log_path.read_text("utf-8")
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+        return None if self.process is None else self.process.poll()
 
     def kill(self) -> None:
         """kill -9."""
@@ -263,15 +270,15 @@ class EngineProcess:
 
 @asynccontextmanager
 async def engine_process(
-    settings: Settings, preparation: str = ""
+    settings: Settings, preparation: str = "", child: EngineProcess | None = None
 ) -> AsyncIterator[tuple[EngineProcess, EngineClient]]:
     """A ready engine in a child process, and a client."""
-    child, client = EngineProcess(settings, preparation), EngineClient(settings)
+    child, client = child or EngineProcess(settings, preparation), EngineClient(settings)
     child.start()
     try:
         await child.ready(client)
         yield child, client
     finally:
         await client.close()
-        if child.process is not None and child.process.poll() is None:
+        if child.poll() is None:
             child.kill()

@@ -4,9 +4,9 @@
 //! orders, then their neighbours, levels and balances. By the time the commands run, the lines are there.
 //! Nothing depends on what is found here, and books that fit the caches anyway are left alone.
 
-use crate::book::Book;
-use crate::engine::Engine;
+use crate::book::{Book, Books};
 use crate::events::Command;
+use crate::ledger::Ledger;
 use crate::types::{Kind, NIL, Side};
 
 /// Open orders below which reading ahead would cost more than it saves.
@@ -35,15 +35,24 @@ struct Found {
     price: i64,
 }
 
-impl Engine {
+/// What is read ahead in.
+#[derive(Clone, Copy)]
+pub(crate) struct Ahead<'a> {
+    /// Orders and levels.
+    pub(crate) books: &'a Books,
+    /// Balances.
+    pub(crate) ledger: &'a Ledger,
+}
+
+impl Ahead<'_> {
     /// Whether the books are so large that reading ahead pays.
     #[inline]
-    pub(crate) fn is_large(&self) -> bool {
+    pub(crate) fn pays(self) -> bool {
         self.books.orders.len() >= ORDERS_MIN
     }
 
     /// Asks for what `commands` will read; at most `N` of them.
-    pub(crate) fn read_commands_ahead<const N: usize>(&self, commands: &[Command]) {
+    pub(crate) fn read_commands<const N: usize>(self, commands: &[Command]) {
         let mut found = [Found::default(); N];
         let Some(found) = found.get_mut(..commands.len()) else {
             return;
@@ -91,7 +100,7 @@ impl Engine {
 
     /// Asks for the order, and for a new one's balances.
     #[inline]
-    fn fetch_order(&self, found: &mut Found) {
+    fn fetch_order(self, found: &mut Found) {
         if found.places {
             let Book { base_index, quote_index, .. } = *self.books.books.at(found.book);
             self.ledger.balances.fetch(self.ledger.balance(found.account, base_index));
@@ -105,7 +114,7 @@ impl Engine {
     /// Asks for the first orders of the best levels of a side, and for what a fill of each reads; answers how
     /// many levels that were.
     #[cold]
-    pub(crate) fn read_levels_ahead(&self, book: u32, side: Side) -> usize {
+    pub(crate) fn read_levels(self, book: u32, side: Side) -> usize {
         let mut cursors = [NIL; LEVELS];
         let mut levels = 0;
         for (level, cursor) in self.books.books.at(book).ladder(side).iter().zip(&mut cursors) {

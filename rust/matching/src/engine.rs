@@ -6,7 +6,7 @@
 //! then changes the state, so a refused one has changed nothing but the sequences.
 //! There is no clock, no IO and no thread here, and nothing panics.
 
-use crate::ahead::GROUP;
+use crate::ahead::{Ahead, GROUP};
 use crate::book::Books;
 use crate::events::{COMMAND_SIZE, Command, Event, Outcome, RESULT_SIZE};
 use crate::ledger::Ledger;
@@ -56,8 +56,8 @@ impl Engine {
                 *command = Command::from_record(record);
             }
             let commands = commands.get(..group.len()).unwrap_or_default();
-            if self.is_large() {
-                self.read_commands_ahead::<GROUP>(commands);
+            if self.ahead().pays() {
+                self.ahead().read_commands::<GROUP>(commands);
             }
             for command in commands {
                 let before = self.event_sequence;
@@ -71,8 +71,8 @@ impl Engine {
     /// Applies one command that comes alone.
     #[inline]
     pub fn apply_single(&mut self, command: &Command) -> Outcome {
-        if self.is_large() {
-            self.read_commands_ahead::<1>(std::slice::from_ref(command));
+        if self.ahead().pays() {
+            self.ahead().read_commands::<1>(std::slice::from_ref(command));
         }
         self.apply(command)
     }
@@ -102,6 +102,12 @@ impl Engine {
             Kind::SetAccountFees => self.set_account_fees(command),
         }
         .unwrap_or_else(Outcome::refused)
+    }
+
+    /// The state as something to read ahead in.
+    #[inline]
+    pub(crate) fn ahead(&self) -> Ahead<'_> {
+        Ahead { books: &self.books, ledger: &self.ledger }
     }
 
     /// Appends `event` with the next sequence and the time of its command.

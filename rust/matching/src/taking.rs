@@ -57,7 +57,7 @@ impl Engine {
         // Levels read ahead and not yet used up.
         let mut ahead = 0;
         let mut current = NIL;
-        let large = self.is_large();
+        let large = self.ahead().pays();
         while taker.remaining > 0 {
             let ladder = self.books.books.at(taker.book).ladder(opposite);
             if !ladder.crosses(taker.limit) {
@@ -67,7 +67,7 @@ impl Engine {
             if large && best != current {
                 current = best;
                 if ahead == 0 {
-                    ahead = self.read_levels_ahead(taker.book, opposite);
+                    ahead = self.ahead().read_levels(taker.book, opposite);
                 }
                 ahead -= 1;
             }

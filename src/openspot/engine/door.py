@@ -1,8 +1,8 @@
 """The door: what callers ask becomes commands and notes.
 
 It turns names into numbers, and refuses what cannot become a command at all: an order id or external id that
-was used before, a text that is no id, a full queue. Such a refusal is in no journal and makes no event; its
-answer has the sequence 0. Everything else goes to the core, which refuses with an event.
+was used before, a text that is no id, a full queue; and what is beyond limits.py. Such a refusal is in no journal
+and makes no event; its answer has the sequence 0. Everything else goes to the core, which refuses with an event.
 """
 
 import asyncio
@@ -14,10 +14,11 @@ from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.order import EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
-from openspot.domain.symbol import SYMBOL_TEXT
+from openspot.domain.symbol import SYMBOL_TEXT, SymbolSpec
 from openspot.engine import metrics
 from openspot.engine.core.records import COMMAND, Command, CommandKind, CreateSymbol
 from openspot.engine.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
+from openspot.engine.limits import OrderLimits
 from openspot.engine.sequencer import EngineBusyError, Outcome, Sequencer
 from openspot.engine.state_machine import StateMachine
 
@@ -79,18 +80,21 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not 
 
 
 class Placed(NamedTuple):
-    """What the door made of a call of orders: the refused ones by their index, and the future of the others."""
+    """What the door made of a call of orders: the refused ones by their index, the ids and the future of the others."""
 
     refusals: dict[int, ResultCode]
+    taken: list[int]
     future: asyncio.Future[Outcome] | None
 
 
 class Door:
     """Makes commands for one sequencer."""
 
-    def __init__(self, machine: StateMachine, sequencer: Sequencer) -> None:
+    def __init__(self, machine: StateMachine, sequencer: Sequencer, limits: OrderLimits | None = None) -> None:
+        """Without `limits` the core's own range is the only one."""
         self._machine = machine
         self._sequencer = sequencer
+        self._limits = limits or OrderLimits()
 
     # Orders
 
@@ -100,16 +104,20 @@ class Door:
             self._sequencer.admit(len(asked))
         except EngineBusyError:
             metrics.REFUSED.labels(ResultCode.ENGINE_BUSY.name).inc(len(asked))
-            return Placed(dict.fromkeys(range(len(asked)), ResultCode.ENGINE_BUSY), None)
+            return Placed(dict.fromkeys(range(len(asked)), ResultCode.ENGINE_BUSY), [], None)
         directory, orders = self._machine.directory, self._machine.orders
         accounts, symbols, entries, ids = directory.accounts, directory.symbols, orders.entries, orders.ids
         time_ns = self._sequencer.now()
+        self._limits.begin(time_ns)
+        over_limit = self._limits.refusal
         commands: list[bytes] = []
         notes: list[Note] = []
+        taken: list[int] = []
         refusals: dict[int, ResultCode] = {}
         for index, order in enumerate(asked):
             order_id, external_id, metadata = order.order_id, order.external_id, order.metadata
             participant_id, symbol_text = order.participant_id, order.symbol
+            side, order_type, price, quantity = order.side, order.type, order.price, order.quantity
             account, spec = accounts.get(participant_id), symbols.get(symbol_text)
             refusal: ResultCode | None = None
             if order_id in entries or external_id in ids:
@@ -122,6 +130,9 @@ class Door:
                 refusal = ResultCode.AUTH_INVALID_USER
             elif spec is None and not SYMBOL_TEXT.fullmatch(symbol_text):
                 refusal = ResultCode.INVALID_SYMBOL
+            else:
+                worth = price * quantity if order_type != _BUDGET or spec is None else _budget_worth(order.budget, spec)
+                refusal = over_limit(participant_id, spec, quantity, worth)
             if refusal is not None:
                 refusals[index] = refusal
                 metrics.REFUSED.labels(refusal.name).inc()
@@ -133,7 +144,6 @@ class Door:
             else:
                 notes.append((external_id, metadata))
                 symbol = spec.symbol_id
-            side, order_type, price, quantity = order.side, order.type, order.price, order.quantity
             if side != _BUY and side != _SELL:
                 side = 0
             if not 0 < order_type <= _PUBLIC_TYPES_MAX:
@@ -159,8 +169,9 @@ class Door:
                     amount >> 64,
                 )
             )
+            taken.append(order_id)
             orders.open(order_id, (external_id, account, symbol, side, order_type, price, quantity, time_ns))
-        return Placed(refusals, self._sequencer.submit(b"".join(commands), notes) if notes else None)
+        return Placed(refusals, taken, self._sequencer.submit(b"".join(commands), notes) if notes else None)
 
     def cancel(
         self, order_id: int, external_id: str, participant_id: str, symbol: str
@@ -179,6 +190,7 @@ class Door:
     def move(self, order_id: int, participant_id: str, symbol: str, price: int) -> asyncio.Future[Outcome]:
         """A new limit. Raises Refusal, EngineStoppedError."""
         self._check_symbol(order_id, symbol)
+        self._check_move(order_id, participant_id, price)
         account = self._machine.directory.account(participant_id)
         return self.submit(Command(CommandKind.MOVE, order_id=order_id, account=account, price=price), ())
 
@@ -198,6 +210,16 @@ class Door:
         order = self._machine.orders.entries.get(order_id)
         if text and order is not None and order[2] != self._symbol(text):
             raise Refusal(ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+
+    def _check_move(self, order_id: int, participant_id: str, price: int) -> None:
+        order = self._machine.orders.find(order_id)
+        spec = self._machine.directory.symbol(order.symbol) if order else None
+        self._limits.begin(self._sequencer.now())
+        quantity = order.quantity if order else 0
+        refusal = self._limits.refusal(participant_id, spec, quantity, price * quantity)
+        if refusal is not None:
+            metrics.REFUSED.labels(refusal.name).inc()
+            raise Refusal(refusal)
 
     # Money
 
@@ -262,6 +284,11 @@ def _budget(text: str) -> int:
         return max(0, to_amount(parse_decimal(text)))
     except MoneyError:
         return 0
+
+
+def _budget_worth(text: str, spec: SymbolSpec) -> int:
+    """The budget in units of the symbol's price × quantity."""
+    return _budget(text) // spec.quote_unit
 
 
 def _amount(text: str) -> int:

@@ -14,6 +14,7 @@ from openspot.engine.event_log import EventLog
 from openspot.engine.event_render import EventRenderer
 from openspot.engine.event_store import EventStore
 from openspot.engine.journal import Journal
+from openspot.engine.limits import OrderLimits
 from openspot.engine.recovery import Recovered, recover
 from openspot.engine.seed import seed_commands
 from openspot.engine.sequencer import Sequencer
@@ -64,7 +65,8 @@ class Engine:
             on_applied=self._note_applied,
             blocked=lambda: self.events.behind,
         )
-        self.door = Door(self.machine, self.sequencer)
+        limits = OrderLimits(settings.engine_rate_limit, settings.engine_size_factor, load_markets().limits)
+        self.door = Door(self.machine, self.sequencer, limits)
         self.journal_path = journal.path
         self.state_hash = self.machine.core.state_hash()
         """The core's state hash at the start or at the newest snapshot, whichever is later; it is too dear for more."""
@@ -97,17 +99,18 @@ class Engine:
         except BaseException:
             journal.close()
             raise
+        engine = cls(settings, journal, store, recovered, clock)
         log.info(
             "engine state is complete",
             core=recovered.machine.core.name,
             journal=str(path),
             epoch=journal.epoch,
             commands=journal.last_sequence,
+            state_hash=engine.state_hash,
             snapshot_commands=recovered.snapshot_sequence,
             replayed_commands=recovered.replayed_commands,
             seconds=round(recovered.seconds, 3),
         )
-        engine = cls(settings, journal, store, recovered, clock)
         engine.events.start()
         if journal.last_sequence == 0:
             await engine._seed()

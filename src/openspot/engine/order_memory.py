@@ -91,21 +91,18 @@ class OrderMemory:
 
     def trim(self) -> None:
         """Forget the oldest ended orders beyond the bound."""
-        ended = self.ended
-        while len(ended) > self._ended_max:
-            self._forget(ended.popleft())
-
-    def _forget(self, order_id: int) -> None:
-        external_id = self.entries.pop(order_id)[0]
-        if external_id:
-            del self.ids[external_id]
+        ended, forget, ids = self.ended, self.entries.pop, self.ids
+        for _ in range(len(ended) - self._ended_max):
+            external_id = forget(ended.popleft())[0]
+            if external_id:
+                del ids[external_id]
 
     def make_room(self, order_id: int, external_id: str) -> None:
         """Forget ended orders under these ids: a replay with a larger bound than of old may still have them."""
         known = {order_id} & self.entries.keys() | {self.ids[name] for name in {external_id} & self.ids.keys()}
         for number in known:
             self.ended.remove(number)
-            self._forget(number)
+            self.ids.pop(self.entries.pop(number)[0], None)
 
     @property
     def open_count(self) -> int:

@@ -123,11 +123,11 @@ class StateMachine:
         totals, tallies, trades = self.totals, self.totals.tallies, self.trades
         texts: list[Note] = []
         add = texts.append
-        position = 0
+        position = placed = cancelled = 0
         for kind, flags, symbol, command, order_id, maker_id, price, quantity in _EVENT_HEAD.iter_unpack(records):
             if kind == _ACCEPTED:
                 add(notes[command - first_command])
-                totals.placed += 1
+                placed += 1
             elif kind == _TRADE:
                 taker, maker = entries[order_id], entries[maker_id]
                 add((taker[0], maker[0]))
@@ -146,10 +146,12 @@ class StateMachine:
                     entries[maker_id] = (*maker, FILLED, 0)
                     ended(maker_id)
             elif kind == _REDUCE:
-                add((entries[order_id][0],))
+                entry = entries[order_id]
+                add((entry[0],))
                 if flags & EVENT_TAKER_COMPLETED:
-                    orders.end(order_id, CANCELLED, quantity)
-                    totals.cancelled += 1
+                    entries[order_id] = (*entry, CANCELLED, quantity)
+                    ended(order_id)
+                    cancelled += 1
                 else:
                     orders.reduce(order_id, quantity)
             elif kind == _REJECT:
@@ -162,6 +164,8 @@ class StateMachine:
             else:
                 add(notes[command - first_command])
             position += EVENT_SIZE
+        totals.placed += placed
+        totals.cancelled += cancelled
         orders.trim()
         return texts
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import msgspec
-import nats
 import nats.errors
 import nats.js.errors
 from nats.aio.client import Client
@@ -32,6 +31,7 @@ from nats.js.api import (
 )
 
 from openspot.contracts.streams import DUPLICATE_WINDOW_S, STREAMS, StreamDefinition
+from openspot.kit.bus_connection import BusUnavailableError, check_connection, connect
 from openspot.kit.circuit_breaker import CircuitBreaker, CircuitOpenError
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import (
@@ -58,17 +58,10 @@ CLOSE_TIMEOUT_S = 5.0
 REDELIVERY_PAUSE_S_MAX = 30.0
 UNACKNOWLEDGED_BATCHES_MAX = 4
 """Full batches of a durable consumer that are handed out and not acknowledged."""
-PING_INTERVAL_S = 10
-"""A connection whose third ping of this interval is not answered is made anew."""
 _LOGGED_BYTES_MAX = 200
-_CHECK_TIMEOUT_S = 1.0
 
 _encoder = msgspec.json.Encoder()
 encode = _encoder.encode
-
-
-class BusUnavailableError(Exception):
-    """Nobody answered: no provider, no connection, or no answer within the timeout."""
 
 
 class PublishError(Exception):
@@ -87,33 +80,6 @@ class Outgoing:
     payload: bytes
     message_id: str
     acknowledged: bool = True
-
-
-async def check_connection(client: Client) -> None:
-    """Raise BusUnavailableError unless the server answers on this connection within a second.
-
-    A message goes to an inbox of our own and comes back. To ask for somebody who is not there would not do: where
-    an operator listens to everything, nobody says that nobody is there. Nor would a `flush`: one that times out
-    leaves a future behind that its late answer cannot be set on, and that ends the library's reading for good.
-    """
-    if not client.is_connected:
-        raise BusUnavailableError("not connected")
-    returned = asyncio.Event()
-
-    async def note(_: Msg) -> None:
-        returned.set()
-
-    inbox = client.new_inbox()
-    try:
-        subscription = await client.subscribe(inbox, cb=note)
-        try:
-            await client.publish(inbox, b"")
-            async with asyncio.timeout(_CHECK_TIMEOUT_S):
-                await returned.wait()
-        finally:
-            await subscription.unsubscribe()
-    except Exception as error:
-        raise BusUnavailableError(repr(error)) from error
 
 
 class Bus:
@@ -136,28 +102,7 @@ class Bus:
 
         Raises BusUnavailableError if the server is there and refuses the connection.
         """
-
-        async def note_error(error: Exception) -> None:
-            log.warning("bus connection", error=repr(error))
-
-        async def note_reconnect() -> None:
-            log.info("bus reconnected")
-
-        try:
-            client = await nats.connect(
-                settings.nats_servers,
-                name=f"openspot-{name}",
-                connect_timeout=2,
-                reconnect_time_wait=0.25,
-                max_reconnect_attempts=-1,
-                allow_reconnect=True,
-                error_cb=note_error,
-                reconnected_cb=note_reconnect,
-                pending_size=64 * 1024 * 1024,
-                ping_interval=PING_INTERVAL_S,
-            )
-        except (OSError, nats.errors.Error, TimeoutError) as error:
-            raise BusUnavailableError(f"no bus at the given address: {error!r}") from error
+        client = await connect(settings, name)
         bus = cls(client, settings)
         await client.subscribe(f"{bus._ack_prefix}.*", cb=bus._take_acknowledgement)
         return bus

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from base64 import b64encode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -25,7 +26,7 @@ class Passwords:
         self._waiting_max = waiting_max
         self._overloaded = overloaded
         # Checked against where there is none: an unknown name takes as long as a wrong password.
-        self._nobodys = _HASHER.hash(secrets.token_hex())
+        self._nobodys = _hash_of_no_password()
 
     async def hash(self, password: str) -> str:
         """The hash of `password`, its parameters and salt within."""
@@ -52,6 +53,15 @@ class Passwords:
             return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
         finally:
             self._waiting -= 1
+
+
+def _hash_of_no_password() -> str:
+    """A hash with today's parameters that no known password has. Chosen, not computed: that would delay every start."""
+    costs = f"m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
+    salt, digest = (
+        b64encode(secrets.token_bytes(length)).decode().rstrip("=") for length in (_HASHER.salt_len, _HASHER.hash_len)
+    )
+    return f"$argon2id$v={argon2.low_level.ARGON2_VERSION}${costs}${salt}${digest}"
 
 
 def _verify(password_hash: str, password: str) -> bool:

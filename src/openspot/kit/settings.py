@@ -69,6 +69,14 @@ class Settings(BaseSettings):
     engine_orders_remembered: int = Field(
         default=250_000, ge=0, description="Ended orders whose ids GetOrder and the duplicate check still know"
     )
+    engine_rate_limit: int = Field(
+        default=50_000, ge=0, description="Orders and moves of one participant a second; beyond it RATE_LIMITED. 0: any"
+    )
+    engine_size_factor: int = Field(
+        default=10,
+        ge=0,
+        description="Largest order and notional, in multiples of its market's quantity_max and notional_max. 0: any",
+    )
     admin_id: str = Field(default="admin", description="First SUPER_ADMIN of the engine")
     admin_password: str = Field(default="", description="Its password; empty: generated and printed once")
     admin_token_secret: str = Field(

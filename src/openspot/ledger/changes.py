@@ -20,12 +20,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from openspot.domain.ids import EXTERNAL_ACCOUNT_ID
 from openspot.domain.money import AMOUNT_MAX, amount_to_text
-from openspot.ledger.postings import EXTERNAL_ACCOUNT_ID, LEG_NAMES, Account, Leg
+from openspot.ledger.postings import Account, Leg
 
 CONTRA_SUFFIX = ":contra"
-RESERVED_SUFFIXES = (CONTRA_SUFFIX, *(f":{name}" for name in LEG_NAMES))
-"""Endings of transaction ids that the ledger gives itself."""
+"""Ends the transaction id of the other side of a posting."""
 
 
 class AccountState(NamedTuple):

@@ -7,25 +7,19 @@ a credit is positive, a debit negative. Amounts are integers at 18 places; nothi
 """
 
 import functools
-import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from openspot.contracts.messages import ExecutedTrade, TradeFee
-from openspot.domain.ids import FEE_ACCOUNT_ID, PARTICIPANT_ID_TEXT
+from openspot.domain.ids import FEE_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_TEXT
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_PLACES, AMOUNT_SCALE, MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
 
 Account = tuple[str, str]
 """(user id, asset)."""
 
-REFERENCE_TEXT = re.compile(r"[!-\[\]-~]{1,200}")
-"""What identifies something: visible ASCII without a backslash, so that it needs no escape anywhere."""
-
 HOUSE_PREFIX = "house:"
 """Begins the ids of the house's own accounts, which every batch touches and which are locked last."""
-EXTERNAL_ACCOUNT_ID = "house:external"
-"""The outside world: the other side of every credit and debit."""
 
 TRADE_REFERENCE = "trade"
 LEG_NAMES = (
@@ -40,6 +34,8 @@ LEG_NAMES = (
 )
 """The first six are those of Document A 2.4, in its order."""
 
+SEQUENCE_MAX = 2**63 - 1
+"""Largest sequence of an engine event."""
 
 _POWERS = tuple(10**exponent for exponent in range(AMOUNT_PLACES + 1))
 
@@ -85,7 +81,9 @@ def trade_postings(trade: ExecutedTrade) -> TradePostings:
     trade_id, base, quote = trade.id, trade.base_asset, trade.quote_asset
     buyer, seller = trade.buyer_id, trade.seller_id
     if not REFERENCE_TEXT.fullmatch(trade_id):
-        raise PostingError("id must be 1 to 200 visible ASCII characters without a backslash")
+        raise PostingError("id must be 1 to 200 visible ASCII characters without quote or backslash")
+    if not 0 <= trade.sequence <= SEQUENCE_MAX:
+        raise PostingError(f"sequence must be between 0 and {SEQUENCE_MAX}")
     _check_participant("buyerId", buyer)
     _check_participant("sellerId", seller)
     _check_asset("baseAsset", base)

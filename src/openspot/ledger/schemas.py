@@ -8,11 +8,10 @@ from openspot.contracts.messages import (
     LedgerLock,
     LedgerPosting,
 )
-from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_TEXT, RESERVED_SUFFIXES
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
-from openspot.ledger.changes import RESERVED_SUFFIXES, Movement, Posting
-from openspot.ledger.postings import EXTERNAL_ACCOUNT_ID, REFERENCE_TEXT
+from openspot.ledger.changes import Movement, Posting
 
 HISTORY_LIMIT_MAX = 1000
 _KIND_TEXT = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
@@ -90,7 +89,7 @@ def _asset(asset: str) -> None:
 
 def _reference(field: str, text: str) -> None:
     if not REFERENCE_TEXT.fullmatch(text):
-        raise RequestError(f"{field} must be 1 to 200 visible ASCII characters without a backslash")
+        raise RequestError(f"{field} must be 1 to 200 visible ASCII characters without quote or backslash")
 
 
 def _kind(field: str, text: str) -> None:

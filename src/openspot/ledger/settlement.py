@@ -29,6 +29,8 @@ from openspot.ledger.store import LedgerStore, RejectedTrade, Settled
 
 log = get_logger("settlement")
 
+LOGGED_LENGTH_MAX = 200
+
 # What is wrong with the data itself: no retry mends it.
 UNWRITABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 
@@ -109,7 +111,7 @@ class Settlement:
 
     async def _reject(self, rejected: Sequence[RejectedTrade]) -> None:
         for trade in rejected:
-            log.error("trade rejected", trade_id=trade.trade_id, reason=trade.reason)
+            log.error("trade rejected", trade_id=trade.trade_id[:LOGGED_LENGTH_MAX], reason=trade.reason)
         await with_retries(lambda: self._store.reject(rejected))
         TRADES.labels("rejected").inc(len(rejected))
 

@@ -7,9 +7,9 @@ account's gaps explains its difference.
 
 # ruff: noqa: S608  (the texts are put together of constants alone)
 
-from openspot.domain.ids import FEE_ACCOUNT_ID
+from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, FEE_ACCOUNT_ID
 from openspot.ledger.changes import CONTRA_SUFFIX
-from openspot.ledger.postings import EXTERNAL_ACCOUNT_ID, TRADE_REFERENCE
+from openspot.ledger.postings import TRADE_REFERENCE
 
 TEMPORARY_TABLES = """
     CREATE TEMPORARY TABLE reconcile_orders (

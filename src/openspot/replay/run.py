@@ -15,7 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from openspot.client import ApiError, OpenSpotClient, UnreachableError
 from openspot.client.transport import RetryPolicy
 from openspot.domain.market import load_markets
-from openspot.kit.bus import Bus, BusUnavailableError, PublishError
+from openspot.kit.bus import Bus, PublishError
+from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.circuit_breaker import CircuitOpenError
 from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, create_pool
 from openspot.kit.settings import Settings

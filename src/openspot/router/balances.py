@@ -16,7 +16,8 @@ from typing import Generic, TypeVar
 from openspot.contracts import subjects
 from openspot.contracts.messages import LedgerBalancesReply, LedgerBalancesRequest
 from openspot.domain.money import MoneyError, parse_decimal
-from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.kit.bus import Bus
+from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineClient, EngineError
 from openspot.router.metrics import BALANCE_CHECKS

@@ -24,11 +24,12 @@ from openspot.contracts.messages import (
     WithdrawalRequested,
 )
 from openspot.contracts.streams import CUSTODY
-from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_TEXT, RESERVED_SUFFIXES
 from openspot.domain.market import AssetScale
-from openspot.domain.money import MoneyError, parse_decimal, scaled_to_text, to_scaled
+from openspot.domain.money import MoneyError, parse_decimal, scaled_to_text, to_amount, to_scaled
 from openspot.domain.result_code import ResultCode
-from openspot.kit.bus import Bus, BusUnavailableError, PublishError
+from openspot.kit.bus import Bus, PublishError
+from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.circuit_breaker import CircuitOpenError
 from openspot.kit.clock import Clock
 from openspot.kit.log import get_logger
@@ -39,7 +40,12 @@ log = get_logger("custody_bridge")
 
 UNKNOWN_CURRENCY = "Unknown currency"
 REFERENCE_LENGTH_MAX = 128
+ECHO_LENGTH_MAX = 128
+"""Of a field that a refusal repeats: a message near the bus's bound must not make an answer beyond it."""
+LOGGED_LENGTH_MAX = 500
 BATCH_MAX = 100
+ACKNOWLEDGE_WAIT_S = 10.0
+"""After this time without an acknowledgement another router gets the event: its holder may have been killed."""
 RESERVATION_WAIT_S_MAX = 60.0
 """How long an outcome waits for its reservation, which may still be on its way through another router."""
 WAITING_OUTCOMES_MAX = 10_000
@@ -137,7 +143,16 @@ class CustodyBridge:
             outcomes = await asyncio.gather(*(_is_done(kind, event, carry_out) for event in events))
             return [place for place, done in enumerate(outcomes) if not done]
 
-        await self._bus.consume(CUSTODY, subject, f"router-{kind}", event_type, take, batch_max=BATCH_MAX, stop=stop)
+        await self._bus.consume(
+            CUSTODY,
+            subject,
+            f"router-{kind}",
+            event_type,
+            take,
+            batch_max=BATCH_MAX,
+            stop=stop,
+            acknowledge_wait_s=ACKNOWLEDGE_WAIT_S,
+        )
 
     def _amount(self, user_id: str, asset: str, amount: str) -> str:
         """The amount at the asset's fixed scale. Raises CustodyError; digits are never cut."""
@@ -146,8 +161,13 @@ class CustodyBridge:
             raise CustodyError(UNKNOWN_CURRENCY)
         if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
             raise CustodyError("userId is no participant id")
+        if user_id == EXTERNAL_ACCOUNT_ID:
+            raise CustodyError(f"userId {EXTERNAL_ACCOUNT_ID} is the other side of every deposit and withdrawal")
         try:
-            scaled = to_scaled(parse_decimal(amount), 10**scale.places)
+            value = parse_decimal(amount)
+            # The engine and the ledger hold no more: what the ledger refuses would be sent again for ever.
+            to_amount(value)
+            scaled = to_scaled(value, 10**scale.places)
         except MoneyError as error:
             raise CustodyError(f"amount {error}") from None
         if scaled <= 0:
@@ -159,9 +179,9 @@ class CustodyBridge:
         subject = subjects.CUSTODY_WITHDRAWAL_RESERVED if refusal is None else subjects.CUSTODY_WITHDRAWAL_FAILED
         outcome = WithdrawalOutcome(
             withdrawal_id=event.withdrawal_id,
-            user_id=event.user_id,
-            asset=event.asset,
-            amount=event.amount,
+            user_id=event.user_id[:ECHO_LENGTH_MAX],
+            asset=event.asset[:ECHO_LENGTH_MAX],
+            amount=event.amount[:ECHO_LENGTH_MAX],
             reason=refusal,
             timestamp=self._clock() // _NANOSECONDS_PER_MS,
             refused=refusal is not None,
@@ -205,19 +225,28 @@ async def _is_done(kind: str, event: Event, carry_out: Callable[[Event], Awaitab
         await carry_out(event)
     except CustodyError as error:
         CUSTODY_EVENTS.labels(kind, "failed").inc()
-        log.error("custody event failed", kind=kind, reason=str(error), custody_event=event)
+        log.error("custody event failed", kind=kind, reason=str(error), custody_event=_shown(event))
         return True
     except (TryAgainError, EngineError) as error:
         CUSTODY_EVENTS.labels(kind, "retried").inc()
-        log.warning("custody event comes again", kind=kind, reason=str(error), custody_event=event)
+        log.warning("custody event comes again", kind=kind, reason=str(error), custody_event=_shown(event))
         return False
     CUSTODY_EVENTS.labels(kind, "done").inc()
     return True
 
 
+def _shown(event: object) -> str:
+    return repr(event)[:LOGGED_LENGTH_MAX]
+
+
 def _check_reference(field: str, reference: str) -> None:
-    if not 0 < len(reference) <= REFERENCE_LENGTH_MAX or not reference.isascii() or not reference.isprintable():
-        raise CustodyError(f"{field} must be 1 to {REFERENCE_LENGTH_MAX} printable ASCII characters")
+    """Refuse, before anything is done, an id that the ledger would not take: it would be sent again for ever."""
+    if len(reference) > REFERENCE_LENGTH_MAX or not REFERENCE_TEXT.fullmatch(reference):
+        raise CustodyError(
+            f"{field} must be 1 to {REFERENCE_LENGTH_MAX} visible ASCII characters without quote or backslash"
+        )
+    if reference.endswith(RESERVED_SUFFIXES):
+        raise CustodyError(f"{field} must not end in :{reference.rpartition(':')[2]}, which the ledger gives itself")
 
 
 def _check_code(code: str) -> None:

@@ -6,6 +6,16 @@ router was down when it happened, counts with the time at which it happened.
 
 from decimal import Decimal
 
+from openspot.domain.money import MoneyError, parse_decimal, to_amount
+
+
+def price_of(text: str) -> Decimal:
+    """The price that `text` writes. Raises MoneyError, with the reason, if no trade can have it."""
+    price = parse_decimal(text)
+    if to_amount(price) <= 0:
+        raise MoneyError("must be positive")
+    return price
+
 
 class ReferencePrices:
     """Last trade prices by symbol; one older than `age_ms_max` is no longer recent."""

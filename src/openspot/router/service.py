@@ -5,8 +5,8 @@ events; one of them at a time translates the engine's events.
 """
 
 import asyncio
+from collections.abc import Container
 from contextlib import AsyncExitStack
-from decimal import Decimal, InvalidOperation
 
 import msgspec
 
@@ -21,11 +21,13 @@ from openspot.contracts.messages import (
     SubmitOrderReply,
 )
 from openspot.domain.market import load_markets
+from openspot.domain.money import MoneyError
 from openspot.kit import database
 from openspot.kit.bus import Bus
-from openspot.kit.clock import system_clock
+from openspot.kit.clock import Clock, system_clock
 from openspot.kit.health import Health, serve_health
 from openspot.kit.log import get_logger
+from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
@@ -36,7 +38,7 @@ from openspot.router.enquiry import Enquiry
 from openspot.router.known_orders import KnownOrders
 from openspot.router.order_ids import OrderIds
 from openspot.router.placements import Placements
-from openspot.router.reference_prices import ReferencePrices
+from openspot.router.reference_prices import ReferencePrices, price_of
 from openspot.router.rejections import Rejections
 from openspot.router.store import Store
 from openspot.router.submission import Submission
@@ -46,6 +48,7 @@ from openspot.router.translator import Translator
 log = get_logger("router")
 
 PLACEMENTS_WAITING_MAX = 8192
+_NANOSECONDS_PER_MS = 1_000_000
 
 
 class _TradePrice(Message, frozen=True):
@@ -85,7 +88,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
 
         await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
         reference_prices = ReferencePrices(int(settings.reference_price_age_s_max * 1000))
-        await _follow_trades(bus, reference_prices)
+        await _follow_trades(bus, reference_prices, configuration.limits, system_clock)
         known_orders = KnownOrders(settings.known_orders_max)
         order_ids = OrderIds(store.take_id_block)
         stack.push_async_callback(order_ids.close)
@@ -136,16 +139,20 @@ async def _until(stop: asyncio.Event, work: list[asyncio.Task[None]]) -> None:
         await end_tasks(stopped, *work)
 
 
-async def _follow_trades(bus: Bus, reference_prices: ReferencePrices) -> None:
-    """Every router takes reference prices from the trades that the translating one publishes."""
+async def _follow_trades(bus: Bus, reference_prices: ReferencePrices, symbols: Container[str], clock: Clock) -> None:
+    """Every router takes reference prices, of `symbols`, from the trades that the translating one publishes."""
 
-    async def note(_: str, trade: _TradePrice) -> None:
-        try:
-            price = Decimal(trade.price)
-        except InvalidOperation:
-            log.warning("trade without a readable price", symbol=trade.symbol, price=trade.price)
+    async def note(subject: str, trade: _TradePrice) -> None:
+        if trade.symbol not in symbols:
             return
-        reference_prices.note(trade.symbol, price, trade.timestamp)
+        try:
+            price = price_of(trade.price)
+        except MoneyError as error:
+            BUS_MALFORMED.labels(subject).inc()
+            log.warning("trade without a price", symbol=trade.symbol, error=f"price {error}")
+            return
+        # A time to come is this moment: else no true trade could be newer than such a one.
+        reference_prices.note(trade.symbol, price, min(trade.timestamp, clock() // _NANOSECONDS_PER_MS))
 
     await bus.subscribe(subjects.TRADES_EXECUTED, _TradePrice, note)
 

@@ -17,7 +17,7 @@ from nats.aio.msg import Msg
 from nats.js.kv import KeyValue
 
 from openspot.contracts import subjects
-from openspot.kit.bus import PING_INTERVAL_S, BusUnavailableError, check_connection
+from openspot.kit.bus_connection import PING_INTERVAL_S, BusUnavailableError, check_connection
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_HANDLER_FAILURES, BUS_MALFORMED
 from openspot.kit.settings import Settings

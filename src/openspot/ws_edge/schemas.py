@@ -11,10 +11,11 @@ ID_LENGTH_MAX = 64
 _INTEGER_MAX = 2**53 - 1
 """Largest integer that a JavaScript client reads back unchanged."""
 
-MessageId = (
-    Annotated[str, msgspec.Meta(max_length=ID_LENGTH_MAX)]
-    | Annotated[int, msgspec.Meta(ge=-_INTEGER_MAX, le=_INTEGER_MAX)]
-)
+Id = Annotated[str, msgspec.Meta(max_length=ID_LENGTH_MAX)]
+"""A text that is remembered: its length bounds the memory."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=_INTEGER_MAX)]
+"""A sequence, a version, or milliseconds since 1970."""
+MessageId = Id | Annotated[int, msgspec.Meta(ge=-_INTEGER_MAX, le=_INTEGER_MAX)]
 
 
 class Action(StrEnum):
@@ -147,23 +148,23 @@ class MarketHead(msgspec.Struct, frozen=True):
     """What the edge reads of a `marketdata.*` payload; the rest is the client's."""
 
     symbol: str
-    seq: int
-    timestamp: int | None = None
+    seq: Count
+    timestamp: Count | None = None
     type: Literal["snapshot", "update"] = "update"
 
 
 class OrderHead(msgspec.Struct, frozen=True):
     """What the edge reads of an `orders.*` payload; `order` goes on as it came."""
 
-    sequence: int
-    timestamp: int
+    sequence: Count
+    timestamp: Count
     order: msgspec.Raw
 
 
 class OrderIdentity(msgspec.Struct, rename="camel", frozen=True):
     """Whose order an `orders.*` payload speaks of."""
 
-    order_id: str
+    order_id: Id
     user_id: str
 
 
@@ -171,6 +172,6 @@ class BalanceHead(msgspec.Struct, rename="camel", frozen=True):
     """What the edge reads of a `balances.updated.*` payload."""
 
     user_id: str
-    asset: str
-    timestamp: int
-    version: int = 0
+    asset: Id
+    timestamp: Count
+    version: Count = 0

@@ -1,13 +1,9 @@
 """The engine is killed, its files are damaged, its disk is full: what was answered is there, once."""
 
 import asyncio
-import random
 import sqlite3
 import struct
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
@@ -15,44 +11,11 @@ import pytest
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.engine.audit import verify
-from openspot.engine.engine import JOURNAL, SNAPSHOTS, journal_path
+from openspot.engine.engine import SNAPSHOTS, journal_path
 from openspot.kit.settings import Settings
-from tests.support.engine_client import EngineClient, EngineProcess, engine_process, engine_settings, order
+from tests.support.engine_client import EngineProcess, engine_process, engine_settings
+from tests.support.engine_faults import FAILING_DISK, FULL_DISK, FULL_EVENT_STORE, flip, wal_path
 from tests.support.waiting import eventually
-
-FULL_DISK = """
-from openspot.engine.journal import Journal
-_open = Journal._open
-def _open_with_little_room(self):
-    _open(self)
-    pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
-    self._connection.execute(f"PRAGMA max_page_count = {pages + 6}")
-Journal._open = _open_with_little_room
-"""
-FULL_EVENT_STORE = """
-from openspot.engine.event_store import EventStore
-_append = EventStore.append
-def _append_little(self, batches, keep):
-    if self.last_sequence > 1:
-        self._writer.execute("PRAGMA max_page_count = 1")
-    _append(self, batches, keep)
-EventStore.append = _append_little
-"""
-FAILING_DISK = """
-import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
-"""
-
-
-def wal_path(settings: Settings) -> Path:
-    return journal_path(settings).with_name(JOURNAL + "-wal")
-
-
-def flip(path: Path, offset: int) -> None:
-    """Change one byte of a file; a negative offset counts from its end."""
-    content = bytearray(path.read_bytes())
-    content[offset] ^= 0xFF
-    path.write_bytes(content)
 
 
 def messages(child: EngineProcess) -> list[str]:
@@ -89,116 +52,6 @@ async def test_a_deposit_reference_credits_once_across_restarts(settings: Settin
             assert (answer.success, answer.balance, answer.sequence) == (True, "5", 0)
         request.amount = "6"
         assert (await engine.accounts.Deposit(request)).result_code == "REFERENCE_CONFLICT"
-
-
-class Load:
-    """Orders, cancels and deposits until the engine goes away, and what was answered."""
-
-    def __init__(self, seed: int) -> None:
-        self.placed: dict[int, pb.PlaceOrderResponse] = {}
-        self.cancelled: set[int] = set()
-        self.sent_deposits: dict[str, str] = {}
-        self.deposited: set[str] = set()
-        self._random = random.Random(seed)
-
-    async def run(self, engine: EngineClient) -> None:
-        with suppress(grpc.aio.AioRpcError):
-            await asyncio.gather(*(self._work(engine) for _ in range(8)))
-
-    async def _work(self, engine: EngineClient) -> None:
-        while True:
-            choice = self._random.random()
-            if choice < 0.1:
-                reference = f"deposit-{self._random.getrandbits(64)}"
-                participant = self._random.choice(("alice", "bob", f"user-{self._random.randrange(50)}"))
-                self.sent_deposits[reference] = participant
-                request = accounts_pb2.DepositRequest(
-                    participant_id=participant, currency="USD", amount="1", reference=reference
-                )
-                if (await engine.accounts.Deposit(request)).success:
-                    self.deposited.add(reference)
-            elif choice < 0.3 and self.placed:
-                order_id = self._random.choice(list(self.placed))
-                for participant in ("alice", "bob"):
-                    if (await engine.cancel(order_id, participant)).result_code == "SUCCESS":
-                        self.cancelled.add(order_id)
-            else:
-                requests = [self._order() for _ in range(self._random.choice((1, 1, 1, 40)))]
-                answers = (await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=requests))).orders
-                self.placed |= {answer.order_id: answer for answer in answers}
-
-    def _order(self) -> pb.PlaceOrderRequest:
-        side = self._random.choice(("buy", "sell"))
-        price = str(100 + self._random.randint(-5, 5))
-        participant = self._random.choice(("alice", "bob"))
-        return order(side, price, "0.01", participant, order_id=self._random.getrandbits(60))
-
-
-async def check_after(load: Load, engine: EngineClient) -> None:
-    """Every answered order and cancel is there, nothing is there twice."""
-    known: dict[int, pb.GetOrderResponse] = {}
-
-    async def find(order_ids: Iterator[int]) -> None:
-        for order_id in order_ids:
-            known[order_id] = await engine.find(order_id)
-
-    remaining = iter(load.placed)
-    await asyncio.gather(*(find(remaining) for _ in range(32)))
-    for order_id, answer in load.placed.items():
-        found = known[order_id]
-        assert found.found, order_id
-        if answer.status == pb.REJECTED:
-            assert found.status == "REJECTED"
-        elif order_id in load.cancelled:
-            assert found.status == "CANCELLED"
-        else:
-            assert found.remaining_quantity <= answer.remaining_quantity
-
-
-@pytest.mark.spec("A6.4-05")
-async def test_kills_at_random_moments_under_load_lose_and_double_nothing(tmp_path: Path) -> None:
-    # Snapshots are frequent and events in memory few, so that kills also meet these.
-    settings = engine_settings(tmp_path, engine_snapshot_interval=1000, engine_stream_buffer=500)
-    chance = random.Random(20_260_729)
-    history: list[dict[str, Any]] = []
-    deposits: dict[str, str] = {}
-    confirmed: set[str] = set()
-    async with engine_process(settings) as (child, engine):
-        await engine.fund("alice")
-        await engine.fund("bob")
-        for round_number in range(10):
-            load = Load(round_number)
-            # The order ids of PlaceOrder helpers start anew in no round: they are random here.
-            running = asyncio.create_task(load.run(engine))
-            await asyncio.sleep(chance.uniform(0.02, 0.5))
-            child.kill()
-            await running
-            child.start()
-            await child.ready(engine)
-            await check_after(load, engine)
-            deposits |= load.sent_deposits
-            confirmed |= load.deposited
-            # What consumers were told before is told again, to the letter.
-            events = await engine.events(1, await engine.last_sequence())
-            assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
-            assert events[: len(history)] == history
-            history = events
-        accepted = [event["orderId"] for event in history if event["type"] == "accepted"]
-        assert len(accepted) == len(set(accepted)) > 100
-        trade_ids = [event["tradeId"] for event in history if event["type"] == "trade"]
-        assert len(trade_ids) == len(set(trade_ids)) > 10
-        credited = [event["reference"] for event in history if event["type"] == "balance" and event["reference"]]
-        assert len(credited) == len(set(credited))
-        assert confirmed <= set(credited) <= set(deposits)
-        rows = (await engine.request("GET", "/api/v1/balances"))[1]["balances"]
-        total = sum(round(float(row["total"]) * 10**6) for row in rows if row["currency"] == "USD")
-        assert total == (2_000_000 + len(credited)) * 10**6
-        assert child.stop() == 0
-    report = verify(journal_path(settings))
-    # The snapshots, the last one of the clean stop, have the state hash of a replay from zero.
-    assert report.problems == []
-    assert report.snapshots >= 1
-    assert report.events == len(history)
 
 
 async def test_a_torn_last_page_is_cut_with_a_warning(settings: Settings) -> None:

@@ -104,7 +104,7 @@ _BAD_FIELDS = (
     ({"quantity": 0}, "INVALID_QUANTITY"),
     ({"quantity": -5}, "INVALID_QUANTITY"),
     ({"quantity": 2**63 - 1}, "INVALID_QUANTITY"),
-    ({"quantity": 2**62, "price": 2**62}, "NOTIONAL_TOO_LARGE"),
+    ({"quantity": 2**62, "price": 2**62}, "MAX_ORDER_SIZE"),
     ({"reserve_price": -1}, "RISK_INVALID_RESERVE_BID_PRICE"),
     ({"type": pb.FOK_BUDGET}, "INVALID_BUDGET"),
     ({"type": pb.FOK_BUDGET, "budget": "NaN"}, "INVALID_BUDGET"),

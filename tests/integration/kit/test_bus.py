@@ -8,7 +8,8 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import BalanceUpdated, LedgerLock, LedgerLockReply
 from openspot.contracts.streams import BALANCES
-from openspot.kit.bus import Bus, BusUnavailableError, PublishError
+from openspot.kit.bus import Bus, PublishError
+from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.circuit_breaker import CircuitOpenError
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings

@@ -10,7 +10,8 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import LedgerLock, LedgerLockReply
 from openspot.contracts.streams import BALANCES
-from openspot.kit.bus import Bus, BusUnavailableError, Outgoing, PublishError
+from openspot.kit.bus import Bus, Outgoing, PublishError
+from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.feed import Feed

@@ -176,8 +176,8 @@ async def test_one_transaction_id_for_two_users_at_once_is_written_for_one_of_th
         (posting("tx", amount="1e40"), "amount is too large"),
         (posting("tx", "a.b"), "userId must be 1 to 64 letters, digits or _ : -"),
         (posting("tx", asset="usd"), "asset must be 2 to 10 capital letters or digits"),
-        (posting(""), "transactionId must be 1 to 200 visible ASCII characters without a backslash"),
-        (posting("tx\x00"), "transactionId must be 1 to 200 visible ASCII characters without a backslash"),
+        (posting(""), "transactionId must be 1 to 200 visible ASCII characters without quote or backslash"),
+        (posting("tx\x00"), "transactionId must be 1 to 200 visible ASCII characters without quote or backslash"),
         (posting("tx:contra"), "transactionId must not end in :contra, which the ledger gives itself"),
     ],
 )

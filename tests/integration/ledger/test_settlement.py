@@ -234,7 +234,7 @@ async def test_a_sweep_that_cannot_publish_keeps_the_events(
         (trade(2, price="abc"), "price is not a decimal number"),
         (trade(2, qty="0.0000000000000000001"), "qty has more than 18 decimal places"),
         (trade(2, buyer="a.b"), "buyerId is not a participant id"),
-        (trade(2, id="\x00"), "id must be 1 to 200 visible ASCII characters without a backslash"),
+        (trade(2, id="\x00"), "id must be 1 to 200 visible ASCII characters without quote or backslash"),
     ],
 )
 async def test_a_trade_that_is_not_sound_is_rejected_and_the_others_are_settled(

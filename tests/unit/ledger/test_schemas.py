@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from openspot.contracts.messages import LedgerBalancesRequest, LedgerHistoryRequest, LedgerLock
-from openspot.ledger.changes import RESERVED_SUFFIXES, Movement, Posting
+from openspot.domain.ids import RESERVED_SUFFIXES
+from openspot.ledger.changes import Movement, Posting
 from openspot.ledger.schemas import (
     RequestError,
     check_balances,

@@ -12,7 +12,8 @@ from openspot.contracts.messages import (
     LedgerHistoryRequest,
 )
 from openspot.domain.money import MoneyError, amount_to_text, parse_decimal, to_amount
-from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.kit.bus import Bus
+from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.log import get_logger
 from openspot.rest_edge.engine_http import EngineHttp, EngineUnavailableError
 from openspot.rest_edge.errors import EdgeError, service_unavailable, validation_error

@@ -29,7 +29,8 @@ from openspot.contracts.messages import (
 from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
-from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.kit.bus import Bus
+from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.errors import EdgeError, service_unavailable

@@ -1,0 +1,103 @@
+"""Operations that no interface has (Document A 1.2): neither by name, nor to whoever tries.
+
+Every operation of the platform is listed from where it is declared: the routes of the REST edge, the services of the
+gRPC packages, the subjects of the bus, the commands.
+"""
+
+import re
+
+import pytest
+from google.protobuf.descriptor import ServiceDescriptor
+from typer.main import get_command
+
+from openspot.cli import app
+from openspot.contracts import subjects
+from openspot.contracts.gen.exchange.v1 import accounts_pb2, admin_pb2, market_data_pb2, orders_pb2
+from openspot.kit.settings import Settings
+from openspot.rest_edge.accounts.routes import account_routes
+from openspot.rest_edge.auth.routes import auth_routes
+from openspot.rest_edge.fees.routes import fee_routes
+from openspot.rest_edge.health.routes import health_routes
+from openspot.rest_edge.markets.routes import market_routes
+from openspot.rest_edge.orders.routes import order_routes
+from tests.support.engine_client import EngineClient, engine_settings, running_engine
+
+ABSENT = {
+    "a strategy kill-switch": re.compile(r"kill|strateg|panic|emergency", re.IGNORECASE),
+    "a venue failover": re.compile(r"failover|fail_over|venue", re.IGNORECASE),
+    "an operation that halts a market": re.compile(r"halt|suspend|freeze|auction", re.IGNORECASE),
+    "an operation that pauses a market": re.compile(r"pause", re.IGNORECASE),
+    "an operation that resumes a market": re.compile(r"resume|unhalt|reopen", re.IGNORECASE),
+}
+FACTS = ("A1.2-19", "A1.2-20", "A1.2-21", "A1.2-22", "A1.2-23")
+
+
+def services() -> list[ServiceDescriptor]:
+    modules = (accounts_pb2, admin_pb2, market_data_pb2, orders_pb2)
+    return [service for module in modules for service in module.DESCRIPTOR.services_by_name.values()]
+
+
+def rest_operations() -> set[str]:
+    """Method and path of every route; the routes need their services only when they are called."""
+    nothing: object = None
+    routers = [
+        order_routes(nothing),  # type: ignore[arg-type]
+        account_routes(nothing),  # type: ignore[arg-type]
+        market_routes(nothing),  # type: ignore[arg-type]
+        auth_routes(nothing),  # type: ignore[arg-type]
+        health_routes(nothing, below_prefix=True),  # type: ignore[arg-type]
+        fee_routes(),
+    ]
+    return {f"{method} {route.path}" for router in routers for route in router.routes for method in route.methods}
+
+
+def operations() -> set[str]:
+    """The name of everything that can be asked of the platform."""
+    commands = get_command(app).commands
+    bus = {value for name, value in vars(subjects).items() if name.isupper()}
+    grpc = {f"{service.full_name}/{method.name}" for service in services() for method in service.methods}
+    return {*rest_operations(), *grpc, *bus, *(f"openspot {name}" for name in commands)}
+
+
+def test_the_list_of_operations_is_the_platforms() -> None:
+    known = operations()
+    assert {"POST /orders", "exchange.v1.OrderService/PlaceOrder", "orders.submit", "openspot up"} <= known
+    assert len(known) > 60
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.spec(fact)) for name, fact in zip(ABSENT, FACTS, strict=True)]
+)
+def test_no_operation_bears_such_a_name(name: str) -> None:
+    assert not {operation for operation in operations() if ABSENT[name].search(operation)}
+
+
+@pytest.mark.spec(*FACTS)
+def test_no_setting_turns_such_an_operation_on() -> None:
+    # The pauses that settings speak of are those between two attempts.
+    known = {name for name in Settings.model_fields if any(pattern.search(name) for pattern in ABSENT.values())}
+    assert known == {"symbol_load_pause_s"}
+
+
+@pytest.fixture
+async def engine(tmp_path):  # type: ignore[no-untyped-def]
+    """A new engine in this process, and a client with the service's key."""
+    async with running_engine(engine_settings(tmp_path)) as client:
+        yield client
+
+
+@pytest.mark.spec("A1.2-21", "A1.2-22", "A1.2-23")
+@pytest.mark.parametrize("verb", ["halt", "pause", "resume", "suspend"])
+async def test_the_engine_knows_no_such_call_and_goes_on_trading(engine: EngineClient, verb: str) -> None:
+    paths = (f"/admin/symbols/BTC-USD/{verb}", f"/markets/BTC-USD/{verb}", f"/admin/markets/BTC-USD/{verb}",
+             f"/admin/{verb}", f"/{verb}")  # fmt: skip
+    for path in paths:
+        for method in ("POST", "PUT"):
+            status, _ = await engine.request(method, f"/api/v1{path}", {"symbol": "BTC-USD"})
+            assert status in (404, 405), (method, path)
+    # A field of the symbol that means as much is refused by its name.
+    for field in ("halted", "paused", "status", "state", "tradingEnabled"):
+        status, body = await engine.request("PUT", "/api/v1/admin/symbols/BTC-USD", {field: verb})
+        assert status == 400, (field, body)
+    await engine.fund()
+    assert (await engine.place("buy", "100", "1")).result_code == "SUCCESS"

@@ -1,0 +1,216 @@
+"""Engine, ledger, router and WebSocket edge that run for all tests of a module, and what an attacker sends them."""
+
+import itertools
+import json
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import asyncpg
+import nats
+import pytest
+from nats.aio.client import Client
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import DepositConfirmed
+from openspot.contracts.streams import CUSTODY, STREAMS, TRADES
+from openspot.kit.bus import Bus
+from openspot.kit.metrics import BUS_MALFORMED
+from openspot.kit.settings import Settings
+from openspot.up.embedded_nats import EmbeddedNats, free_port
+from openspot.up.embedded_postgres import EmbeddedPostgres
+from openspot.ws_edge.feed import Feed
+from tests.support.engine_client import EngineClient
+from tests.support.in_process_platform import running
+from tests.support.ledger import count
+from tests.support.waiting import eventually
+
+DURABLES = {
+    subjects.CUSTODY_DEPOSIT_CONFIRMED: (CUSTODY.name, "router-deposit"),
+    subjects.CUSTODY_WITHDRAWAL_REQUESTED: (CUSTODY.name, "router-reserve"),
+    subjects.CUSTODY_WITHDRAWAL_COMPLETED: (CUSTODY.name, "router-complete"),
+    subjects.CUSTODY_WITHDRAWAL_FAILED: (CUSTODY.name, "router-release"),
+    subjects.TRADES_EXECUTED: (TRADES.name, "ledger-settlement"),
+}
+"""(stream, durable) of every consumer, by the subject that it consumes."""
+
+TABLES = ("orders", "trades", "ledger_accounts", "ledger_entries", "ledger_movements", "ledger_outbox")
+
+_serial = itertools.count(1)
+
+
+class Target:
+    """The services under attack. `handlers` holds every subject that they took a handler for."""
+
+    def __init__(
+        self, settings: Settings, bus: Bus, raw: Client, pool: asyncpg.Pool, engine: EngineClient, handlers: set[str]
+    ) -> None:
+        self.settings = settings
+        self.bus = bus
+        self.raw = raw
+        self.pool = pool
+        self.engine = engine
+        self.handlers = handlers
+        self._newest: dict[str, int] = {}
+
+    async def ask(self, subject: str, payload: Any) -> dict[str, Any]:
+        """The answer to a request; `payload` goes as JSON, bytes as they are."""
+        reply = await self.raw.request(subject, as_bytes(payload), timeout=10)
+        answer: dict[str, Any] = json.loads(reply.data)
+        return answer
+
+    async def publish(self, subject: str, payload: Any) -> None:
+        """Publish an event, and wait until the server has it."""
+        acknowledgement = await self.raw.jetstream().publish(subject, as_bytes(payload))
+        self._newest[subject] = acknowledgement.seq
+
+    async def state(self) -> dict[str, Any]:
+        """Everything that an attack must leave as it is: what the tables hold, and how far the engine has come."""
+        found: dict[str, Any] = {
+            table: await self.pool.fetchval(
+                f"SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM {table} AS t"
+            )
+            for table in TABLES
+        }
+        found["engine"] = await self.engine.last_sequence()
+        return found
+
+    async def at_rest(self) -> None:
+        """Wait until every event is dealt with everywhere."""
+        # The engine has done what custody asked; what it did is in the rows, and so is published; and was settled.
+        await self._all_is_taken()
+        last = await self.engine.last_sequence()
+        await eventually(lambda: self._rows_are_at(last), 20)
+        await self._all_is_taken()
+        await eventually(self._outbox_is_empty, 20)
+
+    async def _all_is_taken(self) -> None:
+        for subject in DURABLES:
+            await eventually(lambda subject=subject: self.has_taken_all(subject), 20)
+
+    async def _rows_are_at(self, sequence: int) -> bool:
+        rows = await self.pool.fetchval("SELECT sequence FROM engine_cursors WHERE consumer = 'router'")
+        return rows is not None and rows >= sequence
+
+    async def _outbox_is_empty(self) -> bool:
+        return await count(self.pool, "ledger_outbox") == 0
+
+    async def has_taken_all(self, subject: str) -> bool:
+        """Whether the consumer of `subject` has nothing before it, and nothing that will come again."""
+        stream, durable = DURABLES[subject]
+        info = await self.raw.jetstream().consumer_info(stream, durable)
+        # What was stored this moment may not count as pending yet.
+        if info.ack_floor is None or info.ack_floor.stream_seq < self._newest.get(subject, 0):
+            return False
+        return not info.num_pending and not info.num_ack_pending and not info.num_redelivered
+
+    async def are_ready(self) -> None:
+        """Fail unless every service says that it has all it needs."""
+        settings = self.settings
+        async with aiohttp.ClientSession() as session:
+            for port in (settings.engine_http_port, settings.ledger_port, settings.router_port, settings.ws_port):
+                async with session.get(f"http://{settings.host}:{port}/ready") as response:
+                    assert response.status == 200, await response.text()
+
+
+def as_bytes(payload: Any) -> bytes:
+    """A payload as it is sent."""
+    return payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+
+
+def malformed(subject: str) -> float:
+    """How many messages of a subject were counted as malformed."""
+    return float(BUS_MALFORMED.labels(subject)._value.get())
+
+
+@asynccontextmanager
+async def target(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Target]:
+    """Running services, in which alice and bob have funds."""
+    number = next(_serial)
+    server = EmbeddedNats(folder / f"hostile-nats-{number}", free_port())
+    server.start()
+    administrator = await asyncpg.connect(postgres.url("postgres"))
+    database = f"hostile_{number}"
+    try:
+        await administrator.execute(f"CREATE DATABASE {database} TEMPLATE openspot")
+        data = folder / f"hostile-engine-{number}"
+        data.mkdir()
+        settings = Settings(
+            database_url=postgres.url(database),
+            nats_url=server.url,
+            data_dir=data,
+            jwt_secret="test-secret-of-at-least-thirty-two-bytes",
+            engine_api_key="test-key",
+            engine_api_secret="test-api-secret",
+            ws_port=free_port(),
+            router_port=free_port(),
+            ledger_port=free_port(),
+            engine_http_port=free_port(),
+            engine_grpc_port=free_port(),
+        )
+        async with _attacked(settings) as attacked:
+            yield attacked
+    finally:
+        await administrator.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+        await administrator.close()
+        server.stop()
+        shutil.rmtree(server.directory, ignore_errors=True)
+
+
+@asynccontextmanager
+async def _attacked(settings: Settings) -> AsyncIterator[Target]:
+    handlers: set[str] = set()
+    with _noting(handlers):
+        async with running(
+            settings, engine="engine_http_port", ledger="ledger_port", router="router_port", ws_edge="ws_port"
+        ):
+            bus = await Bus.connect(settings, "test")
+            await bus.ensure_streams(STREAMS)
+            engine = EngineClient(settings)
+            raw = await nats.connect(settings.nats_url, allow_reconnect=False)
+            try:
+                async with asyncpg.create_pool(settings.database_url, min_size=1, max_size=3) as pool:
+                    attacked = Target(settings, bus, raw, pool, engine, handlers)
+                    await _fund(attacked)
+                    yield attacked
+            finally:
+                await raw.close()
+                await engine.close()
+                await bus.close()
+
+
+@contextmanager
+def _noting(handlers: set[str]) -> Iterator[None]:
+    """Note what is served, subscribed to or consumed meanwhile, as "kind subject"."""
+
+    def note(owner: type, name: str, place: int) -> None:
+        original = getattr(owner, name)
+
+        async def noting(*arguments: Any, **options: Any) -> Any:
+            handlers.add(f"{name.strip('_')} {arguments[place]}")
+            return await original(*arguments, **options)
+
+        patch.setattr(owner, name, noting)
+
+    with pytest.MonkeyPatch.context() as patch:
+        note(Bus, "serve", 1)
+        note(Bus, "subscribe", 1)
+        note(Bus, "consume", 2)
+        note(Feed, "_subscribe", 1)
+        yield
+
+
+async def _fund(attacked: Target) -> None:
+    for user in ("alice", "bob"):
+        for asset, amount in (("USD", "100000"), ("BTC", "100")):
+            event = DepositConfirmed(f"first-{user}-{asset}", user, asset, amount)
+            await attacked.bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, event.tx_hash)
+    await eventually(lambda: _has_accounts(attacked.pool, 4))
+    await attacked.at_rest()
+
+
+async def _has_accounts(pool: asyncpg.Pool, wanted: int) -> bool:
+    return await pool.fetchval("SELECT count(*) FROM ledger_accounts WHERE user_id <> 'house:external'") == wanted

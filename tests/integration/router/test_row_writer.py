@@ -1,0 +1,182 @@
+"""The writer of order and trade rows, on a real database whose foreign keys are not satisfied yet (Document A 8)."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from decimal import Decimal
+
+import asyncpg
+import pytest
+
+from openspot.domain.order import OrderStatus
+from openspot.kit.database import Connection
+from openspot.kit.tasks import end_tasks
+from openspot.router.metrics import ROW_WRITE_FAILURES, ROWS_DROPPED
+from openspot.router.row_writer import FOREIGN_KEY_PAUSE_S, RowWriter
+from openspot.router.schemas import Position, TrackedOrder, TradeRow
+from openspot.router.store import Store
+from tests.support.waiting import eventually
+
+POSITION = Position("epoch", 7)
+
+
+class RacingStore(Store):
+    """A store in which something else happens before an attempt: `before[n]` before the n-th, from 1."""
+
+    def __init__(self, pool: asyncpg.Pool) -> None:
+        super().__init__(pool)
+        self.before: dict[int, Callable[[], Awaitable[object]]] = {}
+        self.attempts: list[float] = []
+
+    @asynccontextmanager
+    async def moving_cursor(self, last: Position | None, position: Position) -> AsyncIterator[Connection]:
+        self.attempts.append(time.monotonic())
+        happening = self.before.get(len(self.attempts))
+        if happening is not None:
+            await happening()
+        async with super().moving_cursor(last, position) as connection:
+            yield connection
+
+
+@pytest.fixture
+def store(pool: asyncpg.Pool) -> RacingStore:
+    """The router's tables."""
+    return RacingStore(pool)
+
+
+def order(order_id: str, internal_id: int, user_id: str = "alice") -> TrackedOrder:
+    return TrackedOrder(
+        order_id=order_id,
+        internal_id=internal_id,
+        client_order_id=None,
+        user_id=user_id,
+        symbol="BTC-USD",
+        side="buy",
+        type="limit",
+        time_in_force="gtc",
+        margin_mode=None,
+        price=Decimal(100),
+        quantity=Decimal(1),
+        filled_quantity=Decimal(1),
+        filled_notional=Decimal(100),
+        remaining_quantity=Decimal(0),
+        fee=Decimal("0.25"),
+        fee_currency="USD",
+        status=OrderStatus.FILLED,
+        reject_reason=None,
+        last_sequence=7,
+        created_ms=1,
+        updated_ms=2,
+    )
+
+
+def trade(trade_id: str, maker: str) -> TradeRow:
+    return TradeRow(
+        trade_id=trade_id,
+        sequence=7,
+        symbol="BTC-USD",
+        price="100",
+        quantity="1",
+        taker_side="buy",
+        taker_order_id="taker",
+        maker_order_id=maker,
+        buyer_id="alice",
+        seller_id="bob",
+        taker_fee="0.25",
+        maker_fee="0.15",
+        fee_currency="USD",
+        executed_ms=3,
+    )
+
+
+async def write(store: Store, orders: list[TrackedOrder], trades: list[TradeRow]) -> None:
+    """Have a new writer write, until all is in the database or given up."""
+    writer = RowWriter(store, None, 1000)
+    running = asyncio.create_task(writer.run())
+    try:
+        await writer.put(orders, trades, POSITION)
+        async with asyncio.timeout(10):
+            await writer.drained()
+    finally:
+        await end_tasks(running)
+
+
+def foreign_key_failures() -> float:
+    return float(ROW_WRITE_FAILURES.labels("foreign_key")._value.get())
+
+
+def dropped(table: str) -> float:
+    return float(ROWS_DROPPED.labels(table)._value.get())
+
+
+async def names(pool: asyncpg.Pool, table: str, column: str) -> list[str]:
+    return [row[0] for row in await pool.fetch(f"SELECT {column} FROM {table} ORDER BY 1")]
+
+
+async def cursor(pool: asyncpg.Pool) -> int | None:
+    sequence: int | None = await pool.fetchval("SELECT sequence FROM engine_cursors WHERE consumer = 'router'")
+    return sequence
+
+
+@pytest.mark.spec("A8-13")
+async def test_a_trade_whose_order_is_written_a_moment_later_is_written_at_the_second_attempt(
+    store: RacingStore, pool: asyncpg.Pool
+) -> None:
+    failures, lost = foreign_key_failures(), dropped("trades")
+    # Another process's order: its row comes between the two attempts.
+    store.before[2] = lambda: Store(pool).insert_refused_orders([order("maker", 2, "bob")])
+    await write(store, [order("taker", 1)], [trade("t1", "maker")])
+    assert await names(pool, "trades", "trade_id") == ["t1"]
+    assert await names(pool, "orders", "order_id") == ["maker", "taker"]
+    assert await cursor(pool) == POSITION.sequence
+    first, second = store.attempts
+    assert second - first >= FOREIGN_KEY_PAUSE_S
+    assert (foreign_key_failures(), dropped("trades")) == (failures + 1, lost)
+
+
+@pytest.mark.spec("A8-12")
+async def test_an_order_whose_user_is_written_a_moment_later_is_written_at_the_second_attempt(
+    store: RacingStore, pool: asyncpg.Pool
+) -> None:
+    # Our order rows refer to nothing; an operator's schema may have them refer to the users.
+    await pool.execute("ALTER TABLE orders ADD FOREIGN KEY (user_id) REFERENCES users (user_id)")
+    failures, lost = foreign_key_failures(), dropped("orders")
+    store.before[2] = lambda: pool.execute(
+        "INSERT INTO users (user_id, email, password_hash, role) VALUES ('alice', 'alice@example.com', 'x', 'user')"
+    )
+    await write(store, [order("taker", 1)], [])
+    assert await names(pool, "orders", "order_id") == ["taker"]
+    first, second = store.attempts
+    assert second - first >= FOREIGN_KEY_PAUSE_S
+    assert (foreign_key_failures(), dropped("orders")) == (failures + 1, lost)
+
+
+@pytest.mark.spec("A8-13")
+async def test_a_trade_whose_order_never_comes_is_given_up_after_one_retry_and_the_rest_is_written(
+    store: RacingStore, pool: asyncpg.Pool
+) -> None:
+    failures, lost = foreign_key_failures(), dropped("trades")
+    orders = [order("taker", 1), order("maker", 2, "bob")]
+    await write(store, orders, [trade("t1", "maker"), trade("t2", "nobody"), trade("t3", "maker")])
+    assert await names(pool, "trades", "trade_id") == ["t1", "t3"]
+    assert await names(pool, "orders", "order_id") == ["maker", "taker"]
+    assert await cursor(pool) == POSITION.sequence
+    # Written together, together once more, then one by one.
+    assert len(store.attempts) == 3
+    assert (foreign_key_failures(), dropped("trades")) == (failures + 2, lost + 1)
+
+
+async def test_a_writer_goes_on_after_a_row_was_given_up(store: RacingStore, pool: asyncpg.Pool) -> None:
+    writer = RowWriter(store, None, 1000)
+    running = asyncio.create_task(writer.run())
+    try:
+        await writer.put([], [trade("t1", "nobody")], POSITION)
+        await eventually(lambda: cursor(pool))
+        await writer.put([order("taker", 1)], [trade("t2", "taker")], Position("epoch", 8))
+        async with asyncio.timeout(10):
+            await writer.drained()
+    finally:
+        await end_tasks(running)
+    assert await names(pool, "trades", "trade_id") == ["t2"]
+    assert await cursor(pool) == 8

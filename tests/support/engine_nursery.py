@@ -1,0 +1,114 @@
+"""Engines that start fast: forked from a process that has everything imported, and otherwise as any other.
+
+What a start reads, opens and replays is the same; only the half second that Python needs for its imports is
+spent once. Each engine is a process of its own, to be killed with kill -9.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from openspot.kit.settings import Settings
+from tests.support.engine_client import EngineProcess
+
+_CODE = """
+import contextlib, json, os, sys
+from openspot.engine.service import run
+from openspot.kit.service import run_service
+from openspot.kit.settings import Settings
+with contextlib.suppress(ModuleNotFoundError):
+    import openspot.engine.core.rust_core
+for line in sys.stdin:
+    order, value = json.loads(line)
+    if order == "start":
+        answer = os.fork()
+        if answer == 0:
+            log = os.open(value["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            for number in (1, 2):
+                os.dup2(log, number)
+            os.environ.update(value["environment"])
+            sys.exit(run_service("engine", run, Settings()))
+    else:
+        process_id, status = os.waitpid(value, os.WNOHANG)
+        answer = os.waitstatus_to_exitcode(status) if process_id else None
+    print(json.dumps(answer), flush=True)
+"""
+_POLL_S = 0.005
+
+
+class Nursery:
+    """The process that forks engines."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def ask(self, order: str, value: object) -> int | None:
+        """Give an order and read its answer."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps([order, value]) + "\n")
+        self._process.stdin.flush()
+        answer: int | None = json.loads(self._process.stdout.readline())
+        return answer
+
+    def close(self) -> None:
+        """End it; its engines have been ended before."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(10)
+        self._process.stdout.close()
+
+
+class ForkedEngine(EngineProcess):
+    """An engine of a nursery."""
+
+    def __init__(self, settings: Settings, nursery: Nursery) -> None:
+        super().__init__(settings)
+        self._nursery = nursery
+        self._pid = 0
+        self._code: int | None = 0
+
+    def start(self) -> None:
+        self.settings.data_dir.mkdir(parents=True, exist_ok=True)
+        value = {"log": str(self.log_path), "environment": self.environment()}
+        pid = self._nursery.ask("start", value)
+        assert pid
+        self._pid, self._code = pid, None
+
+    def poll(self) -> int | None:
+        if self._code is None:
+            self._code = self._nursery.ask("poll", self._pid)
+        return self._code
+
+    def kill(self) -> None:
+        if self.poll() is None:
+            os.kill(self._pid, signal.SIGKILL)
+            self.wait()
+
+    def stop(self) -> int:
+        if self.poll() is None:
+            os.kill(self._pid, signal.SIGTERM)
+        return self.wait()
+
+    def wait(self, timeout_s: float = 20) -> int:
+        deadline = time.monotonic() + timeout_s
+        while (code := self.poll()) is None:
+            assert time.monotonic() < deadline, f"process {self._pid} still runs"
+            time.sleep(_POLL_S)
+        return code
+
+
+@contextmanager
+def engine_nursery() -> Iterator[Nursery]:
+    """A nursery."""
+    nursery = Nursery()
+    try:
+        yield nursery
+    finally:
+        nursery.close()
