@@ -69,7 +69,7 @@ class MirroredMarket:
             cancelled = await self.place("buy", "90", "1", "carol")
             assert (await self.engine.cancel(cancelled, "carol")).result_code == "SUCCESS"
             assert (
-                await self.engine.place("buy", "100", "1000000", "bob", metadata=METADATA)
+                await self.engine.place("buy", "150", "1000", "bob", metadata=METADATA)
             ).result_code == "RISK_NSF"
 
     async def administrator(self) -> AdminClient:

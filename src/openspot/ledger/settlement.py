@@ -116,16 +116,22 @@ class Settlement:
         TRADES.labels("rejected").inc(len(rejected))
 
     async def _publish(self, postings: Sequence[TradePostings], settled: Settled) -> None:
-        latest = {leg.account: leg.transaction_id for trade in postings for leg in trade.legs}
+        fresh = [trade for trade in postings if trade.trade_id in settled.trade_ids]
+        news = list({leg.account: leg.transaction_id for trade in fresh for leg in trade.legs}.items())
+        # Of what was settled before, some was told before and some was not: each trade speaks under ids of its own, or
+        # the stream would drop the one as a repeat of the other.
+        for trade in postings:
+            if trade.trade_id not in settled.trade_ids:
+                news += {leg.account: leg.transaction_id for leg in trade.legs}.items()
         states = settled.states
-        before = latest.keys() - states.keys()
+        before = {account for account, _ in news} - states.keys()
         if before:
             states = states | await self._store.states(before)
         NEGATIVE_BALANCES.inc(sum(state.available < 0 for state in settled.states.values()))
         await self._events.publish(
             [
                 BalanceChange(account, states[account], transaction_id)
-                for account, transaction_id in latest.items()
+                for account, transaction_id in news
                 if account in states
             ]
         )
