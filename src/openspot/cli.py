@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from openspot import __version__
+from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import configure_log
 from openspot.kit.settings import Settings
 
@@ -158,7 +159,7 @@ async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_ha
             user_id = await pool.fetchval("SELECT user_id FROM users WHERE email = $1", user.lower())
             if user_id is None:
                 raise fail(f"USER: nobody is registered as {user}")
-        event = DepositConfirmed(tx_hash, user_id, asset, amount, timestamp=time.time_ns() // 1_000_000)
+        event = DepositConfirmed(tx_hash, user_id, asset, amount, timestamp=time.time_ns() // NANOSECONDS_PER_MS)
         try:
             await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{tx_hash}")
         except PublishError as error:

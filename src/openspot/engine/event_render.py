@@ -30,8 +30,7 @@ from openspot.engine.core.records import (
 )
 from openspot.engine.directory import Directory, Note
 from openspot.engine.event_batch import EventBatch
-
-NANOSECONDS_PER_MS = 1_000_000
+from openspot.kit.clock import NANOSECONDS_PER_MS
 
 _SIDES: dict[int, str] = {Side.BUY: "buy", Side.SELL: "sell"}
 _ORDER_TYPES: dict[int, str] = {order_type: order_type.name for order_type in EngineOrderType}

@@ -7,10 +7,10 @@ import grpc
 from openspot.contracts.gen.exchange.v1 import market_data_pb2 as pb
 from openspot.contracts.gen.exchange.v1 import market_data_pb2_grpc
 from openspot.engine.engine import Engine
-from openspot.engine.event_render import NANOSECONDS_PER_MS
 from openspot.engine.grpc_orders import Context
 from openspot.engine.market_views import Level, book_levels, lot_text, recent_trades, tick_text
 from openspot.engine.state_machine import RECENT_TRADES_MAX
+from openspot.kit.clock import NANOSECONDS_PER_MS
 
 _TRADES_DEFAULT = 100
 

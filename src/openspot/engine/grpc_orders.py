@@ -15,9 +15,9 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import EVENT_SIZE, RESULT_SIZE, Result, ResultStatus, decode_results
 from openspot.engine.door import Placed, Refusal
 from openspot.engine.engine import Engine
-from openspot.engine.event_render import NANOSECONDS_PER_MS
 from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, REJECTED
 from openspot.engine.sequencer import EngineStoppedError, Outcome
+from openspot.kit.clock import NANOSECONDS_PER_MS
 
 Context = grpc.aio.ServicerContext[Any, Any]
 

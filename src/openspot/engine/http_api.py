@@ -24,12 +24,12 @@ from openspot.engine.balances import balance_views
 from openspot.engine.core.records import CommandKind
 from openspot.engine.door import REFERENCE_LENGTH_MAX, Refusal
 from openspot.engine.engine import Engine
-from openspot.engine.event_render import NANOSECONDS_PER_MS
 from openspot.engine.event_stream import EventStream
 from openspot.engine.grpc_accounts import money_answer
 from openspot.engine.market_views import Level, book_levels, lot_text, tick_text
 from openspot.engine.schemas import BODY_BYTES_MAX, Body, BodyError, DepositBody, read_body
 from openspot.engine.sequencer import EngineStoppedError
+from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.health import Health
 from openspot.kit.settings import Settings
 

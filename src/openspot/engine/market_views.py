@@ -8,8 +8,8 @@ from openspot.domain.money import scaled_to_text
 from openspot.domain.order import Side
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.records import decode_events
-from openspot.engine.event_render import NANOSECONDS_PER_MS
 from openspot.engine.state_machine import StateMachine
+from openspot.kit.clock import NANOSECONDS_PER_MS
 
 
 class Level(NamedTuple):

@@ -18,7 +18,7 @@ from openspot.contracts.messages import BalanceUpdated
 from openspot.domain.money import amount_to_text
 from openspot.kit.bus import Bus, Outgoing, PublishError, encode
 from openspot.kit.circuit_breaker import CircuitOpenError
-from openspot.kit.clock import Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import TaskSet
 from openspot.ledger.changes import BalanceChange
@@ -47,7 +47,7 @@ class BalanceEvents:
 
     async def publish(self, changes: Sequence[BalanceChange]) -> None:
         """Publish one event for each change. Raises PublishError or CircuitOpenError unless all are taken."""
-        timestamp = self._clock() // 1_000_000
+        timestamp = self._clock() // NANOSECONDS_PER_MS
         for start in range(0, len(changes), EVENTS_IN_FLIGHT_MAX):
             batch = changes[start : start + EVENTS_IN_FLIGHT_MAX]
             last = len(batch) - 1

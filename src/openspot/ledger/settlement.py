@@ -18,7 +18,7 @@ import asyncpg
 from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTrade, TradesSettled
 from openspot.kit.bus import Bus, encode
-from openspot.kit.clock import Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.ledger.changes import BalanceChange
 from openspot.ledger.metrics import BATCH_SECONDS, BATCH_TRADES, NEGATIVE_BALANCES, SETTLED_SEQUENCE, TRADES
@@ -86,7 +86,7 @@ class Settlement:
         settled = {trade.id: trade.sequence for trade in trades if trade.id not in rejected_ids}
         if settled:
             last = max(settled.values())
-            message = TradesSettled(list(settled), len(settled), last, self._clock() // 1_000_000)
+            message = TradesSettled(list(settled), len(settled), last, self._clock() // NANOSECONDS_PER_MS)
             await self._bus.announce(subjects.TRADES_SETTLED, message)
 
     async def _write(

@@ -11,6 +11,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.domain.money import decimal_to_text
 from openspot.kit.bus import Bus
+from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.reconcile.records import Account
 from openspot.reconcile.store import EngineReader, MirrorReader
 from openspot.replay.plan import Funds
@@ -58,7 +59,7 @@ async def fund(
     for (user_id, asset), amount in expected.items():
         tx_hash = f"{run_id}-{user_id}-{asset}"
         deposit = DepositConfirmed(
-            tx_hash, user_id, asset, decimal_to_text(amount), timestamp=time.time_ns() // 1_000_000
+            tx_hash, user_id, asset, decimal_to_text(amount), timestamp=time.time_ns() // NANOSECONDS_PER_MS
         )
         await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, deposit, f"deposit-{tx_hash}")
     deadline = time.monotonic() + FUNDING_TIMEOUT_S

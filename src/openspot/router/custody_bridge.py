@@ -31,7 +31,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import Bus, PublishError
 from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.circuit_breaker import CircuitOpenError
-from openspot.kit.clock import Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineClient, EngineError
 from openspot.router.metrics import CUSTODY_EVENTS, LEDGER_ALERTS
@@ -52,7 +52,6 @@ WAITING_OUTCOMES_MAX = 10_000
 
 _NOT_NOW = frozenset({ResultCode.ENGINE_BUSY.name, ResultCode.RATE_LIMITED.name})
 _SUCCESS = ResultCode.SUCCESS.name
-_NANOSECONDS_PER_MS = 1_000_000
 
 Event = TypeVar("Event")
 
@@ -183,7 +182,7 @@ class CustodyBridge:
             asset=event.asset[:ECHO_LENGTH_MAX],
             amount=event.amount[:ECHO_LENGTH_MAX],
             reason=refusal,
-            timestamp=self._clock() // _NANOSECONDS_PER_MS,
+            timestamp=self._clock() // NANOSECONDS_PER_MS,
             refused=refusal is not None,
         )
         try:

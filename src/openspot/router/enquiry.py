@@ -13,7 +13,7 @@ from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import CancelOrder, CancelOrderReply, GetOrder, GetOrderReply
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
-from openspot.kit.clock import Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineAmbiguousError, EngineClient, EngineError
@@ -26,7 +26,6 @@ from openspot.router.store import Store
 
 log = get_logger("enquiry")
 
-NANOSECONDS_PER_MS = 1_000_000
 PLACEMENT_WAIT_S = 2.0
 """How long a cancel waits for the placement of its order, when both are under way."""
 ROW_POLLS = 20

@@ -24,7 +24,7 @@ from openspot.domain.market import load_markets
 from openspot.domain.money import MoneyError
 from openspot.kit import database
 from openspot.kit.bus import Bus
-from openspot.kit.clock import Clock, system_clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
 from openspot.kit.health import Health, serve_health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_MALFORMED
@@ -48,7 +48,6 @@ from openspot.router.translator import Translator
 log = get_logger("router")
 
 PLACEMENTS_WAITING_MAX = 8192
-_NANOSECONDS_PER_MS = 1_000_000
 
 
 class _TradePrice(Message, frozen=True):
@@ -152,7 +151,7 @@ async def _follow_trades(bus: Bus, reference_prices: ReferencePrices, symbols: C
             log.warning("trade without a price", symbol=trade.symbol, error=f"price {error}")
             return
         # A time to come is this moment: else no true trade could be newer than such a one.
-        reference_prices.note(trade.symbol, price, min(trade.timestamp, clock() // _NANOSECONDS_PER_MS))
+        reference_prices.note(trade.symbol, price, min(trade.timestamp, clock() // NANOSECONDS_PER_MS))
 
     await bus.subscribe(subjects.TRADES_EXECUTED, _TradePrice, note)
 

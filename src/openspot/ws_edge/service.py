@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from openspot.kit.bus_connection import BusUnavailableError
-from openspot.kit.clock import Clock, system_clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
 from openspot.kit.health import Health, PortTakenError
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import exposition
@@ -165,7 +165,7 @@ class Edge:
     def _obey(self, client: EdgeConnection, message: ClientMessage) -> Answer:
         channel, message_id = message.channel, message.message_id
         if message.action is Action.PING:
-            return Pong(self._clock() // 1_000_000, message_id)
+            return Pong(self._clock() // NANOSECONDS_PER_MS, message_id)
         if channel in PER_USER_CHANNELS:
             reason = f"the events of {channel} come with a token, without subscribing"
             raise ClientMessageError(ErrorCode.UNKNOWN_CHANNEL, reason, message_id)
@@ -197,7 +197,7 @@ def _response(status: HTTPStatus, body: bytes, content_type: str = "application/
 async def run(settings: Settings, stop: asyncio.Event, clock: Clock = system_clock) -> None:
     """Serve until `stop` is set. Raises PortTakenError if the port is in use."""
     settings = with_secrets(settings)
-    hub = Hub(lambda: clock() // 1_000_000)
+    hub = Hub(lambda: clock() // NANOSECONDS_PER_MS)
 
     def close_all(reason: str) -> None:
         # Many events may be missed at a time; the first of them closes everybody.

@@ -16,7 +16,7 @@ from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, si
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.directory import UNKNOWN_ACCOUNT
 from openspot.engine.engine import Engine
-from openspot.engine.event_render import NANOSECONDS_PER_MS
+from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
 from openspot.kit.passwords import Passwords
 

@@ -12,8 +12,8 @@ from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.money import scaled_to_text
 from openspot.domain.order import EngineOrderType, OrderStatus, Side
 from openspot.engine.engine import Engine
-from openspot.engine.event_render import NANOSECONDS_PER_MS
 from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, REJECTED, Entry, KnownOrder
+from openspot.kit.clock import NANOSECONDS_PER_MS
 
 _SLICE = 2_000
 # Places in an entry of the order memory; a list of millions makes no KnownOrder of each.

@@ -13,7 +13,7 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import COMMAND, FLAG_ACTIVE, RESULT_SIZE, CommandKind
-from openspot.engine.event_render import NANOSECONDS_PER_MS
+from openspot.kit.clock import NANOSECONDS_PER_MS
 
 REVOKE_TOKEN = 201
 """A command of this module alone: a session's token is void from here on. Note: (token id, its expiry in ms). The
