@@ -140,11 +140,13 @@ async def measure(platform: ChildPlatform, bare_port: int, seconds: float, round
     await await_listening(settings.host, bare_port)
     await load(settings.host, settings.rest_port, streams(tokens, 99), 2)
     await load(settings.host, bare_port, streams(tokens, 99), 2)
-    before = cpu_seconds(pids)
+    used = dict.fromkeys(pids, 0.0)
     for number in range(rounds):
         bare.append(await load(settings.host, bare_port, streams(tokens, number), seconds))
+        before = cpu_seconds(pids)
         ours.append(await load(settings.host, settings.rest_port, streams(tokens, number), seconds))
-    used = {name: value - before[name] for name, value in cpu_seconds(pids).items()}
+        for name, value in cpu_seconds(pids).items():
+            used[name] += value - before[name]
     bare_rate = describe("bare edge", bare)
     rate = describe("OpenSpot", ours)
     print(f"ratio        {rate / bare_rate:.2f}")
