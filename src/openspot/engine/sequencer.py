@@ -31,7 +31,7 @@ log = get_logger("sequencer")
 
 GATHER_S = 0.003
 GATHER_RATE_MIN = 3500.0
-"""Calls a second beyond which commits are held back for more of them; one caller at a time never comes near."""
+"""Commands a second beyond which commits that several callers share are held back for more of them."""
 _RATE_WEIGHT = 0.1
 _RATE_SPAN_MIN_S = 0.0001
 
@@ -107,8 +107,9 @@ class Sequencer:
         self._commit_scheduled = False
         self._commit_started = time.monotonic()
         self._arrived = 0
-        # Submissions a second, smoothed.
+        # Commands a second, smoothed.
         self._rate = 0.0
+        self._was_shared = False
         self._commits: queue.SimpleQueue[_Batch | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._commit_on, name="journal", daemon=True)
         self._thread.start()
@@ -150,7 +151,7 @@ class Sequencer:
         future: asyncio.Future[Outcome] = self._loop.create_future()
         self._waiting.append(_Submission(commands, notes, future))
         self._waiting_count += len(notes)
-        self._arrived += 1
+        self._arrived += len(notes)
         if self._in_flight is None and not self._commit_scheduled:
             self._commit_scheduled = True
             # Not at once: what else arrives in this turn of the loop joins the commit.
@@ -184,10 +185,11 @@ class Sequencer:
     def _gathering_s(self) -> float:
         """How long the next commit should wait for more to join; not positive: not at all.
 
-        A commit costs about as much processor time as a call. When calls come so fast that more of them can
-        share it, it begins GATHER_S after the one before.
+        A commit costs about as much processor time as a call. When commands come fast and from several callers, so
+        that more of them can share it, it begins GATHER_S after the one before. A caller that is alone would only
+        wait for itself.
         """
-        if self._rate <= GATHER_RATE_MIN or self._waiting_count >= self._batch_max:
+        if not self._was_shared or self._rate <= GATHER_RATE_MIN or self._waiting_count >= self._batch_max:
             return 0.0
         return self._commit_started + GATHER_S - time.monotonic()
 
@@ -199,6 +201,7 @@ class Sequencer:
         arrival_rate = self._arrived / max(now - self._commit_started, _RATE_SPAN_MIN_S)
         self._rate += (arrival_rate - self._rate) * _RATE_WEIGHT
         self._commit_started, self._arrived = now, 0
+        self._was_shared = len(self._waiting) > 1
         submissions: list[_Submission] = []
         notes: list[Note] = []
         # A submission beyond the bound goes alone: it is one commit by its caller's wish.
