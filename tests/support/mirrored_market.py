@@ -68,9 +68,7 @@ class MirroredMarket:
             await self.place("sell", "100", "0.1", "carol")
             cancelled = await self.place("buy", "90", "1", "carol")
             assert (await self.engine.cancel(cancelled, "carol")).result_code == "SUCCESS"
-            assert (
-                await self.engine.place("buy", "150", "1000", "bob", metadata=METADATA)
-            ).result_code == "RISK_NSF"
+            assert (await self.engine.place("buy", "150", "1000", "bob", metadata=METADATA)).result_code == "RISK_NSF"
 
     async def administrator(self) -> AdminClient:
         """A session of the engine's administrator."""

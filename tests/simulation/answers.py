@@ -1,0 +1,106 @@
+"""The judge of answers: what traders and custody were told, against what really happened."""
+
+import json
+from collections import Counter
+
+from openspot.contracts.messages import OrderRecord
+from tests.simulation.auditor import Messages, units
+from tests.simulation.clients import Told
+from tests.simulation.history import History, MoneyMove
+
+_COMPLETED = "custody.withdrawal.completed"
+_RESERVED, _FAILED = "custody.withdrawal.reserved", "custody.withdrawal.failed"
+
+
+class AnswerAuditor:
+    """Looks at answers; `findings` says what is wrong."""
+
+    def __init__(self, history: History, told: Told) -> None:
+        self._history = history
+        self._told = told
+        self.findings: list[str] = []
+
+    def _demand(self, holds: bool, finding: str) -> None:
+        if not holds:
+            self.findings.append(finding)
+
+    def look_at_orders(self) -> None:
+        """What was acknowledged is there as it was told; what was refused is not there."""
+        history, told = self._history, self._told
+        for order_id, records in told.accepted.items():
+            order = history.orders.get(order_id)
+            if order is None:
+                self.findings.append(f"order {order_id} was acknowledged and is lost")
+                continue
+            scale, answered = order.market.quantity_scale, order.answered
+            real = (answered.status, answered.filled, answered.remaining, answered.fee)
+            for record in records:
+                amounts = units(record.filled_quantity, scale), units(record.remaining_quantity, scale)
+                # The engine's answer does not tell a rest that STP took away from a cancelled one.
+                decremented = answered.status == "filled" and answered.filled < order.quantity
+                status = "filled" if decremented and record.status == "cancelled" else record.status
+                shown = (status, *amounts, units(record.fee))
+                self._demand(shown == real, f"order {order_id} was answered as {shown}, and stood as {real}")
+            self._demand(len(records) == 1, f"order {order_id} was acknowledged {len(records)} times")
+        for order_id, reason in told.refused.items():
+            order = history.orders.get(order_id)
+            if order is not None:
+                refusal = f"order {order_id} was refused ({reason})"
+                self._demand(order.final.status == "rejected", f"{refusal} and stands: {order.final}")
+                self._demand(order.final.reason == reason, f"{refusal} for another reason than {order.final.reason}")
+        for order_id, order in history.orders.items():
+            self._demand(order_id in told.asked, f"order {order_id} was never asked for")
+            if order_id in told.asked:
+                self._demand(order.user == told.asked[order_id].user_id, f"order {order_id} is {order.user}'s")
+            if order.final.status == "rejected":
+                self._demand(order_id not in told.accepted, f"rejected order {order_id} was acknowledged")
+
+    def look_at_cancels(self) -> None:
+        """Who was told that an order is cancelled, has it cancelled; nobody reaches another's order."""
+        told = self._told
+        for order_id, record in told.cancelled.items():
+            order = self._history.orders.get(order_id)
+            is_cancelled = order is not None and order.final.status == "cancelled"
+            self._demand(is_cancelled, f"order {order_id} was told as cancelled and is not")
+            self._demand(record.status == "cancelled", f"order {order_id} was cancelled and told as {record.status}")
+        for order_id in told.foreign:
+            self.findings.append(f"a stranger reached order {order_id}")
+        for record in told.seen:
+            self._look_at_seen(record)
+
+    def _look_at_seen(self, record: OrderRecord) -> None:
+        order = self._history.orders.get(record.order_id)
+        if order is None:
+            # Asked for, and refused or not yet decided when it was looked at.
+            harmless = record.status in ("pending", "rejected") and record.order_id in self._told.asked
+            self._demand(harmless, f"order {record.order_id} was seen as {record.status}, and is not in the engine")
+            return
+        statuses = {"pending", *(state.status for state in order.states)}
+        self._demand(record.status in statuses, f"order {order.order_id} was seen as {record.status}")
+        filled = units(record.filled_quantity, order.market.quantity_scale)
+        self._demand(filled <= order.final.filled, f"order {order.order_id} was seen with too many fills")
+
+    def look_at_custody(self, messages: Messages) -> None:
+        """Each deposit once; each withdrawal held once if that was said, and then gone or free, once."""
+        moves: dict[tuple[str, str], list[MoneyMove]] = {}
+        for move in self._history.moves:
+            moves.setdefault((move.kind, move.reference), []).append(move)
+        for kind, reference in [key for key, found in moves.items() if len(found) > 1]:
+            self.findings.append(f"{kind} for {reference} was done more than once")
+        for tx_hash in self._told.deposits:
+            self._demand(("DEPOSIT", tx_hash) in moves, f"deposit {tx_hash} is not in the engine")
+        said: dict[str, Counter[str]] = {}
+        for subject, message_id, payload in messages:
+            # What the router says, not custody's own outcome.
+            if subject == _RESERVED or (subject == _FAILED and not message_id.startswith("custody-")):
+                said.setdefault(json.loads(payload)["withdrawalId"], Counter())[subject] += 1
+        for withdrawal_id in self._told.withdrawals:
+            answers = said.get(withdrawal_id, Counter())
+            outcome = self._told.outcomes.get(withdrawal_id)
+            # A refused request that custody repeats is looked at anew: then both is said, and the newer counts.
+            self._demand(bool(answers), f"withdrawal {withdrawal_id} was not answered")
+            held = ("RESERVE", withdrawal_id) in moves
+            self._demand(held == (_RESERVED in answers), f"withdrawal {withdrawal_id}: held {held}, told {answers}")
+            done = {kind for kind in ("COMMIT", "RELEASE") if (kind, withdrawal_id) in moves}
+            right = set() if outcome is None else {"COMMIT" if outcome == _COMPLETED else "RELEASE"}
+            self._demand(done == right, f"withdrawal {withdrawal_id}: {outcome}, and the engine did {done}")

@@ -1,0 +1,268 @@
+"""The judge: compares what really happened (history.py) with everything that the platform shows.
+
+It believes no service. What it is given is read as plain data: rows, entries, messages as JSON, answers to clients.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from decimal import Context, Decimal
+from typing import Any
+
+from tests.simulation.clients import Told
+from tests.simulation.history import HOUSE, ONE, History, Market, State, TradeHistory
+from tests.simulation.ledger import LedgerTables
+from tests.simulation.rows import Rows
+
+EPOCH = "sim"
+EXTERNAL = "house:external"
+_EXACT = Context(prec=80)
+
+Messages = Iterable[tuple[str, str, bytes]]
+"""(subject, message id, payload) of each message of a stream."""
+
+
+def units(value: str | Decimal | None, scale: int = ONE) -> int:
+    """A decimal as an integer at `scale`; it must come out even."""
+    scaled = _EXACT.multiply(Decimal(value or 0), Decimal(scale))
+    assert scaled == int(scaled), f"{value} has more places than {scale}"
+    return int(scaled)
+
+
+class Auditor:
+    """Looks at one thing after the other; `findings` says what is wrong."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.findings: list[str] = []
+
+    def _expect(self, what: str, shown: object, real: object) -> None:
+        if shown != real:
+            self.findings.append(f"{what}: {shown!r} is shown, {real!r} is right")
+
+    # The ledger
+
+    def look_at_ledger(self, tables: LedgerTables, told: Told) -> None:
+        """Balances, entries, and that every asset sums to zero."""
+        history = self.history
+        shown = {account: state.available + state.locked for account, state in tables.accounts.items()}
+        outside: Counter[str] = Counter()
+        for (_, asset), amount in history.totals.items():
+            outside[asset] -= amount
+        real = dict(history.totals) | {(EXTERNAL, asset): amount for asset, amount in outside.items()}
+        for account in sorted(shown.keys() | real.keys()):
+            self._expect(f"ledger account {account}", shown.get(account, 0), real.get(account, 0))
+        entries: Counter[tuple[str, str]] = Counter()
+        last: dict[tuple[str, str], int] = {}
+        for entry in tables.entries.values():
+            entries[entry.leg.account] += entry.leg.amount
+            last[entry.leg.account] = entry.balance
+        for account, total in shown.items():
+            self._expect(f"sum of the entries of {account}", entries[account], total)
+            self._expect(f"balance of the newest entry of {account}", last.get(account, 0), total)
+        for asset in {asset for _, asset in shown}:
+            self._expect(f"sum of {asset}", sum(total for account, total in shown.items() if account[1] == asset), 0)
+        self._look_at_entries(tables, told)
+        self._expect("trades that the ledger refused", [trade.trade_id for trade in tables.rejected], [])
+
+    def _look_at_entries(self, tables: LedgerTables, told: Told) -> None:
+        real: dict[str, tuple[str, str, int]] = {}
+        for trade in self.history.trades:
+            real |= _legs(trade)
+        for move in self.history.moves:
+            if move.kind in ("DEPOSIT", "COMMIT"):
+                amount = move.amount
+                # A COMMIT names its reservation by the reference alone, as every command of the custody bridge.
+                real[move.reference] = (move.user, move.asset, amount)
+                real[f"{move.reference}:contra"] = (EXTERNAL, move.asset, -amount)
+        for key in sorted(tables.entries.keys() | real.keys()):
+            entry = tables.entries.get(key)
+            shown = None if entry is None else (*entry.leg.account, entry.leg.amount)
+            self._expect(f"ledger entry {key}", shown, real.get(key))
+        for tx_hash, deposit in told.deposits.items():
+            credited = (deposit.user_id, deposit.asset, units(deposit.amount))
+            self._expect(f"deposit {tx_hash}", real.get(tx_hash), credited)
+
+    # Rows
+
+    def look_at_rows(self, rows: Rows, told: Told) -> None:
+        """Order and trade rows."""
+        for fault in rows.faults:
+            self.findings.append(fault)
+        for order_id, order in self.history.orders.items():
+            row = rows.orders.get(order_id)
+            if row is None:
+                self.findings.append(f"order {order_id} has no row")
+                continue
+            shown = (row.internal_id, row.user_id, row.symbol, row.side, row.status.value, row.reject_reason or "")
+            final = order.final
+            reason = final.reason if final.status == "rejected" else ""
+            real = (order.internal_id, order.user, order.market.symbol, order.side, final.status, reason)
+            self._expect(f"row of order {order_id}", shown, real)
+            scale = order.market.quantity_scale
+            amounts = (
+                units(row.quantity, scale),
+                units(row.filled_quantity, scale),
+                units(row.remaining_quantity, scale),
+                units(row.filled_notional),
+                units(row.fee),
+            )
+            expected = (order.quantity, final.filled, final.remaining, final.notional, final.fee)
+            self._expect(f"figures of the row of order {order_id}", amounts, expected)
+        for order_id, row in rows.orders.items():
+            if order_id not in self.history.orders:
+                self._expect(f"row of order {order_id}, which the engine never held", row.status.value, "rejected")
+                self._expect(f"order {order_id} asked for", order_id in told.asked, True)
+        self._look_at_trade_rows(rows)
+
+    def _look_at_trade_rows(self, rows: Rows) -> None:
+        real = {f"{EPOCH}-{trade.sequence}": trade for trade in self.history.trades}
+        self._expect("ids of trade rows", sorted(rows.trades), sorted(real))
+        for trade_id, row in rows.trades.items():
+            if trade_id in real:
+                trade, market = real[trade_id], real[trade_id].market
+                shown = (
+                    row.symbol,
+                    units(row.price, market.price_scale),
+                    units(row.quantity, market.quantity_scale),
+                    row.taker_side,
+                    (row.taker_order_id, row.maker_order_id),
+                    (row.buyer_id, row.seller_id),
+                    (units(row.taker_fee), units(row.maker_fee), row.fee_currency),
+                )
+                self._expect(f"row of trade {trade_id}", shown, _trade_figures(trade))
+
+    # What is published
+
+    def look_at_order_events(self, messages: Messages, told: Told) -> None:
+        """Every order event once by its id, of each order in the order of its states, and none too many."""
+        heard: dict[str, list[tuple[Any, ...]]] = {}
+        for subject, _, event in self._without_repeats(messages):
+            order = event["order"]
+            order_id = order["orderId"]
+            self._expect(f"subject of an event of {order_id}", subject, f"orders.{event['event']}.{order['userId']}")
+            if event["sequence"] == 0:
+                # A refusal before the engine.
+                stands = order_id in self.history.orders
+                self._expect(f"order {order_id}, told as refused, in the engine", stands, False)
+                self._expect(f"order {order_id} asked for", order_id in told.asked, True)
+            elif order_id not in self.history.orders:
+                self.findings.append(f"an event of order {order_id}, which the engine never had")
+            else:
+                heard.setdefault(order_id, []).append(_heard(event, self.history.orders[order_id].market))
+        for order_id, order in self.history.orders.items():
+            real = [_real(state) for state in order.heard]
+            self._expect(f"events of order {order_id}", heard.get(order_id, []), real)
+
+    def look_at_trade_events(self, messages: Messages) -> None:
+        """`trades.executed` once for each trade, in their order; each side's form likewise."""
+        shown, sides = [], Counter[tuple[str, str, int]]()
+        for subject, _, trade in self._without_repeats(messages):
+            if subject != "trades.executed":
+                sides[subject, trade["liquidity"], trade["sequence"]] += 1
+                continue
+            market = next(real.market for real in self.history.trades if real.market.symbol == trade["symbol"])
+            fees = trade["fees"]
+            shown.append(
+                (
+                    trade["id"],
+                    trade["symbol"],
+                    units(trade["price"], market.price_scale),
+                    units(trade["qty"], market.quantity_scale),
+                    (trade["buyerId"], trade["sellerId"]),
+                    (units(fees["buyer"]["amount"]), units(fees["seller"]["amount"])),
+                )
+            )
+        real = [_executed(trade) for trade in self.history.trades]
+        self._expect("trades.executed", shown, real)
+        expected = Counter(
+            (f"trades.executed.{trade.market.symbol}", role, trade.sequence)
+            for trade in self.history.trades
+            for role in ("taker", "maker")
+        )
+        self._expect("trades.executed.<SYMBOL>", sides, expected)
+
+    def look_at_balance_events(self, messages: Messages, tables: LedgerTables) -> None:
+        """Of each user's account the newest event tells how it stands."""
+        newest: dict[tuple[str, str], dict[str, Any]] = {}
+        for _, _, payload in messages:
+            event = json.loads(payload)
+            account = event["userId"], event["asset"]
+            if account not in newest or event["version"] >= newest[account]["version"]:
+                newest[account] = event
+        for account, state in tables.accounts.items():
+            if account[0] not in (HOUSE, EXTERNAL):
+                event = newest.get(account, {})
+                self._expect(f"newest balance event of {account}", units(event.get("available")), state.available)
+
+    def _without_repeats(self, messages: Messages) -> list[tuple[str, str, Any]]:
+        """The messages without later ones of the same id, which must say the same."""
+        first: dict[str, tuple[str, bytes]] = {}
+        for subject, message_id, payload in messages:
+            known = first.setdefault(message_id, (subject, payload))
+            self._expect(f"a repeat of message {message_id}", (subject, payload), known)
+        return [(subject, message_id, json.loads(payload)) for message_id, (subject, payload) in first.items()]
+
+
+def _legs(trade: TradeHistory) -> dict[str, tuple[str, str, int]]:
+    """Double entries of a trade: what each account gives and gets (Document A 2.4, design section 10)."""
+    buyer_fee, seller_fee = _fees(trade)
+    buyer, seller = trade.buyer.user, trade.seller.user
+    base, quote = trade.market.base, trade.market.quote
+    legs = {
+        "buyer-quote": (buyer, quote, -trade.notional),
+        "buyer-base": (buyer, base, trade.base_amount),
+        "seller-base": (seller, base, -trade.base_amount),
+        "seller-quote": (seller, quote, trade.notional),
+        "buyer-fee": (buyer, quote, -buyer_fee),
+        "seller-fee": (seller, quote, -seller_fee),
+        "house-buyer-fee": (HOUSE, quote, buyer_fee),
+        "house-seller-fee": (HOUSE, quote, seller_fee),
+    }
+    return {f"{EPOCH}-{trade.sequence}:{name}": leg for name, leg in legs.items()}
+
+
+def _fees(trade: TradeHistory) -> tuple[int, int]:
+    """(the buyer's fee, the seller's)."""
+    fees = trade.taker_fee, trade.maker_fee
+    return fees if trade.taker.side == "buy" else (fees[1], fees[0])
+
+
+def _trade_figures(trade: TradeHistory) -> tuple[Any, ...]:
+    return (
+        trade.market.symbol,
+        trade.price,
+        trade.quantity,
+        trade.taker.side,
+        (trade.taker.order_id, trade.maker.order_id),
+        (trade.buyer.user, trade.seller.user),
+        (trade.taker_fee, trade.maker_fee, trade.market.quote),
+    )
+
+
+def _executed(trade: TradeHistory) -> tuple[Any, ...]:
+    return (
+        f"{EPOCH}-{trade.sequence}",
+        trade.market.symbol,
+        trade.price,
+        trade.quantity,
+        (trade.buyer.user, trade.seller.user),
+        _fees(trade),
+    )
+
+
+def _heard(event: dict[str, Any], market: Market) -> tuple[Any, ...]:
+    order = event["order"]
+    scale = market.quantity_scale
+    return (
+        event["event"],
+        event["sequence"],
+        order["status"],
+        units(order["filledQuantity"], scale),
+        units(order["remainingQuantity"], scale),
+        units(order["fee"]),
+    )
+
+
+def _real(state: State) -> tuple[Any, ...]:
+    return (state.event, state.sequence, state.status, state.filled, state.remaining, state.fee)

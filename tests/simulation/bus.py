@@ -1,0 +1,255 @@
+"""The bus of the simulation: what a NATS server keeps, and a process's connection to it, with the methods of `Bus`.
+
+Streams never lose what they have taken. Everything else is lost now and then: a request or its answer, a publish or
+its acknowledgement, a consumer's acknowledgement. A repeat of a message id is dropped within the duplicate window,
+which ends at any moment. Durable consumers deliver at least once: late, out of order, several times, to any process.
+"""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from openspot.contracts.streams import STREAMS, StreamDefinition
+from openspot.kit.bus import Outgoing, PublishError, encode
+from openspot.kit.bus_connection import BusUnavailableError
+from tests.simulation.key_value import Bucket
+from tests.simulation.process import Place, Process, Weather
+
+REACH = 12
+"""How far ahead of its oldest unacknowledged message a consumer is handed others."""
+BATCH_MAX = 8
+REQUEST_TIMEOUT_S = 5.0
+LOSS = 0.01
+"""How probable it is that a message is lost."""
+
+
+class StoredMessage(NamedTuple):
+    """A message as a stream keeps it."""
+
+    subject: str
+    message_id: str
+    payload: bytes
+
+
+class Stream:
+    """A stream."""
+
+    def __init__(self, definition: StreamDefinition) -> None:
+        self.definition = definition
+        self.messages: list[StoredMessage] = []
+        self._window: set[str] = set()
+
+    def store(self, subject: str, message_id: str, payload: bytes) -> bool:
+        """Take a message, unless its id was taken within the window; whether it is a new one."""
+        if message_id in self._window:
+            return False
+        self._window.add(message_id)
+        self.messages.append(StoredMessage(subject, message_id, payload))
+        return True
+
+    def end_window(self) -> None:
+        """Forget the message ids: from now on their repeats are messages of their own."""
+        self._window.clear()
+
+
+class Listener(NamedTuple):
+    """A process that provides, follows or consumes a subject."""
+
+    process: Process
+    decode: Callable[[bytes], Any]
+    handle: Callable[..., Awaitable[Any]]
+
+
+class Consumer:
+    """A durable consumer of one subject of a stream."""
+
+    def __init__(self, stream: Stream, subject: str) -> None:
+        self.stream = stream
+        self.subject = subject
+        self.listeners: list[Listener] = []
+        self._busy: set[str] = set()
+        self._looked_at = 0
+        self._unacknowledged: list[int] = []
+
+    @property
+    def places(self) -> list[int]:
+        """The places of the messages that are not acknowledged, oldest first."""
+        messages = self.stream.messages
+        for place in range(self._looked_at, len(messages)):
+            if messages[place].subject == self.subject:
+                self._unacknowledged.append(place)
+        self._looked_at = len(messages)
+        return self._unacknowledged
+
+    def deliver(self, weather: Weather, count: int) -> None:
+        """Hand some messages to a process that has nothing in hand."""
+        chance = weather.chance
+        free = [listener for listener in self.listeners if listener.process.name not in self._busy]
+        reachable = self.places[: max(REACH, count)]
+        if not free or not reachable:
+            return
+        places = chance.sample(reachable, min(count, len(reachable)))
+        if weather.strikes(0.2):
+            places.append(chance.choice(places))
+        listener = chance.choice(free)
+        listener.process.start(self._hand_over(listener, places, weather))
+
+    async def _hand_over(self, listener: Listener, places: list[int], weather: Weather) -> None:
+        self._busy.add(listener.process.name)
+        try:
+            await listener.process.io(Place.REQUEST)
+            events = [listener.decode(self.stream.messages[place].payload) for place in places]
+            try:
+                failed = await listener.handle(events) or ()
+            except Exception:
+                return
+            await listener.process.io(Place.REQUEST)
+            for index, place in enumerate(places):
+                if index not in failed and place in self._unacknowledged and not weather.strikes(0.1):
+                    self._unacknowledged.remove(place)
+        finally:
+            self._busy.discard(listener.process.name)
+
+
+class BusServer:
+    """What all processes share."""
+
+    def __init__(self, weather: Weather) -> None:
+        self.weather = weather
+        self.streams = {definition.name: Stream(definition) for definition in STREAMS}
+        self.consumers: dict[str, Consumer] = {}
+        self.buckets: dict[str, Bucket] = {}
+        self._providers: dict[str, list[Listener]] = {}
+        self._followers: dict[str, list[Listener]] = {}
+
+    def store(self, subject: str, message_id: str, payload: bytes) -> None:
+        """Take a message of a stream; who follows its subject at this moment gets it."""
+        is_new = self.streams[_stream_name(subject)].store(subject, message_id, payload)
+        for process, decode, handle in self._followers.get(subject, ()) if is_new else ():
+            if process.is_alive and not self.weather.strikes(0.05):
+                process.start(handle(subject, decode(payload)))  # type: ignore[arg-type]
+
+    def provide(self, subject: str, listener: Listener) -> None:
+        """Have a process answer requests, besides those that do already."""
+        self._providers.setdefault(subject, []).append(listener)
+
+    def follow(self, subject: str, listener: Listener) -> None:
+        """Have a process get every message of a subject from now on."""
+        self._followers.setdefault(subject, []).append(listener)
+
+    def provider(self, subject: str) -> Listener:
+        """One of those that answer. Raises BusUnavailableError if there is none."""
+        there = [listener for listener in self._providers.get(subject, ()) if listener.process.is_alive]
+        if not there:
+            raise BusUnavailableError(f"no provider of {subject}")
+        return self.weather.chance.choice(there)
+
+    def disconnect(self, process: Process) -> None:
+        """Forget a process that is gone."""
+        for listeners in (*self._providers.values(), *self._followers.values()):
+            listeners[:] = [listener for listener in listeners if listener.process is not process]
+        for consumer in self.consumers.values():
+            consumer.listeners = [listener for listener in consumer.listeners if listener.process is not process]
+
+
+class SimulatedBus:
+    """One process's connection."""
+
+    is_connected = True
+
+    def __init__(self, server: BusServer, process: Process) -> None:
+        self._server = server
+        self._process = process
+
+    async def request(
+        self, subject: str, message: msgspec.Struct, reply_type: type[Any], timeout_s: float | None = None
+    ) -> Any:
+        """Ask any one of the providers. Raises BusUnavailableError."""
+        weather = self._server.weather
+        reply: asyncio.Future[bytes] = weather.loop.create_future()
+
+        async def answer(provider: Listener) -> None:
+            handled = encode(await provider.handle(provider.decode(encode(message))))
+            await provider.process.io(Place.REQUEST)
+            if not reply.done() and not weather.strikes(LOSS):
+                reply.set_result(handled)
+
+        def arrive() -> None:
+            provider = self._server.provider(subject)
+            if not weather.strikes(LOSS):
+                provider.process.start(answer(provider))
+
+        try:
+            async with asyncio.timeout(timeout_s or REQUEST_TIMEOUT_S):
+                await self._process.act(Place.REQUEST, arrive)
+                payload = await reply
+        except TimeoutError as error:
+            raise BusUnavailableError(f"no answer to {subject}") from error
+        return msgspec.json.decode(payload, type=reply_type)
+
+    async def serve(
+        self, subject: str, queue: str, request_type: type[Any], handler: Callable[..., Any], refusal: object
+    ) -> None:
+        """Provide `subject`."""
+        self._server.provide(subject, Listener(self._process, _decoder(cast(Hashable, request_type)), handler))
+
+    async def subscribe(self, subject: str, event_type: type[Any], handler: Callable[..., Any]) -> None:
+        """Follow `subject` from now on."""
+        self._server.follow(subject, Listener(self._process, _decoder(cast(Hashable, event_type)), handler))
+
+    async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
+        """Publish one event of a stream. Raises PublishError."""
+        await self.publish_many([Outgoing(subject, encode(message), message_id)])
+
+    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+        """Publish in order. Raises PublishError if the connection or an acknowledgement is lost on the way."""
+        weather = self._server.weather
+        for event in events:
+            if weather.strikes(LOSS / 4):
+                raise PublishError("the connection was lost")
+            store = functools.partial(self._server.store, event.subject, event.message_id, event.payload)
+            await self._process.act(Place.PUBLISH, store)
+        if weather.strikes(2 * LOSS):
+            raise PublishError("no acknowledgement in time")
+
+    async def announce(self, subject: str, message: msgspec.Struct) -> None:
+        """News that nobody here follows."""
+
+    async def consume(
+        self,
+        stream: StreamDefinition,
+        subject: str,
+        durable: str,
+        event_type: type[Any],
+        handler: Callable[[list[Any]], Awaitable[Collection[int] | None]],
+        *,
+        stop: asyncio.Event,
+        **_: object,
+    ) -> None:
+        """Consume until `stop` is set; the simulation says when something is delivered."""
+        consumer = self._server.consumers.get(durable)
+        if consumer is None:
+            consumer = self._server.consumers[durable] = Consumer(self._server.streams[stream.name], subject)
+        consumer.listeners.append(Listener(self._process, _decoder(cast(Hashable, event_type)), handler))
+        await stop.wait()
+
+    async def key_value(self, bucket: str, ttl_s: float | None = None) -> Any:
+        """The bucket of that name, as this process reaches it."""
+        found = self._server.buckets.setdefault(bucket, Bucket(self._server.weather.loop.time, ttl_s))
+        return found.reached_by(self._process)
+
+
+@functools.cache
+def _decoder(message_type: Any) -> Callable[[bytes], Any]:
+    return msgspec.json.Decoder(message_type).decode
+
+
+@functools.cache
+def _stream_name(subject: str) -> str:
+    return next(
+        definition.name for definition in STREAMS if any(fnmatchcase(subject, form) for form in definition.subjects)
+    )

@@ -1,0 +1,226 @@
+"""The clients of the simulation: traders and custody, and what each of them was told.
+
+Traders ask over the bus like the REST edge. One that was not answered asks again with the same order id now and then.
+"""
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import (
+    CancelOrder,
+    CancelOrderReply,
+    DepositConfirmed,
+    GetOrder,
+    GetOrderReply,
+    OrderRecord,
+    OrderRequest,
+    SubmitOrder,
+    SubmitOrderReply,
+    WithdrawalOutcome,
+    WithdrawalRequested,
+)
+from openspot.kit.bus import encode
+from openspot.kit.bus_connection import BusUnavailableError
+from tests.simulation.bus import BusServer, SimulatedBus
+from tests.simulation.process import Process
+
+USERS = ("ann", "bob", "cem", "dua")
+STRANGER = "eve"
+TOO_MUCH = "90"
+"""More of any asset than anybody has."""
+_SYMBOLS = ("BTC-USD", "BTC-USD", "BTC-USD", "ETH-USD")
+
+
+@dataclass(slots=True)
+class Told:
+    """What the clients asked for and were told."""
+
+    asked: dict[str, SubmitOrder] = field(default_factory=dict)
+    accepted: dict[str, list[OrderRecord]] = field(default_factory=dict)
+    """Order id → the record of each answer that said: it stands."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Order id → why there is no such order."""
+    unknown: set[str] = field(default_factory=set)
+    repeated: set[str] = field(default_factory=set)
+    """Orders asked for more than once: a refusal then says nothing of the other attempts."""
+    cancelled: dict[str, OrderRecord] = field(default_factory=dict)
+    seen: list[OrderRecord] = field(default_factory=list)
+    """Orders as `orders.get` showed them."""
+    foreign: list[str] = field(default_factory=list)
+    """Orders that somebody else could see or cancel."""
+    deposits: dict[str, DepositConfirmed] = field(default_factory=dict)
+    withdrawals: dict[str, WithdrawalRequested] = field(default_factory=dict)
+    outcomes: dict[str, str] = field(default_factory=dict)
+    """Withdrawal id → the subject on which custody told how it ended."""
+
+
+class Traders:
+    """Places, cancels and looks at orders."""
+
+    def __init__(self, process: Process, server: BusServer, chance: random.Random, told: Told) -> None:
+        self._process = process
+        self._bus = SimulatedBus(server, process)
+        self._chance = chance
+        self._told = told
+        self.waiting = 0
+        """Requests that are not answered."""
+
+    def place(self) -> None:
+        """Place a new order, or one again of which nothing is known."""
+        chance, told = self._chance, self._told
+        # Only what the pre-trade check surely passes again: a refusal there would speak of an order that may stand.
+        unknown = sorted(order_id for order_id in told.unknown if _is_unobjectionable(told.asked[order_id].order))
+        if unknown and chance.random() < 0.3:
+            order_id = chance.choice(unknown)
+            told.repeated.add(order_id)
+        else:
+            order_id = f"o{len(told.asked) + 1}"
+            told.asked[order_id] = SubmitOrder(chance.choice(USERS), self._order(order_id))
+        self._process.start(self._place(told.asked[order_id]))
+
+    def _order(self, order_id: str) -> OrderRequest:
+        chance = self._chance
+        symbol, side = chance.choice(_SYMBOLS), chance.choice(("buy", "sell"))
+        quantity = str(chance.randint(2, 60) / 100)
+        kind = chance.random()
+        if kind < 0.1:
+            if side == "buy" and chance.random() < 0.5:
+                return OrderRequest(order_id, symbol, side, "market", quote_quantity=str(chance.randint(1, 50)))
+            return OrderRequest(order_id, symbol, side, "market", quantity=quantity)
+        if kind < 0.12:
+            return OrderRequest(order_id, symbol, side, "stop_limit", quantity=quantity, price="100")
+        price = f"{100 + chance.randint(-5, 5) / 4:.2f}"
+        if kind < 0.14:
+            quantity = TOO_MUCH
+        time_in_force = chance.choice(("gtc", "gtc", "gtc", "gtc", "ioc", "fok"))
+        return OrderRequest(
+            order_id,
+            symbol,
+            side,
+            "limit",
+            quantity,
+            price,
+            time_in_force=time_in_force,
+            client_order_id=f"c-{order_id}",
+        )
+
+    async def _place(self, asked: SubmitOrder) -> None:
+        told, order_id = self._told, asked.order.order_id
+        reply: SubmitOrderReply | None = await self._asked(subjects.ORDERS_SUBMIT, asked, SubmitOrderReply)
+        if reply is None or reply.status_unknown:
+            told.unknown.add(order_id)
+        elif reply.success:
+            assert reply.order is not None, "an accepted order is shown"
+            told.accepted.setdefault(order_id, []).append(reply.order)
+            told.unknown.discard(order_id)
+        elif order_id not in told.repeated:
+            told.refused[order_id] = reply.error or ""
+
+    def cancel(self) -> None:
+        """Cancel some order, most often one's own."""
+        asked = self._any_order()
+        if asked is not None:
+            user = asked.user_id if self._chance.random() < 0.9 else STRANGER
+            self._process.start(self._cancel(CancelOrder(user, asked.order.order_id, asked.order.symbol)))
+
+    def _any_order(self) -> SubmitOrder | None:
+        """A recent order, most often one that is known to stand."""
+        told, chance = self._told, self._chance
+        order_ids = list(told.accepted if told.accepted and chance.random() < 0.7 else told.asked)[-15:]
+        return told.asked[chance.choice(order_ids)] if order_ids else None
+
+    async def _cancel(self, asked: CancelOrder) -> None:
+        reply: CancelOrderReply | None = await self._asked(subjects.ORDERS_CANCEL, asked, CancelOrderReply)
+        if reply is None or not reply.success:
+            return
+        assert reply.order is not None, "a cancelled order is shown"
+        if asked.user_id == STRANGER:
+            self._told.foreign.append(asked.order_id)
+        self._told.cancelled[asked.order_id] = reply.order
+
+    def look(self) -> None:
+        """Ask how an order stands."""
+        asked = self._any_order()
+        if asked is not None:
+            user = asked.user_id if self._chance.random() < 0.9 else STRANGER
+            self._process.start(self._look(GetOrder(user, asked.order.order_id)))
+
+    async def _look(self, asked: GetOrder) -> None:
+        reply: GetOrderReply | None = await self._asked(subjects.ORDERS_GET, asked, GetOrderReply)
+        if reply is not None and reply.order is not None:
+            self._told.seen.append(reply.order)
+            if asked.user_id == STRANGER:
+                self._told.foreign.append(asked.order_id)
+
+    async def _asked(self, subject: str, message: Any, reply_type: type[Any]) -> Any:
+        self.waiting += 1
+        try:
+            return await self._bus.request(subject, message, reply_type)
+        except BusUnavailableError:
+            return None
+        finally:
+            self.waiting -= 1
+
+
+def _is_unobjectionable(order: OrderRequest) -> bool:
+    return order.type == "limit" and order.quantity != TOO_MUCH
+
+
+class Custody:
+    """Confirms deposits and carries withdrawals out. It tells the same thing several times."""
+
+    def __init__(self, server: BusServer, chance: random.Random, told: Told) -> None:
+        self._server = server
+        self._chance = chance
+        self._told = told
+        self._messages = 0
+        self._looked_at = 0
+        self._open: list[str] = []
+
+    def deposit(self, user: str, asset: str, amount: str) -> None:
+        """Confirm a new deposit."""
+        event = DepositConfirmed(f"tx-{len(self._told.deposits) + 1}", user, asset, amount)
+        self._told.deposits[event.tx_hash] = event
+        self._tell(subjects.CUSTODY_DEPOSIT_CONFIRMED, event)
+
+    def repeat(self) -> None:
+        """Tell of some deposit or withdrawal again."""
+        deposits, withdrawals = list(self._told.deposits.values()), list(self._told.withdrawals.values())
+        if withdrawals and self._chance.random() < 0.5:
+            self._tell(subjects.CUSTODY_WITHDRAWAL_REQUESTED, self._chance.choice(withdrawals))
+        else:
+            self._tell(subjects.CUSTODY_DEPOSIT_CONFIRMED, self._chance.choice(deposits))
+
+    def request_withdrawal(self) -> None:
+        """Ask the router to hold funds."""
+        number, chance = len(self._told.withdrawals) + 1, self._chance
+        user, asset = chance.choice(USERS), chance.choice(("USD", "BTC"))
+        amount = chance.choice(("1", "0.5", "7.25", "100000000"))
+        event = WithdrawalRequested(f"w-{number}", user, asset, amount)
+        self._told.withdrawals[event.withdrawal_id] = event
+        self._tell(subjects.CUSTODY_WITHDRAWAL_REQUESTED, event)
+
+    def carry_out(self) -> None:
+        """Send what is held, or give it up."""
+        messages = self._server.streams["CUSTODY"].messages
+        for message in messages[self._looked_at :]:
+            if message.subject == subjects.CUSTODY_WITHDRAWAL_RESERVED:
+                withdrawal_id = message.message_id.removesuffix("-reserved")
+                if withdrawal_id not in self._told.outcomes and withdrawal_id not in self._open:
+                    self._open.append(withdrawal_id)
+        self._looked_at = len(messages)
+        if self._open:
+            withdrawal = self._told.withdrawals[self._open.pop(0)]
+            subject = self._chance.choice((subjects.CUSTODY_WITHDRAWAL_COMPLETED, subjects.CUSTODY_WITHDRAWAL_FAILED))
+            self._told.outcomes[withdrawal.withdrawal_id] = subject
+            event = WithdrawalOutcome(
+                withdrawal.withdrawal_id, withdrawal.user_id, withdrawal.asset, withdrawal.amount, "by custody"
+            )
+            for _ in range(self._chance.randint(1, 2)):
+                self._tell(subject, event)
+
+    def _tell(self, subject: str, event: Any) -> None:
+        self._messages += 1
+        self._server.store(subject, f"custody-{self._messages}", encode(event))

@@ -1,0 +1,211 @@
+"""The engine of the simulation: real door, services, state machine, renderer and core, and a journal that survives.
+
+What is submitted waits for a commit. A kill before the commit loses it, a kill behind it loses only the answers, and
+the events are first made by the restart. A restart replays the journal, from zero or from a snapshot, with the next
+core in turn, and must come to the same state and to the same events, to the byte.
+"""
+
+import asyncio
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from openspot.domain.market import MarketConfiguration, load_markets
+from openspot.engine import metrics
+from openspot.engine.core.protocol import MatchingCore
+from openspot.engine.core.records import RESULT_SIZE
+from openspot.engine.core.selection import make_core
+from openspot.engine.directory import Note
+from openspot.engine.door import Door
+from openspot.engine.event_render import EventRenderer
+from openspot.engine.grpc_accounts import AccountService
+from openspot.engine.grpc_orders import OrderService
+from openspot.engine.seed import seed_commands
+from openspot.engine.sequencer import Outcome
+from openspot.engine.state_machine import Applied, StateMachine, placed_order_ids
+from tests.simulation.loop import VirtualLoop
+
+EPOCH = "sim"
+ASSETS = ("USD", "BTC", "ETH")
+SYMBOLS = ("BTC-USD", "ETH-USD")
+ORDERS_REMEMBERED = 1000
+FIRST_TIME_NS = 1_700_000_000_000_000_000
+
+
+class EngineGoneError(Exception):
+    """The engine died before it answered."""
+
+
+@functools.cache
+def configuration() -> MarketConfiguration:
+    """As many assets and markets as a short run can fill."""
+    whole = load_markets()
+    seeds = tuple(market for market in whole.seeds if market.symbol in SYMBOLS)
+    assets = {name: whole.assets[name] for name in ASSETS}
+    return MarketConfiguration({symbol: whole.limits[symbol] for symbol in SYMBOLS}, seeds, assets)
+
+
+def core_makers() -> list[Callable[[], MatchingCore]]:
+    """A maker for each core that is installed."""
+    names = ("rust", "reference") if make_core("auto").name == "rust" else ("reference",)
+    return [functools.partial(make_core, name) for name in names]
+
+
+class Committed(NamedTuple):
+    """A batch of the journal."""
+
+    commands: bytes
+    notes: list[Note]
+
+
+class _Submission(NamedTuple):
+    commands: bytes
+    notes: Sequence[Note]
+    future: asyncio.Future[Outcome]
+
+
+class _Snapshot(NamedTuple):
+    batches: int
+    core: bytes
+    rest: bytes
+
+
+class SimulatedEngine:
+    """An engine that is killed and comes back; its own sequencer, with the methods that the door and services use."""
+
+    def __init__(self, loop: VirtualLoop) -> None:
+        self._loop = loop
+        self._cores = itertools.cycle(core_makers())
+        self._snapshot: _Snapshot | None = None
+        self._waiting: list[_Submission] = []
+        self._state_hash = ""
+        self.is_up = True
+        self.settings = SimpleNamespace(engine_batch_max=4096)
+        self.journal = [Committed(*seed_commands(configuration(), FIRST_TIME_NS))]
+        self.records = b""
+        """Every event as the core emitted it."""
+        self.messages: list[bytes] = []
+        """Every event as its stream tells it; the one with sequence n at place n − 1."""
+        self.changed = asyncio.Event()
+        """Set when there are new events, or the engine has died."""
+        self.lives = 0
+        self._begin()
+        self._replay(0)
+
+    def _begin(self) -> None:
+        self.lives += 1
+        self.machine = StateMachine(next(self._cores)(), ORDERS_REMEMBERED)
+        self.sequencer = self
+        self._renderer = EventRenderer(self.machine.directory, EPOCH)
+        engine: Any = self
+        self.door = engine.door = Door(self.machine, engine)
+        self.orders = OrderService(engine)
+        self.accounts = AccountService(engine)
+
+    # What the door and the services ask of a sequencer
+
+    def now(self) -> int:
+        """The time in nanoseconds since 1970."""
+        return FIRST_TIME_NS + int(self._loop.time() * 1_000_000_000)
+
+    def admit(self, count: int) -> None:
+        """Room is always there."""
+
+    def submit(self, commands: bytes, notes: Sequence[Note]) -> asyncio.Future[Outcome]:
+        """Have commands wait for the next commit."""
+        future: asyncio.Future[Outcome] = self._loop.create_future()
+        self._waiting.append(_Submission(commands, notes, future))
+        return future
+
+    async def settle(self) -> None:
+        """Wait for all that was submitted so far."""
+        await self.submit(b"", ())
+
+    # Life and death
+
+    @property
+    def waits(self) -> bool:
+        """Whether something waits for a commit."""
+        return bool(self._waiting)
+
+    def commit(self) -> None:
+        """Make durable and apply what waits, and answer."""
+        submissions, batch = self._take_waiting()
+        self.journal.append(batch)
+        applied = self.machine.apply(*batch)
+        self._take_over(applied)
+        position = event_index = 0
+        for submission in submissions:
+            end = position + len(submission.notes) * RESULT_SIZE
+            results = applied.results[position:end]
+            if not submission.future.done():
+                submission.future.set_result(Outcome(results, applied, event_index))
+            event_index += metrics.event_count(results)
+            position = end
+
+    def _take_waiting(self) -> tuple[list[_Submission], Committed]:
+        submissions, self._waiting = self._waiting, []
+        commands = b"".join(submission.commands for submission in submissions)
+        return submissions, Committed(commands, [note for submission in submissions for note in submission.notes])
+
+    def take_snapshot(self) -> None:
+        """Keep the state of this moment, as a start may begin with it."""
+        pending = {order_id for submission in self._waiting for order_id in placed_order_ids(submission.commands)}
+        self._snapshot = _Snapshot(len(self.journal), *self.machine.snapshot(pending))
+
+    def kill(self, *, after_commit: bool = False) -> None:
+        """Die. With `after_commit` what waited is durable, and nobody has heard of it."""
+        submissions, batch = self._take_waiting()
+        self._state_hash = self.machine.core.state_hash()
+        if after_commit and batch.notes:
+            self.journal.append(batch)
+            self._state_hash = ""
+        self.is_up = False
+        for submission in submissions:
+            if not submission.future.done():
+                submission.future.set_exception(EngineGoneError())
+        self._tell()
+
+    def forget_events(self) -> None:
+        """Count as unseen what the journal no longer has; only a journal that is not durable needs this."""
+        self._state_hash = ""
+        kept = SimulatedEngine(self._loop)
+        for commands, notes in self.journal[1:]:
+            kept.machine.register(commands, notes)
+            kept._take_over(kept.machine.apply(commands, notes))
+        self.messages, self.records = kept.messages, kept.records
+
+    def restart(self, *, from_zero: bool = False) -> None:
+        """Come back. Raises AssertionError if the past is another one then."""
+        self._begin()
+        first = 0
+        if self._snapshot is not None and not from_zero:
+            self.machine.restore(self._snapshot.core, self._snapshot.rest)
+            first = self._snapshot.batches
+        self._replay(first)
+        if self._state_hash:
+            assert self.machine.core.state_hash() == self._state_hash, "a replay came to another state"
+        self.is_up = True
+        self._tell()
+
+    def _replay(self, first: int) -> None:
+        for commands, notes in self.journal[first:]:
+            self.machine.register(commands, notes)
+            self._take_over(self.machine.apply(commands, notes))
+
+    def _take_over(self, applied: Applied) -> None:
+        batch = applied.events
+        messages = self._renderer.messages(batch)
+        place = batch.first_sequence - 1
+        known = self.messages[place : place + len(messages)]
+        assert messages[: len(known)] == known, "a replay told other events"
+        if len(known) < len(messages):
+            self.messages += messages[len(known) :]
+            self.records += batch.from_sequence(batch.first_sequence + len(known)).records
+            self._tell()
+
+    def _tell(self) -> None:
+        self.changed.set()
+        self.changed = asyncio.Event()

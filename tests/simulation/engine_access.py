@@ -1,0 +1,104 @@
+"""The engine as a router of the simulation reaches it: the real client and stream reader, without a network."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from openspot.contracts.engine_events import Hello
+from openspot.router.engine_client import EngineAmbiguousError, EngineClient, EngineUnreachableError
+from tests.simulation.engine import EPOCH, EngineGoneError, SimulatedEngine
+from tests.simulation.process import Place, Process, Weather
+
+FRAME_MAX = 20
+"""Events in one message of the stream."""
+
+
+class _Service:
+    """A gRPC service of whichever life of the engine there is when it is called."""
+
+    def __init__(self, engine: SimulatedEngine, name: str) -> None:
+        self._engine = engine
+        self._name = name
+
+    def __getattr__(self, method: str) -> Callable[[Any], Awaitable[Any]]:
+        return lambda request: getattr(getattr(self._engine, self._name), method)(request, None)
+
+
+class SimulatedEngineClient(EngineClient):
+    """The real client with another way to call."""
+
+    def __init__(self, engine: SimulatedEngine, process: Process, weather: Weather) -> None:
+        self._engine = engine
+        self._process = process
+        self._weather = weather
+        self._place_timeout_s = self._query_timeout_s = 2.0
+        self._orders = _Service(engine, "orders")
+        self._accounts = _Service(engine, "accounts")
+
+    async def _call(self, method: Callable[[Any], Awaitable[Any]], request: Any, timeout_s: float) -> Any:
+        await self._process.act(Place.ENGINE, lambda: None)
+        if not self._engine.is_up:
+            raise EngineUnreachableError("the matching engine is not reachable")
+        try:
+            async with asyncio.timeout(timeout_s):
+                answer = await method(request)
+                await self._process.act(Place.ENGINE, lambda: None)
+        except (EngineGoneError, TimeoutError) as error:
+            raise EngineAmbiguousError(repr(error)) from error
+        if self._weather.strikes(0.01):
+            raise EngineAmbiguousError("the answer was lost")
+        return answer
+
+
+class SimulatedSession:
+    """What an EngineStream asks of its HTTP session."""
+
+    def __init__(self, engine: SimulatedEngine, process: Process, weather: Weather) -> None:
+        self._parts = engine, process, weather
+
+    async def ws_connect(self, url: str, **_: object) -> "_Socket":
+        """Connect to `/ws/events`."""
+        engine, process, _weather = self._parts
+        await process.io(Place.ENGINE)
+        if not engine.is_up:
+            raise aiohttp.ClientConnectionError("no engine")
+        found = re.search(r"fromSeq=(\d+)", url)
+        assert found is not None, "a router asks for a sequence"
+        return _Socket(*self._parts, int(found[1]))
+
+
+class _Socket:
+    def __init__(self, engine: SimulatedEngine, process: Process, weather: Weather, from_sequence: int) -> None:
+        self._engine = engine
+        self._process = process
+        self._weather = weather
+        self._life = engine.lives
+        self._next = from_sequence
+        self._greeted = False
+
+    async def receive(self, _: float | None = None) -> aiohttp.WSMessage:
+        """The hello, then events as they come, until the engine dies or the connection is lost."""
+        await self._process.io(Place.ENGINE)
+        if not self._greeted:
+            self._greeted = True
+            return _text([msgspec.json.encode(Hello(EPOCH, 1, len(self._engine.messages)))])
+        while True:
+            if self._life != self._engine.lives or not self._engine.is_up or self._weather.strikes(0.01):
+                return aiohttp.WSMessage(aiohttp.WSMsgType.CLOSED, None, None)
+            count = 1 + self._weather.chance.randrange(FRAME_MAX)
+            messages = self._engine.messages[self._next - 1 : self._next - 1 + count]
+            if messages:
+                self._next += len(messages)
+                return _text(messages)
+            await self._engine.changed.wait()
+
+    async def close(self) -> None:
+        """Nothing is to be closed."""
+
+
+def _text(messages: list[bytes]) -> aiohttp.WSMessage:
+    return aiohttp.WSMessage(aiohttp.WSMsgType.TEXT, b"[" + b",".join(messages) + b"]", None)

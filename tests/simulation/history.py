@@ -1,0 +1,239 @@
+"""What really happened: read from the engine's journal and the raw events of its core, and from nothing else.
+
+Plain integer arithmetic, and no code of the services: amounts are at 18 places, quantities and prices in the symbol's
+own units. What the order of states must be, and which order events a client must see, is written here a second time,
+from the spec (Document A 2.2, 3.1).
+"""
+
+import functools
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import NamedTuple
+
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.records import Command, CommandKind, Event, EventType, decode_commands, decode_events
+from tests.simulation.engine import Committed
+
+ONE = 10**18
+HOUSE = "house:fees"
+_IMMEDIATE = (2, 3, 4)
+_FEE_ACCOUNT = 1
+
+
+class Market(NamedTuple):
+    """A symbol's scales and assets."""
+
+    symbol: str
+    base: str
+    quote: str
+    quantity_scale: int
+    price_scale: int
+
+
+class State(NamedTuple):
+    """An order behind one event. `event` is what a client hears of it, empty if nothing."""
+
+    event: str
+    sequence: int
+    command: int
+    status: str
+    price: int
+    filled: int
+    remaining: int
+    notional: int
+    fee: int
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class OrderHistory:
+    """An order and all its states."""
+
+    order_id: str
+    internal_id: int
+    user: str
+    market: Market
+    side: str
+    quantity: int
+    is_immediate: bool
+    place_command: int
+    states: list[State] = field(default_factory=list)
+
+    @property
+    def final(self) -> State:
+        """How it stands at the end."""
+        return self.states[-1]
+
+    @property
+    def answered(self) -> State:
+        """How it stood when it had been placed."""
+        return [state for state in self.states if state.command == self.place_command][-1]
+
+    @property
+    def heard(self) -> list[State]:
+        """What clients hear, in order."""
+        return [state for state in self.states if state.event]
+
+
+class TradeHistory(NamedTuple):
+    """A fill. Amounts are at 18 places."""
+
+    sequence: int
+    market: Market
+    price: int
+    quantity: int
+    taker: OrderHistory
+    maker: OrderHistory
+    taker_fee: int
+    maker_fee: int
+    notional: int
+    base_amount: int
+
+    @property
+    def buyer(self) -> OrderHistory:
+        """The order that bought."""
+        return self.taker if self.taker.side == "buy" else self.maker
+
+    @property
+    def seller(self) -> OrderHistory:
+        """The order that sold."""
+        return self.maker if self.taker.side == "buy" else self.taker
+
+
+class MoneyMove(NamedTuple):
+    """Money that entered or left or was held, as a BALANCE event tells it."""
+
+    kind: str
+    user: str
+    asset: str
+    amount: int
+    reference: str
+
+
+class History:
+    """Everything that happened. Raises AssertionError where the events themselves are not sound."""
+
+    def __init__(self, journal: Sequence[Committed], records: bytes) -> None:
+        self.orders: dict[str, OrderHistory] = {}
+        self.trades: list[TradeHistory] = []
+        self.moves: list[MoneyMove] = []
+        self.totals: Counter[tuple[str, str]] = Counter()
+        """(user, asset) → what the account holds."""
+        self._markets, self._assets = _configuration()
+        self._commands = [command for batch in journal for command in decode_commands(batch.commands)]
+        self._notes = [note for batch in journal for note in batch.notes]
+        self._users = {_FEE_ACCOUNT: HOUSE}
+        for command, note in zip(self._commands, self._notes, strict=True):
+            if isinstance(command, Command) and command.kind == CommandKind.DEPOSIT:
+                self._users[command.account] = note[0]
+        self._live: dict[int, OrderHistory] = {}
+        for number, event in enumerate(decode_events(records), 1):
+            assert event.sequence == number, "the events have a gap"
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        match event.type:
+            case EventType.ACCEPTED:
+                self._place(event, "open")
+            case EventType.REJECT:
+                self._place(event, "rejected")
+            case EventType.TRADE:
+                self._trade(event)
+            case EventType.REDUCE:
+                self._reduce(event)
+            case EventType.MOVED:
+                order = self._live[event.order_id]
+                self._add(order, event, order.final._replace(event="updated", price=event.price))
+            case EventType.BALANCE:
+                self._money(event)
+
+    def _place(self, event: Event, status: str) -> None:
+        order_id, number = self._notes[event.command_sequence - 1][0], event.command_sequence
+        assert order_id not in self.orders, f"{order_id} was taken twice"
+        market, side = self._markets[event.symbol], "buy" if event.side == 1 else "sell"
+        immediate = event.order_type in _IMMEDIATE
+        user = self._users[event.account]
+        order = OrderHistory(order_id, event.order_id, user, market, side, event.quantity, immediate, number)
+        self.orders[order_id] = self._live[event.order_id] = order
+        rejected = status == "rejected"
+        reason = ResultCode(event.code).name if rejected else ""
+        # An immediate order is heard of only when it is known what becomes of it.
+        name, status = ("rejected", status) if rejected else ("", "pending") if immediate else ("created", status)
+        remaining = 0 if rejected else event.quantity
+        self._add(order, event, State(name, 0, 0, status, event.price, 0, remaining, 0, 0, reason))
+
+    def _open(self, order: OrderHistory) -> None:
+        """An immediate order does something: it has been open since it was accepted."""
+        if order.final.status == "pending":
+            order.states[-1] = order.final._replace(event="created", status="open")
+
+    def _trade(self, event: Event) -> None:
+        taker, maker = self._live[event.order_id], self._live[event.maker_order_id]
+        market = taker.market
+        base_amount, base_rest = divmod(event.quantity * ONE, market.quantity_scale)
+        notional, rest = divmod(event.price * event.quantity * ONE, market.price_scale * market.quantity_scale)
+        assert not rest and not base_rest, "a trade does not come out even"
+        for fee, bps in ((event.amount, event.fee_bps), (event.maker_amount, event.maker_fee_bps)):
+            assert fee * 10_000 == notional * bps, "a fee is not its share of the notional"
+        fees = event.amount, event.maker_amount
+        trade = TradeHistory(
+            event.sequence, market, event.price, event.quantity, taker, maker, *fees, notional, base_amount
+        )
+        self.trades.append(trade)
+        for order, remaining, fee in zip((taker, maker), (event.remaining, event.maker_remaining), fees, strict=True):
+            self._open(order)
+            before = order.final
+            assert before.remaining - event.quantity == remaining >= 0, "quantity was made or lost"
+            after = before._replace(
+                event="updated" if remaining else "filled",
+                status="partially_filled" if remaining else "filled",
+                filled=before.filled + event.quantity,
+                remaining=remaining,
+                notional=before.notional + notional,
+                fee=before.fee + fee,
+            )
+            self._add(order, event, after)
+            self.totals[order.user, market.quote] -= fee
+            self.totals[HOUSE, market.quote] += fee
+        self.totals[trade.buyer.user, market.base] += base_amount
+        self.totals[trade.seller.user, market.base] -= base_amount
+        self.totals[trade.buyer.user, market.quote] -= notional
+        self.totals[trade.seller.user, market.quote] += notional
+
+    def _reduce(self, event: Event) -> None:
+        order = self._live[event.order_id]
+        assert order.final.remaining - event.quantity == event.remaining >= 0, "quantity was made or lost"
+        reason = ResultCode(event.code).name
+        if event.remaining:
+            self._open(order)
+            after = order.final._replace(event="updated", remaining=event.remaining, reason=reason)
+        else:
+            after = order.final._replace(event="cancelled", status="cancelled", remaining=0, reason=reason)
+        self._add(order, event, after)
+
+    def _add(self, order: OrderHistory, event: Event, state: State) -> None:
+        if order.states:
+            assert order.final.status not in ("filled", "cancelled", "rejected"), "an order that had ended changed"
+        order.states.append(state._replace(sequence=event.sequence, command=event.command_sequence))
+
+    def _money(self, event: Event) -> None:
+        kind = CommandKind(event.order_type)
+        user, asset = self._users[event.account], self._assets[event.currency]
+        self.moves.append(MoneyMove(kind.name, user, asset, event.amount, self._notes[event.command_sequence - 1][1]))
+        if kind not in (CommandKind.RESERVE, CommandKind.RELEASE):
+            self.totals[user, asset] += event.amount
+        assert event.maker_amount == self.totals[user, asset], "an account's total is not what moved in and out of it"
+
+
+@functools.cache
+def _configuration() -> tuple[dict[int, Market], dict[int, str]]:
+    document = tomllib.loads(files("openspot.domain").joinpath("markets.toml").read_text("utf-8"))
+    markets = {}
+    for symbol, row in document["markets"].items():
+        base, quote = symbol.split("-")
+        scales = 10 ** row["quantity_places"], 10 ** row["price_places"]
+        markets[row["symbol_id"]] = Market(symbol, base, quote, *scales)
+    return markets, {row["currency_id"]: asset for asset, row in document["assets"].items()}

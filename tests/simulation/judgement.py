@@ -1,0 +1,90 @@
+"""A whole run with its judgement, and the search for the fewest steps that still go wrong."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from tests.simulation.answers import AnswerAuditor
+from tests.simulation.auditor import Auditor
+from tests.simulation.history import History
+from tests.simulation.quiet import Log
+from tests.simulation.world import World
+
+FINDINGS_SHOWN = 6
+_CONTRADICTIONS = ("engine event contradicts", "order row dropped", "trade row dropped", "rows refused by the database")
+_INTERRUPTIONS = ("LeaseLostError", "FencedError")
+"""What interrupts a translator and is right to."""
+
+MakeWorld = Callable[[int], World]
+
+
+def findings_of(world: World, log: Log) -> list[str]:
+    """What is wrong with a world that has come to rest."""
+    history = History(world.engine.journal, world.engine.records)
+    auditor = Auditor(history)
+    streams = {name: stream.messages for name, stream in world.server.streams.items()}
+    auditor.look_at_ledger(world.tables, world.told)
+    auditor.look_at_rows(world.rows, world.told)
+    auditor.look_at_order_events(streams["ORDERS"], world.told)
+    auditor.look_at_trade_events(streams["TRADES"])
+    auditor.look_at_balance_events(streams["BALANCES"], world.tables)
+    answers = AnswerAuditor(history, world.told)
+    answers.look_at_orders()
+    answers.look_at_cancels()
+    answers.look_at_custody(streams["CUSTODY"])
+    return auditor.findings + answers.findings + world.loop.faults + _contradictions(log)
+
+
+def _contradictions(log: Log) -> list[str]:
+    found = []
+    for event, values in log.errors:
+        interrupted = event == "translation interrupted" and not str(values["error"]).startswith(_INTERRUPTIONS)
+        if interrupted or event in _CONTRADICTIONS:
+            found.append(f"log: {event} {_shown(values)}")
+    return found
+
+
+def _shown(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def digest(world: World) -> str:
+    """The same for two runs in which the same happened."""
+    state = hashlib.sha256()
+    for name, stream in world.server.streams.items():
+        state.update(repr((name, stream.messages)).encode())
+    state.update(repr((world.rows.orders, world.rows.trades, world.tables.entries)).encode())
+    state.update(repr((world.told.accepted, world.told.refused, world.told.cancelled, world.told.seen)).encode())
+    state.update(world.engine.records)
+    return state.hexdigest()
+
+
+def judged(seed: int, steps: int, log: Log, make_world: MakeWorld = World) -> list[str]:
+    """Run a world and say what is wrong with it; nothing, if all is well."""
+    log.errors.clear()
+    world = make_world(seed)
+    try:
+        world.run(steps)
+        return findings_of(world, log)
+    except AssertionError as error:
+        return [f"{type(error).__name__}: {error}", *_contradictions(log)]
+
+
+def shrunk(seed: int, steps: int, log: Log, make_world: MakeWorld = World) -> tuple[int, list[str]]:
+    """(the fewest steps, at most `steps`, after which the seed goes wrong, what is wrong then)."""
+    for fewer in range(1, steps + 1):
+        findings = judged(seed, fewer, log, make_world)
+        if findings:
+            return fewer, findings
+    raise ValueError(f"seed {seed} does not go wrong within {steps} steps")
+
+
+def report(seed: int, steps: int, findings: list[str]) -> str:
+    """What a developer needs to know, and the command line that repeats it."""
+    shown = "\n".join(f"  - {finding}" for finding in findings[:FINDINGS_SHOWN])
+    more = f"\n  … and {len(findings) - FINDINGS_SHOWN} more" if len(findings) > FINDINGS_SHOWN else ""
+    command = (
+        f"OPENSPOT_SIMULATION_SEED={seed} OPENSPOT_SIMULATION_STEPS={steps} "
+        "pytest tests/simulation/test_simulation.py -k money"
+    )
+    return f"seed {seed} goes wrong after {steps} steps:\n{shown}{more}\nRepeat it with\n  {command}"

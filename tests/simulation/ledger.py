@@ -1,0 +1,174 @@
+"""The ledger of the simulation: real consumer, settlement, requests and outbox, on tables that live in memory.
+
+A transaction is all or nothing; a kill comes before it, or between it and whatever follows.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+import asyncpg
+
+from openspot.contracts.messages import LedgerBalance
+from openspot.domain.money import amount_to_text
+from openspot.kit.clock import Clock
+from openspot.ledger.changes import (
+    NEW_ACCOUNT,
+    AccountState,
+    BalanceChange,
+    Change,
+    Posting,
+    Recorded,
+    decide,
+)
+from openspot.ledger.consumer import TradeConsumer
+from openspot.ledger.handlers import RequestHandlers
+from openspot.ledger.outbox import BalanceEvents
+from openspot.ledger.postings import Account, Leg, TradePostings, changes_of, mark_of, running_balances, sums
+from openspot.ledger.settlement import Settlement
+from openspot.ledger.store import Applied, RejectedTrade, Settled
+from tests.simulation.bus import BusServer, SimulatedBus
+from tests.simulation.process import Place, Process
+
+
+class Entry(NamedTuple):
+    """A ledger entry: its leg, and the account's total after it."""
+
+    leg: Leg
+    balance: int
+
+
+class LedgerTables:
+    """Accounts, entries, the outbox and what could not be settled. A transaction id is unique."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[Account, AccountState] = {}
+        self.entries: dict[str, Entry] = {}
+        self.outbox: dict[int, BalanceChange] = {}
+        self.rejected: list[RejectedTrade] = []
+        self._outbox_ids = 0
+
+    def settle(self, trades: Sequence[TradePostings]) -> Settled:
+        """One transaction, as `LedgerStore.settle`: a trade whose mark is there is skipped as a whole."""
+        fresh = [trade for trade in trades if not self.is_settled(trade)]
+        legs = [leg for trade in fresh for leg in trade.legs]
+        house_legs = [leg for trade in fresh for leg in trade.house_legs]
+        changes = changes_of(legs + house_legs)
+        assert not any(sums(changes).values()), "every trade sums to zero in each asset"
+        totals = {account: self.accounts.get(account, NEW_ACCOUNT).total for account in changes}
+        self.insert(legs + house_legs, running_balances(legs + house_legs, totals))
+        for account, amount in changes.items():
+            state = self.accounts.get(account, NEW_ACCOUNT)
+            self.accounts[account] = AccountState(state.available + amount, state.locked, state.version + 1)
+        users = changes_of(legs)
+        return Settled({trade.trade_id for trade in fresh}, {account: self.accounts[account] for account in users})
+
+    def is_settled(self, trade: TradePostings) -> bool:
+        """Whether the trade's mark is there."""
+        return mark_of(trade.trade_id) in self.entries
+
+    def apply(self, changes: Sequence[Change]) -> Applied:
+        """One transaction, as `LedgerStore.apply`."""
+        recorded = {}
+        for change in changes:
+            assert isinstance(change, Posting), "nothing here locks or unlocks (Document A 2.4)"
+            entry = self.entries.get(change.transaction_id)
+            if entry is not None:
+                recorded[change.transaction_id] = Recorded(*entry.leg.account, entry.leg.amount)
+        decision = decide(changes, self.accounts, recorded, {})
+        self.insert(decision.legs, decision.balances)
+        self.accounts |= decision.states
+        ids = list(range(self._outbox_ids, self._outbox_ids + len(decision.balance_changes)))
+        self._outbox_ids += len(ids)
+        self.outbox |= dict(zip(ids, decision.balance_changes, strict=True))
+        return Applied(decision, ids)
+
+    def balances(self, user_ids: Collection[str]) -> dict[str, list[LedgerBalance]]:
+        """The accounts of each of the users that has any."""
+        found: dict[str, list[LedgerBalance]] = {}
+        for (user_id, asset), state in self.accounts.items():
+            if user_id in user_ids:
+                amounts = amount_to_text(state.available), amount_to_text(state.locked)
+                found.setdefault(user_id, []).append(LedgerBalance(asset, *amounts))
+        return found
+
+    def insert(self, legs: Sequence[Leg], balances: Sequence[int]) -> None:
+        """Write entries. Raises asyncpg.UniqueViolationError, the rest of the transaction then counts for nothing."""
+        for leg, balance in zip(legs, balances, strict=True):
+            if leg.transaction_id in self.entries:
+                raise asyncpg.UniqueViolationError(leg.transaction_id)
+            self.entries[leg.transaction_id] = Entry(leg, balance)
+
+
+class SimulatedLedgerStore:
+    """One process's way to the tables: `LedgerStore` without SQL."""
+
+    def __init__(self, tables: LedgerTables, process: Process) -> None:
+        self._tables = tables
+        self._process = process
+
+    async def settle(self, trades: Sequence[TradePostings]) -> Settled:
+        """As `LedgerStore.settle`."""
+        return await self._process.act(Place.LEDGER, lambda: self._tables.settle(trades))
+
+    async def reject(self, trades: Sequence[RejectedTrade]) -> None:
+        """As `LedgerStore.reject`."""
+        await self._process.act(Place.LEDGER, lambda: self._tables.rejected.extend(trades))
+
+    async def apply(self, changes: Sequence[Change]) -> Applied:
+        """As `LedgerStore.apply`."""
+        return await self._process.act(Place.LEDGER, lambda: self._tables.apply(changes))
+
+    async def published(self, outbox_ids: Sequence[int]) -> None:
+        """Forget events that are published."""
+
+        def forget() -> None:
+            for outbox_id in outbox_ids:
+                self._tables.outbox.pop(outbox_id, None)
+
+        await self._process.act(Place.LEDGER, forget)
+
+    @asynccontextmanager
+    async def unpublished(self, age_s: float, limit: int) -> AsyncIterator[list[BalanceChange]]:
+        """What waits in the outbox, with the accounts as they stand now."""
+        await self._process.io(Place.LEDGER)
+        taken = sorted(self._tables.outbox)[:limit]
+        changes = [self._tables.outbox[outbox_id] for outbox_id in taken]
+        yield [change._replace(state=self._tables.accounts[change.account]) for change in changes]
+        await self.published(taken)
+
+    async def states(self, accounts: Collection[Account]) -> dict[Account, AccountState]:
+        """Those of `accounts` that exist."""
+        states = self._tables.accounts
+        return await self._process.act(
+            Place.LEDGER, lambda: {account: states[account] for account in accounts if account in states}
+        )
+
+    async def balances(self, user_ids: Collection[str]) -> dict[str, list[LedgerBalance]]:
+        """The accounts of each of the users that has any."""
+        return await self._process.act(Place.LEDGER, lambda: self._tables.balances(user_ids))
+
+
+class Ledger:
+    """A ledger process, from its start to its end."""
+
+    def __init__(self, process: Process, server: BusServer, tables: LedgerTables, clock: Clock) -> None:
+        self.process = process
+        bus: Any = SimulatedBus(server, process)
+        self._bus = bus
+        store: Any = SimulatedLedgerStore(tables, process)
+        self._events = BalanceEvents(bus, store, clock)
+        self._handlers = RequestHandlers(store, self._events)
+        settlement = Settlement(store, self._events, bus, clock)
+
+        async def settle(trades: list[Any]) -> None:
+            await settlement.announce(trades, await settlement.settle(trades))
+
+        self._consumer = TradeConsumer(bus, settle)
+        process.start(self._run())
+
+    async def _run(self) -> None:
+        stop = asyncio.Event()
+        await self._handlers.serve(self._bus)
+        await asyncio.gather(self._consumer.run(stop), self._events.run(stop))

@@ -1,0 +1,165 @@
+"""Platforms with a fault on purpose, each in one place. The auditor must find every one of them."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+from openspot.contracts.messages import SubmitOrderReply
+from openspot.engine.order_memory import OrderMemory
+from openspot.ledger import settlement
+from openspot.ledger.changes import Change, decide
+from openspot.ledger.postings import Leg, TradePostings, trade_postings
+from openspot.ledger.store import Applied
+from openspot.router import translator
+from openspot.router.schemas import Position, TrackedOrder
+from openspot.router.submission import Submission
+from openspot.router.translation import Projection
+from tests.simulation.engine import SimulatedEngine
+from tests.simulation.engine_access import SimulatedEngineClient
+from tests.simulation.ledger import Entry, LedgerTables
+from tests.simulation.rows import Rows
+
+Fault = AbstractContextManager[Any]
+
+
+def _no_unique_key(tables: LedgerTables, legs: Sequence[Leg], balances: Sequence[int]) -> None:
+    for leg, balance in zip(legs, balances, strict=True):
+        tables.entries[leg.transaction_id] = Entry(leg, balance)
+
+
+class ForgetfulTables(LedgerTables):
+    """Does not look whether a trade is settled already."""
+
+    insert = _no_unique_key
+
+    def is_settled(self, trade: TradePostings) -> bool:
+        """Never."""
+        return False
+
+
+class GenerousTables(LedgerTables):
+    """Does not look whether a transaction id was used before."""
+
+    insert = _no_unique_key
+
+    def apply(self, changes: Sequence[Change]) -> Applied:
+        """Every credit counts."""
+        decision = decide(changes, self.accounts, {}, {})
+        self.insert(decision.legs, decision.balances)
+        self.accounts |= decision.states
+        return Applied(decision, [])
+
+
+class UnfencedRows(Rows):
+    """Whoever writes, writes: from wherever the cursor is, and over whatever stands there."""
+
+    def move_cursor(self, last: Position | None, position: Position) -> None:
+        """From wherever it is."""
+        self.cursor = position
+
+    def write_order(self, order: TrackedOrder) -> None:
+        """As it comes."""
+        self.orders[order.order_id] = order
+
+
+def seller_pays_no_fee() -> Fault:
+    """A fee leg is missing, on both sides."""
+
+    def postings(trade: Any) -> TradePostings:
+        whole = trade_postings(trade)
+        kept = [
+            tuple(leg for leg in legs if not leg.transaction_id.endswith("seller-fee"))
+            for legs in (whole.legs, whole.house_legs)
+        ]
+        return TradePostings(whole.trade_id, *kept)
+
+    return patch.object(settlement, "trade_postings", postings)
+
+
+def balance_events_share_ids() -> Fault:
+    """A trade that was settled before and told before has its id used again for what is news."""
+    publish = settlement.Settlement._publish
+
+    async def as_one(ledger: Any, postings: Any, settled: Any) -> None:
+        await publish(ledger, postings, settled._replace(trade_ids={trade.trade_id for trade in postings}))
+
+    return patch.object(settlement.Settlement, "_publish", as_one)
+
+
+def position_before_events() -> Fault:
+    """The translator notes its position first and publishes then: a kill between the two skips events."""
+    publish = translator._Following._publish
+
+    async def hasty(following: Any, outgoing: Any) -> None:
+        await following._save(Position(following._epoch, following.next_sequence - 1))
+        await publish(following, outgoing)
+
+    return patch.object(translator._Following, "_publish", hasty)
+
+
+def events_in_any_order() -> Fault:
+    """The translator publishes what an event leads to backwards."""
+    outgoing_of = translator._outgoing_of
+    return patch.object(translator, "_outgoing_of", lambda *given, **named: outgoing_of(*given, **named)[::-1])
+
+
+def makers_forget_fills() -> Fault:
+    """A partial fill of a resting order is not noted."""
+    fill = Projection._fill
+
+    def skipping(projection: Any, event: Any, side: Any, translation: Any) -> None:
+        if side.role == "taker" or side.is_completed:
+            fill(projection, event, side, translation)
+
+    return patch.object(Projection, "_fill", skipping)
+
+
+def deposits_without_reference() -> Fault:
+    """The engine is not told which deposit it credits."""
+    deposit = SimulatedEngineClient.deposit
+
+    async def anonymous(client: Any, user_id: str, asset: str, amount: str, reference: str) -> str:
+        return await deposit(client, user_id, asset, amount, "")
+
+    return patch.object(SimulatedEngineClient, "deposit", anonymous)
+
+
+def unknown_is_refused() -> Fault:
+    """An order that the engine did not answer is told as refused."""
+    submit = Submission.submit
+
+    async def certain(submission: Any, request: Any) -> SubmitOrderReply:
+        reply = await submit(submission, request)
+        return SubmitOrderReply(reply.success, reply.order, reply.error)
+
+    return patch.object(Submission, "submit", certain)
+
+
+def order_ids_count_again() -> Fault:
+    """The engine does not know an external id that it has seen."""
+
+    class Blind(dict[str, int]):
+        def __contains__(self, key: object) -> bool:
+            return False
+
+    begin = OrderMemory.__init__
+
+    def blind(memory: OrderMemory, ended_max: int) -> None:
+        begin(memory, ended_max)
+        memory.ids = Blind()
+
+    return patch.object(OrderMemory, "__init__", blind)
+
+
+def journal_in_memory() -> Fault:
+    """What was answered is not durable: a kill takes the newest batch along."""
+    kill = SimulatedEngine.kill
+
+    def lossy(engine: SimulatedEngine, *, after_commit: bool = False) -> None:
+        kill(engine, after_commit=after_commit)
+        if len(engine.journal) > 2:
+            engine.journal.pop()
+            engine.forget_events()
+
+    return patch.object(SimulatedEngine, "kill", lossy)

@@ -1,0 +1,51 @@
+"""Time and log of the platform's modules while a simulation runs: virtual time, and a log that is remembered."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+_LOGGING = ("openspot.router.", "openspot.ledger.")
+_TIMED = (*_LOGGING, "openspot.kit.pacing")
+
+
+class Log:
+    """A logger that keeps errors, and nothing else."""
+
+    def __init__(self) -> None:
+        self.errors: list[tuple[str, dict[str, Any]]] = []
+
+    def debug(self, event: str, **values: object) -> None:
+        """Not kept."""
+
+    info = warning = debug
+
+    def error(self, event: str, **values: Any) -> None:
+        """Kept."""
+        self.errors.append((event, values))
+
+    exception = error
+
+
+class _Time:
+    perf_counter = staticmethod(time.perf_counter)
+
+    @staticmethod
+    def monotonic() -> float:
+        return asyncio.get_running_loop().time()
+
+
+@contextmanager
+def quiet() -> Iterator[Log]:
+    """Have the router and the ledger live in virtual time and log to the answered object."""
+    log = Log()
+    with ExitStack() as stack:
+        for name, module in list(sys.modules.items()):
+            if name.startswith(_LOGGING) and hasattr(module, "log"):
+                stack.enter_context(patch.object(module, "log", log))
+            if name.startswith(_TIMED) and getattr(module, "time", None) is time:
+                stack.enter_context(patch.object(module, "time", _Time))
+        yield log

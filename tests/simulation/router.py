@@ -1,0 +1,78 @@
+"""A router process of the simulation: all of the real router but its sockets."""
+
+import asyncio
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import CancelOrder, ExecutedTrade, GetOrder, SubmitOrder
+from openspot.domain.symbol import SymbolSpec
+from openspot.kit.settings import Settings
+from openspot.router.balances import AvailableFunds
+from openspot.router.custody_bridge import CustodyBridge
+from openspot.router.enquiry import Enquiry
+from openspot.router.known_orders import KnownOrders
+from openspot.router.order_ids import OrderIds
+from openspot.router.placements import Placements
+from openspot.router.pre_trade import Market
+from openspot.router.reference_prices import ReferencePrices
+from openspot.router.rejections import Rejections
+from openspot.router.submission import Submission
+from openspot.router.translator import Translator
+from tests.simulation.bus import BusServer, SimulatedBus
+from tests.simulation.engine import SimulatedEngine, configuration
+from tests.simulation.engine_access import SimulatedEngineClient, SimulatedSession
+from tests.simulation.process import Process
+from tests.simulation.rows import Rows, SimulatedStore
+
+NEVER_S = 1e9
+
+
+class Router:
+    """A router, from its start to its end."""
+
+    def __init__(
+        self,
+        process: Process,
+        settings: Settings,
+        server: BusServer,
+        engine: SimulatedEngine,
+        rows: Rows,
+        specs: Mapping[str, SymbolSpec],
+    ) -> None:
+        self.process = process
+        bus: Any = SimulatedBus(server, process)
+        self._bus = bus
+        client = SimulatedEngineClient(engine, process, server.weather)
+        store: Any = SimulatedStore(rows, process)
+        session: Any = SimulatedSession(engine, process, server.weather)
+        self.translator = Translator(settings=settings, bus=bus, store=store, session=session, engine_url="")
+        self._reference_prices = ReferencePrices(3_600_000)
+        known_orders = KnownOrders(1000)
+        self._rejections = Rejections(bus, store)
+        self._submission = Submission(
+            markets={symbol: Market(configuration().limits[symbol], spec) for symbol, spec in specs.items()},
+            reference_prices=self._reference_prices,
+            funds=AvailableFunds(bus, client, 0.5),
+            order_ids=OrderIds(store.take_id_block),
+            known_orders=known_orders,
+            placements=Placements(client.place_orders, wait_s_max=NEVER_S, waiting_max=1000),
+            rejections=self._rejections,
+            clock=engine.now,
+            honour_time_in_force=True,
+        )
+        self._enquiry = Enquiry(specs=specs, known_orders=known_orders, store=store, engine=client, clock=engine.now)
+        self._bridge = CustodyBridge(bus, client, configuration().assets, engine.now)
+        process.start(self._run())
+
+    async def _run(self) -> None:
+        bus, queue = self._bus, subjects.ORDER_ROUTER_QUEUE
+        await bus.subscribe(subjects.TRADES_EXECUTED, ExecutedTrade, self._note_price)
+        await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submission.submit, None)
+        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._enquiry.cancel, None)
+        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._enquiry.get, None)
+        await asyncio.gather(self._rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))
+
+    async def _note_price(self, _: str, trade: ExecutedTrade) -> None:
+        self._reference_prices.note(trade.symbol, Decimal(trade.price), trade.timestamp)

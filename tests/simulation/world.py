@@ -1,0 +1,156 @@
+"""A whole platform in one process and in one generator's hands.
+
+`World(seed).run(steps)` lets so many things happen, good ones and bad ones, then lets the weather clear up until
+nothing is left to do. All randomness comes from the seed, in the order of the steps: the first n steps of a longer
+run are the run of n steps.
+"""
+
+import asyncio
+import functools
+import random
+from collections.abc import Callable
+
+from openspot.kit.settings import Settings
+from tests.simulation.bus import BusServer
+from tests.simulation.clients import USERS, Custody, Told, Traders
+from tests.simulation.engine import ASSETS, SimulatedEngine
+from tests.simulation.ledger import Ledger, LedgerTables
+from tests.simulation.loop import VirtualLoop
+from tests.simulation.process import Process, Weather
+from tests.simulation.router import Router
+from tests.simulation.rows import Rows
+from tests.simulation.storm import LEASE_S, step
+
+ROUTERS = LEDGERS = 2
+FIRST_DEPOSITS = {"USD": "2000.00", "BTC": "5", "ETH": "5.5"}
+ROUNDS_MAX = 120
+
+
+class RestlessError(AssertionError):
+    """The platform does not come to rest although nothing stands in its way."""
+
+
+@functools.cache
+def _settings() -> Settings:
+    return Settings(translator_lease_s=LEASE_S)
+
+
+class World:
+    """One run."""
+
+    def __init__(
+        self, seed: int, *, tables: Callable[[], LedgerTables] = LedgerTables, rows: Callable[[], Rows] = Rows
+    ) -> None:
+        self.chance = chance = random.Random(seed)
+        self.loop = VirtualLoop()  # type: ignore[abstract]  # the platform needs no more of a loop
+        asyncio._set_running_loop(self.loop)
+        try:
+            self.weather = Weather(self.loop, chance)
+            self.server = BusServer(self.weather)
+            self.engine = SimulatedEngine(self.loop)
+        finally:
+            asyncio._set_running_loop(None)
+        self.rows = rows()
+        self.tables = tables()
+        self.told = Told()
+        self.custody = Custody(self.server, chance, self.told)
+        self._names = 0
+        self.edge = Process("edge", self.weather)
+        self.traders = Traders(self.edge, self.server, chance, self.told)
+        self._specs = dict(self.engine.machine.directory.symbols)
+        self.routers = [self._new_router() for _ in range(ROUTERS)]
+        self.ledgers = [self._new_ledger() for _ in range(LEDGERS)]
+
+    # Running
+
+    def run(self, steps: int) -> None:
+        """Prepare, `steps` steps, then peace. Raises AssertionError for what goes wrong on the way."""
+        try:
+            self._prepare()
+            self.weather.is_calm = False
+            for _ in range(steps):
+                step(self)
+            self.come_to_rest()
+            self.engine.kill()
+            self.engine.restart(from_zero=True)
+        finally:
+            self._end()
+
+    def _prepare(self) -> None:
+        for user in USERS:
+            for asset in ASSETS:
+                self.custody.deposit(user, asset, FIRST_DEPOSITS[asset])
+        self.come_to_rest()
+
+    def commit(self) -> None:
+        """Have the engine do what waits for it, if it is up."""
+        if self.engine.is_up and self.engine.waits:
+            self.engine.commit()
+            self.loop.run_ready()
+
+    def come_to_rest(self) -> None:
+        """Let all that is left to do be done. Raises RestlessError."""
+        self.weather.is_calm = True
+        for _ in range(ROUNDS_MAX):
+            self._mend()
+            self.loop.run_ready()
+            self.commit()
+            self.custody.carry_out()
+            for consumer in self.server.consumers.values():
+                consumer.deliver(self.weather, 100)
+            self.loop.run_ready()
+            if not self._unfinished():
+                return
+            self.loop.advance(0.3)
+        raise RestlessError(f"not finished: {self._unfinished()}")
+
+    def _mend(self) -> None:
+        for process in self.processes:
+            process.trap = None
+            self.loop.thaw(process)
+        self.revive()
+        self.weather.go_on(len(self.weather.held_up))
+
+    def _unfinished(self) -> list[str]:
+        cursor = self.rows.cursor
+        unfinished = {
+            "the engine's commits": self.engine.waits,
+            "answers to traders": self.traders.waiting,
+            "rows": (0 if cursor is None else cursor.sequence) < len(self.engine.messages),
+            "the outbox": self.tables.outbox,
+            **{durable: consumer.places for durable, consumer in self.server.consumers.items()},
+        }
+        return [name for name, is_left in unfinished.items() if is_left]
+
+    def _end(self) -> None:
+        for process in (self.edge, *self.processes):
+            process.kill()
+        self.loop.run_ready()
+
+    # Processes
+
+    def _new_process(self, kind: str) -> Process:
+        self._names += 1
+        return Process(f"{kind}-{self._names}", self.weather)
+
+    def _new_router(self) -> Router:
+        return Router(self._new_process("router"), _settings(), self.server, self.engine, self.rows, self._specs)
+
+    def _new_ledger(self) -> Ledger:
+        return Ledger(self._new_process("ledger"), self.server, self.tables, self.engine.now)
+
+    @property
+    def processes(self) -> list[Process]:
+        """Routers and ledgers."""
+        return [router.process for router in self.routers] + [ledger.process for ledger in self.ledgers]
+
+    def revive(self) -> None:
+        """Have everything come back that is dead."""
+        if not self.engine.is_up:
+            self.engine.restart()
+        for router in [router for router in self.routers if not router.process.is_alive]:
+            self.server.disconnect(router.process)
+            self.routers[self.routers.index(router)] = self._new_router()
+        for ledger in [ledger for ledger in self.ledgers if not ledger.process.is_alive]:
+            self.server.disconnect(ledger.process)
+            self.ledgers[self.ledgers.index(ledger)] = self._new_ledger()
