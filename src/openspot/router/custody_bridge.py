@@ -35,6 +35,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineClient, EngineError
 from openspot.router.metrics import CUSTODY_EVENTS, LEDGER_ALERTS
+from openspot.router.withdrawal_decisions import Decision, DecisionsUnavailableError, WithdrawalDecisions
 
 log = get_logger("custody_bridge")
 
@@ -72,6 +73,7 @@ class CustodyBridge:
         self._engine = engine
         self._assets = assets
         self._clock = clock
+        self._decisions = WithdrawalDecisions(bus)
         self._waiting_since: dict[str, float] = {}
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -102,16 +104,31 @@ class CustodyBridge:
         except CustodyError as error:
             await self._answer_request(event, str(error))
             raise
+        try:
+            decision = await self._decided(event, amount)
+        except DecisionsUnavailableError as error:
+            raise TryAgainError(str(error)) from error
+        await self._answer_request(event, decision.refusal)
+        if decision.refusal is not None:
+            raise CustodyError(decision.refusal)
+
+    async def _decided(self, event: WithdrawalRequested, amount: str) -> Decision:
+        """What custody is told of a request, each time it comes. Raises CustodyError if it is told nothing."""
+        earlier = await self._decisions.earlier(event.withdrawal_id)
+        if earlier is not None and earlier.refusal is not None:
+            return earlier
         code = await self._engine.reserve_withdrawal(event.user_id, event.asset, amount, event.withdrawal_id)
         if code in (ResultCode.REFERENCE_CONFLICT.name, ResultCode.RESERVATION_CLOSED.name):
             # Another withdrawal has this id, or this one is over: what was said of it stands.
             raise CustodyError(code)
         if code in _NOT_NOW:
             raise TryAgainError(code)
-        reason = UNKNOWN_CURRENCY if code == ResultCode.INVALID_CURRENCY.name else code
-        await self._answer_request(event, None if code == _SUCCESS else reason)
-        if code != _SUCCESS:
-            raise CustodyError(reason)
+        refusal = UNKNOWN_CURRENCY if code == ResultCode.INVALID_CURRENCY.name else code
+        decision = await self._decisions.decide(event.withdrawal_id, Decision(None if code == _SUCCESS else refusal))
+        if code == _SUCCESS and decision.refusal is not None:
+            # Another router was refused a moment before, and has said so.
+            await self._engine.release_withdrawal(event.withdrawal_id)
+        return decision
 
     async def complete(self, event: WithdrawalOutcome) -> None:
         """Take the held funds of a withdrawal that was sent out of the engine and out of the ledger."""

@@ -6,6 +6,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed, WithdrawalOutcome, WithdrawalRequested
 from openspot.kit.bus import Bus
 from openspot.router.metrics import CUSTODY_EVENTS, LEDGER_ALERTS
+from openspot.router.withdrawal_decisions import Decision, WithdrawalDecisions
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.router_client import RouterClient, listening
@@ -136,3 +137,29 @@ async def test_a_withdrawal_beyond_the_funds_is_refused_with_the_reason(
         (outcome,) = await eventually(lambda: heard.of(subjects.CUSTODY_WITHDRAWAL_FAILED, WithdrawalOutcome))
     assert (outcome.withdrawal_id, outcome.reason) == ("w3", "RISK_NSF")
     assert (await engine.balances("alice"))["BTC"].reserved == "0"
+
+
+async def test_a_withdrawal_that_was_refused_is_not_reserved_when_its_request_comes_again(
+    router: RouterClient, bus: Bus, engine: EngineClient, nats_url: str
+) -> None:
+    before = custody_events("reserve")
+    request = WithdrawalRequested("w4", "alice", "BTC", "1000.5")
+    async with listening(nats_url, "custody.withdrawal.>") as heard:
+        await bus.publish(subjects.CUSTODY_WITHDRAWAL_REQUESTED, request, "w4")
+        await eventually(lambda: custody_events("reserve") == before + 1)
+        await engine.fund("alice", BTC="1000")
+        await bus.publish(subjects.CUSTODY_WITHDRAWAL_REQUESTED, request, "w4-again")
+        await eventually(lambda: custody_events("reserve") == before + 2)
+        outcomes = heard.of(subjects.CUSTODY_WITHDRAWAL_FAILED, WithdrawalOutcome)
+        assert {outcome.reason for outcome in outcomes} == {"RISK_NSF"}
+        assert heard.of(subjects.CUSTODY_WITHDRAWAL_RESERVED, WithdrawalOutcome) == []
+    assert (await engine.balances("alice"))["BTC"].reserved == "0"
+
+
+async def test_of_two_decisions_about_one_withdrawal_the_first_stands(bus: Bus) -> None:
+    one, other = WithdrawalDecisions(bus), WithdrawalDecisions(bus)
+    identifier = "odd id: ü"
+    assert await one.earlier(identifier) is None
+    assert await one.decide(identifier, Decision("RISK_NSF")) == Decision("RISK_NSF")
+    assert await other.decide(identifier, Decision(None)) == Decision("RISK_NSF")
+    assert await other.earlier(identifier) == Decision("RISK_NSF")
