@@ -40,7 +40,7 @@ def rust() -> CoreFactory:
     try:
         make_core("rust")
     except CoreUnavailableError as absent:
-        pytest.skip(str(absent))
+        pytest.skip(f"nothing to compare the reference core with: {absent}")
     return lambda: make_core("rust")
 
 

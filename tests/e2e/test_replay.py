@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
+from tests.support.shared_data import BITSTAMP, needs_bitstamp
 
-FLOW = Path(__file__).resolve().parents[3] / "shared/data/bitstamp_btcusd_20150501_orders.csv.gz"
 EVENTS = 4_000
 
 
@@ -42,9 +42,9 @@ def test_the_sample_leaves_no_difference(platform: ChildPlatform) -> None:
 
 
 @pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06")
-@pytest.mark.skipif(not FLOW.exists(), reason="the real order flow is not beside this checkout")
+@needs_bitstamp
 def test_real_order_flow_leaves_no_difference(platform: ChildPlatform) -> None:
-    report = replay(platform, str(FLOW), "--events", str(EVENTS), "--symbol", "BTC-USDT")
+    report = replay(platform, str(BITSTAMP), "--events", str(EVENTS), "--symbol", "BTC-USDT")
     assert "0 differences" in report
     assert figure(report, "events") == EVENTS
     assert figure(report, "accepted") > 1_500

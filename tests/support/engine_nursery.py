@@ -9,12 +9,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineProcess
+from tests.support.waiting import wait_until
 
 _CODE = """
 import contextlib, json, os, sys
@@ -38,7 +38,6 @@ for line in sys.stdin:
         answer = os.waitstatus_to_exitcode(status) if process_id else None
     print(json.dumps(answer), flush=True)
 """
-_POLL_S = 0.005
 
 
 class Nursery:
@@ -97,11 +96,9 @@ class ForkedEngine(EngineProcess):
         return self.wait()
 
     def wait(self, timeout_s: float = 20) -> int:
-        deadline = time.monotonic() + timeout_s
-        while (code := self.poll()) is None:
-            assert time.monotonic() < deadline, f"process {self._pid} still runs"
-            time.sleep(_POLL_S)
-        return code
+        wait_until(lambda: self.poll() is not None, timeout_s)
+        assert self._code is not None
+        return self._code
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import asyncio
 import random
 import secrets
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -17,7 +18,10 @@ from openspot.contracts.messages import DepositConfirmed
 from openspot.kit.bus import Bus, PublishError
 from openspot.kit.circuit_breaker import CircuitOpenError
 from openspot.kit.settings import Settings
+from tests.support.waiting import eventually
 
+PUBLISHED_S_MAX = 600.0
+"""The bus may be away for as long as a fault test keeps it down."""
 SYMBOLS = ("BTC-USD", "ETH-USD")
 FIRST_DEPOSITS = {"USD": "1000000", "BTC": "1000", "ETH": "1000.000000000000000001"}
 MIDDLE_PRICE = Decimal(100)
@@ -110,7 +114,7 @@ class OrderFlow:
                 placed = await self._place(client, chance)
                 if placed is not None:
                     own.append(placed)
-            await asyncio.sleep(pause_s * chance.random() * 2)
+            await _pause(stop, pause_s * chance.random() * 2)
 
     async def _place(self, client: OpenSpotClient, chance: random.Random) -> str | None:
         """Place one order; answers its id if it may be cancelled later."""
@@ -170,7 +174,7 @@ class OrderFlow:
             amount = Decimal(chance.randint(1, 10 ** (places + 1))).scaleb(-places)
             # Every third one comes twice.
             await self._deposit(chance.choice(self.users), asset, amount, 1 + (len(self.deposits) % 3 == 0))
-            await asyncio.sleep(0.4 * chance.random())
+            await _pause(stop, 0.4 * chance.random())
 
     async def _deposit(self, user_id: str, asset: str, amount: Decimal, copies: int) -> None:
         tx_hash = f"{self._run_id}-{len(self.deposits)}"
@@ -181,11 +185,21 @@ class OrderFlow:
             await self._publish(event, f"{tx_hash}-{copy}")
 
     async def _publish(self, event: DepositConfirmed, message_id: str) -> None:
-        assert self._bus is not None, "made with begin"
-        while True:
+        bus = self._bus
+        assert bus is not None, "made with begin"
+
+        async def is_published() -> bool:
             try:
-                await self._bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, message_id)
+                await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, message_id)
             except (PublishError, CircuitOpenError):
-                await asyncio.sleep(0.1)
-            else:
-                return
+                return False
+            return True
+
+        await eventually(is_published, PUBLISHED_S_MAX, 0.1)
+
+
+async def _pause(stop: asyncio.Event, seconds: float) -> None:
+    """Let a user think, but not beyond `stop`."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()

@@ -195,34 +195,6 @@ UNSUMMED = f"""
     FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)
     WHERE coalesce(balance.total, 0) <> coalesce(summed.total, 0)
 """
-COUNTS = """
-    SELECT account.user_id, account.asset, account.available + account.locked AS total,
-        coalesce(summed.amount, 0) AS entries, coalesce(newest.balance, 0) AS newest, count(*) OVER () AS found
-    FROM ledger_accounts AS account
-    LEFT JOIN (SELECT user_id, asset, sum(amount) AS amount FROM ledger_entries GROUP BY user_id, asset) AS summed
-        USING (user_id, asset)
-    LEFT JOIN LATERAL (
-        SELECT balance FROM ledger_entries AS entry
-        WHERE entry.user_id = account.user_id AND entry.asset = account.asset ORDER BY entry_id DESC LIMIT 1
-    ) AS newest ON true
-    WHERE account.available + account.locked <> coalesce(summed.amount, 0)
-        OR account.available + account.locked <> coalesce(newest.balance, 0)
-    ORDER BY account.user_id, account.asset LIMIT $1
-"""
-UNEVEN_ASSETS = """
-    SELECT asset, sum(available + locked) AS total FROM ledger_accounts
-    GROUP BY asset HAVING sum(available + locked) <> 0 ORDER BY asset
-"""
-# The engine's balances less the sums of its events.
-UNSUMMED = f"""
-    WITH moved AS (
-        SELECT user_id, asset, amount FROM ({_LEGS}) AS leg
-        UNION ALL SELECT user_id, asset, amount FROM reconcile_money
-    ), summed AS (SELECT user_id, asset, sum(amount) AS total FROM moved GROUP BY user_id, asset)
-    SELECT user_id, asset, coalesce(balance.total, 0) - coalesce(summed.total, 0) AS rest
-    FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)
-    WHERE coalesce(balance.total, 0) <> coalesce(summed.total, 0)
-"""
 # Every trade touches the house's fee accounts, whose entries an index holds newest first.
 SETTLED_SEQUENCE = f"""
     SELECT max(substring(newest.reference_id FROM '-([0-9]{{1,18}})$')::bigint)

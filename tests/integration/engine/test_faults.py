@@ -305,5 +305,8 @@ async def test_an_idle_engine_uses_next_to_no_processor(settings: Settings) -> N
                 return (int(fields[11]) + int(fields[12])) / 100
 
             before = processor_s()
-            await asyncio.sleep(2)
+            # Idle is: for two seconds a consumer of the stream is told nothing.
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(2):
+                    await stream.next()
             assert processor_s() - before <= 0.1

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import asyncpg
 import pytest
@@ -15,9 +14,8 @@ from openspot.replay.agreement import Told, check_agreement
 from openspot.replay.run import THROTTLE_ADVICE
 from openspot.replay.source import read_events
 from tests.support.in_process_platform import running
+from tests.support.shared_data import BITSTAMP, needs_bitstamp
 
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
-BITSTAMP = SHARED / "bitstamp_btcusd_20150501_orders.csv.gz"
 SERVICES = {
     "engine": "engine_http_port",
     "ledger": "ledger_port",
@@ -61,9 +59,8 @@ async def test_a_sample_flow_leaves_no_difference(platform: Settings) -> None:
     assert "comparing engine, ledger and rows" in output.getvalue()
 
 
+@needs_bitstamp
 async def test_a_real_flow_leaves_no_difference_and_shows_the_venues_trades(platform: Settings) -> None:
-    if not BITSTAMP.exists():
-        pytest.skip("the shared data are not beside this repository")
     report = await replay(ReplayOptions(platform, path=BITSTAMP, users=8, events_max=600, catch_up_s=30))
     assert_sound(report)
     assert report.source == BITSTAMP.name

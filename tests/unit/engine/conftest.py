@@ -16,5 +16,5 @@ def core_factory(request: pytest.FixtureRequest) -> CoreFactory:
     try:
         make_core(request.param)
     except CoreUnavailableError:
-        pytest.skip("the wheel openspot-matching is not installed")
+        pytest.skip("the fast core is not installed: `make core` builds it")
     return lambda: make_core(request.param)

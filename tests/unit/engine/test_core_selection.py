@@ -22,7 +22,7 @@ def test_the_reference_is_the_reference() -> None:
     assert make_core("reference").name == "reference"
 
 
-@pytest.mark.skipif(not RUST_IS_INSTALLED, reason="the wheel openspot-matching is not installed")
+@pytest.mark.skipif(not RUST_IS_INSTALLED, reason="the fast core is not installed: `make core` builds it")
 @pytest.mark.parametrize("choice", ["rust", "auto"])
 def test_rust_is_taken_where_its_wheel_is_installed(choice: str) -> None:
     assert make_core(choice).name == "rust"

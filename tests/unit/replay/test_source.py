@@ -9,6 +9,7 @@ import pytest
 
 from openspot.replay.plan import Place, command_of, make_plan
 from openspot.replay.source import BookEvent, SourceError, read_events, read_venue_totals, venue_trades_path
+from tests.support.shared_data import BITSTAMP, needs_bitstamp
 
 HEADER = "id,timestamp,exchange_timestamp,price,volume,action,direction\n"
 ROWS = (
@@ -22,8 +23,6 @@ EVENTS = [
     BookEvent("1", 1430438404635, Decimal("236.47"), Decimal("1.78855669"), "changed", "buy"),
     BookEvent("2", 1430438404637, Decimal("236.50"), Decimal(0), "deleted", "sell"),
 ]
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
-BITSTAMP = SHARED / "bitstamp_btcusd_20150501_orders.csv.gz"
 
 
 def written(folder: Path, text: str, name: str = "flow_orders.csv") -> Path:
@@ -113,9 +112,8 @@ def test_the_venues_trades_stand_beside_its_orders(tmp_path: Path) -> None:
     assert venue_trades_path(written(tmp_path, ROWS, "other.csv")) is None
 
 
+@needs_bitstamp
 def test_the_bitstamp_day_has_the_events_that_its_description_counts() -> None:
-    if not BITSTAMP.exists():
-        pytest.skip("the shared data are not beside this repository")
     counts = {"created": 0, "changed": 0, "deleted": 0}
     for event in read_events(BITSTAMP):
         counts[event.action] += 1

@@ -1,0 +1,12 @@
+"""Real order flow of a venue, which is too large to be kept with the code and may lie beside the checkout."""
+
+from pathlib import Path
+
+import pytest
+
+BITSTAMP = Path(__file__).resolve().parents[3] / "shared/data/bitstamp_btcusd_20150501_orders.csv.gz"
+"""A day of level-3 order flow of Bitstamp, BTC-USD."""
+
+needs_bitstamp = pytest.mark.skipif(
+    not BITSTAMP.exists(), reason=f"the venue's order flow is not kept with the code: {BITSTAMP.name} in ../shared/data"
+)
