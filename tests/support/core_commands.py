@@ -260,6 +260,11 @@ class CommandStream:
         if kind == CommandKind.RESERVE:
             # Always the same, so that a repeated reference is a true repeat.
             command = command._replace(symbol=1, account=_ACCOUNTS[0], amount=10**18)
+        elif self._random.random() < 0.5:
+            # Nearly always what is held.
+            account = self._random.choice((*(_ACCOUNTS[0],) * 9, _ACCOUNTS[1]))
+            amount = self._random.choice((*(10**18,) * 9, 10**18 + 1))
+            command = command._replace(symbol=1, account=account, amount=amount)
         chance = self._random.random()
         if chance < 0.1:
             return with_reference(command, self._reference())

@@ -295,7 +295,7 @@ def _command(words: list[str]) -> Command | CreateSymbol:
                 price=_number({}, options.get("@", ["0"])[0]),
                 quantity=_number({}, positional[1]) if len(positional) > 1 else 0,
             )
-        case CommandKind.RELEASE | CommandKind.COMMIT:
+        case CommandKind.RELEASE | CommandKind.COMMIT if not positional:
             return with_reference(Command(kind), _number({}, options["ref"][0]))
         case kind if kind in _MONEY_KINDS:
             account, currency, amount = positional

@@ -67,6 +67,10 @@ impl Engine {
         if index == NIL || entry.kind != Kind::Reserve {
             return Err(Code::UnknownReference);
         }
+        let named = (command.account, command.symbol, command.amount);
+        if command.amount != 0 && named != (entry.account, entry.currency, entry.amount) {
+            return Err(Code::ReferenceConflict);
+        }
         if entry.state == state {
             return Ok(Outcome { notional: self.total_of(&entry), ..Outcome::DONE });
         }

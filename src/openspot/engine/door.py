@@ -245,10 +245,25 @@ class Door:
             (participant_id, reference),
         )
 
-    def end_reservation(self, kind: CommandKind, reference: str) -> asyncio.Future[Outcome]:
-        """A RELEASE or COMMIT of what was held under a reference. Raises Refusal, EngineStoppedError."""
+    def end_reservation(
+        self, kind: CommandKind, reference: str, participant_id: str = "", currency: str = "", amount: str = ""
+    ) -> asyncio.Future[Outcome]:
+        """A RELEASE or COMMIT of what was held under a reference; with an amount, if it is that of this participant.
+
+        Raises Refusal, EngineStoppedError.
+        """
         low, high = _reference(reference)
-        return self.submit(Command(kind, price=low, quantity=high), ("", reference))
+        command = Command(kind, price=low, quantity=high)
+        if amount:
+            directory = self._machine.directory
+            known, units = directory.currencies.get(currency), _amount(amount)
+            if known is None:
+                raise Refusal(ResultCode.INVALID_CURRENCY)
+            if units == 0:
+                raise Refusal(ResultCode.INVALID_AMOUNT)
+            account = directory.account(participant_id)
+            command = command._replace(symbol=known.currency_id, account=account, amount=units)
+        return self.submit(command, ("", reference))
 
     # Any command
 

@@ -1,6 +1,7 @@
 """exchange.v1.AccountService (Document B 4.4): money in and out, with external references."""
 
 import asyncio
+from collections.abc import Callable
 from typing import NamedTuple
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2 as pb
@@ -79,14 +80,15 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         self, request: pb.ReleaseWithdrawalRequest, context: Context
     ) -> pb.ReleaseWithdrawalResponse:
         """Set a held amount free."""
-        answer = await self._end(CommandKind.RELEASE, request.reference, context)
+        answer = await _answer(lambda: self._door.end_reservation(CommandKind.RELEASE, request.reference), context)
         return pb.ReleaseWithdrawalResponse(success=answer.success, result_code=answer.code.name)
 
     async def CompleteWithdrawal(  # noqa: N802
         self, request: pb.CompleteWithdrawalRequest, context: Context
     ) -> pb.CompleteWithdrawalResponse:
-        """Let a held amount leave the account."""
-        answer = await self._end(CommandKind.COMMIT, request.reference, context)
+        """Let a held amount leave the account; with an amount, only if that is what is held."""
+        named = (request.reference, request.participant_id, request.currency, request.amount)
+        answer = await _answer(lambda: self._door.end_reservation(CommandKind.COMMIT, *named), context)
         return pb.CompleteWithdrawalResponse(success=answer.success, result_code=answer.code.name)
 
     async def GetBalances(  # noqa: N802
@@ -102,19 +104,15 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         request: pb.DepositRequest | pb.WithdrawRequest | pb.ReserveWithdrawalRequest,
         context: Context,
     ) -> MoneyAnswer:
-        try:
-            return await money_answer(
-                self._door.money(kind, request.participant_id, request.currency, request.amount, request.reference)
-            )
-        except Refusal as refusal:
-            return MoneyAnswer(refusal.code, "0", 0)
-        except EngineStoppedError as error:
-            await abort_stopped(context, error)
+        asked = (request.participant_id, request.currency, request.amount, request.reference)
+        return await _answer(lambda: self._door.money(kind, *asked), context)
 
-    async def _end(self, kind: CommandKind, reference: str, context: Context) -> MoneyAnswer:
-        try:
-            return await money_answer(self._door.end_reservation(kind, reference))
-        except Refusal as refusal:
-            return MoneyAnswer(refusal.code, "0", 0)
-        except EngineStoppedError as error:
-            await abort_stopped(context, error)
+
+async def _answer(ask: Callable[[], asyncio.Future[Outcome]], context: Context) -> MoneyAnswer:
+    """What became of what `ask` has the door take."""
+    try:
+        return await money_answer(ask())
+    except Refusal as refusal:
+        return MoneyAnswer(refusal.code, "0", 0)
+    except EngineStoppedError as error:
+        await abort_stopped(context, error)

@@ -12,7 +12,7 @@ from openspot.contracts.gen.exchange.v1 import orders_pb2_grpc
 from openspot.domain.fees import fee_amount
 from openspot.domain.money import amount_to_text
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.records import EVENT_SIZE, RESULT_SIZE, Result, ResultStatus, decode_results
+from openspot.engine.core.records import EVENT_SIZE, RESULT_SIZE, EventType, Result, ResultStatus, decode_results
 from openspot.engine.door import Placed, Refusal
 from openspot.engine.engine import Engine
 from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, REJECTED
@@ -23,6 +23,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 CODE_NAMES: dict[int, str] = {int(code): code.name for code in ResultCode}
 _SUCCESS = ResultCode.SUCCESS.name
+_TRADE = int(EventType.TRADE)
 _STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
 _TIME_AND_FEE = struct.Struct("<24xQ72xi")
 """Of the first event of a PLACE, ACCEPTED or REJECT: its time, and the taker fee that an order carries."""
@@ -220,6 +221,9 @@ def _answer_taken(order_ids: Sequence[int], answers: Sequence[pb.PlaceOrderRespo
             answer.result_code = CODE_NAMES[code]
         if filled:
             notional = low | high << 64
+            # What leaves it with nothing is its last event: a fill, or the end of what was not filled.
+            if not remaining and records[(event_index + events - 1) * EVENT_SIZE] == _TRADE:
+                answer.is_order_completed = True
             _, fee_bps = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)
             answer.filled_quantity = filled
             answer.notional = amount_to_text(notional)

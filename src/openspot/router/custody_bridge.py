@@ -134,8 +134,10 @@ class CustodyBridge:
         """Take the held funds of a withdrawal that was sent out of the engine and out of the ledger."""
         _check_reference("withdrawalId", event.withdrawal_id)
         amount = self._amount(event.user_id, event.asset, event.amount)
-        await self._end_reservation(event.withdrawal_id, self._engine.complete_withdrawal)
         withdrawal_id = event.withdrawal_id
+        # What left must be what is held: else neither the engine nor the ledger takes anything, and somebody looks.
+        code = await self._engine.complete_withdrawal(event.user_id, event.asset, amount, withdrawal_id)
+        self._check_end(withdrawal_id, code)
         await self._post(
             subjects.LEDGER_DEBIT,
             LedgerPosting(withdrawal_id, event.user_id, event.asset, amount, "withdrawal", "custody", withdrawal_id),
@@ -145,7 +147,7 @@ class CustodyBridge:
         """Set the held funds of a withdrawal that will not be sent free again."""
         _check_reference("withdrawalId", event.withdrawal_id)
         if not event.refused:
-            await self._end_reservation(event.withdrawal_id, self._engine.release_withdrawal)
+            self._check_end(event.withdrawal_id, await self._engine.release_withdrawal(event.withdrawal_id))
 
     async def _consume(
         self,
@@ -207,8 +209,8 @@ class CustodyBridge:
         except (PublishError, CircuitOpenError) as error:
             raise TryAgainError(str(error)) from error
 
-    async def _end_reservation(self, withdrawal_id: str, end: Callable[[str], Awaitable[str]]) -> None:
-        code = await end(withdrawal_id)
+    def _check_end(self, withdrawal_id: str, code: str) -> None:
+        """Look at what the engine answered to the end of a reservation. Raises CustodyError or TryAgainError."""
         if code == ResultCode.UNKNOWN_REFERENCE.name:
             self._wait_for_reservation(withdrawal_id)
         self._waiting_since.pop(withdrawal_id, None)

@@ -183,9 +183,11 @@ class EngineClient:
         request = accounts_pb2.ReleaseWithdrawalRequest(reference=reference)
         return await self._account_call(self._accounts.ReleaseWithdrawal, request)
 
-    async def complete_withdrawal(self, reference: str) -> str:
-        """Take held funds out of the account; answers the result code. Raises EngineError."""
-        request = accounts_pb2.CompleteWithdrawalRequest(reference=reference)
+    async def complete_withdrawal(self, user_id: str, asset: str, amount: str, reference: str) -> str:
+        """Take held funds out of the account, if they are these; answers the result code. Raises EngineError."""
+        request = accounts_pb2.CompleteWithdrawalRequest(
+            participant_id=user_id, currency=asset, amount=amount, reference=reference
+        )
         return await self._account_call(self._accounts.CompleteWithdrawal, request)
 
     async def _account_call(self, method: Callable[..., Awaitable[Any]], request: Any) -> str:

@@ -97,7 +97,7 @@ def answered_order(pending: TrackedOrder, spec: SymbolSpec, answer: orders_pb2.P
         filled_notional=Decimal(answer.notional or "0"),
         remaining_quantity=ZERO if rejected else remaining,
         fee=Decimal(answer.fee or "0"),
-        status=_answered_status(answer.status, pending.quantity, filled, remaining),
+        status=_answered_status(answer),
         reject_reason=answer.result_code if rejected else None,
         last_sequence=answer.sequence,
         created_ms=answer.timestamp or pending.created_ms,
@@ -198,11 +198,12 @@ def quantity_of(scaled: int, spec: SymbolSpec) -> Decimal:
     return Decimal(scaled_to_text(scaled, spec.base_scale_k))
 
 
-def _answered_status(answer: int, quantity: Decimal, filled: Decimal, remaining: Decimal) -> OrderStatus:
-    if answer == orders_pb2.REJECTED:
+def _answered_status(answer: orders_pb2.PlaceOrderResponse) -> OrderStatus:
+    if answer.status == orders_pb2.REJECTED:
         return OrderStatus.REJECTED
-    if answer == orders_pb2.CANCELLED:
+    if answer.status == orders_pb2.CANCELLED:
         return OrderStatus.CANCELLED
-    if remaining:
-        return OrderStatus.PARTIALLY_FILLED if filled else OrderStatus.OPEN
-    return OrderStatus.FILLED if filled == quantity else OrderStatus.CANCELLED
+    if answer.remaining_quantity:
+        return OrderStatus.PARTIALLY_FILLED if answer.filled_quantity else OrderStatus.OPEN
+    # Filled in part with nothing left: the rest was cancelled.
+    return OrderStatus.FILLED if answer.is_order_completed else OrderStatus.CANCELLED

@@ -81,6 +81,29 @@ async def test_a_reservation_holds_until_it_is_released_or_completed(engine: Eng
     assert (usd.total, usd.reserved) == ("40", "0")
 
 
+async def test_a_withdrawal_completes_with_the_amount_that_is_held_or_not_at_all(engine: EngineClient) -> None:
+    await engine.fund("alice", USD="100")
+    held = pb.ReserveWithdrawalRequest(participant_id="alice", currency="USD", amount="60", reference="w9")
+    assert (await engine.accounts.ReserveWithdrawal(held)).success
+    for named, code in (
+        (("alice", "USD", "59.99"), "REFERENCE_CONFLICT"),
+        (("alice", "BTC", "60"), "REFERENCE_CONFLICT"),
+        (("bob", "USD", "60"), "REFERENCE_CONFLICT"),
+        (("alice", "DOGE", "60"), "INVALID_CURRENCY"),
+        (("alice", "USD", "sixty"), "INVALID_AMOUNT"),
+        (("alice", "USD", "60.0"), "SUCCESS"),
+        (("alice", "USD", "60"), "SUCCESS"),
+    ):
+        participant_id, currency, amount = named
+        request = pb.CompleteWithdrawalRequest(
+            reference="w9", participant_id=participant_id, currency=currency, amount=amount
+        )
+        answer = await engine.accounts.CompleteWithdrawal(request)
+        assert answer.result_code == code, named
+    usd = (await engine.balances())["USD"]
+    assert (usd.total, usd.reserved) == ("40", "0")
+
+
 _BAD_DEPOSITS = (
     (deposit("0"), "INVALID_AMOUNT"),
     (deposit("-1"), "INVALID_AMOUNT"),

@@ -111,6 +111,30 @@ async def test_a_withdrawal_is_held_before_anything_is_sent_and_then_taken_once(
     assert ledger.balances["alice", "BTC"] == 600
 
 
+async def test_a_withdrawal_that_is_not_what_was_held_moves_nothing_on_either_side(
+    router: RouterClient, bus: Bus, engine: EngineClient, ledger: FakeLedger
+) -> None:
+    request = WithdrawalRequested("w9", "alice", "BTC", "400")
+    await bus.publish(subjects.CUSTODY_WITHDRAWAL_REQUESTED, request, "w9")
+
+    async def reserved(amount: str) -> bool:
+        return (await engine.balances("alice"))["BTC"].reserved == amount
+
+    await eventually(lambda: reserved("400"))
+    failed = custody_events("complete")
+    for number, (user_id, asset, amount) in enumerate(
+        (("alice", "BTC", "399.99999999"), ("alice", "USD", "400"), ("bob", "BTC", "400"))
+    ):
+        outcome = WithdrawalOutcome("w9", user_id, asset, amount, tx_hash="0xother")
+        await bus.publish(subjects.CUSTODY_WITHDRAWAL_COMPLETED, outcome, f"w9-other-{number}")
+    await eventually(lambda: custody_events("complete") == failed + 3)
+    assert await reserved("400")
+    assert not ledger.postings
+    await bus.publish(subjects.CUSTODY_WITHDRAWAL_COMPLETED, WithdrawalOutcome("w9", "alice", "BTC", "400"), "w9-right")
+    await eventually(lambda: len(ledger.postings) == 1)
+    assert await total(engine, "alice", "BTC") == "600"
+
+
 async def test_a_withdrawal_that_failed_sets_its_funds_free_again(
     router: RouterClient, bus: Bus, engine: EngineClient, ledger: FakeLedger
 ) -> None:

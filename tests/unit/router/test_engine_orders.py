@@ -85,8 +85,11 @@ def answer(status: int, **fields: object) -> orders_pb2.PlaceOrderResponse:
         (answer(orders_pb2.ACCEPTED, remaining_quantity=10_000), OrderStatus.OPEN, "0", "1"),
         (answer(orders_pb2.ACCEPTED, filled_quantity=4_000, remaining_quantity=6_000, notional="40", fee="0.1"),
          OrderStatus.PARTIALLY_FILLED, "0.4", "0.6"),
-        (answer(orders_pb2.ACCEPTED, filled_quantity=10_000, notional="100", fee="0.25"),
+        (answer(orders_pb2.ACCEPTED, filled_quantity=10_000, notional="100", fee="0.25", is_order_completed=True),
          OrderStatus.FILLED, "1", "0"),
+        # Self-trade prevention took a part off, a fill the rest.
+        (answer(orders_pb2.ACCEPTED, filled_quantity=4_000, notional="40", fee="0.1", is_order_completed=True),
+         OrderStatus.FILLED, "0.4", "0"),
         # An IOC that filled in part: the rest is gone.
         (answer(orders_pb2.ACCEPTED, filled_quantity=4_000, notional="40", fee="0.1"),
          OrderStatus.CANCELLED, "0.4", "0"),

@@ -122,8 +122,11 @@ def _credit(state: State, command: Command, emit: Emit) -> None:
 def _close(state: State, command: Command, status: ReferenceStatus, emit: Emit) -> Outcome:
     reservation = found(state.references.get(command.reference), ResultCode.UNKNOWN_REFERENCE)
     require(reservation.kind == CommandKind.RESERVE, ResultCode.UNKNOWN_REFERENCE)
+    account, currency, amount = held = reservation.account, reservation.currency, reservation.amount
+    require(
+        command.amount == 0 or (command.account, command.symbol, command.amount) == held, ResultCode.REFERENCE_CONFLICT
+    )
     require(reservation.status in (ReferenceStatus.HELD, status), ResultCode.RESERVATION_CLOSED)
-    account, currency, amount = reservation.account, reservation.currency, reservation.amount
     if reservation.status == ReferenceStatus.HELD:
         reservation.status = status
         state.accounts[account].held[currency] -= amount

@@ -15,7 +15,7 @@ from openspot.engine.audit import export
 from openspot.engine.engine import journal_path
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient, CallFailedError, Transport
-from tests.support.engine_client import engine_process, engine_settings, order, running_engine
+from tests.support.engine_client import SCALE, engine_process, engine_settings, order, running_engine
 from tests.support.waiting import eventually
 
 ALICE = {
@@ -172,6 +172,28 @@ async def test_the_stp_mode_decides_what_becomes_of_a_self_trade(
     for placed, expected in ((sell, resting), (buy, incoming)):
         row = rows[str(placed.order_id)]
         assert (row["status"], row["remainingQuantity"]) == expected, (mode, row)
+
+
+async def test_an_order_that_prevention_reduced_and_a_fill_completed_is_told_from_a_cancelled_rest(
+    admin: AdminClient,
+) -> None:
+    engine = admin.engine
+    await engine.fund("alice")
+    await engine.fund("bob")
+    await answer_of(admin, "UpdateStpMode", participantId="alice", stpMode="DECREMENT_AND_CANCEL")
+    for participant in ("alice", "bob"):
+        await engine.place("sell", "100", "1", participant)
+    reduced_first = await engine.place("buy", "100", "2")
+    assert (reduced_first.filled_quantity, reduced_first.remaining_quantity) == (SCALE, 0)
+    assert reduced_first.is_order_completed
+    for participant in ("bob", "alice"):
+        await engine.place("sell", "100", "1", participant)
+    filled_first = await engine.place("buy", "100", "2")
+    assert (filled_first.filled_quantity, filled_first.remaining_quantity) == (SCALE, 0)
+    assert not filled_first.is_order_completed
+    rows = {row["orderId"]: row for row in (await admin.call("ListOrders", participantId="alice"))["orders"]}
+    statuses = [rows[str(answer.order_id)]["status"] for answer in (reduced_first, filled_first)]
+    assert statuses == ["FILLED", "CANCELLED"]
 
 
 _BAD_CHANGES = (

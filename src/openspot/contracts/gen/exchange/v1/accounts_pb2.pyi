@@ -93,10 +93,16 @@ class ReleaseWithdrawalResponse(_message.Message):
     def __init__(self, success: _Optional[bool] = ..., result_code: _Optional[str] = ...) -> None: ...
 
 class CompleteWithdrawalRequest(_message.Message):
-    __slots__ = ("reference",)
+    __slots__ = ("reference", "participant_id", "currency", "amount")
     REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    CURRENCY_FIELD_NUMBER: _ClassVar[int]
+    AMOUNT_FIELD_NUMBER: _ClassVar[int]
     reference: str
-    def __init__(self, reference: _Optional[str] = ...) -> None: ...
+    participant_id: str
+    currency: str
+    amount: str
+    def __init__(self, reference: _Optional[str] = ..., participant_id: _Optional[str] = ..., currency: _Optional[str] = ..., amount: _Optional[str] = ...) -> None: ...
 
 class CompleteWithdrawalResponse(_message.Message):
     __slots__ = ("success", "result_code")

@@ -67,7 +67,7 @@ class PlaceOrderRequest(_message.Message):
     def __init__(self, order_id: _Optional[int] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., side: _Optional[_Union[Side, str]] = ..., type: _Optional[_Union[OrderType, str]] = ..., price: _Optional[int] = ..., quantity: _Optional[int] = ..., reserve_price: _Optional[int] = ..., budget: _Optional[str] = ..., external_id: _Optional[str] = ..., metadata: _Optional[str] = ...) -> None: ...
 
 class PlaceOrderResponse(_message.Message):
-    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp", "notional", "fee")
+    __slots__ = ("order_id", "status", "result_code", "filled_quantity", "remaining_quantity", "sequence", "timestamp", "notional", "fee", "is_order_completed")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
@@ -77,6 +77,7 @@ class PlaceOrderResponse(_message.Message):
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     NOTIONAL_FIELD_NUMBER: _ClassVar[int]
     FEE_FIELD_NUMBER: _ClassVar[int]
+    IS_ORDER_COMPLETED_FIELD_NUMBER: _ClassVar[int]
     order_id: int
     status: OrderAnswer
     result_code: str
@@ -86,7 +87,8 @@ class PlaceOrderResponse(_message.Message):
     timestamp: int
     notional: str
     fee: str
-    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ..., notional: _Optional[str] = ..., fee: _Optional[str] = ...) -> None: ...
+    is_order_completed: bool
+    def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., filled_quantity: _Optional[int] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ..., timestamp: _Optional[int] = ..., notional: _Optional[str] = ..., fee: _Optional[str] = ..., is_order_completed: _Optional[bool] = ...) -> None: ...
 
 class PlaceOrdersRequest(_message.Message):
     __slots__ = ("orders",)
