@@ -42,6 +42,8 @@ class KnownOrder(NamedTuple):
 Entry = tuple[Any, ...]
 """The fields of a KnownOrder; an open order's entry leaves the last two out."""
 
+FILLED_END = (FILLED, 0)
+"""What an order's entry gets behind its other fields when a fill completes it."""
 _LIVE_FIELDS = 8
 _PRICE = 5
 _QUANTITY = 6

@@ -77,7 +77,7 @@ def _replay(machine: StateMachine, batches: Iterator[Batch], store: EventStore, 
     unwritten: list[EventBatch] = []
     for commands, notes in joined(batches):
         machine.register(commands, notes)
-        events = machine.apply(commands, notes).events
+        events = machine.apply(commands, notes, store.last_sequence).events
         if events.last_sequence > store.last_sequence:
             unwritten.append(events.from_sequence(store.last_sequence + 1) if not unwritten else events)
         if sum(map(len, unwritten)) > _STORED_EVENTS:

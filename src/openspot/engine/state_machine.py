@@ -33,7 +33,7 @@ from openspot.engine.core.records import (
 )
 from openspot.engine.directory import DESCRIBE_CURRENCY, NAMING_KINDS, PARTICIPANT_KINDS, Directory, Note
 from openspot.engine.event_batch import EventBatch
-from openspot.engine.order_memory import CANCELLED, FILLED, REJECTED, OrderMemory
+from openspot.engine.order_memory import CANCELLED, FILLED_END, REJECTED, OrderMemory
 
 RECENT_TRADES_MAX = 1000
 """Trades of one symbol that GetRecentTrades can answer."""
@@ -90,22 +90,26 @@ class StateMachine:
         ):
             if kind == _PLACE:
                 external_id = note[0]
-                if order_id in entries or external_id in ids:
-                    orders.make_room(order_id, external_id)
                 # As OrderMemory.open; a call for each order would cost a tenth of a replay.
+                if order_id in entries or (external_id and ids.setdefault(external_id, order_id) != order_id):
+                    orders.make_room(order_id, external_id)
+                    if external_id:
+                        ids[external_id] = order_id
                 entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
-                if external_id:
-                    ids[external_id] = order_id
             elif kind in PARTICIPANT_KINDS:
                 number = account_or_new(note[0])
                 assert number == account, "a replay gives every participant its old account number"
 
-    def apply(self, commands: bytes, notes: Sequence[Note]) -> Applied:
-        """Apply durable commands, whose names and order ids were taken in before."""
+    def apply(self, commands: bytes, notes: Sequence[Note], known_events: int = 0) -> Applied:
+        """Apply durable commands, whose names and order ids were taken in before.
+
+        A replay says up to which sequence the events are known: a batch that makes no others comes without any.
+        """
         commands_before = self.core.command_sequence
         first_sequence = self.core.event_sequence + 1
         results, records = self.core.apply(commands)
-        texts = self._follow_events(records, notes, commands_before + 1)
+        texts: list[Note] | None = [] if self.core.event_sequence > known_events else None
+        self._follow_events(records, notes, commands_before + 1, texts)
         kinds = commands[::COMMAND_SIZE]
         if not NAMING_KINDS.isdisjoint(kinds):
             self._follow_names(commands, notes, results)
@@ -115,22 +119,26 @@ class StateMachine:
             )
         if not FOLLOWED_KINDS.isdisjoint(kinds):
             self.participants.follow(commands, notes, results)
-        return Applied(results, EventBatch(first_sequence, records, texts))
+        events = EventBatch(first_sequence, b"", []) if texts is None else EventBatch(first_sequence, records, texts)
+        return Applied(results, events)
 
-    def _follow_events(self, records: bytes, notes: Sequence[Note], first_command: int) -> list[Note]:
-        """Bring orders and trades up to date; answer the texts of each event."""
+    def _follow_events(
+        self, records: bytes, notes: Sequence[Note], first_command: int, texts: list[Note] | None
+    ) -> None:
+        """Bring orders and trades up to date; add the texts of each event to `texts`, if they are wanted."""
         orders, entries, ended = self.orders, self.orders.entries, self.orders.ended.append
         totals, tallies, trades = self.totals, self.totals.tallies, self.trades
-        texts: list[Note] = []
-        add = texts.append
+        add = None if texts is None else texts.append
         position = placed = cancelled = 0
         for kind, flags, symbol, command, order_id, maker_id, price, quantity in _EVENT_HEAD.iter_unpack(records):
             if kind == _ACCEPTED:
-                add(notes[command - first_command])
+                if add:
+                    add(notes[command - first_command])
                 placed += 1
             elif kind == _TRADE:
                 taker, maker = entries[order_id], entries[maker_id]
-                add((taker[0], maker[0]))
+                if add:
+                    add((taker[0], maker[0]))
                 if symbol not in trades:
                     trades[symbol] = deque(maxlen=RECENT_TRADES_MAX)
                 trades[symbol].append(records[position : position + EVENT_SIZE])
@@ -140,34 +148,37 @@ class StateMachine:
                 tally[2] += price * quantity
                 # As OrderMemory.end, without a call for each.
                 if flags & EVENT_TAKER_COMPLETED:
-                    entries[order_id] = (*taker, FILLED, 0)
+                    entries[order_id] = taker + FILLED_END
                     ended(order_id)
                 if flags & EVENT_MAKER_COMPLETED:
-                    entries[maker_id] = (*maker, FILLED, 0)
+                    entries[maker_id] = maker + FILLED_END
                     ended(maker_id)
             elif kind == _REDUCE:
                 entry = entries[order_id]
-                add((entry[0],))
+                if add:
+                    add((entry[0],))
                 if flags & EVENT_TAKER_COMPLETED:
-                    entries[order_id] = (*entry, CANCELLED, quantity)
+                    # Unpacking would build a list first, which costs three times as much.
+                    entries[order_id] = entry + (CANCELLED, quantity)  # noqa: RUF005
                     ended(order_id)
                     cancelled += 1
                 else:
                     orders.reduce(order_id, quantity)
             elif kind == _REJECT:
-                add(notes[command - first_command])
+                if add:
+                    add(notes[command - first_command])
                 orders.end(order_id, REJECTED, quantity)
                 totals.rejected += 1
             elif kind == _MOVED:
-                add((entries[order_id][0],))
+                if add:
+                    add((entries[order_id][0],))
                 orders.move(order_id, price)
-            else:
+            elif add:
                 add(notes[command - first_command])
             position += EVENT_SIZE
         totals.placed += placed
         totals.cancelled += cancelled
         orders.trim()
-        return texts
 
     def _follow_names(self, commands: bytes, notes: Sequence[Note], results: bytes) -> None:
         for command, note, result in zip(decode_commands(commands), notes, decode_results(results), strict=True):

@@ -69,6 +69,23 @@ def test_a_restored_machine_goes_on_as_the_first_one() -> None:
     assert first.snapshot() == second.snapshot()
 
 
+def test_a_replay_makes_only_the_events_that_are_not_known_and_comes_to_the_same_state() -> None:
+    live, replay = new_machine(), new_machine()
+    *earlier, last = HISTORY
+    for batch in earlier:
+        feed(live, batch)
+    known = live.core.event_sequence
+    newest = feed(live, last).events
+    for batch in earlier:
+        replay.register(*batch)
+        assert len(replay.apply(*batch, known).events) == 0
+    replay.register(*last)
+    again = replay.apply(*last, known).events
+    assert (again.first_sequence, again.records, again.texts) == (known + 1, newest.records, newest.texts)
+    assert len(again) > 0
+    assert replay.snapshot() == live.snapshot()
+
+
 def test_a_snapshot_leaves_out_what_is_not_durable_yet() -> None:
     machine = new_machine()
     for batch in HISTORY:
