@@ -8,6 +8,9 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from openspot.domain.order import OrderStatus
+from openspot.domain.order_naming import OrderName, order_name
+
 Entry = TypeVar("Entry")
 
 
@@ -55,6 +58,11 @@ class Order(Record, frozen=True):
     reject_reason: str | None
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def name(self) -> OrderName:
+        """Its state under the alternative naming (Document A 3.2), for example PartiallyFilled."""
+        return order_name(OrderStatus(self.status), may_rest=self.type != "market")
 
 
 class CancelFailure(Record, frozen=True):

@@ -67,6 +67,20 @@ async def test_an_order_is_sent_exactly_and_comes_back_typed(fake: FakeRestEdge,
     assert order.average_price is None
 
 
+@pytest.mark.spec("A3.2-01")
+async def test_an_order_says_its_state_under_the_alternative_naming_as_well(
+    fake: FakeRestEdge, client: OpenSpotClient
+) -> None:
+    for fields, name in (
+        ({"status": "open"}, "New"),
+        ({"status": "partially_filled"}, "PartiallyFilled"),
+        ({"status": "cancelled"}, "Cancelled"),
+        ({"status": "cancelled", "type": "market", "price": None}, "Expired"),
+    ):
+        fake.answer(200, ORDER | fields)
+        assert (await client.order("order1")).name == name
+
+
 async def test_a_large_decimal_is_sent_without_an_exponent(fake: FakeRestEdge, client: OpenSpotClient) -> None:
     fake.answer(201, ORDER)
     await client.place_order("BTC-USD", "sell", quantity=Decimal("1E+3"), price=Decimal("1E-8"))
