@@ -26,8 +26,9 @@ class Settings(BaseSettings):
     nats_url: str = Field(
         default="",
         validation_alias=AliasChoices("nats_url", "NATS_URL"),
-        description="NATS addresses, with commas between those of a cluster, credentials allowed; empty: `openspot up` "
-        "starts an embedded server",
+        description="NATS addresses, with commas between those of a cluster, credentials allowed (no `@`, "
+        "`:` or `/` in a password: the client library takes them as they stand); empty: `openspot up` starts an "
+        "embedded server",
     )
     jwt_secret: str = Field(
         default="",
