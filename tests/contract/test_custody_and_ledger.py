@@ -42,7 +42,7 @@ class Recorder:
         self.engine_calls.append(reference)
         return "SUCCESS"
 
-    async def complete_withdrawal(self, reference: str) -> str:
+    async def complete_withdrawal(self, user_id: str, asset: str, amount: str, reference: str) -> str:
         self.engine_calls.append(reference)
         return "SUCCESS"
 

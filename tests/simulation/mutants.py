@@ -143,6 +143,10 @@ def order_ids_count_again() -> Fault:
         def __contains__(self, key: object) -> bool:
             return False
 
+        def setdefault(self, key: str, default: int = 0) -> int:
+            self[key] = default
+            return default
+
     begin = OrderMemory.__init__
 
     def blind(memory: OrderMemory, ended_max: int) -> None:
