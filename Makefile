@@ -17,7 +17,7 @@ setup:         ## Make .venv, install the locked packages, build the fast core i
 test:          ## Set up for development, check the house rules, run all tests
 	@$(PYTHON) tools/setup.py --development
 	@$(RUN)/python tools/check.py
-	@$(RUN)/python -m pytest
+	@$(RUN)/python -m pytest -n 2
 
 check: setup   ## Format, lint, types, layers, generated code
 	@$(PYTHON) tools/setup.py --development

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
+from tests.support.platforms import child_platform
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +16,7 @@ def platform() -> Iterator[ChildPlatform]:
     """A running platform without throttling."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
     folder.chmod(0o755)
-    child = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
+    child = child_platform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
     child.start()
     yield child
     child.stop()

@@ -11,9 +11,9 @@ import pytest
 
 from openspot.contracts.streams import ORDERS, STREAMS, TRADES
 from openspot.router.lease import LEASE_BUCKET
-from openspot.up.child_platform import ChildPlatform
 from tests.support.fault_run import SECONDS, TIMEOUT_S, Run, kept_after_failure, running
 from tests.support.nats_cluster import NODES, NatsCluster
+from tests.support.platforms import child_platform
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ async def cluster_run(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Nat
             "NATS_URL": cluster.addresses,
             "OPENSPOT_BUS_REPLICAS": str(NODES),
         }
-        platform = ChildPlatform(folder, environment)
+        platform = child_platform(folder, environment)
         try:
             await asyncio.to_thread(cluster.start)
             await cluster.formed()

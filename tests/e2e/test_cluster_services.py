@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from openspot.up.child_platform import ChildPlatform
-from openspot.up.embedded_nats import free_port
 from openspot.up.services import SERVICES
 from tests.support.fault_run import HEALED_S_MAX, SECONDS, TIMEOUT_S, Beside, Run, frozen, kept_after_failure, running
+from tests.support.platforms import child_platform
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 ROUTERS = ("router", "router-2", "router-3")
@@ -24,7 +24,7 @@ LEADS = "openspot_router_translator_leads"
 async def run(request: pytest.FixtureRequest) -> AsyncIterator[Run]:
     """A platform with two more routers and workers beside its own."""
     with kept_after_failure(request) as folder:
-        platform = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
+        platform = child_platform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
         beside: dict[str, Beside] = {}
         try:
             await asyncio.to_thread(platform.start)

@@ -15,6 +15,7 @@ import pytest
 
 from openspot.up.child_platform import ChildPlatform
 from tests.support.fault_run import OUTAGE_S, SECONDS, TIMEOUT_S, Run, frozen, kept_after_failure, running
+from tests.support.platforms import child_platform
 from tests.support.slow_disk import slow_disk
 from tests.support.waiting import eventually
 
@@ -25,7 +26,7 @@ VICTIMS = ("router", "ledger", "ledger-worker", "engine", "NATS", "PostgreSQL", 
 def own_platform(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
     """A platform to be broken, shared by the tests here."""
     with kept_after_failure(request) as folder:
-        child = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
+        child = child_platform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
         child.start()
         yield child
         child.stop()

@@ -13,6 +13,7 @@ import pytest
 
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
+from tests.support.platforms import child_platform
 from tests.support.waiting import eventually
 
 
@@ -88,7 +89,7 @@ async def test_a_child_that_dies_is_started_again(platform: ChildPlatform) -> No
 
 async def test_start_stop_and_start_again(own_folder: Path) -> None:
     """Ctrl-C leaves no process behind, data is kept, and a killed supervisor does not stand in the way."""
-    platform = ChildPlatform(own_folder)
+    platform = child_platform(own_folder)
     platform.start()
     epoch = answer(f"{platform.settings.engine_url}/health")[1]
     secrets = (own_folder / "secrets.json").read_bytes()
@@ -120,7 +121,7 @@ def test_a_taken_port_is_named_with_its_remedy(own_folder: Path) -> None:
         holder.bind(("127.0.0.1", 0))
         holder.listen()
         port = holder.getsockname()[1]
-        platform = ChildPlatform(own_folder, {"OPENSPOT_REST_PORT": str(port)})
+        platform = child_platform(own_folder, {"OPENSPOT_REST_PORT": str(port)})
         with pytest.raises(RuntimeError) as raised:
             platform.start()
     text = " ".join(str(raised.value).split())
@@ -129,7 +130,7 @@ def test_a_taken_port_is_named_with_its_remedy(own_folder: Path) -> None:
 
 
 def test_a_service_that_cannot_start_ends_the_start_with_its_reason(own_folder: Path) -> None:
-    platform = ChildPlatform(own_folder, {"OPENSPOT_THROTTLE_STORAGE": "nowhere://x"})
+    platform = child_platform(own_folder, {"OPENSPOT_THROTTLE_STORAGE": "nowhere://x"})
     with pytest.raises(RuntimeError) as raised:
         platform.start()
     text = " ".join(str(raised.value).split())
@@ -138,18 +139,18 @@ def test_a_service_that_cannot_start_ends_the_start_with_its_reason(own_folder: 
 
 
 def test_a_bad_setting_is_named(own_folder: Path) -> None:
-    platform = ChildPlatform(own_folder, {"OPENSPOT_LOG_LEVEL": "LOUD"})
+    platform = child_platform(own_folder, {"OPENSPOT_LOG_LEVEL": "LOUD"})
     with pytest.raises(RuntimeError, match="log_level"):
         platform.start()
 
 
 def test_an_unknown_service_is_refused_with_the_known_ones(own_folder: Path) -> None:
-    outcome = openspot(ChildPlatform(own_folder), "run", "nothing")
+    outcome = openspot(child_platform(own_folder), "run", "nothing")
     assert outcome.returncode == 1
     assert "rest-edge" in outcome.stderr
 
 
 def test_status_without_a_platform_says_how_to_start_one(own_folder: Path) -> None:
-    outcome = openspot(ChildPlatform(own_folder), "status")
+    outcome = openspot(child_platform(own_folder), "status")
     assert outcome.returncode == 1
     assert "openspot up" in outcome.stdout

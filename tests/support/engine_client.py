@@ -24,7 +24,7 @@ from openspot.contracts.gen.exchange.v1 import (
 )
 from openspot.engine.service import run
 from openspot.kit.settings import Settings
-from openspot.up.embedded_nats import free_port
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 SCALE = 10**8
@@ -162,13 +162,13 @@ class Stream:
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.socket = socket
 
-    async def next(self, timeout_s: float = 10) -> Any:
+    async def next(self, timeout_s: float = 30) -> Any:
         """The next message. Fails if the connection ends instead."""
         message = await self.socket.receive(timeout=timeout_s)
         assert message.type == aiohttp.WSMsgType.TEXT, message
         return json.loads(message.data)
 
-    async def close_code(self, timeout_s: float = 15) -> int | None:
+    async def close_code(self, timeout_s: float = 30) -> int | None:
         """The code that the connection ends with, what comes before it being skipped."""
         while True:
             message = await self.socket.receive(timeout=timeout_s)
@@ -200,7 +200,7 @@ async def _until_ready(client: EngineClient, check: Any) -> None:
             return False
 
     await eventually(ready, 30)
-    await asyncio.wait_for(client.channel.channel_ready(), 10)
+    await asyncio.wait_for(client.channel.channel_ready(), 30)
 
 
 class EngineProcess:
@@ -256,9 +256,9 @@ class EngineProcess:
         """SIGTERM; answers the exit code."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(20)
+        return self.process.wait(30)
 
-    def wait(self, timeout_s: float = 20) -> int:
+    def wait(self, timeout_s: float = 30) -> int:
         """Wait for its end; answers the exit code."""
         assert self.process is not None
         return self.process.wait(timeout_s)

@@ -1,4 +1,4 @@
-"""Real servers for tests: one NATS and one PostgreSQL a run; a database cloned from a template a test."""
+"""Real servers for tests: one PostgreSQL a process, a database cloned from a template and one NATS a test."""
 
 import itertools
 import shutil
@@ -6,21 +6,24 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import argon2
 import asyncpg
 import pytest
 
+from openspot.kit import passwords
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.migrations import upgrade
-from openspot.up.embedded_nats import EmbeddedNats, free_port
+from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
+from tests.support.ports import free_port
 
 _serial = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
 def run_folder() -> Iterator[Path]:
-    """A folder of this run, open to the account that PostgreSQL runs as."""
+    """A folder of this process of tests, open to the account that PostgreSQL runs as."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-tests-"))
     folder.chmod(0o755)
     yield folder
@@ -90,6 +93,7 @@ def settings(tmp_path: Path, database_url: str, nats_url: str) -> Settings:
         ws_port=free_port(),
         router_port=free_port(),
         ledger_port=free_port(),
+        ledger_worker_port=free_port(),
         engine_http_port=free_port(),
         engine_grpc_port=free_port(),
     )
@@ -102,3 +106,9 @@ async def bus(settings: Settings) -> AsyncIterator[Bus]:
     await connection.ensure_streams()
     yield connection
     await connection.close()
+
+
+@pytest.fixture
+def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash passwords of this process with the least work, where a test is not about that work."""
+    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))

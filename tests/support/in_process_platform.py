@@ -28,7 +28,7 @@ async def running(settings: Settings, **ports: str) -> AsyncIterator[Settings]:
     finally:
         for stop, task in reversed(tasks):
             stop.set()
-            await asyncio.wait_for(task, 20)
+            await asyncio.wait_for(task, 30)
 
 
 async def _is_ready(settings: Settings, task: asyncio.Task[None], port: str) -> bool:

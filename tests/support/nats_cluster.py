@@ -8,7 +8,8 @@ import nats.errors
 import nats.js.errors
 from nats.aio.client import Client
 
-from openspot.up.embedded_nats import EmbeddedNats, free_port
+from openspot.up.embedded_nats import EmbeddedNats
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 NODES = 3

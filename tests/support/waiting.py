@@ -18,7 +18,7 @@ def wait_until(condition: Callable[[], bool], timeout_s: float, pause_s: float =
 
 
 async def eventually(
-    condition: Callable[[], Value | Awaitable[Value]], timeout_s: float = 10.0, pause_s: float = 0.01
+    condition: Callable[[], Value | Awaitable[Value]], timeout_s: float = 30.0, pause_s: float = 0.01
 ) -> Value:
     """The first true value of `condition`. Fails, naming the last value, when `timeout_s` has passed."""
     deadline = time.monotonic() + timeout_s

@@ -44,7 +44,7 @@ async def running_edge(settings: Settings) -> AsyncIterator[Settings]:
         yield settings
     finally:
         stop.set()
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, 30)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def ask(client: ClientConnection, **message: Any) -> dict[str, Any]:
 
 async def receive(client: ClientConnection) -> dict[str, Any]:
     """The next message."""
-    message: dict[str, Any] = json.loads(await asyncio.wait_for(client.recv(), 5))
+    message: dict[str, Any] = json.loads(await asyncio.wait_for(client.recv(), 30))
     return message
 
 

@@ -68,6 +68,10 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
 
 async def make_services(settings: Settings, stack: AsyncExitStack) -> Services:
     """Everything behind the routes; `stack` ends it, the newest first."""
+    # What a setting can make impossible comes before anything that has to be ended.
+    storage = settings.throttle_storage
+    guard = LoginGuard(*(make_throttle(storage, tiers) for tiers in (PAIR_TIERS, ACCOUNT_TIERS, ADDRESS_TIERS)))
+
     pool = await create_pool(settings, CONNECTIONS_MAX)
     stack.push_async_callback(_close_pool, pool)
     bus = await Bus.connect(settings, "rest-edge")
@@ -90,8 +94,6 @@ async def make_services(settings: Settings, stack: AsyncExitStack) -> Services:
     stack.callback(passwords.close)
     clean_up = asyncio.create_task(_delete_expired(users))
     stack.push_async_callback(_cancel, clean_up)
-    storage = settings.throttle_storage
-    guard = LoginGuard(*(make_throttle(storage, tiers) for tiers in (PAIR_TIERS, ACCOUNT_TIERS, ADDRESS_TIERS)))
 
     health = Health()
     health.add("database", lambda: check(pool), vital=True)

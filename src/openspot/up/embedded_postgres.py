@@ -195,5 +195,11 @@ class EmbeddedPostgres:
             for folder in (package, package.with_name(f"{package.name}.libs")):
                 if folder.exists():
                     shutil.copytree(folder, draft / folder.name, symlinks=True)
-            draft.rename(target)
+            try:
+                draft.rename(target)
+            except OSError:
+                # Another process has made the same copy meanwhile.
+                shutil.rmtree(draft)
+                if not target.exists():
+                    raise
         return target / package.name / "pginstall"

@@ -68,7 +68,7 @@ async def test_everything_a_trader_does(platform: Settings) -> None:
             events = aiter(stream)
             seen = []
             while len(seen) < 3:
-                event = await asyncio.wait_for(anext(events), 10)
+                event = await asyncio.wait_for(anext(events), 30)
                 assert isinstance(event, Push)
                 if event.channel == "orders":
                     seen.append((event.event, event.data["orderId"], event.data["filledQuantity"]))
@@ -173,7 +173,7 @@ async def test_a_session_is_renewed_and_ended(platform: Settings) -> None:
         async with client.stream() as stream:
             await client.logout()
             with pytest.raises(StreamClosedError, match="4401 the session has ended"):
-                await asyncio.wait_for(anext(aiter(stream)), 5)
+                await asyncio.wait_for(anext(aiter(stream)), 30)
         client.resume(session)
         with pytest.raises(ApiError) as ended:
             await client.balances()

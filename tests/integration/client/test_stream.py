@@ -20,8 +20,9 @@ from openspot.client import (
 )
 from openspot.client.transport import RetryPolicy
 from openspot.kit.settings import Settings
-from openspot.up.embedded_nats import EmbeddedNats, free_port
+from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_rest_edge import FakeRestEdge, running_fake
+from tests.support.ports import free_port
 from tests.support.websocket_edge import Publish, order_event, token
 
 
@@ -39,7 +40,7 @@ def session_of(settings: Settings, life_s: int = 900) -> Session:
     return Session(token(settings, "u1", life_s), "refresh1", life_s, "u1")
 
 
-async def next_of(events: AsyncIterator[Push | Reconnected], timeout_s: float = 10) -> Push | Reconnected:
+async def next_of(events: AsyncIterator[Push | Reconnected], timeout_s: float = 30) -> Push | Reconnected:
     return await asyncio.wait_for(anext(events), timeout_s)
 
 
@@ -130,7 +131,7 @@ async def test_a_stream_that_its_user_closes_ends_without_an_error(edge: Setting
         reading = asyncio.create_task(read(stream))
         await asyncio.sleep(0)
         await stream.close()
-        assert await asyncio.wait_for(reading, 5) == []
+        assert await asyncio.wait_for(reading, 30) == []
 
 
 async def test_a_stream_comes_back_and_tells_that_it_was_away(
@@ -173,7 +174,7 @@ async def test_a_stream_renews_the_session_when_its_token_expires(
         async with client.stream(reconnect=True) as stream:
             events = aiter(stream)
             assert await next_of(events) == Reconnected(4401, "the access token has expired")
-            assert time.monotonic() - start < 5
+            assert time.monotonic() - start < 15
             await publish("orders.created.u1", order_event("u1"))
             event = await next_of(events)
             assert isinstance(event, Push)

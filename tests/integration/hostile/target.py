@@ -20,12 +20,13 @@ from openspot.contracts.streams import CUSTODY, STREAMS, TRADES
 from openspot.kit.bus import Bus
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
-from openspot.up.embedded_nats import EmbeddedNats, free_port
+from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.ws_edge.feed import Feed
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 from tests.support.ledger import count
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 DURABLES = {

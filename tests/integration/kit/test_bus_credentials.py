@@ -14,10 +14,11 @@ from openspot.contracts.messages import LedgerBalancesReply, LedgerBalancesReque
 from openspot.kit.bus import Bus
 from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.settings import Settings
-from openspot.up.embedded_nats import EmbeddedNats, free_port
+from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 from tests.support.ledger_process import running as running_ledger
+from tests.support.ports import free_port
 from tests.support.rest_client import RestClient
 from tests.support.websocket_edge import open_as, receive
 
@@ -63,7 +64,7 @@ async def test_a_guarded_bus_lets_nobody_in_without_its_credentials(
         await nats.connect(url, allow_reconnect=False, connect_timeout=2)
     # A service does not wait for better times: it says why it cannot start.
     with pytest.raises(BusUnavailableError, match=r"NATS_URL|given address"):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await Bus.connect(settings.model_copy(update={"nats_url": url}), "stranger")
 
 

@@ -21,12 +21,13 @@ from openspot.contracts.messages import (
 from openspot.kit.bus import Bus, encode
 from openspot.kit.settings import Settings
 from openspot.ledger import service, worker
-from openspot.ledger.worker import FINISHED_KEPT, pack, unpack
+from openspot.ledger.worker import pack, unpack
 from openspot.migrations import upgrade
-from openspot.up.embedded_nats import EmbeddedNats, free_port
+from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.support.ledger import assert_books_are_right, available, count, posting, trade
 from tests.support.ledger_process import ChildProcess, child, get, is_ready, running
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 
@@ -205,14 +206,18 @@ async def test_the_workflow_library_keeps_to_its_own_schema(settings: Settings, 
         assert await pool.fetchval("SELECT version_num FROM alembic_version") == revision
 
 
-async def test_finished_workflows_do_not_pile_up(settings: Settings, bus: Bus, pool: asyncpg.Pool) -> None:
+async def test_finished_workflows_do_not_pile_up(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = 10
+    monkeypatch.setattr(worker, "FINISHED_KEPT", kept)
     async with running(worker, settings, settings.ledger_worker_port):
-        for number in range(1, 2 * FINISHED_KEPT + 6):
+        for number in range(1, 2 * kept + 6):
             await publish(bus, number, number)
             await entries_are(pool, 8 * number)
         left = await pool.fetchval("SELECT count(*) FROM dbos.workflow_status")
-        assert left <= 2 * FINISHED_KEPT
-        assert await pool.fetchval("SELECT count(*) FROM dbos.workflow_input") <= 2 * FINISHED_KEPT
+        assert left <= 2 * kept
+        assert await pool.fetchval("SELECT count(*) FROM dbos.workflow_input") <= 2 * kept
 
 
 def test_a_batch_survives_its_packing() -> None:

@@ -8,9 +8,9 @@ import pytest
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.reconcile.rebuild import NotRebuiltError, Rebuilt, rebuild
-from openspot.up.embedded_nats import free_port
 from tests.support.in_process_platform import running
 from tests.support.mirrored_market import PORTS, MirroredMarket, mirrored_market
+from tests.support.ports import free_port
 
 TABLES = "trades, orders, ledger_entries, ledger_accounts"
 MIRRORS = {

@@ -11,10 +11,10 @@ from openspot.ledger.metrics import SETTLED_SEQUENCE
 from openspot.reconcile import causes, reconciliation
 from openspot.reconcile.reconciliation import NotComparableError, reconcile
 from openspot.router.metrics import TRADE_SEQUENCE
-from openspot.up.embedded_nats import free_port
 from tests.support.engine_client import order
 from tests.support.in_process_platform import running
 from tests.support.mirrored_market import METADATA, PORTS, MirroredMarket, mirrored_market
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 

@@ -58,7 +58,7 @@ async def test_a_change_at_the_engine_shows_within_moments(edge: RestClient, eng
     async def shows() -> bool:
         return (await edge("GET", "/markets/BTC-USD")).body["takerFee"] == 7
 
-    await eventually(shows, 5)
+    await eventually(shows, 10)
 
 
 @pytest.mark.spec("B4.1-27", "B4.1-28")

@@ -47,7 +47,7 @@ async def test_an_order_proceeds_when_the_ledger_is_silent_or_cannot_say(
     ledger.answers.clear()
     began = time.monotonic()
     assert (await router.submit()).success
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 4
     ledger.answers.set()
     ledger.fails_with = "no database"
     assert (await router.submit()).success

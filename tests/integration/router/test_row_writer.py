@@ -96,7 +96,7 @@ async def write(store: Store, orders: list[TrackedOrder], trades: list[TradeRow]
     running = asyncio.create_task(writer.run())
     try:
         await writer.put(orders, trades, POSITION)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await writer.drained()
     finally:
         await end_tasks(running)
@@ -174,7 +174,7 @@ async def test_a_writer_goes_on_after_a_row_was_given_up(store: RacingStore, poo
         await writer.put([], [trade("t1", "nobody")], POSITION)
         await eventually(lambda: cursor(pool))
         await writer.put([order("taker", 1)], [trade("t2", "taker")], Position("epoch", 8))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await writer.drained()
     finally:
         await end_tasks(running)

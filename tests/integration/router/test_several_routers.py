@@ -10,9 +10,10 @@ from openspot.contracts.messages import OrderRecord
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.router.service import run
-from openspot.up.embedded_nats import EmbeddedNats, free_port
+from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
+from tests.support.ports import free_port
 from tests.support.router_client import Published, RouterClient, running_router, stored
 from tests.support.waiting import eventually
 

@@ -266,4 +266,4 @@ async def test_a_client_that_left_is_forgotten(edge: Settings, publish: Publish)
         assert (await receive(again))["event"] == "order.created"
         await publish("marketdata.ticker.BTC-USD", {"symbol": "BTC-USD", "seq": 1})
         await nothing_but_a_pong(again)
-    await asyncio.wait_for(client.wait_closed(), 5)
+    await asyncio.wait_for(client.wait_closed(), 30)

@@ -26,7 +26,7 @@ from tests.support.websocket_edge import (
 )
 
 
-async def close_of(client: ClientConnection, timeout_s: float = 10) -> tuple[int, str]:
+async def close_of(client: ClientConnection, timeout_s: float = 30) -> tuple[int, str]:
     """(code, reason) of the close that the edge sends, after whatever comes before it."""
     with pytest.raises(ConnectionClosed) as end:
         async with asyncio.timeout(timeout_s):

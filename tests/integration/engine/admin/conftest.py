@@ -9,6 +9,11 @@ from tests.support.admin_client import AdminClient, Transport
 from tests.support.engine_client import EngineClient, engine_settings
 
 
+@pytest.fixture(autouse=True)
+def _quick_logins(cheap_passwords: None) -> None:
+    """Nearly every test here logs in; what a hash costs is for tests/unit/kit/test_passwords.py."""
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings of this test's engine, its first administrator's password among them."""
