@@ -143,17 +143,13 @@ def order_ids_count_again() -> Fault:
         def __contains__(self, key: object) -> bool:
             return False
 
-        def setdefault(self, key: str, default: int = 0) -> int:
-            self[key] = default
-            return default
+    index = OrderMemory.index
 
-    begin = OrderMemory.__init__
+    def blind(memory: OrderMemory) -> dict[str, int]:
+        memory._ids = Blind(index(memory))
+        return memory._ids
 
-    def blind(memory: OrderMemory, ended_max: int) -> None:
-        begin(memory, ended_max)
-        memory.ids = Blind()
-
-    return patch.object(OrderMemory, "__init__", blind)
+    return patch.object(OrderMemory, "index", blind)
 
 
 def journal_in_memory() -> Fault:

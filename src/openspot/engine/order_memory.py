@@ -54,11 +54,28 @@ class OrderMemory:
 
     def __init__(self, ended_max: int) -> None:
         self.entries: dict[int, Entry] = {}
-        self.ids: dict[str, int] = {}
-        """External id → order id."""
         self.ended: deque[int] = deque()
         """The ended orders that are remembered, oldest first."""
         self._ended_max = ended_max
+        self._ids: dict[str, int] | None = None
+
+    @property
+    def ids(self) -> dict[str, int]:
+        """External id → order id, made when it is first asked for.
+
+        A replay would make most of it for orders that it soon forgets. It may also have an ended order still, whose
+        external id was free again of old: that id is the newer order's.
+        """
+        return self.index() if self._ids is None else self._ids
+
+    def index(self) -> dict[str, int]:
+        """Make `ids`, so that whoever asks first need not wait for it."""
+        self._ids = {entry[0]: order_id for order_id, entry in self.entries.items() if entry[0]}
+        return self._ids
+
+    def drop_index(self) -> None:
+        """Let `ids` be made anew: entries were added without it."""
+        self._ids = None
 
     def open(self, order_id: int, entry: Entry) -> None:
         """Add an order whose ids are both new; `entry` has the first eight fields of KnownOrder."""
@@ -93,18 +110,18 @@ class OrderMemory:
 
     def trim(self) -> None:
         """Forget the oldest ended orders beyond the bound."""
-        ended, forget, ids = self.ended, self.entries.pop, self.ids
+        ended, forget, ids = self.ended, self.entries.pop, self._ids
         for _ in range(len(ended) - self._ended_max):
-            external_id = forget(ended.popleft())[0]
-            if external_id:
+            order_id = ended.popleft()
+            external_id = forget(order_id)[0]
+            if ids and external_id and ids.get(external_id) == order_id:
                 del ids[external_id]
 
-    def make_room(self, order_id: int, external_id: str) -> None:
-        """Forget ended orders under these ids: a replay with a larger bound than of old may still have them."""
-        known = {order_id} & self.entries.keys() | {self.ids[name] for name in {external_id} & self.ids.keys()}
-        for number in known:
-            self.ended.remove(number)
-            self.ids.pop(self.entries.pop(number)[0], None)
+    def make_room(self, order_id: int) -> None:
+        """Forget the ended order of this id: a replay, which trims later than of old, may still have it."""
+        self.ended.remove(order_id)
+        del self.entries[order_id]
+        self.drop_index()
 
     @property
     def open_count(self) -> int:
@@ -129,6 +146,6 @@ class OrderMemory:
         except msgspec.MsgspecError as error:
             raise ValueError(f"not a snapshot of the order memory: {error}") from error
         self.entries = dict(rows)
-        self.ids = {entry[0]: order_id for order_id, entry in rows if entry[0]}
+        self.drop_index()
         self.ended = deque(order_id for order_id, _ in rows[:ended])
         self.trim()

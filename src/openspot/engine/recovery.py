@@ -69,6 +69,7 @@ def recover(
             event_retention=event_retention,
         )
     replayed = machine.core.command_sequence - first
+    machine.orders.index()
     return Recovered(machine, replayed, first, time.perf_counter() - started)
 
 

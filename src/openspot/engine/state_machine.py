@@ -83,19 +83,16 @@ class StateMachine:
 
     def register(self, commands: bytes, notes: Sequence[Note]) -> None:
         """Take in the names and order ids of commands from the journal, as the door did when they came."""
-        account_or_new, orders = self.directory.account_or_new, self.orders
-        entries, ids = orders.entries, orders.ids
+        account_or_new, orders, entries = self.directory.account_or_new, self.orders, self.orders.entries
+        orders.drop_index()
         for (kind, side, order_type, symbol, time_ns, order_id, account, price, quantity), note in zip(
             _COMMAND_HEAD.iter_unpack(commands), notes, strict=True
         ):
             if kind == _PLACE:
-                external_id = note[0]
                 # As OrderMemory.open; a call for each order would cost a tenth of a replay.
-                if order_id in entries or (external_id and ids.setdefault(external_id, order_id) != order_id):
-                    orders.make_room(order_id, external_id)
-                    if external_id:
-                        ids[external_id] = order_id
-                entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
+                if order_id in entries:
+                    orders.make_room(order_id)
+                entries[order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)
             elif kind in PARTICIPANT_KINDS:
                 number = account_or_new(note[0])
                 assert number == account, "a replay gives every participant its old account number"
@@ -136,9 +133,8 @@ class StateMachine:
                     add(notes[command - first_command])
                 placed += 1
             elif kind == _TRADE:
-                taker, maker = entries[order_id], entries[maker_id]
                 if add:
-                    add((taker[0], maker[0]))
+                    add((entries[order_id][0], entries[maker_id][0]))
                 if symbol not in trades:
                     trades[symbol] = deque(maxlen=RECENT_TRADES_MAX)
                 trades[symbol].append(records[position : position + EVENT_SIZE])
@@ -148,10 +144,10 @@ class StateMachine:
                 tally[2] += price * quantity
                 # As OrderMemory.end, without a call for each.
                 if flags & EVENT_TAKER_COMPLETED:
-                    entries[order_id] = taker + FILLED_END
+                    entries[order_id] += FILLED_END
                     ended(order_id)
                 if flags & EVENT_MAKER_COMPLETED:
-                    entries[maker_id] = maker + FILLED_END
+                    entries[maker_id] += FILLED_END
                     ended(maker_id)
             elif kind == _REDUCE:
                 entry = entries[order_id]

@@ -69,20 +69,25 @@ def test_a_snapshot_restores_the_memory_without_what_is_not_durable() -> None:
 
 
 def test_a_replay_with_more_room_than_of_old_gives_way_to_ids_that_were_forgotten_then() -> None:
-    memory = OrderMemory(10)
+    memory = OrderMemory(2)
     for number in (1, 2, 3):
         memory.open(number, entry(f"x{number}"))
         memory.end(number, FILLED, 0)
     # With room for one, order 1 and the external id x2 were free again by now.
-    memory.make_room(1, "x2")
-    memory.open(1, entry("x2"))
+    memory.make_room(1)
+    memory.open(1, entry("x1"))
+    memory.entries[4] = entry("x2")
+    memory.drop_index()
+    assert memory.ids == {"x1": 1, "x2": 4, "x3": 3}
+    # The older order of that external id is forgotten, the newer one keeps it.
+    memory.end(1, FILLED, 0)
+    memory.trim()
     assert memory.find(2) is None
-    assert memory.ids == {"x2": 1, "x3": 3}
-    for number in range(10, 25):
-        memory.open(number, entry(f"x{number}"))
-        memory.end(number, FILLED, 0)
-        memory.trim()
-    assert memory.find(1) == KnownOrder("x2", 2, 1, 1, 1, 100, 50, 9)
+    assert memory.ids == {"x1": 1, "x2": 4, "x3": 3}
+    memory.end(4, CANCELLED, 5)
+    memory.trim()
+    assert memory.find(4) == KnownOrder("x2", 2, 1, 1, 1, 100, 50, 9, CANCELLED, 5)
+    assert memory.ids == {"x1": 1, "x2": 4}
 
 
 @pytest.mark.parametrize("content", [b"", b"\x01", b"\x92\x90"])
