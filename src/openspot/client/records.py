@@ -60,7 +60,7 @@ class Order(Record, frozen=True):
     updated_at: datetime
 
     @property
-    def name(self) -> OrderName:
+    def state_name(self) -> OrderName:
         """Its state under the alternative naming (Document A 3.2), for example PartiallyFilled."""
         return order_name(OrderStatus(self.status), may_rest=self.type != "market")
 

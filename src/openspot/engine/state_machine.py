@@ -154,7 +154,7 @@ class StateMachine:
                 if add:
                     add((entry[0],))
                 if flags & EVENT_TAKER_COMPLETED:
-                    # Unpacking would build a list first, which costs three times as much.
+                    # Unpacking would build a list first, which costs half as much again.
                     entries[order_id] = entry + (CANCELLED, quantity)  # noqa: RUF005
                     ended(order_id)
                     cancelled += 1

@@ -35,6 +35,18 @@ async def total(engine: EngineClient, user_id: str, asset: str) -> str | None:
     return balance.total if balance is not None else None
 
 
+async def is_reserved(engine: EngineClient, amount: str) -> bool:
+    """Whether so much of alice's BTC is held for withdrawals."""
+    return (await engine.balances("alice"))["BTC"].reserved == amount
+
+
+async def hold(bus: Bus, engine: EngineClient, withdrawal_id: str, amount: str) -> None:
+    """Have a withdrawal of alice's BTC reserved."""
+    request = WithdrawalRequested(withdrawal_id, "alice", "BTC", amount)
+    await bus.publish(subjects.CUSTODY_WITHDRAWAL_REQUESTED, request, withdrawal_id)
+    await eventually(lambda: is_reserved(engine, amount))
+
+
 @pytest.mark.spec("A1.5-01", "A1.5-02", "A1.5-03", "A6.2-05")
 async def test_a_confirmed_deposit_credits_the_engine_and_then_the_ledger(
     router: RouterClient, bus: Bus, engine: EngineClient, ledger: FakeLedger
@@ -114,13 +126,7 @@ async def test_a_withdrawal_is_held_before_anything_is_sent_and_then_taken_once(
 async def test_a_withdrawal_that_is_not_what_was_held_moves_nothing_on_either_side(
     router: RouterClient, bus: Bus, engine: EngineClient, ledger: FakeLedger
 ) -> None:
-    request = WithdrawalRequested("w9", "alice", "BTC", "400")
-    await bus.publish(subjects.CUSTODY_WITHDRAWAL_REQUESTED, request, "w9")
-
-    async def reserved(amount: str) -> bool:
-        return (await engine.balances("alice"))["BTC"].reserved == amount
-
-    await eventually(lambda: reserved("400"))
+    await hold(bus, engine, "w9", "400")
     failed = custody_events("complete")
     for number, (user_id, asset, amount) in enumerate(
         (("alice", "BTC", "399.99999999"), ("alice", "USD", "400"), ("bob", "BTC", "400"))
@@ -128,7 +134,7 @@ async def test_a_withdrawal_that_is_not_what_was_held_moves_nothing_on_either_si
         outcome = WithdrawalOutcome("w9", user_id, asset, amount, tx_hash="0xother")
         await bus.publish(subjects.CUSTODY_WITHDRAWAL_COMPLETED, outcome, f"w9-other-{number}")
     await eventually(lambda: custody_events("complete") == failed + 3)
-    assert await reserved("400")
+    assert await is_reserved(engine, "400")
     assert not ledger.postings
     await bus.publish(subjects.CUSTODY_WITHDRAWAL_COMPLETED, WithdrawalOutcome("w9", "alice", "BTC", "400"), "w9-right")
     await eventually(lambda: len(ledger.postings) == 1)
@@ -138,16 +144,10 @@ async def test_a_withdrawal_that_is_not_what_was_held_moves_nothing_on_either_si
 async def test_a_withdrawal_that_failed_sets_its_funds_free_again(
     router: RouterClient, bus: Bus, engine: EngineClient, ledger: FakeLedger
 ) -> None:
-    request = WithdrawalRequested("w2", "alice", "BTC", "400")
-    await bus.publish(subjects.CUSTODY_WITHDRAWAL_REQUESTED, request, "w2")
-
-    async def reserved(amount: str) -> bool:
-        return (await engine.balances("alice"))["BTC"].reserved == amount
-
-    await eventually(lambda: reserved("400"))
+    await hold(bus, engine, "w2", "400")
     outcome = WithdrawalOutcome("w2", "alice", "BTC", "400", reason="chain refused it")
     await bus.publish(subjects.CUSTODY_WITHDRAWAL_FAILED, outcome, "w2-failed")
-    await eventually(lambda: reserved("0"))
+    await eventually(lambda: is_reserved(engine, "0"))
     assert await total(engine, "alice", "BTC") == "1000"
     assert not ledger.postings
 

@@ -78,7 +78,7 @@ async def test_an_order_says_its_state_under_the_alternative_naming_as_well(
         ({"status": "cancelled", "type": "market", "price": None}, "Expired"),
     ):
         fake.answer(200, ORDER | fields)
-        assert (await client.order("order1")).name == name
+        assert (await client.order("order1")).state_name == name
 
 
 async def test_a_large_decimal_is_sent_without_an_exponent(fake: FakeRestEdge, client: OpenSpotClient) -> None:
