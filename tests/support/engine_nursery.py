@@ -6,6 +6,7 @@ spent once. Each engine is a process of its own, to be killed with kill -9.
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -14,7 +15,6 @@ from contextlib import contextmanager
 
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineProcess
-from tests.support.waiting import wait_until
 
 _CODE = """
 import contextlib, json, os, sys
@@ -34,7 +34,7 @@ for line in sys.stdin:
             os.environ.update(value["environment"])
             sys.exit(run_service("engine", run, Settings()))
     else:
-        process_id, status = os.waitpid(value, os.WNOHANG)
+        process_id, status = os.waitpid(value, os.WNOHANG if order == "poll" else 0)
         answer = os.waitstatus_to_exitcode(status) if process_id else None
     print(json.dumps(answer), flush=True)
 """
@@ -50,9 +50,27 @@ class Nursery:
 
     def ask(self, order: str, value: object) -> int | None:
         """Give an order and read its answer."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        self._send(order, value)
+        return self._answer()
+
+    def end_of(self, pid: int, timeout_s: float) -> int:
+        """The exit code of an engine, when it has ended. One that goes on beyond `timeout_s` is killed, and fails."""
+        self._send("wait", pid)
+        in_time, _, _ = select.select([self._process.stdout], [], [], timeout_s)
+        if not in_time:
+            os.kill(pid, signal.SIGKILL)
+        code = self._answer()
+        assert in_time, f"process {pid} still ran after {timeout_s} s"
+        assert code is not None
+        return code
+
+    def _send(self, order: str, value: object) -> None:
+        assert self._process.stdin is not None
         self._process.stdin.write(json.dumps([order, value]) + "\n")
         self._process.stdin.flush()
+
+    def _answer(self) -> int | None:
+        assert self._process.stdout is not None
         answer: int | None = json.loads(self._process.stdout.readline())
         return answer
 
@@ -95,9 +113,9 @@ class ForkedEngine(EngineProcess):
             os.kill(self._pid, signal.SIGTERM)
         return self.wait()
 
-    def wait(self, timeout_s: float = 20) -> int:
-        wait_until(lambda: self.poll() is not None, timeout_s)
-        assert self._code is not None
+    def wait(self, timeout_s: float = 30) -> int:
+        if self._code is None:
+            self._code = self._nursery.end_of(self._pid, timeout_s)
         return self._code
 
 

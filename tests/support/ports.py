@@ -16,7 +16,7 @@ BLOCK = 500
 
 
 class PortBlock:
-    """A block of ports of this process. Ends with the process, or with `close`."""
+    """A block of ports of this process, until it ends."""
 
     def __init__(self) -> None:
         """Claim a block that no other process has. Raises RuntimeError if there is none."""
@@ -45,10 +45,6 @@ class PortBlock:
                     continue
                 return port
         raise RuntimeError("every port of this process's block is taken")
-
-    def close(self) -> None:
-        """Give the block back."""
-        self._claim.close()
 
 
 _block: PortBlock | None = None

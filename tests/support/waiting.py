@@ -9,14 +9,6 @@ from typing import TypeVar
 Value = TypeVar("Value")
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float, pause_s: float = 0.005) -> None:
-    """As `eventually`, where there is no event loop."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, f"still not so after {timeout_s} s"
-        time.sleep(pause_s)
-
-
 async def eventually(
     condition: Callable[[], Value | Awaitable[Value]], timeout_s: float = 30.0, pause_s: float = 0.01
 ) -> Value:

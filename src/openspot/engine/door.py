@@ -170,7 +170,9 @@ class Door:
                 )
             )
             taken.append(order_id)
-            orders.open(order_id, (external_id, account, symbol, side, order_type, price, quantity, time_ns))
+            entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
+            if external_id:
+                ids[external_id] = order_id
         return Placed(refusals, taken, self._sequencer.submit(b"".join(commands), notes) if notes else None)
 
     def cancel(

@@ -54,6 +54,7 @@ class OrderMemory:
 
     def __init__(self, ended_max: int) -> None:
         self.entries: dict[int, Entry] = {}
+        """Order id → its entry. Whoever adds one adds its external id, if it has one, to `ids`, or drops the index."""
         self.ended: deque[int] = deque()
         """The ended orders that are remembered, oldest first."""
         self._ended_max = ended_max
@@ -76,12 +77,6 @@ class OrderMemory:
     def drop_index(self) -> None:
         """Let `ids` be made anew: entries were added without it."""
         self._ids = None
-
-    def open(self, order_id: int, entry: Entry) -> None:
-        """Add an order whose ids are both new; `entry` has the first eight fields of KnownOrder."""
-        self.entries[order_id] = entry
-        if entry[0]:
-            self.ids[entry[0]] = order_id
 
     def find(self, order_id: int) -> KnownOrder | None:
         """The order of this id, or None if it is unknown or forgotten."""
@@ -114,7 +109,7 @@ class OrderMemory:
         for _ in range(len(ended) - self._ended_max):
             order_id = ended.popleft()
             external_id = forget(order_id)[0]
-            if ids and external_id and ids.get(external_id) == order_id:
+            if ids and ids.get(external_id) == order_id:
                 del ids[external_id]
 
     def make_room(self, order_id: int) -> None:

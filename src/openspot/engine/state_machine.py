@@ -89,7 +89,6 @@ class StateMachine:
             _COMMAND_HEAD.iter_unpack(commands), notes, strict=True
         ):
             if kind == _PLACE:
-                # As OrderMemory.open; a call for each order would cost a tenth of a replay.
                 if order_id in entries:
                     orders.make_room(order_id)
                 entries[order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)

@@ -10,8 +10,8 @@ import pytest
 
 from openspot.client import ApiError, Level, OpenSpotClient, Session, UnreachableError
 from openspot.client.transport import RetryPolicy
-from openspot.up.embedded_nats import free_port
 from tests.support.fake_rest_edge import CUT, FakeRestEdge, running_fake
+from tests.support.ports import free_port
 
 ORDER: dict[str, Any] = {
     "orderId": "order1",

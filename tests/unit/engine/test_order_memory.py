@@ -9,10 +9,17 @@ def entry(external_id: str) -> tuple[object, ...]:
     return (external_id, 2, 1, 1, 1, 100, 50, 9)
 
 
+def add(memory: OrderMemory, number: int, given: tuple[object, ...]) -> None:
+    """Take an order in, as the door does."""
+    memory.entries[number] = given
+    if given[0]:
+        memory.ids[str(given[0])] = number
+
+
 def test_open_orders_are_never_forgotten_and_ended_ones_oldest_first() -> None:
     memory = OrderMemory(2)
     for number in range(1, 6):
-        memory.open(number, entry(f"x{number}"))
+        add(memory, number, entry(f"x{number}"))
     for number in (2, 1, 3):
         memory.end(number, FILLED, 0)
     memory.trim()
@@ -20,14 +27,14 @@ def test_open_orders_are_never_forgotten_and_ended_ones_oldest_first() -> None:
     assert memory.ids == {"x1": 1, "x3": 3, "x4": 4, "x5": 5}
     assert memory.open_count == 2
     # A forgotten id may come again.
-    memory.open(2, entry("x2"))
+    add(memory, 2, entry("x2"))
     assert memory.find(2) == KnownOrder("x2", 2, 1, 1, 1, 100, 50, 9, OPEN, 0)
 
 
 def test_an_order_without_an_external_id_is_known_by_its_number_alone() -> None:
     memory = OrderMemory(1)
-    memory.open(1, entry(""))
-    memory.open(2, entry(""))
+    add(memory, 1, entry(""))
+    add(memory, 2, entry(""))
     memory.end(1, FILLED, 0)
     memory.end(2, FILLED, 0)
     memory.trim()
@@ -37,7 +44,7 @@ def test_an_order_without_an_external_id_is_known_by_its_number_alone() -> None:
 
 def test_a_move_changes_the_price_and_an_end_the_status() -> None:
     memory = OrderMemory(10)
-    memory.open(1, entry("x"))
+    add(memory, 1, entry("x"))
     memory.move(1, 120)
     memory.end(1, CANCELLED, 30)
     assert memory.find(1) == KnownOrder("x", 2, 1, 1, 1, 120, 50, 9, CANCELLED, 30)
@@ -45,7 +52,7 @@ def test_a_move_changes_the_price_and_an_end_the_status() -> None:
 
 def test_what_is_taken_off_an_order_is_no_longer_ordered() -> None:
     memory = OrderMemory(10)
-    memory.open(1, entry("x"))
+    add(memory, 1, entry("x"))
     memory.reduce(1, 20)
     memory.end(1, CANCELLED, 10)
     assert memory.find(1) == KnownOrder("x", 2, 1, 1, 1, 100, 30, 9, CANCELLED, 10)
@@ -54,7 +61,7 @@ def test_what_is_taken_off_an_order_is_no_longer_ordered() -> None:
 def test_a_snapshot_restores_the_memory_without_what_is_not_durable() -> None:
     memory = OrderMemory(10)
     for number in range(1, 8):
-        memory.open(number, entry(f"x{number}" if number != 5 else ""))
+        add(memory, number, entry(f"x{number}" if number != 5 else ""))
     for number in (6, 2):
         memory.end(number, FILLED, 0)
     again = OrderMemory(10)
@@ -71,11 +78,11 @@ def test_a_snapshot_restores_the_memory_without_what_is_not_durable() -> None:
 def test_a_replay_with_more_room_than_of_old_gives_way_to_ids_that_were_forgotten_then() -> None:
     memory = OrderMemory(2)
     for number in (1, 2, 3):
-        memory.open(number, entry(f"x{number}"))
+        add(memory, number, entry(f"x{number}"))
         memory.end(number, FILLED, 0)
     # With room for one, order 1 and the external id x2 were free again by now.
     memory.make_room(1)
-    memory.open(1, entry("x1"))
+    add(memory, 1, entry("x1"))
     memory.entries[4] = entry("x2")
     memory.drop_index()
     assert memory.ids == {"x1": 1, "x2": 4, "x3": 3}
