@@ -9,7 +9,6 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine import metrics
 from openspot.engine.admin import fields
-from openspot.engine.admin.attempts import Attempts
 from openspot.engine.admin.errors import FieldError, permission_denied, too_much, unauthenticated
 from openspot.engine.admin.participants import REVOKE_TOKEN, Profile
 from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, sign_token
@@ -19,6 +18,7 @@ from openspot.engine.engine import Engine
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
 from openspot.kit.passwords import Passwords
+from openspot.kit.rate_limit import RateLimit
 
 log = get_logger("admin")
 
@@ -52,8 +52,8 @@ class Authority:
         # One thread: logins leave the other cores to the engine.
         self.passwords = Passwords(1, LOGINS_WAITING_MAX, lambda: too_much("too many logins at a time"))
         # All logins of a participant count, of an address those that fail.
-        self._by_participant = Attempts(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
-        self._by_address = Attempts(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
+        self._by_participant = RateLimit(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
+        self._by_address = RateLimit(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
 
     def find(self, participant_id: str) -> tuple[int, Profile] | None:
         """(account, profile) of a participant that exists."""
