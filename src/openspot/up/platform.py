@@ -110,12 +110,13 @@ class Platform:
             raise StartError("\n".join(taken))
 
     async def _start_servers(self) -> None:
-        folder, updates = self.settings.data_dir, {}
+        folder = self.settings.data_dir
+        updates: dict[str, str | bool] = {}
         if not self.settings.nats_url:
             port = self.settings.nats_port if port_is_free(self.settings.nats_port) else free_port()
             nats = EmbeddedNats(folder / "nats", port, self.log_path)
             self._servers["NATS"] = nats
-            updates["nats_url"] = nats.url
+            updates |= {"nats_url": nats.url, "nats_synced": True}
         if not self.settings.database_url:
             postgres = EmbeddedPostgres(folder / "postgres", self.log_path)
             self._servers["PostgreSQL"] = postgres
