@@ -15,7 +15,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from openspot.kit.bus_connection import BusUnavailableError
+from openspot.kit.bus import BusUnavailableError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
 from openspot.kit.health import Health, PortTakenError
 from openspot.kit.log import get_logger

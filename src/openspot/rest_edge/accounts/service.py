@@ -1,4 +1,4 @@
-"""Balances: the engine's, which are the truth, else the ledger's mirror, marked as such (design section 8)."""
+"""Balances: the engine's, which count, else the ledger's mirror, marked as such (design section 8)."""
 
 from collections.abc import Iterable
 
@@ -11,9 +11,9 @@ from openspot.contracts.messages import (
     LedgerHistoryReply,
     LedgerHistoryRequest,
 )
+from openspot.contracts.refusals import RefusalCode
 from openspot.domain.money import MoneyError, amount_to_text, parse_decimal, to_amount
-from openspot.kit.bus import Bus
-from openspot.kit.bus_connection import BusUnavailableError
+from openspot.kit.bus import Bus, RequestFailedError
 from openspot.kit.log import get_logger
 from openspot.rest_edge.engine_http import EngineHttp, EngineUnavailableError
 from openspot.rest_edge.errors import EdgeError, service_unavailable, validation_error
@@ -70,9 +70,9 @@ class AccountService:
                     Balance(row.asset, _sum(row.available, row.locked), row.available, row.locked, "ledger")
                     for row in sorted(reply.balances, key=lambda row: row.asset)
                 ]
-            log.warning("the ledger cannot tell balances", error=reply.error)
-        except (BusUnavailableError, MoneyError) as error:
-            log.warning("the ledger cannot tell balances", error=str(error))
+            log.warning("no balances from the ledger", error=reply.error)
+        except (RequestFailedError, MoneyError) as error:
+            log.warning("no balances from the ledger", error=str(error))
         raise service_unavailable("balances cannot be read at this moment")
 
     async def transactions(self, user_id: str, asset: str | None, limit: int, cursor: str | None) -> LedgerHistoryReply:
@@ -80,12 +80,12 @@ class AccountService:
         request = LedgerHistoryRequest(user_id, asset, limit, cursor)
         try:
             reply = await self._bus.request(subjects.LEDGER_HISTORY_GET, request, LedgerHistoryReply)
-        except BusUnavailableError as error:
+        except RequestFailedError as error:
             raise service_unavailable("transactions cannot be read at this moment") from error
         if reply.error is not None:
-            if "cursor" in reply.error:
+            if reply.code is RefusalCode.INVALID_CURSOR:
                 raise validation_error(["cursor is not one that this list gave"])
-            log.warning("the ledger cannot tell transactions", error=reply.error)
+            log.warning("no transactions from the ledger", error=reply.error)
             raise service_unavailable("transactions cannot be read at this moment")
         return reply
 

@@ -1,7 +1,7 @@
 """Markets, proxied from the engine; trades and day figures from the trades table.
 
-What is kept for a moment: specifications, and the day figures, which are the same for everybody and cost a walk
-over a day's trades. Books are always the engine's of this moment.
+Specifications and day figures are cached: they are the same for everybody, and day figures cost a walk over a day's
+trades. Books always come from the engine.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import msgspec
 
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import decimal_to_text
+from openspot.kit.single_flight import SingleFlight
 from openspot.rest_edge.engine_http import EngineBook, EngineHttp, EngineMarket, EngineUnavailableError
 from openspot.rest_edge.errors import EdgeError, service_unavailable
 from openspot.rest_edge.markets.store import DayFigures, Trade, TradeStore
@@ -21,7 +22,7 @@ from openspot.rest_edge.markets.store import DayFigures, Trade, TradeStore
 Value = TypeVar("Value")
 
 KEPT_S = 1.0
-# A figure that takes long to make is made more rarely, so that making it never takes more than this share of time.
+# A value that takes long to make is made less often: making it takes at most this share of the time.
 _WORK_SHARE = 0.05
 _BOOKS_AT_A_TIME = 8
 
@@ -46,7 +47,7 @@ class Market(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Ticker(msgspec.Struct, rename="camel", frozen=True):
-    """A market's last 24 hours and its best prices of this moment."""
+    """A market's last 24 hours and its best prices."""
 
     symbol: str
     last_price: str | None
@@ -63,32 +64,27 @@ class Ticker(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Kept(Generic[Value]):
-    """A value that is made at most once at a time and kept for a moment. Whoever asks meanwhile shares the outcome."""
+    """A cached value. It is made at most once at a time; callers that come meanwhile share the outcome."""
 
     def __init__(self, make: Callable[[], Awaitable[Value]], now: Callable[[], float] = time.monotonic) -> None:
         self._make = make
         self._now = now
         self._value: Value | None = None
         self._until = 0.0
-        self._making: asyncio.Task[Value] | None = None
+        self._flight: SingleFlight[None, Value] = SingleFlight(self._made)
 
     async def get(self) -> Value:
-        """The value; raises what making it raises."""
+        """The value. Raises what making it raises."""
         if self._value is not None and self._now() < self._until:
             return self._value
-        if self._making is None:
-            self._making = asyncio.create_task(self._made())
-        return await asyncio.shield(self._making)
+        return await self._flight.get(None)
 
-    async def _made(self) -> Value:
-        try:
-            began = self._now()
-            value = await self._make()
-            ended = self._now()
-            self._value, self._until = value, ended + max(KEPT_S, (ended - began) / _WORK_SHARE)
-            return value
-        finally:
-            self._making = None
+    async def _made(self, _: None) -> Value:
+        began = self._now()
+        value = await self._make()
+        ended = self._now()
+        self._value, self._until = value, ended + max(KEPT_S, (ended - began) / _WORK_SHARE)
+        return value
 
 
 class MarketService:
@@ -110,7 +106,7 @@ class MarketService:
         return self._market(await self._specification(symbol))
 
     async def book(self, symbol: str, depth: int) -> EngineBook:
-        """The engine's book of this moment, at most `depth` levels a side. 404 for an unknown symbol."""
+        """The engine's current book, at most `depth` levels on each side. 404 for an unknown symbol."""
         try:
             book = await self._engine.book(symbol, depth)
         except EngineUnavailableError as error:
