@@ -17,7 +17,7 @@ from openspot.kit.settings import Settings
 from openspot.rest_edge.accounts.routes import account_routes
 from openspot.rest_edge.auth.routes import auth_routes
 from openspot.rest_edge.fees.routes import fee_routes
-from openspot.rest_edge.health.routes import health_routes
+from openspot.http.health import health_routes
 from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.orders.routes import order_routes
 from tests.support.engine_client import EngineClient, engine_settings, running_engine

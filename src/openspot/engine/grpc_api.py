@@ -10,7 +10,7 @@ from openspot.engine.engine import Engine
 from openspot.engine.grpc_accounts import AccountService
 from openspot.engine.grpc_market_data import MarketDataService
 from openspot.engine.grpc_orders import OrderService
-from openspot.kit.health import PortTakenError
+from openspot.http.server import PortTakenError
 
 MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 STOP_GRACE_S = 2.0

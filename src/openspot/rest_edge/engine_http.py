@@ -15,20 +15,21 @@ Shape = TypeVar("Shape")
 
 
 class EngineUnavailableError(Exception):
-    """The engine does not answer, or not in a way that can be read."""
+    """The engine did not answer, or its answer cannot be read."""
 
 
 class EngineBalance(msgspec.Struct, rename="camel", frozen=True):
-    """A user's balance of one asset: available = total - locked (Document A 1.4)."""
+    """A user's balance of one asset: available = total - locked (Document A 1.4); `reserved` is held beyond locked."""
 
     asset: str = msgspec.field(name="currency")
     total: str
     available: str
     locked: str
+    reserved: str
 
 
 class EngineBalances(msgspec.Struct, frozen=True):
-    """The engine's answer to a question for balances."""
+    """The engine's answer to a query of balances."""
 
     balances: list[EngineBalance]
 
@@ -112,7 +113,7 @@ class EngineHttp:
         query: dict[str, str] | None = None,
         headers: dict[str, str] | None = None,
     ) -> Shape | Any:
-        """What the engine answers to `path`; None where it answers 404."""
+        """The engine's answer at `path`; None for 404. Raises EngineUnavailableError."""
         try:
             async with self._session.get(f"{self._url}{path}", params=query, headers=headers) as response:
                 body = await response.read()

@@ -18,6 +18,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
+from openspot.http.connections import Connections
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
@@ -43,7 +44,7 @@ def text_frame(payload: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one connection. `wall_clock` answers seconds since 1970."""
+    """Bounds of one connection. `wall_clock` gives seconds since 1970."""
 
     queue_max: int
     idle_s: float
@@ -59,9 +60,12 @@ class Limits:
 class EdgeConnection(ServerConnection):
     """A connection of the edge. `claims` is None for an anonymous client."""
 
-    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, limits: Limits, open_connections: Connections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.claims: Claims | None = None
+        self.network = ""
+        """What the bound of connections per address counts it by."""
+        self._open_connections = open_connections
         self.channels: set[str] = set()
         self._limits = limits
         self._queue: deque[bytes] = deque()
@@ -71,6 +75,20 @@ class EdgeConnection(ServerConnection):
         self._window_messages = 0
         self._deadline: asyncio.TimerHandle | None = None
         self._cut: asyncio.TimerHandle | None = None
+
+    # The socket
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the socket in, if there is a place for it; until its handshake is complete it may lose the place."""
+        super().connection_made(transport)
+        peer = transport.get_extra_info("peername")
+        address = peer[0] if isinstance(peer, tuple) else ""
+        if not self._open_connections.admit(self.transport, address, self.transport.abort):
+            self.transport.abort()
+
+    def note_upgrade(self) -> None:
+        """The handshake is complete: the connection keeps its place until it ends."""
+        self._open_connections.note_request(self.transport)
 
     # Out
 
@@ -151,6 +169,7 @@ class EdgeConnection(ServerConnection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone: nothing is waited for any longer."""
+        self._open_connections.remove(self.transport)
         for timer in (self._deadline, self._cut):
             if timer is not None:
                 timer.cancel()

@@ -10,7 +10,7 @@ import pytest
 
 from openspot.kit.settings import Settings
 from openspot.rest_edge import app
-from openspot.rest_edge.answers import ErrorAnswer
+from openspot.http.errors import ErrorAnswer
 from openspot.rest_edge.orders.service import OrderService
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.fake_router import FakeRouter

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from openspot.kit.settings import Settings
-from openspot.rest_edge.health.routes import HealthAnswer
+from openspot.http.health import HealthAnswer
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import RestClient

@@ -7,8 +7,8 @@ import asyncpg
 import pytest
 
 from openspot.kit.settings import Settings
-from openspot.rest_edge import audit
-from openspot.rest_edge.audit import REFUSED
+from openspot.http import audit
+from openspot.http.audit import REFUSED
 from tests.support.fake_router import FakeRouter
 from tests.support.rest_client import RestClient, running_edge
 from tests.support.waiting import eventually

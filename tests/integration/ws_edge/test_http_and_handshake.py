@@ -8,7 +8,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from openspot.contracts import subjects
 from openspot.kit.bus import Bus
-from openspot.kit.health import PortTakenError
+from openspot.http.server import PortTakenError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.service import run

@@ -2,16 +2,21 @@
 
 from typing import Literal
 
-from openspot.rest_edge.validation import Answer
+from openspot.http.validation import Answer
 
 
 class BalanceAnswer(Answer):
-    """One asset of the caller. `source` is `ledger` where the engine did not answer and its mirror did."""
+    """One asset of the caller. `available` is what an order or a withdrawal can use: total - locked - reserved.
+
+    `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals on their way. `source`
+    is `ledger` where the engine did not answer and its mirror did: the mirror knows no reserve, `reserved` is null.
+    """
 
     asset: str
     total: str
     available: str
     locked: str
+    reserved: str | None
     source: Literal["engine", "ledger"]
 
 

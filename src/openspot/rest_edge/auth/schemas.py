@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from openspot.rest_edge.validation import Answer, Body, example
+from openspot.http.validation import Answer, Body, example
 
 EMAIL_LENGTH_MAX = 254
 PASSWORD_LENGTH_MIN = 10

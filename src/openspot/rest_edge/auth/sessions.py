@@ -15,10 +15,10 @@ from typing import Any
 import nats.errors
 import nats.js.errors
 
+from openspot.http.authentication import RevokedSessions
 from openspot.kit.bus import Bus
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks
-from openspot.rest_edge.authentication import RevokedSessions
 
 log = get_logger("sessions")
 

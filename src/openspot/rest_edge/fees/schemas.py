@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from openspot.domain.order import OrderType
+from openspot.http.validation import Answer, Body, LowerCase, PositiveDecimal, Symbol, example
 from openspot.rest_edge.orders.schemas import OrderSide
-from openspot.rest_edge.validation import Answer, Body, LowerCase, PositiveDecimal, Symbol, example
 
 
 class EstimateBody(Body):

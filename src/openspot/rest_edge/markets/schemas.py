@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from openspot.rest_edge.validation import Answer
+from openspot.http.validation import Answer
 
 Level = Annotated[list[str], Field(min_length=2, max_length=2, description="[price, quantity]")]
 

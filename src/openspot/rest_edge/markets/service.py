@@ -14,8 +14,8 @@ import msgspec
 
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import decimal_to_text
+from openspot.http.errors import HttpError, service_unavailable
 from openspot.rest_edge.engine_http import EngineBook, EngineHttp, EngineMarket, EngineUnavailableError
-from openspot.rest_edge.errors import EdgeError, service_unavailable
 from openspot.rest_edge.markets.store import DayFigures, Trade, TradeStore
 
 Value = TypeVar("Value")
@@ -92,7 +92,7 @@ class Kept(Generic[Value]):
 
 
 class MarketService:
-    """What the market routes do. Every method raises EdgeError with what the client is told."""
+    """What the market routes do. Every method raises HttpError with what the client is told."""
 
     def __init__(self, engine: EngineHttp, trades: TradeStore, limits: Mapping[str, MarketLimits]) -> None:
         self._engine = engine
@@ -203,9 +203,9 @@ def _ticker(book: EngineBook, day: DayFigures) -> Ticker:
     )
 
 
-def _not_found(symbol: str) -> EdgeError:
-    return EdgeError(404, f"Market {symbol} not found", "MARKET_NOT_FOUND")
+def _not_found(symbol: str) -> HttpError:
+    return HttpError(404, f"Market {symbol} not found", "MARKET_NOT_FOUND")
 
 
-def _unavailable() -> EdgeError:
+def _unavailable() -> HttpError:
     return service_unavailable("the matching engine does not answer at this moment")

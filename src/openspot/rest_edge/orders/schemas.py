@@ -9,9 +9,9 @@ from pydantic_core import PydanticCustomError
 from openspot.contracts.messages import OrderRequest
 from openspot.domain.ids import ORDER_ID_LENGTH
 from openspot.domain.order import OrderStatus, OrderType, TimeInForce
-from openspot.rest_edge.answers import read_json
-from openspot.rest_edge.errors import validation_error
-from openspot.rest_edge.validation import (
+from openspot.http.errors import validation_error
+from openspot.http.routing import read_json
+from openspot.http.validation import (
     Answer,
     Body,
     LowerCase,
@@ -43,7 +43,8 @@ class OrderBody(Body):
     """An order. Decimals may be text or JSON numbers; `side`, `type` and `timeInForce` in any letter case.
 
     A limit order needs `price` and `quantity`. A market order needs `quantity`, or, to buy, `quoteQuantity`: what
-    to spend. Stop orders need `stopPrice` too; they are not yet supported and are rejected by the pre-trade check.
+    to spend. A stop order may name its `stopPrice`; stop orders are not yet supported, and the pre-trade check
+    rejects them.
     """
 
     model_config = example(
@@ -65,7 +66,7 @@ class OrderBody(Body):
     quote_quantity: PositiveDecimal | None = None
     stop_price: PositiveDecimal | None = None
     time_in_force: Annotated[TimeInForce, LowerCase] | None = Field(
-        default=None, description="Stored; absent: `ioc` for market orders, else `gtc`"
+        default=None, description="Stored; the default is `ioc` for market orders, else `gtc`"
     )
     margin_mode: Annotated[str, PrintableText, StringConstraints(max_length=32)] | None = Field(
         default=None, description="Stored; changes nothing on a spot exchange"
@@ -93,8 +94,6 @@ class OrderBody(Body):
             return rule_broken(f"price is required for a {self.type} order")
         if not limited and self.price is not None:
             return rule_broken(f"price must not be given for a {self.type} order")
-        if stopped and self.stop_price is None:
-            return rule_broken(f"stopPrice is required for a {self.type} order")
         if not stopped and self.stop_price is not None:
             return rule_broken(f"stopPrice must not be given for a {self.type} order")
         if self.quote_quantity is None:
@@ -125,7 +124,7 @@ class OrderBody(Body):
 
 
 def read_order(body: bytes) -> OrderBody:
-    """The order that a request body holds. Raises EdgeError (400) that names every fault."""
+    """The order that a request body holds. Raises HttpError (400) that names every fault."""
     if not body:
         raise validation_error(["body is required"])
     try:

@@ -29,11 +29,12 @@ from openspot.contracts.messages import (
 from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
+from openspot.http.errors import HttpError as EdgeError
+from openspot.http.errors import service_unavailable
 from openspot.kit.bus import Bus
 from openspot.kit.bus_connection import BusUnavailableError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
-from openspot.rest_edge.errors import EdgeError, service_unavailable
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
 from openspot.rest_edge.orders.schemas import OrderBody
 from openspot.rest_edge.orders.store import OrderPosition, OrderStore
