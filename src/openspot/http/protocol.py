@@ -78,9 +78,9 @@ class GuardedProtocol(HttpToolsProtocol):
         """Feed the parser, and end the connection if what has come breaks a bound."""
         if self.transport.is_closing():
             return
-        heads = self._heads
+        heads, waited = self._heads, self._waits_for_head
         self._chunk_bytes = len(data)
-        if not self._waits_for_head:
+        if not waited:
             self._framing_bytes += len(data)
         super().data_received(data)
         if self.transport.is_closing():
@@ -89,12 +89,13 @@ class GuardedProtocol(HttpToolsProtocol):
             if self._framing_bytes > HEAD_BYTES_MAX:
                 self._refuse(HttpError(400, "the framing of the body is too large", "MALFORMED_REQUEST"))
             return
-        if self._heads == heads:
+        all_of_it_is_head = waited and self._heads == heads
+        if all_of_it_is_head:
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
                 self._refuse(_head_too_large())
                 return
-        if (self._heads == heads or self._has_begun) and self._deadline is None:
+        if (all_of_it_is_head or self._has_begun) and self._deadline is None:
             self._start_deadline(HEAD_S_MAX)
 
     # The parser's callbacks

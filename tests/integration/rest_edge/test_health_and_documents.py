@@ -62,7 +62,7 @@ async def test_metrics_are_in_the_prometheus_format(edge: RestClient) -> None:
         reply = await edge("GET", "/metrics", prefix=prefix)
         assert reply.status == 200
         assert reply.headers["Content-Type"].startswith("text/plain; version=")
-        assert re.search(r'^openspot_rest_answers_total\{status="200"\} \d', reply.body, re.MULTILINE)
+        assert re.search(r'^openspot_http_answers_total\{status="200"\} \d', reply.body, re.MULTILINE)
 
 
 @pytest.mark.spec("A1.1-01")
