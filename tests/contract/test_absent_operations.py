@@ -13,11 +13,11 @@ from typer.main import get_command
 from openspot.cli import app
 from openspot.contracts import subjects
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, admin_pb2, market_data_pb2, orders_pb2
+from openspot.http.health import health_routes
 from openspot.kit.settings import Settings
 from openspot.rest_edge.accounts.routes import account_routes
 from openspot.rest_edge.auth.routes import auth_routes
 from openspot.rest_edge.fees.routes import fee_routes
-from openspot.http.health import health_routes
 from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.orders.routes import order_routes
 from tests.support.engine_client import EngineClient, engine_settings, running_engine

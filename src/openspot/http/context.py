@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.types import Receive
@@ -11,9 +10,6 @@ from starlette.types import Scope as AsgiScope
 
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Scope
-
-if TYPE_CHECKING:
-    from openspot.http.routing import Route
 
 SCOPE_KEY = "openspot.context"
 DISCARDED_BYTES_MAX = 1_048_576
@@ -55,8 +51,8 @@ class RequestContext:
     """
 
     __slots__ = (
-        "_length", "_limits", "address", "authorization", "body", "content_type", "headers", "identity",
-        "method", "path", "receive", "refusal", "request_id", "route", "scope", "status",
+        "_length", "_limits", "address", "authorization", "body", "body_was_read", "content_type", "headers",
+        "identity", "method", "path", "receive", "refusal", "request_id", "scope", "status",
     )  # fmt: skip
 
     def __init__(self, request_id: str, scope: AsgiScope, receive: Receive, limits: BodyLimits) -> None:
@@ -66,10 +62,10 @@ class RequestContext:
         self.method: str = scope.get("method", "GET")
         self.path: str = scope["path"]
         self.address: str = client[0] if client else ""
-        self.route: Route | None = None
         self.identity: Identity | None = None
         self.refusal = ""
         self.body = b""
+        self.body_was_read = False
         self.status = 0
         """Status code of the answer, 0 as long as none has begun."""
         self.headers: list[tuple[bytes, bytes]] = [(b"x-request-id", request_id.encode())]
@@ -141,7 +137,7 @@ class RequestContext:
         if message_type != "http.request":
             raise HttpError(400, "the connection was closed before the body was complete")
         self._length = 0
-        self.body = body
+        self.body, self.body_was_read = body, True
 
     async def _receive_body(self, bytes_max: int) -> tuple[bytes, str]:
         message = await self.receive()

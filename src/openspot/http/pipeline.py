@@ -191,7 +191,7 @@ class Pipeline:
         # The server keeps its own view of the request: it drops the body of an answer to HEAD.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         inner = {**scope, "method": method, "path_params": parameters}
-        receive = context.receive if route.body is BodyKind.IGNORED else _read_body(context.body)
+        receive = context.receive if route.body is BodyKind.IGNORED else _body_again(context)
         await route.application(inner, receive, send)
 
     # Answers
@@ -271,12 +271,14 @@ async def _deny(receive: Receive, send: Send, context: RequestContext, error: Ht
     await send({"type": "websocket.http.response.body", "body": body})
 
 
-def _read_body(body: bytes) -> Receive:
-    """Gives an application the body that the pipeline has read."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+def _body_again(context: RequestContext) -> Receive:
+    """Gives an application the body that the pipeline has read, and then what the server says of the connection."""
+    if not context.body_was_read:
+        return context.receive
+    messages: list[Message] = [{"type": "http.request", "body": context.body, "more_body": False}]
 
     async def receive() -> Message:
-        return messages.pop() if messages else {"type": "http.disconnect"}
+        return messages.pop() if messages else await context.receive()
 
     return receive
 

@@ -74,7 +74,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
     except OSError as error:
         for opened in sockets:
             opened.close()
-        raise PortTakenError(f"port {port} of {host} is taken: {error.strerror}") from error
+        raise PortTakenError(f"{host}: port {port} is taken ({error.strerror})") from error
     return sockets
 
 

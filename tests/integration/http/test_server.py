@@ -247,7 +247,7 @@ def small_child() -> Iterator[int]:
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        preexec_fn=few_files,  # noqa: PLW1509
+        preexec_fn=few_files,
     )
     assert child.stdout is not None
     assert child.stdout.readline() == b"listening\n"

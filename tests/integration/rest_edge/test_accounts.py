@@ -45,7 +45,11 @@ async def test_balances_are_the_engines(edge: RestClient, engine: FakeEngineHttp
         {"asset": "BTC", "total": "1", "available": "1", "locked": "0", "reserved": "0", "source": "engine"},
         # What is reserved is not available: the engine would refuse an order that needs it.
         {
-            "asset": "USD", "total": "100", "available": "50.25", "locked": "39.5", "reserved": "10.25",
+            "asset": "USD",
+            "total": "100",
+            "available": "50.25",
+            "locked": "39.5",
+            "reserved": "10.25",
             "source": "engine",
         },
     ]

@@ -355,9 +355,7 @@ async def test_registrations_of_one_address_are_throttled_more_strictly(settings
         ("aaaaaaaaaaaa", "password must have at least 3 different characters"),
     ],
 )
-async def test_a_password_that_anybody_would_guess_is_refused(
-    visitor: RestClient, password: str, message: str
-) -> None:
+async def test_a_password_that_anybody_would_guess_is_refused(visitor: RestClient, password: str, message: str) -> None:
     reply = await visitor("POST", "/auth/register", {"email": EMAIL, "password": password})
     assert (reply.status, reply.message) == (400, [message])
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from openspot.kit.settings import Settings
 from openspot.http.health import HealthAnswer
+from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import RestClient

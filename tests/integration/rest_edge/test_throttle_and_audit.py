@@ -6,9 +6,9 @@ from typing import Any
 import asyncpg
 import pytest
 
-from openspot.kit.settings import Settings
 from openspot.http import audit
 from openspot.http.audit import REFUSED
+from openspot.kit.settings import Settings
 from tests.support.fake_router import FakeRouter
 from tests.support.rest_client import RestClient, running_edge
 from tests.support.waiting import eventually

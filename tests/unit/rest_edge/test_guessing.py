@@ -42,9 +42,7 @@ def test_an_attempt_counts_under_every_key_or_under_none() -> None:
     assert later["b"].next_at == NOW + timedelta(seconds=90)
 
 
-@pytest.mark.parametrize(
-    ("known", "kinds"), [(True, ["pair"]), (False, ["pair", "account", "network"])]
-)
+@pytest.mark.parametrize(("known", "kinds"), [(True, ["pair"]), (False, ["pair", "account", "network"])])
 def test_what_others_do_counts_only_where_the_owner_never_logged_in(known: bool, kinds: list[str]) -> None:
     keys = attempt_keys("ada@example.org", "203.0.113.9", known=known)
     assert [key.text.partition(":")[0] for key in keys] == kinds

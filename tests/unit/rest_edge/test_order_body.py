@@ -97,7 +97,9 @@ def test_a_bad_field_is_refused_by_name(change: dict[str, Any], message: str) ->
     assert error.code == "VALIDATION_FAILED"
 
 
-@pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e400", "1e-400", "1e9999999999999999999", "9" * 5000])
+@pytest.mark.parametrize(
+    "literal", ["NaN", "Infinity", "-Infinity", "1e400", "1e-400", "1e9999999999999999999", "9" * 5000]
+)
 def test_a_number_that_is_none_is_refused_by_name(literal: str) -> None:
     body = json.dumps(LIMIT | {"quantity": "@"}).replace('"@"', literal).encode()
     assert refusal_of(body).message[0].startswith("quantity ")

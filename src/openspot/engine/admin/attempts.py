@@ -1,6 +1,6 @@
-"""How often something may be tried: so many times at once, then once an interval, for each key.
+"""How often something may be tried: a number of times at once, then once an interval, for each key.
 
-A key's state is one number, the time at which its allowance is whole again. Time is passed in, in nanoseconds.
+A key's state is one number: the time at which its allowance is whole again. Time is passed in, in nanoseconds.
 """
 
 from collections import OrderedDict
@@ -9,7 +9,7 @@ _NANOSECONDS_PER_S = 1_000_000_000
 
 
 class Attempts:
-    """Allowances by key. Of more than `keys_max` keys those that were allowed longest ago are forgotten."""
+    """Allowances by key. Beyond `keys_max` keys, the key whose last attempt is oldest is forgotten."""
 
     def __init__(self, *, at_once: int, interval_s: float, keys_max: int) -> None:
         self._interval_ns = int(interval_s * _NANOSECONDS_PER_S)
@@ -18,7 +18,7 @@ class Attempts:
         self._whole_at: OrderedDict[str, int] = OrderedDict()
 
     def take(self, key: str, now_ns: int) -> float:
-        """Use one attempt up and answer 0, or answer the seconds to wait until there is one."""
+        """Use up one attempt and return 0, or return the seconds until there is one."""
         whole_at = max(self._whole_at.get(key, 0), now_ns)
         wait_ns = whole_at - now_ns - self._span_ns
         if wait_ns > 0:

@@ -80,7 +80,7 @@ class AdminService:
 
     async def close(self) -> None:
         """End what was begun."""
-        self._authority.passwords.close()
+        self._authority.close()
         if self._charging_task is not None:
             await end_tasks(self._charging_task)
 
