@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder, SubmitOrderReply
-from openspot.kit.bus import Bus
 from openspot.http.server import http_server
+from openspot.kit.bus import Bus
 from openspot.kit.service import run_service
 from openspot.kit.settings import Settings
 

@@ -190,7 +190,7 @@ def make_engine_app(
 
 
 def engine_document(routers: Sequence[Router], authenticators: Sequence[Authenticator]) -> dict[str, Any]:
-    """The OpenAPI document of the engine."""
+    """The OpenAPI document of the engine, of all of its routers."""
     return openapi_document(TITLE, DESCRIPTION, routers, authenticators, {})
 
 

@@ -93,7 +93,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if all_of_it_is_head:
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
-                self._refuse(_head_too_large())
+                self._refuse(head_too_large())
                 return
         if (all_of_it_is_head or self._has_begun) and self._deadline is None:
             self._start_deadline(HEAD_S_MAX)
@@ -110,7 +110,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if len(self.headers) > HEADERS_MAX or (
             self._head_bytes + self._chunk_bytes > HEAD_BYTES_MAX and self._head_size() > HEAD_BYTES_MAX
         ):
-            self._refusal = _head_too_large()
+            self._refusal = head_too_large()
             raise ValueError("the head is too large")
         self._stop_deadline()
         self._waits_for_head = False
@@ -203,5 +203,6 @@ def refusal_bytes(error: HttpError) -> bytes:
     return f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body
 
 
-def _head_too_large() -> HttpError:
+def head_too_large() -> HttpError:
+    """The refusal of a head beyond a bound."""
     return HttpError(431, f"a request head has at most {HEAD_BYTES_MAX} bytes and {HEADERS_MAX} headers")

@@ -19,6 +19,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
 from openspot.http.connections import Connections
+from openspot.http.protocol import HEAD_BYTES_MAX, head_too_large, refusal_bytes
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
@@ -66,6 +67,7 @@ class EdgeConnection(ServerConnection):
         self.network = ""
         """What the bound of connections per address counts it by."""
         self._open_connections = open_connections
+        self._head_bytes = 0
         self.channels: set[str] = set()
         self._limits = limits
         self._queue: deque[bytes] = deque()
@@ -133,7 +135,13 @@ class EdgeConnection(ServerConnection):
     # In
 
     def data_received(self, data: bytes) -> None:
-        """Take what came from the socket."""
+        """Take what came from the socket; a handshake beyond the bound of request heads ends the connection."""
+        if self.protocol.state is State.CONNECTING:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES_MAX:
+                self.transport.write(refusal_bytes(head_too_large()))
+                self.transport.close()
+                return
         super().data_received(data)
         if self.transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
             self.transport.abort()

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import json
+import math
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from http import HTTPStatus
@@ -18,7 +19,7 @@ from websockets.http11 import Request, Response
 from openspot.http.addresses import client_address
 from openspot.http.connections import ConnectionBounds, Connections
 from openspot.http.errors import HttpError, error_body
-from openspot.http.protocol import HEAD_S_MAX
+from openspot.http.protocol import HEAD_S_MAX, HEADERS_MAX, head_too_large
 from openspot.http.server import PortTakenError, connection_bounds
 from openspot.http.throttle import network_of
 from openspot.kit.bus_connection import BusUnavailableError
@@ -88,6 +89,8 @@ class Edge:
 
     async def process_request(self, connection: ServerConnection, request: Request) -> Response | None:
         """Answer a plain HTTP request, refuse a handshake, or let it go on (None)."""
+        if sum(1 for _ in request.headers.raw_items()) > HEADERS_MAX:
+            return self._refuse(connection, head_too_large())
         path, _, query = request.path.partition("?")
         if request.method != "GET":
             return self._refuse(connection, HttpError(405, "only GET is served", headers={"Allow": "GET"}))
@@ -130,7 +133,7 @@ class Edge:
         settings, hub = self._settings, self._hub
         if len(hub.connections) >= settings.ws_connections_max:
             raise _unavailable("TOO_MANY_CONNECTIONS", "all connections are taken")
-        anonymous_max = int(settings.ws_connections_max * settings.ws_anonymous_share)
+        anonymous_max = math.ceil(settings.ws_connections_max * settings.ws_anonymous_share)
         if connection.claims is None and hub.anonymous_connections >= anonymous_max:
             raise _unavailable("TOO_MANY_CONNECTIONS", "all connections without a token are taken")
         if hub.connections_of(connection.network) >= settings.ws_connections_per_address:

@@ -89,10 +89,15 @@ class AdminService:
         add_admin_service(self._dispatch, server)
 
     def router(self) -> Router:
-        """The methods over HTTP: Connect JSON and gRPC-Web, with their own guard."""
-        router = Router()
-        router.delegate("POST", f"{PATH}/{{method}}", _ADMIN_SERVICE, admin_application(self._dispatch))
-        return router
+        """The methods over HTTP."""
+        return admin_service_router(self._dispatch)
+
+
+def admin_service_router(dispatch: Dispatch) -> Router:
+    """AdminService as Connect JSON and gRPC-Web, which have their own guard."""
+    router = Router()
+    router.delegate("POST", f"{PATH}/{{method}}", _ADMIN_SERVICE, admin_application(dispatch))
+    return router
 
 
 def engine_authenticators(settings: Settings, authority: Authority) -> tuple[Authenticator, ...]:
