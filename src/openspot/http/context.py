@@ -45,10 +45,7 @@ class BodyLimits:
 
 
 class RequestContext:
-    """One request. `identity` is None where no credential was valid; `refusal` then says why.
-
-    Raises HttpError (400) for two Authorization headers: whose request it is would depend on who reads it.
-    """
+    """One request. `identity` is None where no credential was valid; `refusal` then says why."""
 
     __slots__ = (
         "_length", "_limits", "address", "authorization", "body", "body_was_read", "content_type", "headers",
@@ -78,7 +75,10 @@ class RequestContext:
         """Bytes of the body, None if the client did not say."""
 
     def read_head(self) -> None:
-        """Take from the head what the pipeline needs. Raises HttpError (400) for two Authorization headers."""
+        """Take from the head what the pipeline needs.
+
+        Raises HttpError (400) for two Authorization headers: whose request it is would depend on who reads them.
+        """
         for name, value in self.scope["headers"]:
             if name == b"authorization":
                 if self.authorization is not None:
