@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message
 
 
 @dataclass
-class Answer:
+class Reply:
     """What the application sent."""
 
     status: int = 0
@@ -36,7 +36,7 @@ async def ask(
     headers: dict[str, str] | None = None,
     query: str = "",
     raw_headers: Sequence[tuple[bytes, bytes]] = (),
-) -> Answer:
+) -> Reply:
     """One request."""
     given = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
     if body:
@@ -47,7 +47,7 @@ async def ask(
         "headers": [*given, *raw_headers], "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2), "state": {},
     }  # fmt: skip
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-    answer = Answer()
+    answer = Reply()
 
     async def receive() -> Message:
         return messages.pop() if messages else {"type": "http.disconnect"}

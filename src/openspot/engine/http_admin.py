@@ -11,16 +11,16 @@ from openspot.engine.directory import Currency
 from openspot.engine.engine import Engine
 from openspot.engine.http_api import PREFIX, symbol_view
 from openspot.engine.schemas import (
-    CurrencyAnswer,
     CurrencyBody,
     CurrencyChange,
-    SymbolAnswer,
+    CurrencyResponse,
     SymbolBody,
     SymbolChange,
+    SymbolResponse,
 )
-from openspot.http.answers import json_response
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Policy
+from openspot.http.responses import json_response
 from openspot.http.routing import Router
 
 _READ = Policy(Access.ADMIN | Access.SERVICE)
@@ -39,7 +39,7 @@ def currency_view(currency: Currency) -> dict[str, Any]:
 
 @contextmanager
 def _not_found() -> Iterator[None]:
-    """Answer 404 for what the path names and does not exist."""
+    """Respond with 404 if what the path names does not exist."""
     try:
         yield
     except AdministrationError as error:
@@ -51,19 +51,19 @@ def symbol_routes(engine: Engine, administration: Administration) -> Router:
     router = Router(f"{PREFIX}/admin/symbols", tag="administration")
     unknown = {404: "no such symbol"}
 
-    @router.get("", _READ, answer=list[SymbolAnswer], summary="All symbols")
+    @router.get("", _READ, response=list[SymbolResponse], summary="All symbols")
     async def list_symbols() -> Response:
         specs = sorted(engine.machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
         return json_response([symbol_view(spec) for spec in specs])
 
     @router.post(
-        "", _CHANGE, status=201, answer=SymbolAnswer, refusals={409: "the symbol or its number exists"},
+        "", _CHANGE, status=201, response=SymbolResponse, refusals={409: "the symbol or its number exists"},
         summary="Create a symbol",
     )  # fmt: skip
     async def create_symbol(body: SymbolBody) -> Response:
         return json_response(symbol_view(await administration.create_symbol(body)), 201)
 
-    @router.get("/{symbol}", _READ, answer=SymbolAnswer, refusals=unknown, summary="One symbol")
+    @router.get("/{symbol}", _READ, response=SymbolResponse, refusals=unknown, summary="One symbol")
     async def get_symbol(symbol: str) -> Response:
         with _not_found():
             return json_response(symbol_view(administration.symbol(symbol)))
@@ -75,12 +75,13 @@ def symbol_routes(engine: Engine, administration: Administration) -> Router:
 
     for method in ("PUT", "PATCH"):
         router.route(
-            method, "/{symbol}", _CHANGE, answer=SymbolAnswer, refusals=unknown, name=f"{method.lower()}_symbol",
+            method, "/{symbol}", _CHANGE, response=SymbolResponse, refusals=unknown,
+            name=f"{method.lower()}_symbol",
             summary="Change a symbol's fees, or deactivate it: it then takes no orders",
         )(change_symbol)  # fmt: skip
 
     @router.delete(
-        "/{symbol}", _CHANGE, answer=SymbolAnswer, refusals=unknown | {409: "the symbol has open orders"},
+        "/{symbol}", _CHANGE, response=SymbolResponse, refusals=unknown | {409: "the symbol has open orders"},
         summary="Delete a symbol",
     )  # fmt: skip
     async def delete_symbol(symbol: str) -> Response:
@@ -96,19 +97,19 @@ def currency_routes(engine: Engine, administration: Administration) -> Router:
     router = Router(f"{PREFIX}/admin/currencies", tag="administration")
     unknown = {404: "no such currency"}
 
-    @router.get("", _READ, answer=list[CurrencyAnswer], summary="All currencies")
+    @router.get("", _READ, response=list[CurrencyResponse], summary="All currencies")
     async def list_currencies() -> Response:
         currencies = sorted(engine.machine.directory.currencies.values(), key=lambda currency: currency.currency_id)
         return json_response([currency_view(currency) for currency in currencies])
 
     @router.post(
-        "", _CHANGE, status=201, answer=CurrencyAnswer, refusals={409: "the currency or its number exists"},
+        "", _CHANGE, status=201, response=CurrencyResponse, refusals={409: "the currency or its number exists"},
         summary="Create a currency",
     )  # fmt: skip
     async def create_currency(body: CurrencyBody) -> Response:
         return json_response(currency_view(await administration.create_currency(body)), 201)
 
-    @router.get("/{currency}", _READ, answer=CurrencyAnswer, refusals=unknown, summary="One currency")
+    @router.get("/{currency}", _READ, response=CurrencyResponse, refusals=unknown, summary="One currency")
     async def get_currency(currency: str) -> Response:
         with _not_found():
             return json_response(currency_view(administration.currency(currency)))
@@ -120,12 +121,13 @@ def currency_routes(engine: Engine, administration: Administration) -> Router:
 
     for method in ("PUT", "PATCH"):
         router.route(
-            method, "/{currency}", _CHANGE, answer=CurrencyAnswer, refusals=unknown, name=f"{method.lower()}_currency",
+            method, "/{currency}", _CHANGE, response=CurrencyResponse, refusals=unknown,
+            name=f"{method.lower()}_currency",
             summary="Change a currency's name or decimal places",
         )(change_currency)  # fmt: skip
 
     @router.delete(
-        "/{currency}", _CHANGE, answer=CurrencyAnswer, refusals=unknown | {409: "a symbol or a balance uses it"},
+        "/{currency}", _CHANGE, response=CurrencyResponse, refusals=unknown | {409: "a symbol or a balance uses it"},
         summary="Delete a currency",
     )  # fmt: skip
     async def delete_currency(currency: str) -> Response:

@@ -21,21 +21,21 @@ from openspot.engine.event_stream import EventStream
 from openspot.engine.grpc_accounts import money_answer
 from openspot.engine.market_views import Level, book_levels, lot_text, tick_text
 from openspot.engine.schemas import (
-    BalanceAnswer,
-    BalancesAnswer,
-    DepositAnswer,
+    BalanceResponse,
+    BalancesResponse,
     DepositBody,
-    OrderBookAnswer,
-    SymbolAnswer,
+    DepositResponse,
+    OrderBookResponse,
+    SymbolResponse,
 )
 from openspot.engine.sequencer import EngineStoppedError
-from openspot.http.answers import json_response
 from openspot.http.app import make_http_app
 from openspot.http.audit import LogAudit
 from openspot.http.authentication import Authenticator
 from openspot.http.documentation import openapi_document
 from openspot.http.errors import ErrorTranslation, HttpError
 from openspot.http.policy import PUBLIC, Access, Policy
+from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.http.validation import ParticipantId
 from openspot.kit.clock import NANOSECONDS_PER_MS
@@ -99,13 +99,13 @@ def market_routes(engine: Engine) -> Router:
     """Markets and order books, open to everybody."""
     router = Router(PREFIX, tag="markets")
 
-    @router.get("/markets", PUBLIC, answer=list[SymbolAnswer], summary="The specifications of all symbols")
+    @router.get("/markets", PUBLIC, response=list[SymbolResponse], summary="The specifications of all symbols")
     async def list_markets() -> Response:
         specs = sorted(engine.machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
         return json_response([symbol_view(spec) for spec in specs])
 
     @router.get(
-        "/marketdata/orderbook/{symbol}", PUBLIC, answer=OrderBookAnswer, refusals={404: "no such symbol"},
+        "/marketdata/orderbook/{symbol}", PUBLIC, response=OrderBookResponse, refusals={404: "no such symbol"},
         summary="The level-2 book of a symbol",
     )  # fmt: skip
     async def get_order_book(
@@ -133,28 +133,28 @@ def account_routes(engine: Engine) -> Router:
     router = Router(PREFIX, tag="accounts")
 
     @router.post(
-        "/accounts/deposit", _MONEY, answer=DepositAnswer,
+        "/accounts/deposit", _MONEY, response=DepositResponse,
         refusals={400: "a field is not valid", 409: "the reference was used before for something else"},
         summary="Credit a participant, once for each reference",
     )  # fmt: skip
     async def deposit(body: DepositBody) -> Response:
         try:
-            answer = await money_answer(
+            outcome = await money_answer(
                 engine.door.money(CommandKind.DEPOSIT, body.participant_id, body.currency, body.amount, body.reference)
             )
-            code = answer.code
+            code = outcome.code
         except Refusal as refusal:
             code = refusal.code
         if code is not ResultCode.SUCCESS:
             raise refusal_of(code, _DEPOSIT_FAULTS.get(code, code.name))
-        return json_response({"success": True, "resultCode": code.name, "balance": answer.balance})
+        return json_response({"success": True, "resultCode": code.name, "balance": outcome.balance})
 
-    @router.get("/balances", _SERVICE, answer=BalancesAnswer, summary="The balances of one participant, or of all")
+    @router.get("/balances", _SERVICE, response=BalancesResponse, summary="The balances of one participant, or of all")
     async def list_balances(
         participant_id: Annotated[ParticipantId | None, Query(alias="participantId")] = None,
     ) -> Response:
         rows = [
-            BalanceAnswer(**view._asdict()).model_dump(by_alias=True)
+            BalanceResponse(**view._asdict()).model_dump(by_alias=True)
             for view in balance_views(engine.machine, participant_id or "")
         ]
         return json_response({"balances": rows})

@@ -1,4 +1,4 @@
-"""Bodies and answers of the engine's HTTP interface: camelCase, decimals as texts in answers."""
+"""Bodies and responses of the engine's HTTP interface: camelCase, decimals as texts in responses."""
 
 from typing import Annotated, Literal, Self
 
@@ -7,12 +7,12 @@ from pydantic import Field, StringConstraints, model_validator
 from openspot.domain.money import AMOUNT_PLACES
 from openspot.engine.door import REFERENCE_LENGTH_MAX
 from openspot.http.validation import (
-    Answer,
     Body,
     Currency,
     ExactPositiveDecimal,
     ParticipantId,
     PositiveDecimal,
+    ResponseBody,
     Symbol,
     WholeNumber,
     example,
@@ -91,7 +91,7 @@ class SymbolChange(Body):
     active: bool | None = None
 
 
-class SymbolAnswer(Answer):
+class SymbolResponse(ResponseBody):
     """A symbol (Document A 2.5). Fees in basis points; a negative maker fee is a rebate."""
 
     symbol: str
@@ -107,7 +107,7 @@ class SymbolAnswer(Answer):
     active: bool
 
 
-class CurrencyAnswer(Answer):
+class CurrencyResponse(ResponseBody):
     """A currency and the number that the journal knows it by."""
 
     currency: str
@@ -119,7 +119,7 @@ class CurrencyAnswer(Answer):
 Level = Annotated[list[str], Field(min_length=2, max_length=2, description="[price, quantity]")]
 
 
-class OrderBookAnswer(Answer):
+class OrderBookResponse(ResponseBody):
     """Level-2 bids and asks, best first. `sequence` is that of the newest event, `timestamp` in milliseconds."""
 
     symbol: str
@@ -129,7 +129,7 @@ class OrderBookAnswer(Answer):
     timestamp: int
 
 
-class DepositAnswer(Answer):
+class DepositResponse(ResponseBody):
     """The participant's total after the deposit."""
 
     success: Literal[True]
@@ -137,7 +137,7 @@ class DepositAnswer(Answer):
     balance: str
 
 
-class BalanceAnswer(Answer):
+class BalanceResponse(ResponseBody):
     """One participant's money in one currency: available = total - locked (Document A 1.4).
 
     `reserved` is held beyond `locked`: worst-case fees of open buys, and withdrawals on their way. Orders and
@@ -152,7 +152,7 @@ class BalanceAnswer(Answer):
     reserved: str
 
 
-class BalancesAnswer(Answer):
+class BalancesResponse(ResponseBody):
     """The balances of one participant, or of all."""
 
-    balances: list[BalanceAnswer]
+    balances: list[BalanceResponse]

@@ -5,7 +5,7 @@ application, and `HttpServer` serves it:
 
     router = Router("/api/v1/greetings", tag="greetings")
 
-    @router.get("/{name}", Policy(Access.USER, Scope.READ), answer=Greeting, summary="Greet somebody")
+    @router.get("/{name}", Policy(Access.USER, Scope.READ), response=Greeting, summary="Greet somebody")
     async def greet(request: Request, name: str) -> Response:
         return json_response({"text": f"hello {name}, from {caller(request).user_id}"})
 

@@ -35,7 +35,7 @@ PATH_LENGTH_MAX = 256
 
 
 class AuditRecord(NamedTuple):
-    """What was asked, by whom, from where, and how it ended. Never a body, a query or a header."""
+    """A request: what, by whom, from where, and how it ended. Never a body, a query or a header."""
 
     request_id: str
     user_id: str | None
@@ -70,7 +70,7 @@ class LogAudit:
 
 
 class DatabaseAudit:
-    """Writes records in batches, behind the answers, from a bounded queue.
+    """Writes records in batches from a bounded queue, after the responses.
 
     A batch that the database refuses is tried again until it is written. A clean stop writes what waits.
     """

@@ -85,8 +85,8 @@ class Connections:
             for group in self._groups(entry):
                 group.stop_waiting(entry)
 
-    def note_answer(self, key: Hashable) -> None:
-        """The request is answered: the connection waits for the next one."""
+    def note_response(self, key: Hashable) -> None:
+        """The response is sent: the connection waits for the next request."""
         entry = self._entries.get(key)
         if entry is not None:
             for group in self._groups(entry):

@@ -1,4 +1,4 @@
-"""What the pipeline knows of one request, from its head to its audit record."""
+"""One request as the pipeline sees it, from its head to its audit record."""
 
 import asyncio
 from collections.abc import Callable
@@ -64,9 +64,9 @@ class RequestContext:
         self.body = b""
         self.body_was_read = False
         self.status = 0
-        """Status code of the answer, 0 as long as none has begun."""
+        """Status code of the response, 0 as long as none has begun."""
         self.headers: list[tuple[bytes, bytes]] = [(b"x-request-id", request_id.encode())]
-        """Headers that the answer gets, whoever makes it."""
+        """Headers that every response to this request gets."""
         self.authorization: bytes | None = None
         self.content_type = b""
         self.receive = receive
@@ -150,7 +150,7 @@ class RequestContext:
         return body, message["type"]
 
     async def _discard_body(self) -> None:
-        """Read past a body that is too large, up to a bound: closed before that, a client may not see the answer."""
+        """Read past a body that is too large, up to a bound, or its sender may not see the response."""
         rest = DISCARDED_BYTES_MAX
         try:
             async with asyncio.timeout(self._limits.seconds_max):

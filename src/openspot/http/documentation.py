@@ -12,10 +12,10 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import HTMLResponse, Response
 
 from openspot import __version__
-from openspot.http.answers import json_response
 from openspot.http.authentication import Authenticator, may_fail, opens
-from openspot.http.errors import ErrorAnswer
+from openspot.http.errors import ErrorBody
 from openspot.http.policy import UNTHROTTLED, ThrottleClass
+from openspot.http.responses import json_response
 from openspot.http.routing import BodyKind, Route, Router
 
 _ASSETS = {
@@ -48,13 +48,13 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-_ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorAnswer"}
+_ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
     "schema": {"type": "string", "maxLength": 255},
-    "description": "A repeated request with the same key gets the first answer again",
+    "description": "A repeated request with the same key gets the first response again",
 }
 
 
@@ -109,7 +109,7 @@ def openapi_document(
     schemas = components.setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    schemas["ErrorAnswer"] = ErrorAnswer.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas["ErrorBody"] = ErrorBody.model_json_schema(ref_template="#/components/schemas/{model}")
     if authenticators:
         components["securitySchemes"] = {kind.name: kind.scheme for kind in authenticators}
     for route in routes:
@@ -167,4 +167,4 @@ def _refusals(
         yield 415, "the body is not application/json"
     if policy.throttle in throttles:
         yield 429, "too many requests: Retry-After says when to come back"
-    yield 503, "overloaded, or something that the service needs does not answer: nothing was done"
+    yield 503, "overloaded, or something that the service needs does not respond: nothing was done"

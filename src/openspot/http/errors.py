@@ -58,7 +58,7 @@ class HttpError(HTTPException):
         self.details = details
 
 
-class ErrorAnswer(BaseModel):
+class ErrorBody(BaseModel):
     """The body of every refusal."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
@@ -115,5 +115,5 @@ def as_http_error(error: Exception, translations: Mapping[type[Exception], Error
         headers = dict(error.headers) if error.headers else None
         return HttpError(error.status_code, str(error.detail), headers=headers)
     if isinstance(error, TRANSIENT_ERRORS):
-        return service_unavailable("the database does not answer now")
+        return service_unavailable("the database does not respond now")
     return HttpError(500, "internal error")

@@ -22,7 +22,7 @@ class CheckResult(BaseModel):
     name: str | None = None
 
 
-class HealthAnswer(BaseModel):
+class HealthResponse(BaseModel):
     """All checks, and which of them passed and failed."""
 
     status: str
@@ -32,7 +32,7 @@ class HealthAnswer(BaseModel):
 
 
 _ALIVE = {"status": "ok", "info": {}, "error": {}, "details": {}}
-_DOWN: dict[int | str, dict[str, Any]] = {503: {"model": HealthAnswer, "description": "a check failed"}}
+_DOWN: dict[int | str, dict[str, Any]] = {503: {"model": HealthResponse, "description": "a check failed"}}
 _METRICS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}}
 
 
@@ -52,15 +52,17 @@ def health_routes(
         return JSONResponse(body, status)
 
     for path in ("/health", *aliases):
-        router.get(path, UNTHROTTLED, answer=HealthAnswer, responses=_DOWN, summary="Whether the service is of use")(
-            get_health
-        )
+        router.get(
+            path, UNTHROTTLED, response=HealthResponse, responses=_DOWN, summary="Whether the service is of use"
+        )(get_health)
 
-    @router.get("/health/live", UNTHROTTLED, answer=HealthAnswer, summary="Whether the process runs")
+    @router.get("/health/live", UNTHROTTLED, response=HealthResponse, summary="Whether the process runs")
     async def get_live() -> Response:
         return JSONResponse(_ALIVE)
 
-    @router.get(ready_path, UNTHROTTLED, answer=HealthAnswer, responses=_DOWN, summary="Whether all it needs is there")
+    @router.get(
+        ready_path, UNTHROTTLED, response=HealthResponse, responses=_DOWN, summary="Whether all it needs is there"
+    )
     async def get_ready() -> Response:
         status, body = await health.report(vital_only=False)
         return JSONResponse(body, status)

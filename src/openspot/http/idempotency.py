@@ -1,7 +1,7 @@
-"""Requests that may be repeated safely: where the pipeline hands a request to a store of answers.
+"""Requests that may be repeated safely: the interface between the pipeline and a store of responses.
 
 A route declares `idempotency=True`. If the service has a store and the request names a key in `Idempotency-Key`, the
-store decides whether the request runs or an earlier answer is given again.
+store decides whether the request runs or an earlier response is sent again.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,8 +14,8 @@ HEADER = b"idempotency-key"
 
 
 @dataclass(frozen=True, slots=True)
-class StoredAnswer:
-    """A whole answer: status, the handler's own headers, body."""
+class StoredResponse:
+    """A whole response: status, the handler's own headers, body."""
 
     status: int
     headers: tuple[tuple[bytes, bytes], ...]
@@ -23,12 +23,12 @@ class StoredAnswer:
 
 
 class IdempotencyStore(Protocol):
-    """Answers by caller and key."""
+    """Responses by caller and key."""
 
     async def run(
-        self, key: str, context: RequestContext, execute: Callable[[], Awaitable[StoredAnswer]]
-    ) -> StoredAnswer:
-        """The answer under `key` of this caller: an earlier one, or that of `execute`.
+        self, key: str, context: RequestContext, execute: Callable[[], Awaitable[StoredResponse]]
+    ) -> StoredResponse:
+        """The response under `key` of this caller: an earlier one, or that of `execute`.
 
         Raises HttpError (409) for a key that came with another request or whose first request still runs, and what
         `execute` raises.

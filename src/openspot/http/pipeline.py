@@ -1,8 +1,8 @@
-"""What every request passes through, as one ASGI application.
+"""The request pipeline: one ASGI application around all routes of a service.
 
 In this order: request id; the route and its policy; the bound on requests at a time; identity; throttle; a place in
 the audit trail, if the route is audited; the guard; the body, whole, within its bounds; idempotency; the handler; and
-at the end the audit record. Any exception becomes an answer in the shape of `errors`; a fault of our own is logged
+at the end the audit record. Any exception becomes a response in the shape of `errors`; a fault of our own is logged
 with the request id, and the client sees nothing of it.
 """
 
@@ -21,7 +21,7 @@ from openspot.http.authentication import Authenticator, CredentialsError, Guard
 from openspot.http.context import SCOPE_KEY, BodyLimits, RequestContext
 from openspot.http.errors import ErrorTranslation, HttpError, as_http_error, error_body, service_unavailable
 from openspot.http.idempotency import HEADER as IDEMPOTENCY_KEY
-from openspot.http.idempotency import IdempotencyStore, StoredAnswer
+from openspot.http.idempotency import IdempotencyStore, StoredResponse
 from openspot.http.policy import PUBLIC, ThrottleClass
 from openspot.http.routing import BodyKind, Route, RouteTable, WebSocketRoute
 from openspot.http.throttle import Throttle, caller_key
@@ -29,7 +29,7 @@ from openspot.kit.log import get_logger
 
 log = get_logger("http")
 
-ANSWERS = Counter("openspot_http_answers_total", "Answers by status", ["status"])
+RESPONSES = Counter("openspot_http_responses_total", "Responses by status", ["status"])
 THROTTLED = Counter("openspot_http_throttled_total", "Requests refused by a throttle")
 FAULTS = Counter("openspot_http_faults_total", "Requests that ended in a fault of the service itself")
 IN_FLIGHT = Gauge("openspot_http_in_flight", "Requests that are being worked on")
@@ -87,7 +87,7 @@ class Pipeline:
         IN_FLIGHT.set_function(lambda: self._in_flight)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or serve one WebSocket connection."""
+        """Handle one request, or serve one WebSocket connection."""
         if scope["type"] == "websocket":
             await self._serve_websocket(scope, receive, send)
             return
@@ -114,7 +114,7 @@ class Pipeline:
                 await context.read_raw_body()
             await self._handle(route, parameters, context, send)
         except Exception as error:
-            await self._answer_error(error, send, context)
+            await self._respond_with_error(error, send, context)
         finally:
             self._in_flight -= 1
             self._count(context.status)
@@ -127,7 +127,7 @@ class Pipeline:
         try:
             return self._table.find(context.method, context.path)
         except HttpError:
-            # What no route answers counts too: a path that does not exist must not be free to try.
+            # Trying paths that do not exist must not be free.
             await self._identify(context)
             await self._pass_throttle(context, PUBLIC.throttle)
             raise
@@ -167,11 +167,11 @@ class Pipeline:
             key = context.header(IDEMPOTENCY_KEY)
             if key is not None:
 
-                async def execute() -> StoredAnswer:
+                async def execute() -> StoredResponse:
                     return await _recorded(lambda send: self._run(route, parameters, context, send))
 
-                answer = await self._idempotency.run(key, context, execute)
-                await _send(send, context, answer.status, [*answer.headers], answer.body)
+                response = await self._idempotency.run(key, context, execute)
+                await _send(send, context, response.status, [*response.headers], response.body)
                 return
         if route.direct is not None:
             direct = await route.direct(context)
@@ -188,15 +188,15 @@ class Pipeline:
 
     async def _run(self, route: Route, parameters: dict[str, str], context: RequestContext, send: Send) -> None:
         scope = context.scope
-        # The server keeps its own view of the request: it drops the body of an answer to HEAD.
+        # The server keeps its own view of the request: it drops the body of a response to HEAD.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         inner = {**scope, "method": method, "path_params": parameters}
         receive = context.receive if route.body is BodyKind.IGNORED else _body_again(context)
         await route.application(inner, receive, send)
 
-    # Answers
+    # Responses
 
-    async def _answer_error(self, error: Exception, send: Send, context: RequestContext) -> None:
+    async def _respond_with_error(self, error: Exception, send: Send, context: RequestContext) -> None:
         known = as_http_error(error, self._translations)
         if known is not error and known.status_code >= 500:
             FAULTS.inc()
@@ -213,7 +213,7 @@ class Pipeline:
     def _count(self, status: int) -> None:
         counter = self._counters.get(status)
         if counter is None:
-            counter = self._counters[status] = ANSWERS.labels(status)
+            counter = self._counters[status] = RESPONSES.labels(status)
         counter.inc()
 
     # WebSocket
@@ -254,8 +254,8 @@ async def _send(
 
 
 async def _deny(receive: Receive, send: Send, context: RequestContext, error: HttpError) -> None:
-    """Refuse a WebSocket handshake with an HTTP answer."""
-    ANSWERS.labels(error.status_code).inc()
+    """Refuse a WebSocket handshake with an HTTP response."""
+    RESPONSES.labels(error.status_code).inc()
     body = error_body(error, context.request_id)
     headers = [(name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()]
     message = await receive()
@@ -283,8 +283,8 @@ def _body_again(context: RequestContext) -> Receive:
     return receive
 
 
-async def _recorded(run: Callable[[Send], Awaitable[None]]) -> StoredAnswer:
-    """The whole answer of an application."""
+async def _recorded(run: Callable[[Send], Awaitable[None]]) -> StoredResponse:
+    """The whole response of an application."""
     status, headers, chunks = 500, (), list[bytes]()
 
     async def send(message: Message) -> None:
@@ -296,7 +296,7 @@ async def _recorded(run: Callable[[Send], Awaitable[None]]) -> StoredAnswer:
             chunks.append(message.get("body", b""))
 
     await run(send)
-    return StoredAnswer(status, headers, b"".join(chunks))
+    return StoredResponse(status, headers, b"".join(chunks))
 
 
 def _audit_record(context: RequestContext, seconds: float) -> AuditRecord:

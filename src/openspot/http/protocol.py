@@ -1,7 +1,7 @@
 """uvicorn's HTTP and WebSocket protocols, with the bounds that uvicorn does not have (docs/adr/0010).
 
 A head has at most HEAD_BYTES_MAX bytes and HEADERS_MAX headers, and is complete within HEAD_S_MAX seconds. A client
-that does not take its answer within SEND_S_MAX seconds is cut off.
+that does not take its response within SEND_S_MAX seconds is cut off.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ REFUSED = Counter("openspot_http_connections_ended_total", "Connections that the
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """One connection. It waits for a request head, or reads a body, or works on an answer."""
+    """One connection. It waits for a request head, or reads a body, or works on a response."""
 
     def __init__(self, *arguments: Any, open_connections: Connections, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -63,7 +63,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """The client does not take its answer as fast as it comes."""
+        """The client does not take its response as fast as it comes."""
         super().pause_writing()
         self._send_deadline = self.loop.call_later(SEND_S_MAX, self._cut)
 
@@ -120,7 +120,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A part of a body has come; what comes after the answer is thrown away, up to a bound."""
+        """A part of a body has come; what comes after the response is thrown away, up to a bound."""
         self._framing_bytes -= len(body)
         super().on_body(body)
         if self.cycle.response_complete:
@@ -136,15 +136,15 @@ class GuardedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._stop_deadline()
         if self.cycle is not None and self.cycle.response_complete:
-            # The answer came before the end of the body, which stopped the timer of idle connections.
+            # The response came before the end of the body, which stopped the timer of idle connections.
             self._start_deadline(KEEP_ALIVE_S)
 
     def on_response_complete(self) -> None:
-        """The answer is sent."""
+        """The response is sent."""
         super().on_response_complete()
         if self.transport.is_closing() or self.pipeline:
             return
-        self._open_connections.note_answer(self.transport)
+        self._open_connections.note_response(self.transport)
         if not self._waits_for_head and self._deadline is None:
             self._start_deadline(HEAD_S_MAX)
 
@@ -158,7 +158,7 @@ class GuardedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _refuse(self, error: HttpError) -> None:
-        """Answer an error and end the connection."""
+        """Respond with an error and end the connection."""
         REFUSED.labels(error.code).inc()
         self._stop_deadline()
         self.transport.write(refusal_bytes(error))
@@ -196,7 +196,7 @@ class GuardedWebSocketProtocol(WebSocketsSansIOProtocol):
 
 
 def refusal_bytes(error: HttpError) -> bytes:
-    """An answer to what is not yet a request; the connection ends after it."""
+    """A response to what is not yet a request; the connection ends after it."""
     body = error_body(error, "")
     phrase = HTTPStatus(error.status_code).phrase
     head = f"HTTP/1.1 {error.status_code} {phrase}\r\ncontent-type: application/json\r\n"

@@ -18,13 +18,13 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from openspot.http.answers import DirectAnswer
 from openspot.http.context import RequestContext, context_of
-from openspot.http.errors import ErrorAnswer, HttpError
+from openspot.http.errors import ErrorBody, HttpError
 from openspot.http.json_body import MalformedJsonError, decode_json
 from openspot.http.policy import Policy
+from openspot.http.responses import DirectResponse
 
-DirectHandler = Callable[[RequestContext], Awaitable[DirectAnswer]]
+DirectHandler = Callable[[RequestContext], Awaitable[DirectResponse]]
 """Handles a request without FastAPI's share of the time; the declared handler documents the route."""
 WebSocketHandler = Callable[[WebSocket], Awaitable[None]]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -80,7 +80,7 @@ class Router:
         policy: Policy,
         *,
         summary: str,
-        answer: Any = None,
+        response: Any = None,
         status: int = 200,
         refusals: Mapping[int, str] | None = None,
         headers: Mapping[str, Any] | None = None,
@@ -90,15 +90,14 @@ class Router:
     ) -> Callable[[Endpoint], Endpoint]:
         """Declare a route; the decorated function is its handler.
 
-        `answer` is the documented type of the answer. `refusals` are the route's own, by status: those that follow
-        from its policy and its parameters are documented without being named. `headers` are those of the answer,
-        `responses` answers of another shape, both as OpenAPI writes them. `name` is the operation's, by default that
-        of the function.
+        `response` is the type of its body. `refusals` are the route's own, by status; those that follow from its
+        policy and its parameters need no mention. `headers` are those of the response, `responses` are bodies of
+        other shapes, both as OpenAPI writes them. `name` is the operation's, by default that of the function.
         """
 
         def declare(endpoint: Endpoint) -> Endpoint:
             described: dict[int | str, dict[str, Any]] = {
-                number: {"model": ErrorAnswer, "description": reason} for number, reason in (refusals or {}).items()
+                number: {"model": ErrorBody, "description": reason} for number, reason in (refusals or {}).items()
             }
             described |= dict(responses or {})
             if headers:
@@ -108,7 +107,7 @@ class Router:
                 endpoint,
                 methods=[method],
                 status_code=status,
-                response_model=answer,
+                response_model=response,
                 responses=described,
                 summary=summary,
                 tags=[self._tag] if self._tag else None,

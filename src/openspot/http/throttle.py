@@ -1,7 +1,7 @@
 """Throttling: at most so many requests in each of several moving windows (Document A 8, design section 8).
 
 A request counts in every window or in none: a refused one counts nowhere. `SharedThrottle` counts in a store that
-several processes share (`redis://`, `valkey://`), through the library `limits`; while that store does not answer,
+several processes share (`redis://`, `valkey://`), through the library `limits`; while that store does not respond,
 requests pass. `MemoryThrottle` counts in this process. It is not the library's, because the throttle stands before
 every request and the library's in-memory moving window costs more than twice as much: 46 µs of processor time for
 three tiers with the figures of the headers, against 13 µs here, measured together on one machine.
@@ -204,7 +204,7 @@ class SharedThrottle:
 
 def _unlimited(error: StorageError) -> Outcome:
     STORAGE_FAILURES.inc()
-    log.warning("requests are not counted: the store of the throttle does not answer", error=repr(error.storage_error))
+    log.warning("requests are not counted: the store of the throttle does not respond", error=repr(error.storage_error))
     return Outcome(True, ())
 
 

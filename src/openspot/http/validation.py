@@ -132,8 +132,8 @@ def example(fields: dict[str, Any]) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
-class Answer(BaseModel):
-    """Base of documented answers: camelCase, exactly the fields that are named."""
+class ResponseBody(BaseModel):
+    """Base of documented responses: camelCase, exactly the fields that are named."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
 

@@ -29,12 +29,12 @@ PREFIX = "/api/v1"
 TITLE = "OpenSpot REST edge"
 DESCRIPTION = """The public interface of an OpenSpot exchange.
 
-Decimals are texts in answers. In requests they may be plain texts (`"0.015"`) or JSON numbers, and every digit
+Decimals are texts in responses. In requests they may be plain texts (`"0.015"`) or JSON numbers, and every digit
 counts; a JSON number may have an exponent, a text may not. Times are ISO 8601 in UTC, in market data milliseconds
 since 1970. Bodies are JSON in UTF-8, without a byte order mark and without a property given twice. Every refusal has
 the body `{"statusCode", "message", "error", "code", "requestId", "details"?}`; `message` is a list where a request
 has several faults. Lists take `limit` and `cursor`; the next cursor is in `X-Next-Cursor`. Over the limits of
-requests (10 a second, 50 in ten seconds, 200 a minute) the answer is 429 with `Retry-After`.
+requests (10 a second, 50 in ten seconds, 200 a minute) the response is 429 with `Retry-After`.
 """
 THROTTLE_TIERS: dict[ThrottleClass, tuple[Tier, ...]] = {
     ThrottleClass.STANDARD: TIERS,
@@ -57,7 +57,7 @@ class Services:
 
 
 def make_app(settings: Settings, services: Services, *, direct: bool = True) -> ASGIApp:
-    """The application. Without `direct` FastAPI handles every route: slower, with the same answers."""
+    """The application. Without `direct` FastAPI handles every route: slower, with the same responses."""
     application = make_http_app(
         edge_routers(services, direct=direct),
         title=TITLE,

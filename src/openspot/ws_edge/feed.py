@@ -120,11 +120,11 @@ class Feed:
 
     @property
     def is_listening(self) -> bool:
-        """Whether every event is heard at this moment."""
+        """Whether every event is heard now."""
         return self._ready and bool(self._client.is_connected)
 
     async def check(self) -> None:
-        """Raise BusUnavailableError unless the bus answers within a second."""
+        """Raise BusUnavailableError unless the bus responds within a second."""
         if not self.is_listening:
             raise BusUnavailableError("not connected")
         await check_connection(self._client)

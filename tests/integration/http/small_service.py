@@ -6,9 +6,9 @@ import sys
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.answers import json_response
 from openspot.http.app import make_http_app
 from openspot.http.policy import PUBLIC
+from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.http.server import HttpServer, http_server
 from openspot.kit.health import Health

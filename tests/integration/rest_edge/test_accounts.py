@@ -12,7 +12,7 @@ from openspot.contracts.messages import (
     LedgerHistoryRequest,
 )
 from openspot.kit.bus import Bus
-from openspot.rest_edge.accounts.schemas import BalanceAnswer, TransactionAnswer
+from openspot.rest_edge.accounts.schemas import BalanceResponse, TransactionResponse
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import RestClient
 
@@ -54,7 +54,7 @@ async def test_balances_are_the_engines(edge: RestClient, engine: FakeEngineHttp
         },
     ]
     for row in reply.body:
-        BalanceAnswer.model_validate(row)
+        BalanceResponse.model_validate(row)
     assert (await edge("GET", "/accounts/balances/USD")).body == reply.body[1]
     zero = {"asset": "ETH", "total": "0", "available": "0", "locked": "0", "reserved": "0", "source": "engine"}
     assert (await edge("GET", "/accounts/balances/ETH")).body == zero
@@ -103,7 +103,7 @@ async def test_transactions_are_the_ledgers_entries(edge: RestClient, bus: Bus) 
     reply = await edge("GET", "/accounts/transactions?asset=BTC&limit=1")
     assert reply.status == 200
     [row] = reply.body
-    assert TransactionAnswer.model_validate(row).transaction_id == "t1"
+    assert TransactionResponse.model_validate(row).transaction_id == "t1"
     assert reply.headers["X-Next-Cursor"] == "next"
     following = await edge("GET", "/accounts/transactions?cursor=next")
     assert "X-Next-Cursor" not in following.headers

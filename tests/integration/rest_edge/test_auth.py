@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 
 from openspot.kit.settings import Settings
 from openspot.rest_edge.auth import sessions
-from openspot.rest_edge.auth.schemas import LogoutAnswer, TokensAnswer, UserAnswer
+from openspot.rest_edge.auth.schemas import LogoutResponse, TokensResponse, UserResponse
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import Reply, RestClient, running_edge
@@ -48,7 +48,7 @@ async def test_register_creates_a_user_whose_password_is_kept_as_a_hash(
 ) -> None:
     reply = await visitor("POST", "/auth/register", {"email": " Ada@Example.ORG ", "password": PASSWORD})
     assert reply.status == 201
-    user = UserAnswer.model_validate(reply.body)
+    user = UserResponse.model_validate(reply.body)
     assert (user.email, user.role) == (EMAIL, "user")
     row = await pool.fetchrow("SELECT * FROM users")
     assert (row["user_id"], row["email"]) == (user.user_id, EMAIL)
@@ -59,7 +59,7 @@ async def test_register_creates_a_user_whose_password_is_kept_as_a_hash(
 async def test_login_gives_tokens_that_work(visitor: RestClient, settings: Settings, engine: FakeEngineHttp) -> None:
     user = (await visitor("POST", "/auth/register", CREDENTIALS)).body
     tokens = await log_in(visitor)
-    TokensAnswer.model_validate(tokens)
+    TokensResponse.model_validate(tokens)
     assert (tokens["tokenType"], tokens["expiresIn"], tokens["userId"]) == ("Bearer", 900, user["userId"])
     claims = jwt.decode(tokens["accessToken"], settings.jwt_secret, algorithms=["HS256"])
     assert {"sub", "role", "sid", "iat", "exp", "jti"} <= set(claims)
@@ -118,7 +118,7 @@ async def test_a_refresh_token_works_once_and_gives_the_next(
     first = await log_in(visitor)
     reply = await refresh(visitor, first["refreshToken"])
     assert reply.status == 200
-    TokensAnswer.model_validate(reply.body)
+    TokensResponse.model_validate(reply.body)
     assert reply.body["refreshToken"] != first["refreshToken"]
     visitor.token = reply.body["accessToken"]
     assert (await visitor("GET", "/accounts/balances")).status == 200
@@ -186,7 +186,7 @@ async def test_logout_ends_the_session_here_and_at_every_process(visitor: RestCl
         assert (await other("GET", "/orders")).status == 200
         reply = await visitor("POST", "/auth/logout")
         assert reply.status == 200
-        LogoutAnswer.model_validate(reply.body)
+        LogoutResponse.model_validate(reply.body)
         reply = await visitor("GET", "/orders")
         assert (reply.status, reply.code, reply.message) == (401, "UNAUTHENTICATED", "the session has ended")
         assert (await refresh(visitor, tokens["refreshToken"])).status == 401

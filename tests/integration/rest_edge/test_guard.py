@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from openspot.http import app
-from openspot.http.errors import ErrorAnswer
+from openspot.http.errors import ErrorBody
 from openspot.kit.settings import Settings
 from openspot.rest_edge.orders.service import OrderService
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -134,7 +134,7 @@ async def test_every_refusal_has_the_error_shape(edge: RestClient) -> None:
     for method, path, status, code in REFUSALS:
         reply = await edge(method, path, prefix="")
         assert (reply.status, reply.code) == (status, code), (method, path, reply.body)
-        error = ErrorAnswer.model_validate(reply.body)
+        error = ErrorBody.model_validate(reply.body)
         assert error.status_code == status
         assert error.request_id == reply.headers["X-Request-Id"]
         assert ("Allow" in reply.headers) == (status == 405)
@@ -182,7 +182,7 @@ async def test_only_json_is_taken(edge: RestClient, router: FakeRouter) -> None:
         reply = await edge("POST", "/orders", raw=body, headers={"Content-Type": content_type})
         assert reply.status == status, content_type
         if status == 415:
-            ErrorAnswer.model_validate(reply.body)
+            ErrorBody.model_validate(reply.body)
 
 
 async def test_a_body_above_the_limit_is_refused(edge: RestClient) -> None:
@@ -235,7 +235,7 @@ async def test_a_fault_of_the_edge_shows_nothing_of_itself(
         for reply in (await edge("GET", "/orders"), await edge("POST", "/orders", body)):
             assert (reply.status, reply.code, reply.message) == (500, "INTERNAL_ERROR", "internal error")
             assert "secret detail" not in str(reply.body)
-            ErrorAnswer.model_validate(reply.body)
+            ErrorBody.model_validate(reply.body)
 
 
 async def test_answers_carry_security_headers_and_no_cors(edge: RestClient, engine: FakeEngineHttp) -> None:

@@ -23,7 +23,7 @@ class Server:
 
     def rest(self, *names: str) -> None:
         for name in names:
-            self.connections.note_answer(name)
+            self.connections.note_response(name)
 
 
 def test_at_the_bound_the_oldest_that_never_sent_a_request_gives_way() -> None:

@@ -9,14 +9,14 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.answers import DirectAnswer, json_response
 from openspot.http.app import make_http_app, with_cors
 from openspot.http.audit import AuditRecord
 from openspot.http.authentication import UserTokens
 from openspot.http.context import RequestContext, caller
 from openspot.http.errors import HttpError
-from openspot.http.idempotency import StoredAnswer
+from openspot.http.idempotency import StoredResponse
 from openspot.http.policy import PUBLIC, Access, Policy, Scope, ThrottleClass
+from openspot.http.responses import DirectResponse, json_response
 from openspot.http.routing import Router
 from openspot.http.throttle import MemoryThrottle, Tier
 from openspot.http.validation import Body, WholeNumber
@@ -48,16 +48,16 @@ class Store:
     """Answers by caller and key, as a store of part 5 would keep them."""
 
     def __init__(self) -> None:
-        self.answers: dict[tuple[str, str], StoredAnswer] = {}
+        self.answers: dict[tuple[str, str], StoredResponse] = {}
 
     async def run(
-        self, key: str, context: RequestContext, execute: Callable[[], Awaitable[StoredAnswer]]
-    ) -> StoredAnswer:
+        self, key: str, context: RequestContext, execute: Callable[[], Awaitable[StoredResponse]]
+    ) -> StoredResponse:
         assert context.identity is not None
         place = (context.identity.subject, key)
         known = self.answers.get(place)
         if known is not None:
-            return StoredAnswer(known.status, (*known.headers, (b"idempotency-hit", b"true")), known.body)
+            return StoredResponse(known.status, (*known.headers, (b"idempotency-hit", b"true")), known.body)
         self.answers[place] = await execute()
         return self.answers[place]
 
@@ -91,9 +91,9 @@ class Service:
         async def fail(kind: str) -> Response:
             raise OwnError(kind) if kind == "own" else RuntimeError("secret detail")
 
-        async def answer_directly(context: RequestContext) -> DirectAnswer:
+        async def answer_directly(context: RequestContext) -> DirectResponse:
             self.runs += 1
-            return DirectAnswer(200, b'{"direct":true}')
+            return DirectResponse(200, b'{"direct":true}')
 
         @router.get("/direct/answer", PUBLIC, direct=answer_directly, summary="Without FastAPI")
         async def documented_only() -> Response:

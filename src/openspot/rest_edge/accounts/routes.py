@@ -6,13 +6,13 @@ from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.answers import json_response, page_response
 from openspot.http.context import caller
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 from openspot.http.policy import Access, Policy, Scope
+from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Currency
-from openspot.rest_edge.accounts.schemas import BalanceAnswer, TransactionAnswer
+from openspot.rest_edge.accounts.schemas import BalanceResponse, TransactionResponse
 from openspot.rest_edge.accounts.service import AccountService
 
 AssetPath = Annotated[Currency, Path()]
@@ -26,23 +26,23 @@ def account_routes(prefix: str, accounts: AccountService) -> Router:
     router = Router(f"{prefix}/accounts", tag="accounts")
 
     @router.get(
-        "/balances", _READ, answer=list[BalanceAnswer],
-        refusals={503: "neither the engine nor the ledger answers"}, summary="Your balances",
+        "/balances", _READ, response=list[BalanceResponse],
+        refusals={503: "neither the engine nor the ledger responds"}, summary="Your balances",
     )  # fmt: skip
     async def list_balances(request: Request) -> Response:
         return json_response(await accounts.balances(caller(request).user_id))
 
     @router.get(
-        "/balances/{asset}", _READ, answer=BalanceAnswer,
-        refusals={404: "the platform has no such asset", 503: "neither the engine nor the ledger answers"},
+        "/balances/{asset}", _READ, response=BalanceResponse,
+        refusals={404: "the platform has no such asset", 503: "neither the engine nor the ledger responds"},
         summary="Your balance of one asset",
     )  # fmt: skip
     async def get_balance(request: Request, asset: AssetPath) -> Response:
         return json_response(await accounts.balance(caller(request).user_id, asset))
 
     @router.get(
-        "/transactions", _READ, answer=list[TransactionAnswer], headers=NEXT_CURSOR_HEADER,
-        refusals={400: "a parameter is not valid", 503: "the ledger does not answer"},
+        "/transactions", _READ, response=list[TransactionResponse], headers=NEXT_CURSOR_HEADER,
+        refusals={400: "a parameter is not valid", 503: "the ledger does not respond"},
         summary="Your ledger entries, newest first",
     )  # fmt: skip
     async def list_transactions(

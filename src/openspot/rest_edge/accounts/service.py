@@ -45,7 +45,7 @@ class AccountService:
         self._known_assets = frozenset(known_assets)
 
     async def balances(self, user_id: str) -> list[Balance]:
-        """The user's balances, by asset. 503 if neither the engine nor the ledger answers."""
+        """The user's balances, by asset. 503 if neither the engine nor the ledger responds."""
         try:
             rows = await self._engine.balances(user_id)
         except EngineUnavailableError as error:
@@ -80,7 +80,7 @@ class AccountService:
         raise service_unavailable("balances cannot be read now")
 
     async def transactions(self, user_id: str, asset: str | None, limit: int, cursor: str | None) -> LedgerHistoryReply:
-        """A page of the user's ledger entries, newest first. 503 if the ledger does not answer."""
+        """A page of the user's ledger entries, newest first. 503 if the ledger does not respond."""
         request = LedgerHistoryRequest(user_id, asset, limit, cursor)
         try:
             reply = await self._bus.request(subjects.LEDGER_HISTORY_GET, request, LedgerHistoryReply)

@@ -60,7 +60,7 @@ class AttemptStore:
             _LONG_AGO,
         )
 
-    async def delete_older(self, moment: datetime) -> int:
-        """Delete what saw its last attempt before `moment`; returns how many keys."""
-        outcome = await self._pool.execute("DELETE FROM login_attempts WHERE last_at < $1", moment)
+    async def delete_older(self, before: datetime) -> int:
+        """Delete keys whose last attempt was before that time; returns how many."""
+        outcome = await self._pool.execute("DELETE FROM login_attempts WHERE last_at < $1", before)
         return int(outcome.rpartition(" ")[2])

@@ -1,8 +1,8 @@
 """How guessing at passwords is slowed down: the rule, without IO.
 
-An attempt counts when it is taken, before the password is checked, and is given back if the password was right. So
-many guesses at once are no better than one after the other. After some free attempts each further one waits twice as
-long as the one before (NIST SP 800-63B, rate limiting), up to a longest wait: an account is never locked for good.
+An attempt counts before the password is checked, and is given back if the password was right, so parallel guesses
+are judged no faster than others. After some free attempts, each failure doubles the wait before the next attempt
+(NIST SP 800-63B, rate limiting), up to a longest wait: an account is never locked for good.
 """
 
 import hashlib

@@ -3,17 +3,17 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.answers import json_response
 from openspot.http.context import caller, context_of
 from openspot.http.policy import Access, Policy, ThrottleClass
+from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.rest_edge.auth.schemas import (
     LoginBody,
-    LogoutAnswer,
+    LogoutResponse,
     RefreshBody,
     RegisterBody,
-    TokensAnswer,
-    UserAnswer,
+    TokensResponse,
+    UserResponse,
 )
 from openspot.rest_edge.auth.service import AuthService
 
@@ -28,17 +28,17 @@ def auth_routes(prefix: str, auth: AuthService) -> Router:
     router = Router(f"{prefix}/auth", tag="auth")
 
     @router.post(
-        "/register", _REGISTRATION, status=201, answer=UserAnswer,
+        "/register", _REGISTRATION, status=201, response=UserResponse,
         refusals={400: "the address or the password does not fit", 409: "the address is taken"},
         summary="Create a user",
     )  # fmt: skip
     async def register(body: RegisterBody) -> Response:
         user = await auth.register(body)
-        answer = UserAnswer(user_id=user.user_id, email=user.email, role=user.role, created_at=user.created_at_iso)
-        return json_response(answer.model_dump(by_alias=True), 201)
+        response = UserResponse(user_id=user.user_id, email=user.email, role=user.role, created_at=user.created_at_iso)
+        return json_response(response.model_dump(by_alias=True), 201)
 
     @router.post(
-        "/login", _VISITOR, answer=TokensAnswer,
+        "/login", _VISITOR, response=TokensResponse,
         refusals={401: "the address or the password is wrong", 429: "too many requests, or too many failed logins"},
         summary="Begin a session",
     )  # fmt: skip
@@ -46,7 +46,7 @@ def auth_routes(prefix: str, auth: AuthService) -> Router:
         return json_response(await auth.login(body.email, body.password, context_of(request).address))
 
     @router.post(
-        "/refresh", _VISITOR, answer=TokensAnswer,
+        "/refresh", _VISITOR, response=TokensResponse,
         refusals={401: "the token is not valid, or was used before, which ends the session"},
         summary="New tokens for a refresh token, which works once",
     )  # fmt: skip
@@ -54,7 +54,7 @@ def auth_routes(prefix: str, auth: AuthService) -> Router:
         return json_response(await auth.refresh(body.refresh_token))
 
     @router.post(
-        "/logout", _SESSION, answer=LogoutAnswer, refusals={503: "not every process could be told: send it again"},
+        "/logout", _SESSION, response=LogoutResponse, refusals={503: "not every process could be told: send it again"},
         summary="End the session: its refresh and access tokens work no more",
     )  # fmt: skip
     async def logout(request: Request) -> Response:

@@ -54,10 +54,9 @@ class Tokens(msgspec.Struct, rename="camel", frozen=True):
 
 
 class PasswordQueues:
-    """Where passwords are hashed: each sort of request waits in a queue of its own.
+    """Where passwords are hashed. Each kind of request has a queue of its own.
 
-    Registrations keep no login out, and logins from networks that an account was never used from keep its owner
-    out of nothing.
+    So a flood of registrations keeps no login out, and a flood of logins from unknown networks keeps no owner out.
     """
 
     def __init__(self, logins: Passwords, known_logins: Passwords, registrations: Passwords) -> None:
@@ -159,7 +158,7 @@ class AuthService:
             try:
                 await self._ended.end(identity.session_id)
             except SessionsUnavailableError as error:
-                message = "the session has ended here, but the bus does not answer: send it again"
+                message = "the session has ended here, but the bus does not respond: send it again"
                 raise service_unavailable(message) from error
 
     async def _end_as_far_as_possible(self, session_id: str) -> None:

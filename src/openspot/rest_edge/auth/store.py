@@ -185,9 +185,9 @@ class AuthStore:
                 now,
             )
 
-    async def revoked_since(self, moment: datetime) -> list[str]:
-        """The families that were revoked at `moment` or later."""
-        rows = await self._pool.fetch("SELECT DISTINCT family_id FROM refresh_tokens WHERE revoked_at >= $1", moment)
+    async def revoked_since(self, time: datetime) -> list[str]:
+        """The families that were revoked at `time` or later."""
+        rows = await self._pool.fetch("SELECT DISTINCT family_id FROM refresh_tokens WHERE revoked_at >= $1", time)
         return [row["family_id"] for row in rows]
 
     async def delete_expired(self, before: datetime) -> int:

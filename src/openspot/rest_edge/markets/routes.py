@@ -6,12 +6,12 @@ import msgspec
 from fastapi import Path, Query
 from starlette.responses import Response
 
-from openspot.http.answers import json_response, page_response
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
 from openspot.http.policy import PUBLIC
+from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Symbol
-from openspot.rest_edge.markets.schemas import MarketAnswer, OrderBookAnswer, TickerAnswer, TradeAnswer
+from openspot.rest_edge.markets.schemas import MarketResponse, OrderBookResponse, TickerResponse, TradeResponse
 from openspot.rest_edge.markets.service import MarketService
 
 DEPTH_DEFAULT = 50
@@ -21,7 +21,7 @@ SymbolPath = Annotated[Symbol, Path()]
 EngineSequence = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 Depth = Annotated[int, Query(ge=1, le=DEPTH_MAX, description="Levels a side at most")]
 
-_SILENT = {503: "the engine does not answer"}
+_SILENT = {503: "the engine does not respond"}
 _UNKNOWN = {404: "no such market"} | _SILENT
 
 
@@ -29,27 +29,29 @@ def market_routes(prefix: str, markets: MarketService) -> Router:
     """The routes of `/markets`, below `prefix`."""
     router = Router(f"{prefix}/markets", tag="markets")
 
-    @router.get("", PUBLIC, answer=list[MarketAnswer], refusals=_SILENT, summary="All markets")
+    @router.get("", PUBLIC, response=list[MarketResponse], refusals=_SILENT, summary="All markets")
     async def list_markets() -> Response:
         return json_response(await markets.markets())
 
-    @router.get("/tickers", PUBLIC, answer=list[TickerAnswer], refusals=_SILENT, summary="The tickers of all markets")
+    @router.get(
+        "/tickers", PUBLIC, response=list[TickerResponse], refusals=_SILENT, summary="The tickers of all markets"
+    )
     async def list_tickers() -> Response:
         return json_response(await markets.tickers())
 
-    @router.get("/{symbol}", PUBLIC, answer=MarketAnswer, refusals=_UNKNOWN, summary="One market")
+    @router.get("/{symbol}", PUBLIC, response=MarketResponse, refusals=_UNKNOWN, summary="One market")
     async def get_market(symbol: SymbolPath) -> Response:
         return json_response(await markets.market(symbol))
 
-    @router.get("/{symbol}/ticker", PUBLIC, answer=TickerAnswer, refusals=_UNKNOWN, summary="One market's ticker")
+    @router.get("/{symbol}/ticker", PUBLIC, response=TickerResponse, refusals=_UNKNOWN, summary="One market's ticker")
     async def get_ticker(symbol: SymbolPath) -> Response:
         return json_response(await markets.ticker(symbol))
 
-    @router.get("/{symbol}/orderbook", PUBLIC, answer=OrderBookAnswer, refusals=_UNKNOWN, summary="Level-2 book")
+    @router.get("/{symbol}/orderbook", PUBLIC, response=OrderBookResponse, refusals=_UNKNOWN, summary="Level-2 book")
     async def get_order_book(symbol: SymbolPath, depth: Depth = DEPTH_DEFAULT) -> Response:
         return json_response(await markets.book(symbol, depth))
 
-    @router.get("/{symbol}/trades", PUBLIC, answer=list[TradeAnswer], headers=NEXT_CURSOR_HEADER,
+    @router.get("/{symbol}/trades", PUBLIC, response=list[TradeResponse], headers=NEXT_CURSOR_HEADER,
                 refusals=_UNKNOWN, summary="Recent trades, newest first")  # fmt: skip
     async def list_trades(symbol: SymbolPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
         before = decode_cursor(cursor, tuple[EngineSequence])[0] if cursor is not None else None

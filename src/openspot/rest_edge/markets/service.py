@@ -1,7 +1,7 @@
 """Markets, proxied from the engine; trades and day figures from the trades table.
 
-What is kept for a moment: specifications, and the day figures, which are the same for everybody and cost a walk
-over a day's trades. Books are always the engine's of this moment.
+Specifications and day figures are cached for a second or more: they are the same for everybody, and the day figures
+cost a walk over a day's trades. Books are never cached.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from openspot.rest_edge.markets.store import DayFigures, Trade, TradeStore
 Value = TypeVar("Value")
 
 KEPT_S = 1.0
-# A figure that takes long to make is made more rarely, so that making it never takes more than this share of time.
+# A value that takes long to make is cached longer: making it may take at most this share of the time.
 _WORK_SHARE = 0.05
 _BOOKS_AT_A_TIME = 8
 
@@ -46,7 +46,7 @@ class Market(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Ticker(msgspec.Struct, rename="camel", frozen=True):
-    """A market's last 24 hours and its best prices of this moment."""
+    """A market's last 24 hours and its current best prices."""
 
     symbol: str
     last_price: str | None
@@ -63,7 +63,7 @@ class Ticker(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Kept(Generic[Value]):
-    """A value that is made at most once at a time and kept for a moment. Whoever asks meanwhile shares the outcome."""
+    """A cached value. It is made at most once at a time; callers that come meanwhile share the outcome."""
 
     def __init__(self, make: Callable[[], Awaitable[Value]], now: Callable[[], float] = time.monotonic) -> None:
         self._make = make
@@ -102,7 +102,7 @@ class MarketService:
         self._days: Kept[dict[str, DayFigures]] = Kept(self._sum_up)
 
     async def markets(self) -> list[Market]:
-        """All markets, by symbol. 503 if the engine does not answer."""
+        """All markets, by symbol. 503 if the engine does not respond."""
         return [self._market(specification) for _, specification in sorted((await self._known()).items())]
 
     async def market(self, symbol: str) -> Market:
@@ -110,7 +110,7 @@ class MarketService:
         return self._market(await self._specification(symbol))
 
     async def book(self, symbol: str, depth: int) -> EngineBook:
-        """The engine's book of this moment, at most `depth` levels a side. 404 for an unknown symbol."""
+        """The engine's current book, at most `depth` levels a side. 404 for an unknown symbol."""
         try:
             book = await self._engine.book(symbol, depth)
         except EngineUnavailableError as error:
@@ -208,4 +208,4 @@ def _not_found(symbol: str) -> HttpError:
 
 
 def _unavailable() -> HttpError:
-    return service_unavailable("the matching engine does not answer at this moment")
+    return service_unavailable("the matching engine does not respond")

@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.domain.order import TERMINAL, OrderStatus
-from openspot.http.answers import DirectAnswer, encode_json, json_response, page_response
 from openspot.http.context import RequestContext, caller, identity_of
 from openspot.http.errors import validation_error
 from openspot.http.lists import (
@@ -22,16 +21,17 @@ from openspot.http.lists import (
     unknown_cursor,
 )
 from openspot.http.policy import Access, Policy, Scope
+from openspot.http.responses import DirectResponse, encode_json, json_response, page_response
 from openspot.http.routing import DirectHandler, Router
 from openspot.http.validation import LowerCase, PrintableText, Symbol
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import (
     ORDER_ID_PATTERN,
     ORDER_IDS_MAX,
-    BulkCancelAnswer,
     BulkCancelBody,
-    OrderAnswer,
+    BulkCancelResponse,
     OrderBody,
+    OrderResponse,
     OrderSide,
     read_order,
 )
@@ -56,10 +56,10 @@ _CANCEL = Policy(Access.USER, Scope.CANCEL, audit=True)
 def _position(cursor: str | None) -> OrderPosition | None:
     if cursor is None:
         return None
-    moment, order_id = decode_cursor(cursor, tuple[datetime, str])
-    if moment.tzinfo is None or not re.match(ORDER_ID_PATTERN, order_id):
+    created_at, order_id = decode_cursor(cursor, tuple[datetime, str])
+    if created_at.tzinfo is None or not re.match(ORDER_ID_PATTERN, order_id):
         raise unknown_cursor()
-    return OrderPosition(moment, order_id)
+    return OrderPosition(created_at, order_id)
 
 
 def _statuses(text: str | None) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
     router = Router(f"{prefix}/orders", tag="orders")
 
     @router.post(
-        "", _PLACE, status=201, answer=OrderAnswer,
+        "", _PLACE, status=201, response=OrderResponse,
         refusals={
             400: "the body is not valid, or the order was rejected: `message` is the reason, for example RISK_NSF",
             503: "the order was not sent",
@@ -93,7 +93,9 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         next_cursor = encode_cursor([following.created_at.isoformat(), following.order_id]) if following else None
         return page_response(page, next_cursor)
 
-    @router.get("", _READ, answer=list[OrderAnswer], headers=NEXT_CURSOR_HEADER, summary="Your orders, newest first")
+    @router.get(
+        "", _READ, response=list[OrderResponse], headers=NEXT_CURSOR_HEADER, summary="Your orders, newest first"
+    )
     async def list_orders(
         request: Request,
         status: StatusQuery = None,
@@ -107,7 +109,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         return await listed(request, wanted, limit, cursor)
 
     @router.get(
-        "/history", _READ, answer=list[OrderAnswer], headers=NEXT_CURSOR_HEADER,
+        "/history", _READ, response=list[OrderResponse], headers=NEXT_CURSOR_HEADER,
         summary="Your orders that have ended: filled, cancelled or rejected",
     )  # fmt: skip
     async def list_ended_orders(
@@ -120,15 +122,15 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         return await listed(request, OrderFilter(HISTORY_STATUSES, symbol, side), limit, cursor)
 
     @router.get(
-        "/{orderId}", _READ, answer=OrderAnswer,
-        refusals={404: "you have no such order", 503: "the order router does not answer"},
+        "/{orderId}", _READ, response=OrderResponse,
+        refusals={404: "you have no such order", 503: "the order router does not respond"},
         summary="One order",
     )  # fmt: skip
     async def get_order(request: Request, order_id: OrderIdPath) -> Response:
         return json_response(await orders.get(caller(request).user_id, order_id))
 
     @router.delete(
-        "/{orderId}", _CANCEL, answer=OrderAnswer,
+        "/{orderId}", _CANCEL, response=OrderResponse,
         refusals={
             404: "you have no such order", 409: "the order has ended already: ORDER_NOT_OPEN, with its status",
             503: "the cancel was not sent", 504: "nobody knows yet whether the order is cancelled",
@@ -139,7 +141,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         return json_response(await orders.cancel(caller(request).user_id, order_id))
 
     @router.delete(
-        "", _CANCEL, answer=BulkCancelAnswer,
+        "", _CANCEL, response=BulkCancelResponse,
         refusals={400: "a condition is not valid, or stands in the query and in the body"},
         summary="Cancel your open orders that fit every condition; without any, all",
     )  # fmt: skip
@@ -169,11 +171,11 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
 
 
 def _place_directly(orders: OrderService) -> DirectHandler:
-    """`POST /orders` without FastAPI's share of the time; the declared route gives the same answers."""
+    """`POST /orders` without FastAPI; the declared route gives the same responses."""
 
-    async def place(context: RequestContext) -> DirectAnswer:
+    async def place(context: RequestContext) -> DirectResponse:
         identity = identity_of(context)
         order = read_order(context.body)
-        return DirectAnswer(201, encode_json(await orders.place(identity.user_id, order)))
+        return DirectResponse(201, encode_json(await orders.place(identity.user_id, order)))
 
     return place

@@ -1,4 +1,4 @@
-"""What comes in and goes out of the order routes (Document A 2.1, design section 8)."""
+"""Request and response bodies of the order routes (Document A 2.1, design section 8)."""
 
 from enum import StrEnum
 from typing import Annotated, Self
@@ -12,11 +12,11 @@ from openspot.domain.order import OrderStatus, OrderType, TimeInForce
 from openspot.http.errors import validation_error
 from openspot.http.routing import read_json
 from openspot.http.validation import (
-    Answer,
     Body,
     LowerCase,
     PositiveDecimal,
     PrintableText,
+    ResponseBody,
     Symbol,
     example,
     messages_of,
@@ -27,7 +27,7 @@ ORDER_IDS_MAX = 1000
 SLIPPAGE_BPS_MAX = 10_000
 
 ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
-"""Wider than the ids that the edge makes: orders that were placed past it have their own."""
+"""Wider than the ids that the edge makes: orders placed through the bus have ids of their own."""
 
 OrderId = Annotated[str, StringConstraints(pattern=ORDER_ID_PATTERN)]
 
@@ -133,7 +133,7 @@ def read_order(body: bytes) -> OrderBody:
         raise validation_error(messages_of(error.errors())) from None
 
 
-class OrderAnswer(Answer):
+class OrderResponse(ResponseBody):
     """An order. Decimals are text, times ISO 8601 in UTC."""
 
     order_id: Annotated[str, Field(min_length=ORDER_ID_LENGTH)]
@@ -158,7 +158,7 @@ class OrderAnswer(Answer):
 
 
 class BulkCancelBody(Body):
-    """Which of the caller's open orders to cancel: those that fit every given property; without any, all."""
+    """Which of the caller's open orders to cancel: those that match every given property; without any, all."""
 
     model_config = example({"symbol": "BTC-USD", "side": "buy"})
 
@@ -167,15 +167,15 @@ class BulkCancelBody(Body):
     order_ids: Annotated[list[OrderId], Field(min_length=1, max_length=ORDER_IDS_MAX)] | None = None
 
 
-class CancelFailure(Answer):
+class CancelFailure(ResponseBody):
     """An order that was not cancelled, and why."""
 
     order_id: str
     reason: str
 
 
-class BulkCancelAnswer(Answer):
-    """What a bulk cancel did."""
+class BulkCancelResponse(ResponseBody):
+    """The outcome of a bulk cancel."""
 
     cancelled: list[str]
     failed: list[CancelFailure]

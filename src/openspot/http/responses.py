@@ -1,4 +1,4 @@
-"""Answers that handlers give."""
+"""Responses that handlers give."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,15 +12,15 @@ encode_json = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
-class DirectAnswer:
-    """What a direct handler gives: a status and a JSON body."""
+class DirectResponse:
+    """What a direct handler returns: a status and a JSON body."""
 
     status: int
     body: bytes
 
 
 def json_response(value: Any, status: int = 200) -> Response:
-    """An answer whose body is `value` as JSON."""
+    """A response whose body is `value` as JSON."""
     return Response(encode_json(value), status, media_type="application/json")
 
 
