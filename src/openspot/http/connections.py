@@ -42,9 +42,12 @@ class _Group:
 
 @dataclass(eq=False, slots=True)
 class _Entry:
+    """An open connection, and the groups whose bounds count it."""
+
     key: Hashable
     cut: Callable[[], None]
     address: str | None
+    groups: tuple[_Group, ...]
 
 
 class Connections:
@@ -65,15 +68,18 @@ class Connections:
         `cut` ends the connection at once, should its place be needed while it waits.
         """
         network = None if address in self._bounds.trusted else network_of(address)
-        if network is not None:
-            group = self._by_address.setdefault(network, _Group())
-            if group.members >= self._bounds.per_address and not self._make_room(group):
-                return False
-        if self._all.members >= self._bounds.total and not self._make_room(self._all):
+        own = _Group() if network is None else self._by_address.setdefault(network, _Group())
+        has_place = (network is None or own.members < self._bounds.per_address or self._make_room(own)) and (
+            self._all.members < self._bounds.total or self._make_room(self._all)
+        )
+        if not has_place:
             self._drop_if_empty(network)
             return False
-        entry = self._entries[key] = _Entry(key, cut, network)
-        for group in self._groups(entry):
+        if network is not None:
+            # Making room may have ended the last connection of this address.
+            own = self._by_address.setdefault(network, own)
+        entry = self._entries[key] = _Entry(key, cut, network, (self._all, own))
+        for group in entry.groups:
             group.members += 1
             group.fresh[entry] = None
         return True
@@ -82,14 +88,14 @@ class Connections:
         """A whole request head has come: the connection is at work."""
         entry = self._entries.get(key)
         if entry is not None:
-            for group in self._groups(entry):
+            for group in entry.groups:
                 group.stop_waiting(entry)
 
     def note_response(self, key: Hashable) -> None:
         """The response is sent: the connection waits for the next request."""
         entry = self._entries.get(key)
         if entry is not None:
-            for group in self._groups(entry):
+            for group in entry.groups:
                 group.idle[entry] = None
 
     def remove(self, key: Hashable) -> None:
@@ -97,16 +103,10 @@ class Connections:
         entry = self._entries.pop(key, None)
         if entry is None:
             return
-        for group in self._groups(entry):
+        for group in entry.groups:
             group.stop_waiting(entry)
             group.members -= 1
         self._drop_if_empty(entry.address)
-
-    def _groups(self, entry: _Entry) -> tuple[_Group, ...]:
-        if entry.address is None:
-            return (self._all,)
-        # An entry that is being removed may be the last of its address.
-        return (self._all, self._by_address.setdefault(entry.address, _Group()))
 
     def _make_room(self, group: _Group) -> bool:
         victim = group.oldest_waiting()
@@ -117,5 +117,5 @@ class Connections:
         return True
 
     def _drop_if_empty(self, network: str | None) -> None:
-        if network is not None and not self._by_address[network].members:
+        if network is not None and network in self._by_address and not self._by_address[network].members:
             del self._by_address[network]

@@ -129,25 +129,21 @@ class RequestContext:
             raise _too_large(bytes_max)
         try:
             async with asyncio.timeout(self._limits.seconds_max):
-                body, message_type = await self._receive_body(bytes_max)
+                message = await self.receive()
+                body: bytes = message.get("body", b"")
+                while message.get("more_body", False) and message["type"] == "http.request" and len(body) <= bytes_max:
+                    message = await self.receive()
+                    body += message.get("body", b"")
         except TimeoutError as error:
             raise HttpError(
                 408, "the body did not arrive in time", "BODY_TIMEOUT", headers={"Connection": "close"}
             ) from error
-        if message_type != "http.request":
+        if len(body) > bytes_max:
+            raise _too_large(bytes_max)
+        if message["type"] != "http.request":
             raise HttpError(400, "the connection was closed before the body was complete")
         self._length = 0
         self.body, self.body_was_read = body, True
-
-    async def _receive_body(self, bytes_max: int) -> tuple[bytes, str]:
-        message = await self.receive()
-        body: bytes = message.get("body", b"")
-        while message.get("more_body", False) and message["type"] == "http.request" and len(body) <= bytes_max:
-            message = await self.receive()
-            body += message.get("body", b"")
-        if len(body) > bytes_max:
-            raise _too_large(bytes_max)
-        return body, message["type"]
 
     async def _discard_body(self) -> None:
         """Read past a body that is too large, up to a bound, or its sender may not see the response."""

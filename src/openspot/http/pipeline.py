@@ -100,11 +100,18 @@ class Pipeline:
         self._in_flight += 1
         try:
             context.read_head()
-            route, parameters = await self._find(context)
+            try:
+                route, parameters = self._table.find(context.method, context.path)
+            except HttpError:
+                # Trying paths that do not exist must not be free.
+                await self._identify(context)
+                await self._pass_throttle(context, PUBLIC.throttle)
+                raise
             if self._in_flight > self._limits.requests_max:
                 raise service_unavailable("too many requests at a time", "OVERLOADED")
             await self._identify(context)
-            await self._pass_throttle(context, route.policy.throttle)
+            if self._throttles:
+                await self._pass_throttle(context, route.policy.throttle)
             if route.policy.audit:
                 reserved = await self._reserve()
             self._guards[id(route)].admit(context)
@@ -122,15 +129,6 @@ class Pipeline:
                 self._audit.record(_audit_record(context, time.perf_counter() - began))
 
     # Before the handler
-
-    async def _find(self, context: RequestContext) -> tuple[Route, dict[str, str]]:
-        try:
-            return self._table.find(context.method, context.path)
-        except HttpError:
-            # Trying paths that do not exist must not be free.
-            await self._identify(context)
-            await self._pass_throttle(context, PUBLIC.throttle)
-            raise
 
     async def _identify(self, context: RequestContext) -> None:
         for kind in self._authenticators:

@@ -15,9 +15,10 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
-from openspot.domain.money import AMOUNT_PLACES, MoneyError, decimal_to_text, parse_decimal, to_amount
+from openspot.domain.money import AMOUNT_PLACES, MoneyError, decimal_to_text, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT, SYMBOL_TEXT
 
+_TEXT_LENGTH_MAX = 80
 _PLAIN_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _DECIMAL_SCHEMA = {
     "anyOf": [{"type": "string", "pattern": r"^[0-9]+(\.[0-9]{1,18})?$"}, {"type": "number", "exclusiveMinimum": 0}],
@@ -28,10 +29,13 @@ _DECIMAL_SCHEMA = {
 def _positive_decimal(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         raise PydanticCustomError("decimal", "must be a decimal number, as text or as a JSON number")
-    if isinstance(value, str) and not _PLAIN_DECIMAL.fullmatch(value):
-        raise PydanticCustomError("decimal", "is not a plain decimal number such as 0.015")
+    if isinstance(value, str):
+        if len(value) > _TEXT_LENGTH_MAX:
+            raise PydanticCustomError("decimal", "is too long for a number")
+        if not _PLAIN_DECIMAL.fullmatch(value):
+            raise PydanticCustomError("decimal", "is not a plain decimal number such as 0.015")
+    number = Decimal(value)
     try:
-        number = parse_decimal(value) if isinstance(value, str) else Decimal(value)
         if number <= 0:
             raise PydanticCustomError("decimal", "must be greater than 0")
         if number.adjusted() < -AMOUNT_PLACES:
