@@ -29,8 +29,8 @@ format:        ## Format the code
 conformance:   ## Write docs/conformance.md (facts and their tests) and the settings page
 	@$(RUN)/python tools/conformance.py && $(RUN)/python tools/settings_page.py
 
-protocol:      ## Generate the gRPC code from proto/
-	@$(RUN)/python tools/generate_protocol.py
+protocol:      ## Generate the gRPC code from proto/, and the HTTP pages from the routes
+	@$(RUN)/python tools/generate_protocol.py && $(RUN)/python tools/http_pages.py
 
 lock:          ## Renew requirements/*.lock from pyproject.toml
 	@$(RUN)/python tools/lock.py

@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
 from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder, SubmitOrderReply
+from openspot.http.server import http_server
 from openspot.kit.bus import Bus
-from openspot.kit.health import HttpServer
 from openspot.kit.service import run_service
 from openspot.kit.settings import Settings
 
@@ -92,9 +92,7 @@ def make_bare_edge(settings: Settings) -> FastAPI:
 
 async def run(settings: Settings, stop: asyncio.Event) -> None:
     """Serve the bare edge on `settings.rest_port`, with the same server as the real one."""
-    server = HttpServer(
-        make_bare_edge(settings), settings.host, settings.rest_port, http="httptools", ws="none", proxy_headers=False
-    )
+    server = http_server(make_bare_edge(settings), settings, settings.rest_port)
     await server.start()
     await stop.wait()
     await server.stop()

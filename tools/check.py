@@ -13,6 +13,7 @@ CHECKS = (
     ("types", ("mypy",)),
     ("layers", ("lint-imports",)),
     ("generated code", ("python", "tools/generate_protocol.py", "--check")),
+    ("HTTP pages", ("python", "tools/http_pages.py", "--check")),
     ("conformance", ("python", "tools/conformance.py", "--check")),
     ("settings page", ("python", "tools/settings_page.py", "--check")),
 )

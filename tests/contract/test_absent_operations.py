@@ -1,7 +1,7 @@
-"""Operations that no interface has (Document A 1.2): neither by name, nor to whoever tries.
+"""Operations that no interface has (Document A 1.2): neither by name, nor by trying them.
 
-Every operation of the platform is listed from where it is declared: the routes of the REST edge, the services of the
-gRPC packages, the subjects of the bus, the commands.
+Every operation of the platform is listed from where it is declared: the HTTP routes of edge and engine, the services of
+the gRPC packages, the subjects of the bus, the commands.
 """
 
 import re
@@ -14,13 +14,8 @@ from openspot.cli import app
 from openspot.contracts import subjects
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, admin_pb2, market_data_pb2, orders_pb2
 from openspot.kit.settings import Settings
-from openspot.rest_edge.accounts.routes import account_routes
-from openspot.rest_edge.auth.routes import auth_routes
-from openspot.rest_edge.fees.routes import fee_routes
-from openspot.rest_edge.health.routes import health_routes
-from openspot.rest_edge.markets.routes import market_routes
-from openspot.rest_edge.orders.routes import order_routes
 from tests.support.engine_client import EngineClient, engine_settings, running_engine
+from tests.support.http_routes import all_routes
 
 ABSENT = {
     "a strategy kill-switch": re.compile(r"kill|strateg|panic|emergency", re.IGNORECASE),
@@ -37,18 +32,9 @@ def services() -> list[ServiceDescriptor]:
     return [service for module in modules for service in module.DESCRIPTOR.services_by_name.values()]
 
 
-def rest_operations() -> set[str]:
-    """Method and path of every route; the routes need their services only when they are called."""
-    nothing: object = None
-    routers = [
-        order_routes(nothing),  # type: ignore[arg-type]
-        account_routes(nothing),  # type: ignore[arg-type]
-        market_routes(nothing),  # type: ignore[arg-type]
-        auth_routes(nothing),  # type: ignore[arg-type]
-        health_routes(nothing, below_prefix=True),  # type: ignore[arg-type]
-        fee_routes(),
-    ]
-    return {f"{method} {route.path}" for router in routers for route in router.routes for method in route.methods}
+def http_operations() -> set[str]:
+    """Method and path of every HTTP route of every service."""
+    return {f"{route.method} {route.path}" for _, route in all_routes()}
 
 
 def operations() -> set[str]:
@@ -56,13 +42,19 @@ def operations() -> set[str]:
     commands = get_command(app).commands
     bus = {value for name, value in vars(subjects).items() if name.isupper()}
     grpc = {f"{service.full_name}/{method.name}" for service in services() for method in service.methods}
-    return {*rest_operations(), *grpc, *bus, *(f"openspot {name}" for name in commands)}
+    return {*http_operations(), *grpc, *bus, *(f"openspot {name}" for name in commands)}
 
 
 def test_the_list_of_operations_is_the_platforms() -> None:
     known = operations()
-    assert {"POST /orders", "exchange.v1.OrderService/PlaceOrder", "orders.submit", "openspot up"} <= known
-    assert len(known) > 60
+    assert {
+        "POST /api/v1/orders",
+        "PUT /api/v1/admin/symbols/{symbol}",
+        "exchange.v1.OrderService/PlaceOrder",
+        "orders.submit",
+        "openspot up",
+    } <= known
+    assert len(known) > 80
 
 
 @pytest.mark.parametrize(
@@ -101,3 +93,16 @@ async def test_the_engine_knows_no_such_call_and_goes_on_trading(engine: EngineC
         assert status == 400, (field, body)
     await engine.fund()
     assert (await engine.place("buy", "100", "1")).result_code == "SUCCESS"
+
+
+@pytest.mark.spec("A1.2-21", "A1.2-22", "A1.2-23")
+async def test_a_deactivated_symbol_refuses_new_orders_and_halts_nothing_else(engine: EngineClient) -> None:
+    """`active` of a symbol deactivates it (docs/deviations.md): no halt, since resting orders stay and can go."""
+    await engine.fund()
+    resting = await engine.place("buy", "100", "1")
+    path = "/api/v1/admin/symbols/BTC-USD"
+    assert (await engine.request("PATCH", path, {"active": False}))[1]["active"] is False
+    assert (await engine.place("buy", "100", "1")).result_code == "SYMBOL_INACTIVE"
+    book = (await engine.request("GET", "/api/v1/marketdata/orderbook/BTC-USD"))[1]
+    assert book["bids"] == [["100", "1"]]
+    assert (await engine.cancel(resting.order_id)).result_code == "SUCCESS"

@@ -124,9 +124,10 @@ class EngineClient:
     ) -> tuple[int, Any]:
         """(status, body) of an HTTP request with the service headers, or with `headers` instead."""
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        async with self.http.request(
-            method, self.url + path, data=data, headers=self.headers if headers is None else headers
-        ) as response:
+        sent = self.headers if headers is None else headers
+        if data is not None:
+            sent = {"Content-Type": "application/json"} | sent
+        async with self.http.request(method, self.url + path, data=data, headers=sent) as response:
             text = await response.text()
             is_json = response.content_type == "application/json"
             return response.status, json.loads(text) if is_json else text

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from openspot.kit.health import HttpServer
+from openspot.http.server import HttpServer, http_server
 from openspot.kit.settings import Settings
 
 
@@ -30,7 +30,7 @@ def market(symbol: str) -> dict[str, Any]:
 
 
 class FakeEngineHttp:
-    """Answers what its attributes say. Balances need the service headers, as at the real one."""
+    """Gives the answers that its attributes hold. Balances need the service headers, as at the real one."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -54,7 +54,7 @@ class FakeEngineHttp:
                 Route("/api/v1/balances", self._balances),
             ]
         )
-        self._server = HttpServer(app, self._settings.host, self._settings.engine_http_port)
+        self._server = http_server(app, self._settings, self._settings.engine_http_port)
         await self._server.start()
 
     async def stop(self) -> None:

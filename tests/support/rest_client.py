@@ -74,7 +74,7 @@ class RestClient:
         url = f"{self.settings.rest_url}{prefix}{path}"
         async with self._session.request(method, url, data=data, headers=sent, allow_redirects=False) as response:
             text = await response.text()
-            is_json = response.headers.get("Content-Type", "").startswith("application/json")
+            is_json = bool(text) and response.headers.get("Content-Type", "").startswith("application/json")
             return Reply(response.status, response.headers, json.loads(text) if is_json else text)
 
     async def close(self) -> None:

@@ -80,15 +80,17 @@ class BulkCancel(Record, frozen=True):
 
 
 class Balance(Record, frozen=True):
-    """The balance of one asset: total = available + locked.
+    """The balance of one asset: total = available + locked + reserved. An order can use what is available.
 
-    `source` is `engine`, or `ledger` where the engine did not answer and its mirror did.
+    `reserved` is held for fees of open orders and for withdrawals on their way. `source` is `engine`, or `ledger`
+    where the engine did not answer and its mirror did, which knows no reserve: `reserved` is then None.
     """
 
     asset: str
     total: Decimal
     available: Decimal
     locked: Decimal
+    reserved: Decimal | None
     source: str
 
 

@@ -3,17 +3,15 @@
     ?fromSeq=N    every event from N on, then live, without a gap or a repeat; absent: live only
     ?batch=true   a message is a JSON array of the events that came together, instead of one event
 
-The first message is a `hello` (in an array too, if batched). A connection whose wish cannot be met gets a
-message `{"type": "error", "code", "message"}` and is closed with 1008. A live consumer that falls behind the
-events in memory, or does not take a message in time, is cut off with 1013 and resumes by sequence.
+The first message is a `hello` (in an array too, if batched). Where the events that a consumer asks for are not
+there, it gets a message `{"type": "error", "code", "message"}` and is closed with 1008. A live consumer that falls
+behind the events in memory, or does not take a message in time, is cut off with 1013 and resumes by sequence.
 """
 
 import asyncio
-from collections.abc import Callable
 
 import msgspec
-from starlette.datastructures import Headers, QueryParams
-from starlette.responses import JSONResponse
+from starlette.datastructures import QueryParams
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from openspot.contracts.engine_events import Hello, StreamMessage
@@ -21,6 +19,7 @@ from openspot.engine import metrics
 from openspot.engine.engine import Engine
 from openspot.engine.event_batch import EventBatch
 from openspot.engine.event_store import EventStoreError
+from openspot.http.errors import service_unavailable, validation_error
 from openspot.kit.log import get_logger
 
 log = get_logger("event_stream")
@@ -53,21 +52,20 @@ class _TooSlowError(Exception):
 class EventStream:
     """The consumers of one engine."""
 
-    def __init__(self, engine: Engine, fault_of: Callable[[Headers], str | None]) -> None:
-        """`fault_of` says why a connection's headers do not allow it, None if they do."""
+    def __init__(self, engine: Engine) -> None:
         self._events = engine.events
         self._renderer = engine.renderer
         self._epoch = engine.epoch
-        self._fault_of = fault_of
         self._consumers = 0
         self._encode = msgspec.json.Encoder().encode
 
     async def serve(self, websocket: WebSocket) -> None:
-        """One connection, from its handshake to its end."""
-        refusal = self._refusal(websocket)
-        if refusal is not None:
-            await websocket.send_denial_response(refusal)
-            return
+        """Serve one connection, from its handshake to its end. Raises HttpError before it is accepted."""
+        fault = _parameter_fault(websocket.query_params)
+        if fault:
+            raise validation_error([fault])
+        if self._consumers >= CONSUMERS_MAX:
+            raise service_unavailable(f"at most {CONSUMERS_MAX} consumers", "TOO_MANY_CONSUMERS")
         parameters = websocket.query_params
         from_sequence = int(parameters["fromSeq"]) if "fromSeq" in parameters else None
         consumer = _Consumer(websocket, batched=parameters.get("batch") == "true")
@@ -84,17 +82,6 @@ class EventStream:
             for task in (sender, listener):
                 task.cancel()
             await asyncio.gather(sender, listener, return_exceptions=True)
-
-    def _refusal(self, websocket: WebSocket) -> JSONResponse | None:
-        fault = self._fault_of(websocket.headers)
-        if fault:
-            return _denial(401, "Unauthorized", fault, "UNAUTHORIZED")
-        fault = _parameter_fault(websocket.query_params)
-        if fault:
-            return _denial(400, "Bad Request", fault, "BAD_REQUEST")
-        if self._consumers >= CONSUMERS_MAX:
-            return _denial(503, "Service Unavailable", f"at most {CONSUMERS_MAX} consumers", "TOO_MANY_CONSUMERS")
-        return None
 
     async def _follow(self, consumer: "_Consumer", from_sequence: int | None) -> None:
         try:
@@ -135,7 +122,7 @@ class EventStream:
                 await self._events.wait()
 
     async def _send_stored(self, consumer: "_Consumer", sequence: int) -> int:
-        """Send some events out of the store; answers the next sequence."""
+        """Send some events out of the store and return the next sequence."""
         try:
             batch = await self._events.read(sequence)
         except EventStoreError as error:
@@ -198,11 +185,7 @@ def _parameter_fault(parameters: QueryParams) -> str | None:
     return None
 
 
-def _denial(status: int, error: str, message: str, code: str) -> JSONResponse:
-    return JSONResponse({"statusCode": status, "message": message, "error": error, "code": code}, status)
-
-
 async def _until_closed(websocket: WebSocket) -> None:
-    """Read until the connection ends; what a consumer sends means nothing."""
+    """Read until the connection ends, and ignore what the consumer sends."""
     while (await websocket.receive())["type"] != "websocket.disconnect":
         pass

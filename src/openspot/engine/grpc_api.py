@@ -1,33 +1,82 @@
 """The engine's gRPC server: the services of package exchange.v1 on one port (Document B 4.4)."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 import grpc
+from google.protobuf.message import DecodeError, Message
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2_grpc, market_data_pb2_grpc, orders_pb2_grpc
 from openspot.engine.admin.service import AdminService
 from openspot.engine.engine import Engine
 from openspot.engine.grpc_accounts import AccountService
 from openspot.engine.grpc_market_data import MarketDataService
-from openspot.engine.grpc_orders import OrderService
-from openspot.kit.health import PortTakenError
+from openspot.engine.grpc_orders import Context, OrderService
+from openspot.http.server import PortTakenError
 
 MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 STOP_GRACE_S = 2.0
 
 
 class _UnregisteredMethods:
-    """Gives a server its services by name only.
+    """Gives a server its services by name only, and lets no message that cannot be read reach a method.
 
-    For every method that is registered as well, grpc.aio keeps a task, and each call waits anew on all of these
-    tasks: with the engine's thirty-odd methods that cost a fifth of a call.
+    For every method that is registered as well, grpc.aio keeps a task, and each call waits on all of these tasks:
+    with the engine's thirty-odd methods that cost a fifth of a call.
     """
 
     def __init__(self, server: grpc.aio.Server) -> None:
-        self.add_generic_rpc_handlers = server.add_generic_rpc_handlers
+        self._server = server
+
+    def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
+        """Add handlers of whole services."""
+        self._server.add_generic_rpc_handlers([_ReadableRequests(handler) for handler in handlers])
 
     def add_registered_method_handlers(self, service_name: str, method_handlers: dict[str, Any]) -> None:
         """Leave them out: the generic handlers already know them."""
+
+
+class _ReadableRequests(grpc.GenericRpcHandler):
+    """A service whose methods get only messages that can be read; others end with INVALID_ARGUMENT."""
+
+    def __init__(self, service: grpc.GenericRpcHandler) -> None:
+        self._service = service
+        self._methods: dict[str, Any] = {}
+
+    def service(self, handler_call_details: Any) -> Any:
+        """The handler of a method, None if the service does not have it."""
+        name = handler_call_details.method
+        if name not in self._methods:
+            method: Any = self._service.service(handler_call_details)
+            if method is None:
+                return None
+            self._methods[name] = grpc.unary_unary_rpc_method_handler(
+                _checked(method.unary_unary), _reader(method.request_deserializer), method.response_serializer
+            )
+        return self._methods[name]
+
+
+class _Unreadable:
+    """Stands for a request that is not a message of the method's type."""
+
+
+def _reader(deserialize: Callable[[bytes], Message]) -> Callable[[bytes], Message | _Unreadable]:
+    def read(data: bytes) -> Message | _Unreadable:
+        try:
+            return deserialize(data)
+        except DecodeError:
+            return _Unreadable()
+
+    return read
+
+
+def _checked(method: Callable[[Any, Any], Awaitable[Message]]) -> Callable[[Any, Any], Awaitable[Message]]:
+    async def checked(request: Message | _Unreadable, context: Context) -> Message:
+        if isinstance(request, _Unreadable):
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the request is not a message of this method")
+        return await method(request, context)
+
+    return checked
 
 
 class GrpcServer:

@@ -1,135 +1,158 @@
-"""Bodies of the engine's HTTP interface: camelCase, decimals as texts (JSON numbers are taken too)."""
+"""Bodies and responses of the engine's HTTP interface: camelCase, decimals as texts in responses."""
 
-from decimal import Decimal
-from typing import TypeVar
+from typing import Annotated, Literal, Self
 
-import msgspec
+from pydantic import Field, StringConstraints, model_validator
 
-from openspot.domain.ids import PARTICIPANT_ID_TEXT
-from openspot.domain.money import AMOUNT_PLACES, MoneyError, decimal_to_text, parse_decimal
-from openspot.domain.symbol import CURRENCY_TEXT, SYMBOL_TEXT
+from openspot.domain.money import AMOUNT_PLACES
+from openspot.engine.door import REFERENCE_LENGTH_MAX
+from openspot.http.validation import (
+    Body,
+    Currency,
+    ExactPositiveDecimal,
+    ParticipantId,
+    PositiveDecimal,
+    ResponseBody,
+    Symbol,
+    WholeNumber,
+    example,
+    rule_broken,
+)
 
-CURRENCY_NAME_LENGTH_MAX = 64
-BODY_BYTES_MAX = 16_384
 ID_MAX = 2**31 - 1
 
-Body = TypeVar("Body", bound=msgspec.Struct)
+Identifier = Annotated[WholeNumber, Field(ge=1, le=ID_MAX)]
+CurrencyName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+Places = Annotated[WholeNumber, Field(ge=0, le=AMOUNT_PLACES)]
+Reference = Annotated[str, StringConstraints(max_length=REFERENCE_LENGTH_MAX)]
 
 
-class BodyError(ValueError):
-    """A body cannot be taken; the message names the field and the reason."""
+class DepositBody(Body):
+    """Money for one participant. A `reference` is credited once, however often it is sent."""
+
+    model_config = example({"participantId": "alice", "currency": "USD", "amount": "100.25", "reference": "tx-1"})
+
+    participant_id: ParticipantId
+    currency: Currency
+    amount: PositiveDecimal
+    reference: Reference = ""
 
 
-class _Body(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True, kw_only=True):
-    pass
+class CurrencyBody(Body):
+    """A new currency. Without `currencyId` it gets the next free number."""
+
+    model_config = example({"currency": "DOGE", "name": "Dogecoin", "places": 8})
+
+    currency: Currency
+    currency_id: Identifier | None = None
+    name: CurrencyName | None = None
+    places: Places = AMOUNT_PLACES
 
 
-class DepositBody(_Body, frozen=True, kw_only=True):
-    """POST /api/v1/accounts/deposit."""
+class CurrencyChange(Body):
+    """What changes of a currency; the rest stays."""
 
-    participant_id: str
-    currency: str
-    amount: Decimal
-    reference: str = ""
-
-    def __post_init__(self) -> None:
-        if not PARTICIPANT_ID_TEXT.fullmatch(self.participant_id):
-            raise ValueError("participantId must be 1 to 64 letters, digits or _ : -")
-        decimal_field("amount", self.amount)
+    name: CurrencyName | None = None
+    places: Places | None = None
 
 
-class CurrencyBody(_Body, frozen=True, kw_only=True):
-    """POST /api/v1/admin/currencies. Without `currencyId` the next free number is taken."""
+class SymbolBody(Body):
+    """A new symbol. Scales that are not given are the finest that lot and tick need."""
 
-    currency: str
-    currency_id: int | None = None
-    name: str | None = None
-    places: int = AMOUNT_PLACES
+    model_config = example(
+        {"symbol": "DOGE-USD", "lotSize": "0.1", "tickSize": "0.0001", "takerFee": 25, "makerFee": 15}
+    )
 
-    def __post_init__(self) -> None:
-        if not CURRENCY_TEXT.fullmatch(self.currency):
-            raise ValueError("currency must be 2 to 10 capital letters or digits")
-        _check_id("currencyId", self.currency_id)
-        _check_currency(self.name, self.places)
-
-
-class CurrencyChange(_Body, frozen=True, kw_only=True):
-    """PUT or PATCH /api/v1/admin/currencies/{currency}."""
-
-    name: str | None = None
-    places: int | None = None
-
-    def __post_init__(self) -> None:
-        _check_currency(self.name, self.places)
-
-
-class SymbolBody(_Body, frozen=True, kw_only=True):
-    """POST /api/v1/admin/symbols. Scales that are not given are the finest that lot and tick need."""
-
-    symbol: str
-    symbol_id: int | None = None
+    symbol: Symbol
+    symbol_id: Identifier | None = None
     base_currency: str | None = None
     quote_currency: str | None = None
-    lot_size: Decimal
-    tick_size: Decimal
-    base_scale_k: int | None = None
-    quote_scale_k: int | None = None
-    taker_fee: int
-    maker_fee: int
+    lot_size: ExactPositiveDecimal
+    tick_size: ExactPositiveDecimal
+    base_scale_k: WholeNumber | None = None
+    quote_scale_k: WholeNumber | None = None
+    taker_fee: WholeNumber
+    maker_fee: WholeNumber
 
-    def __post_init__(self) -> None:
-        if not SYMBOL_TEXT.fullmatch(self.symbol):
-            raise ValueError("symbol must be <BASE>-<QUOTE> in capital letters or digits")
+    @model_validator(mode="after")
+    def currencies_are_those_of_the_name(self) -> Self:
+        """Refuse currencies that the symbol's name does not have."""
         base, quote = self.symbol.split("-")
         if self.base_currency not in (None, base) or self.quote_currency not in (None, quote):
-            raise ValueError("baseCurrency and quoteCurrency must be those of the symbol's name")
-        _check_id("symbolId", self.symbol_id)
-        decimal_field("lotSize", self.lot_size)
-        decimal_field("tickSize", self.tick_size)
+            raise rule_broken("baseCurrency and quoteCurrency must be those of the symbol's name")
+        return self
 
 
-class SymbolChange(_Body, frozen=True, kw_only=True):
-    """PUT or PATCH /api/v1/admin/symbols/{symbol}. What is not given stays."""
+class SymbolChange(Body):
+    """What changes of a symbol; the rest stays. A symbol that is not `active` takes no orders."""
 
-    taker_fee: int | None = None
-    maker_fee: int | None = None
+    taker_fee: WholeNumber | None = None
+    maker_fee: WholeNumber | None = None
     active: bool | None = None
 
 
-def read_body(content: bytes, body_type: type[Body]) -> Body:
-    """The body, with values transformed to their declared types. Raises BodyError naming field and reason."""
-    try:
-        return msgspec.json.decode(content, type=body_type, strict=False)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BodyError(_reason(str(error))) from error
+class SymbolResponse(ResponseBody):
+    """A symbol (Document A 2.5). Fees in basis points; a negative maker fee is a rebate."""
+
+    symbol: str
+    symbol_id: int
+    base_currency: str
+    quote_currency: str
+    base_scale_k: int
+    quote_scale_k: int
+    tick_size: str
+    lot_size: str
+    taker_fee: int
+    maker_fee: int
+    active: bool
 
 
-def decimal_field(name: str, value: Decimal) -> Decimal:
-    """`value` if it is a finite decimal of ordinary size. Raises ValueError naming the field."""
-    try:
-        return parse_decimal(decimal_to_text(value) if value.is_finite() and abs(value.adjusted()) < 60 else str(value))
-    except MoneyError as error:
-        raise ValueError(f"{name} {error}") from error
+class CurrencyResponse(ResponseBody):
+    """A currency and the number that the journal knows it by."""
+
+    currency: str
+    currency_id: int
+    name: str
+    places: int
 
 
-def _check_id(name: str, value: int | None) -> None:
-    if value is not None and not 1 <= value <= ID_MAX:
-        raise ValueError(f"{name} must be between 1 and {ID_MAX}")
+Level = Annotated[list[str], Field(min_length=2, max_length=2, description="[price, quantity]")]
 
 
-def _check_currency(name: str | None, places: int | None) -> None:
-    if name is not None and not 1 <= len(name) <= CURRENCY_NAME_LENGTH_MAX:
-        raise ValueError(f"name must have 1 to {CURRENCY_NAME_LENGTH_MAX} letters")
-    if places is not None and not 0 <= places <= AMOUNT_PLACES:
-        raise ValueError(f"places must be between 0 and {AMOUNT_PLACES}")
+class OrderBookResponse(ResponseBody):
+    """Level-2 bids and asks, best first. `sequence` is that of the newest event, `timestamp` in milliseconds."""
+
+    symbol: str
+    bids: list[Level]
+    asks: list[Level]
+    sequence: int
+    timestamp: int
 
 
-def _reason(text: str) -> str:
-    """msgspec's message in the platform's words: unknown fields as "property x should not exist"."""
-    if text.startswith("Object contains unknown field"):
-        return f"property {text.split('`')[1]} should not exist"
-    if text.startswith("Object missing required field"):
-        return f"{text.split('`')[1]} is required"
-    message, _, path = text.partition(" - at `$")
-    field = path.strip(".`")
-    return f"{field}: {message}" if field else message
+class DepositResponse(ResponseBody):
+    """The participant's total after the deposit."""
+
+    success: Literal[True]
+    result_code: Literal["SUCCESS"]
+    balance: str
+
+
+class BalanceResponse(ResponseBody):
+    """One participant's money in one currency: available = total - locked (Document A 1.4).
+
+    `reserved` is held beyond `locked`: worst-case fees of open buys, and withdrawals on their way. Orders and
+    withdrawals can use available - reserved.
+    """
+
+    participant_id: str
+    currency: str
+    total: str
+    available: str
+    locked: str
+    reserved: str
+
+
+class BalancesResponse(ResponseBody):
+    """The balances of one participant, or of all."""
+
+    balances: list[BalanceResponse]

@@ -8,9 +8,10 @@ from typing import Any
 from openspot.engine.admin.service import AdminService, for_console
 from openspot.engine.engine import Engine
 from openspot.engine.grpc_api import GrpcServer
-from openspot.engine.http_admin import admin_routes
-from openspot.engine.http_api import make_http_app
-from openspot.kit.health import Health, HttpServer
+from openspot.engine.http_admin import admin_routers
+from openspot.engine.http_api import make_engine_app
+from openspot.http.server import http_server
+from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.settings import Settings
@@ -63,21 +64,20 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
     gc.freeze()
     admin = AdminService(engine)
     grpc_server = GrpcServer(engine, admin)
-    http_server = HttpServer(
-        for_console(
-            make_http_app(engine, EngineHealth(engine), [*admin_routes(engine, admin.guard), *admin.routes()]),
-            settings.console_origins,
-        ),
-        settings.host,
+    routers = [*admin_routers(engine), admin.router()]
+    application = make_engine_app(engine, EngineHealth(engine), routers, admin.authenticators)
+    server = http_server(
+        for_console(application, settings.console_origins),
+        settings,
         settings.engine_http_port,
-        ws="websockets-sansio",
+        websocket=True,
         ws_per_message_deflate=False,
         ws_max_size=_STREAM_MESSAGE_BYTES_MAX,
     )
     try:
         await admin.start()
         await grpc_server.start()
-        await http_server.start()
+        await server.start()
         log.info(
             "the engine is ready",
             core=engine.machine.core.name,
@@ -89,7 +89,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         await _until_stopped(engine, stop)
     finally:
         await grpc_server.stop()
-        await http_server.stop()
+        await server.stop()
         await admin.close()
         await engine.close()
 

@@ -61,6 +61,17 @@ class Settings(BaseSettings):
     engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")
     nats_port: Port = Field(default=4222, description="Embedded NATS; a free port if it is taken")
 
+    # Every HTTP server
+    http_connections_max: int = Field(
+        default=8192, ge=1, description="Connections of one HTTP server, as far as the limit of open files allows"
+    )
+    http_connections_per_address: int = Field(
+        default=1024, ge=1, description="… of which one address (IPv6: one /64) may hold"
+    )
+    trusted_proxies: str = Field(
+        default="", description="Addresses, with commas, whose X-Forwarded-For tells the client's address"
+    )
+
     # Log
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least level logged")
     log_format: Literal["json", "console"] = Field(default="json", description="Shape of log lines")
@@ -139,9 +150,6 @@ class Settings(BaseSettings):
     body_bytes_max: int = Field(default=65_536, ge=1024, description="Largest request body")
     rest_requests_max: int = Field(default=4096, ge=1, description="Requests at a time; beyond it 503")
     audit_queue_max: int = Field(default=20_000, ge=1, description="Audit records waiting; beyond it requests wait")
-    trusted_proxies: str = Field(
-        default="", description="Addresses, with commas, whose X-Forwarded-For tells the client's address"
-    )
     cors_origins: str = Field(default="", description="Origins, with commas, whose pages may call the REST edge")
 
     # WebSocket edge
@@ -149,6 +157,12 @@ class Settings(BaseSettings):
     ws_message_bytes_max: int = Field(default=16_384, ge=128, description="Largest client message")
     ws_queue_max: int = Field(default=1024, ge=1, description="Messages waiting for one client")
     ws_connections_max: int = Field(default=10_000, ge=1, description="Connections at a time; beyond it 503")
+    ws_connections_per_address: int = Field(
+        default=1000, ge=1, description="… of which one address (IPv6: one /64) may hold"
+    )
+    ws_anonymous_share: float = Field(
+        default=0.5, ge=0, le=1, description="… of which clients without a token may hold, as a share"
+    )
     ws_messages_max: int = Field(default=1000, ge=1, description="Messages of one client in ten seconds")
 
     @property

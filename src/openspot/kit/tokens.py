@@ -1,9 +1,9 @@
 """Access tokens of users: HS256 JWTs (Document A 5), the same rules at every edge.
 
 Claims: `sub` (the user id), `role` (`user` or `admin`; absent means `user`), `iat` and `exp` in seconds since
-1970, and optionally `sid` (the session that a logout ends), `jti` (this token) and `stakingBalance` as decimal
-text. A token of another kind (claim `typ` other than
-`access`) is refused. Time is passed in, in seconds since 1970.
+1970, and optionally `nbf` (not valid before, in seconds since 1970), `sid` (the session that a logout ends), `jti`
+(this token) and `stakingBalance` as decimal text. A token of another kind (claim `typ` other than `access`) is
+refused. Time is passed in, in seconds since 1970.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,11 @@ from openspot.domain.money import MoneyError, parse_decimal
 ALGORITHM = "HS256"
 ROLES = frozenset({"user", "admin"})
 TOKEN_LENGTH_MAX = 4096
+TIME_MAX = 253_402_300_799
+"""The last second of the year 9999: a later time is no time that a clock or a timer can be compared with."""
 
 _KIND = "access"
-# The time is the caller's, not PyJWT's: `exp` is checked below.
+# The time is the caller's, not PyJWT's: `exp` and `nbf` are checked below.
 _CHECKS = {
     "require": ["sub", "exp"],
     "verify_exp": False,
@@ -78,8 +80,8 @@ def sign(claims: Claims, secret: str, now: int) -> str:
 def verify_access_token(token: str, secret: str, now: float) -> Claims:
     """What `token` says at `now` (seconds since 1970).
 
-    Raises InvalidTokenError for a wrong signature, another algorithm (`none` included), a missing or
-    malformed claim, a token of another kind, and from the second `exp` on. Raises ValueError without a secret.
+    Raises InvalidTokenError for a wrong signature, another algorithm (`none` included), a missing or malformed
+    claim, a token of another kind, before `nbf`, and from the second `exp` on. Raises ValueError without a secret.
     """
     if not secret:
         raise ValueError("a signing secret is needed")
@@ -98,17 +100,27 @@ def _claims(payload: dict[str, Any], now: float) -> Claims:
         raise InvalidTokenError("the token is not an access token")
     if not isinstance(user_id, str) or not PARTICIPANT_ID_TEXT.fullmatch(user_id):
         raise InvalidTokenError("the claim sub is not a user id")
-    # bool is an int to Python, not to a token.
-    if not isinstance(expires_at, int) or isinstance(expires_at, bool):
+    if not is_time(expires_at):
         raise InvalidTokenError("the claim exp is not a whole number of seconds")
     if now >= expires_at:
         raise InvalidTokenError("the token has expired")
+    not_before = payload.get("nbf", 0)
+    if not is_time(not_before):
+        raise InvalidTokenError("the claim nbf is not a whole number of seconds")
+    if now < not_before:
+        raise InvalidTokenError("the token is not valid yet")
     if not isinstance(role, str) or role not in ROLES:
         raise InvalidTokenError("the claim role is not known")
     session_id, token_id = payload.get("sid", ""), payload.get("jti", "")
     if not isinstance(session_id, str) or not isinstance(token_id, str):
         raise InvalidTokenError("the claims sid and jti are texts")
     return Claims(user_id, role, expires_at, _staking_balance(payload.get("stakingBalance")), session_id, token_id)
+
+
+def is_time(value: Any) -> bool:
+    """Whether a claim is a whole number of seconds since 1970 that a clock can be compared with."""
+    # bool is an int to Python, not to a token.
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= TIME_MAX
 
 
 def _staking_balance(value: Any) -> Decimal | None:

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
+from openspot.http.server import serve_health
 from openspot.kit import database
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
-from openspot.kit.health import Health, serve_health
+from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
@@ -59,7 +60,7 @@ async def run_process(
         health.add("bus", bus.check, vital=True)
         health.add("database", lambda: database.check(pool), vital=True)
         health.add("settlement", consumer.check)
-        server = await serve_health(health, settings.host, port)
+        server = await serve_health(health, settings, port, "OpenSpot ledger")
         stack.push_async_callback(server.stop)
 
         await RequestHandlers(store, events).serve(bus)

@@ -1,4 +1,4 @@
-"""The engine's HTTP interface, as the edge reads it (Document B 4.4). Nothing here changes anything there."""
+"""A read-only client of the engine's HTTP interface (Document B 4.4)."""
 
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -15,20 +15,21 @@ Shape = TypeVar("Shape")
 
 
 class EngineUnavailableError(Exception):
-    """The engine does not answer, or not in a way that can be read."""
+    """The engine did not respond, or its response cannot be read."""
 
 
 class EngineBalance(msgspec.Struct, rename="camel", frozen=True):
-    """A user's balance of one asset: available = total - locked (Document A 1.4)."""
+    """A user's balance of one asset: available = total - locked (Document A 1.4); `reserved` is held beyond locked."""
 
     asset: str = msgspec.field(name="currency")
     total: str
     available: str
     locked: str
+    reserved: str
 
 
 class EngineBalances(msgspec.Struct, frozen=True):
-    """The engine's answer to a question for balances."""
+    """The engine's response to a query of balances."""
 
     balances: list[EngineBalance]
 
@@ -60,7 +61,7 @@ class EngineBook(msgspec.Struct, rename="camel", frozen=True):
 
 
 class EngineHttp:
-    """A client of one engine. Made inside a running loop, ended with `close`."""
+    """A client of one engine. Create it inside a running loop and end it with `close`."""
 
     def __init__(self, settings: Settings) -> None:
         self._url = settings.engine_url
@@ -99,11 +100,11 @@ class EngineHttp:
         return msgspec.structs.replace(book, bids=book.bids[:depth], asks=book.asks[:depth])
 
     async def balances(self, user_id: str) -> list[EngineBalance]:
-        """The balances of a user; none for one that the engine does not know. Raises EngineUnavailableError."""
-        answer: EngineBalances | None = await self._get(
+        """The balances of a user; empty for a user that the engine does not know. Raises EngineUnavailableError."""
+        response: EngineBalances | None = await self._get(
             "/api/v1/balances", EngineBalances, {"participantId": user_id}, self._service_headers
         )
-        return answer.balances if answer is not None else []
+        return response.balances if response is not None else []
 
     async def _get(
         self,
@@ -112,18 +113,18 @@ class EngineHttp:
         query: dict[str, str] | None = None,
         headers: dict[str, str] | None = None,
     ) -> Shape | Any:
-        """What the engine answers to `path`; None where it answers 404."""
+        """The engine's response at `path`; None for 404. Raises EngineUnavailableError."""
         try:
             async with self._session.get(f"{self._url}{path}", params=query, headers=headers) as response:
                 body = await response.read()
                 status = response.status
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise EngineUnavailableError(f"the engine does not answer: {error!r}") from error
+            raise EngineUnavailableError(f"the engine does not respond: {error!r}") from error
         if status == 404:
             return None
         if status != 200:
-            raise EngineUnavailableError(f"the engine answers {status} to {path}")
+            raise EngineUnavailableError(f"the engine responded with {status} to {path}")
         try:
             return msgspec.json.decode(body, type=shape)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise EngineUnavailableError(f"the engine's answer to {path} cannot be read: {error}") from error
+            raise EngineUnavailableError(f"the engine's response to {path} cannot be read: {error}") from error

@@ -20,10 +20,11 @@ from openspot.contracts.messages import (
 )
 from openspot.domain.market import load_markets
 from openspot.domain.money import MoneyError
+from openspot.http.server import serve_health
 from openspot.kit import database
 from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
-from openspot.kit.health import Health, serve_health
+from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.secrets_file import with_secrets
@@ -83,7 +84,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         rejections = Rejections(bus, store)
         bridge = CustodyBridge(bus, engine, configuration.assets, system_clock)
         health.add("custody", bridge.check)
-        server = await serve_health(health, settings.host, settings.router_port)
+        server = await serve_health(health, settings, settings.router_port, "OpenSpot order router")
         stack.push_async_callback(server.stop)
 
         await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)

@@ -1,7 +1,8 @@
 """The WebSocket edge: live events of the bus, fanned out to clients (Document A 6.3, Document B 4.2).
 
-Connect to `/` with an access token in the query (`?token=…`), or without one for market data alone. A token
-that is not valid is refused with 401 before the upgrade, so is a connection beyond the bound with 503.
+Connect to `/` with an access token in the query (`?token=…`), or without one for market data alone. Before the
+upgrade, a token that is not valid is refused with 401, and a connection beyond a bound with 503: there is one for all
+connections, one for those without a token, and one for each client address.
 
 A client sends `{"action": "subscribe" | "unsubscribe" | "ping", "channel"?, "id"?}`; `id` (text or integer) comes
 back on the answer. Answers: `{"type": "subscribed" | "unsubscribed", "channel"}`, `{"type": "pong", "ts"}`, and

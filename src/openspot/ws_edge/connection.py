@@ -18,6 +18,8 @@ from websockets.asyncio.server import ServerConnection
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
+from openspot.http.connections import Connections
+from openspot.http.protocol import HEAD_BYTES_MAX, head_too_large, refusal_bytes
 from openspot.kit.rate_limit import NANOSECONDS_PER_S, RateLimit
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims
@@ -46,7 +48,7 @@ def text_frame(payload: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one connection. `wall_clock` answers seconds since 1970."""
+    """Bounds of one connection. `wall_clock` gives seconds since 1970."""
 
     queue_max: int
     idle_s: float
@@ -62,9 +64,13 @@ class Limits:
 class EdgeConnection(ServerConnection):
     """A connection of the edge. `claims` is None for an anonymous client."""
 
-    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, limits: Limits, open_connections: Connections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.claims: Claims | None = None
+        self.network = ""
+        """What the bound of connections per address counts it by."""
+        self._open_connections = open_connections
+        self._head_bytes = 0
         self.channels: set[str] = set()
         self._limits = limits
         self._queue: deque[bytes] = deque()
@@ -73,6 +79,20 @@ class EdgeConnection(ServerConnection):
         self._rate = RateLimit(at_once=limits.messages_max, interval_s=RATE_WINDOW_S / limits.messages_max, keys_max=1)
         self._deadline: asyncio.TimerHandle | None = None
         self._cut: asyncio.TimerHandle | None = None
+
+    # The socket
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the socket in, if there is a place for it; until its handshake is complete it may lose the place."""
+        super().connection_made(transport)
+        peer = transport.get_extra_info("peername")
+        address = peer[0] if isinstance(peer, tuple) else ""
+        if not self._open_connections.admit(self.transport, address, self.transport.abort):
+            self.transport.abort()
+
+    def note_upgrade(self) -> None:
+        """The handshake is complete: the connection keeps its place until it ends."""
+        self._open_connections.note_request(self.transport)
 
     # Out
 
@@ -117,7 +137,13 @@ class EdgeConnection(ServerConnection):
     # In
 
     def data_received(self, data: bytes) -> None:
-        """Take what came from the socket."""
+        """Take what came from the socket; a handshake beyond the bound of request heads ends the connection."""
+        if self.protocol.state is State.CONNECTING:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES_MAX:
+                self.transport.write(refusal_bytes(head_too_large()))
+                self.transport.close()
+                return
         super().data_received(data)
         if self.transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
             self.transport.abort()
@@ -149,6 +175,7 @@ class EdgeConnection(ServerConnection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone: nothing is waited for any longer."""
+        self._open_connections.remove(self.transport)
         for timer in (self._deadline, self._cut):
             if timer is not None:
                 timer.cancel()

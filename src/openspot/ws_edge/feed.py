@@ -71,7 +71,7 @@ class Feed:
         return self._ready and self._bus is not None and self._bus.is_connected
 
     async def check(self) -> None:
-        """Raise BusUnavailableError unless the bus answers within a second."""
+        """Raise BusUnavailableError unless the bus responds within a second."""
         if self._bus is None or not self.is_listening:
             raise BusUnavailableError("not connected")
         await self._bus.check()

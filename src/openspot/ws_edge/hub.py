@@ -4,6 +4,7 @@ Nothing here waits: an event is handed to its clients before the next one is loo
 the order in which the bus gave them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
@@ -68,7 +69,7 @@ class _UserClients:
 
 
 class Hub:
-    """Clients by channel and by user. `now_ms` answers milliseconds since 1970."""
+    """Clients by channel and by user. `now_ms` gives milliseconds since 1970."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms
@@ -77,12 +78,22 @@ class Hub:
         self._recent = RecentKeys(RECENT_MAX)
         self._ended_sessions = RecentKeys(RECENT_MAX)
         self.connections: set[EdgeConnection] = set()
+        self.anonymous_connections = 0
+        """How many of them came without a token."""
+        self._networks: Counter[str] = Counter()
 
     # Clients
+
+    def connections_of(self, network: str) -> int:
+        """How many connections one client address holds."""
+        return self._networks[network]
 
     def join(self, connection: EdgeConnection) -> None:
         """Take in a connection; one with a token hears its user's events from now on."""
         self.connections.add(connection)
+        self._networks[connection.network] += 1
+        if connection.claims is None:
+            self.anonymous_connections += 1
         if connection.claims is not None:
             self._users.setdefault(connection.claims.user_id, _UserClients()).connections.add(connection)
             if connection.claims.session_id in self._ended_sessions:
@@ -91,6 +102,11 @@ class Hub:
     def leave(self, connection: EdgeConnection) -> None:
         """Forget a connection and its subscriptions."""
         self.connections.discard(connection)
+        self._networks[connection.network] -= 1
+        if not self._networks[connection.network]:
+            del self._networks[connection.network]
+        if connection.claims is None:
+            self.anonymous_connections -= 1
         for channel in list(connection.channels):
             self.unsubscribe(connection, channel)
         if connection.claims is not None:
@@ -118,7 +134,7 @@ class Hub:
             SUBSCRIPTIONS.dec()
 
     def end_all(self, code: int, reason: str) -> int:
-        """Begin to close every connection; answers how many of them were open."""
+        """Begin to close every connection; returns how many of them were open."""
         return sum(connection.end(code, reason) for connection in self.connections)
 
     def session_ended(self, session_id: str) -> None:

@@ -1,4 +1,4 @@
-"""What crosses a connection: client messages in, answers and pushes out, and the parts of events that decide."""
+"""Messages on a connection: client messages, answers, pushes, and the parts of bus events that the edge reads."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal

@@ -1,12 +1,13 @@
-"""The WebSocket edge as a service: HTTP routes, handshake, sessions, and how they are put together."""
+"""The WebSocket edge as a service: its HTTP routes, the handshake, the sessions, and `run`."""
 
 import asyncio
 import functools
 import json
+import math
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from http import HTTPStatus
-from typing import Any, cast
+from typing import cast
 from urllib.parse import parse_qs
 
 import msgspec
@@ -15,9 +16,15 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from openspot.http.addresses import client_address
+from openspot.http.connections import ConnectionBounds, Connections
+from openspot.http.errors import HttpError, error_body
+from openspot.http.protocol import HEAD_S_MAX, HEADERS_MAX, head_too_large
+from openspot.http.server import PortTakenError, connection_bounds
+from openspot.http.throttle import network_of
 from openspot.kit.bus import BusUnavailableError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
-from openspot.kit.health import Health, PortTakenError
+from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import exposition
 from openspot.kit.secrets_file import with_secrets
@@ -53,6 +60,8 @@ WEBSOCKET_PATH = "/"
 CHANNELS_MAX = 256
 """Market channels of one connection."""
 RETRY_AFTER_S = 1
+HANDSHAKES_PER_ADDRESS = 64
+"""Sockets of one address beyond its bound: those that are being refused, or have not sent their handshake yet."""
 
 log = get_logger("ws_edge")
 _encode = msgspec.json.Encoder().encode
@@ -66,8 +75,9 @@ class Edge:
         self._hub = hub
         self._feed = feed
         self._clock = clock
+        self._trusted = frozenset(part.strip() for part in settings.trusted_proxies.split(",") if part.strip())
         self._health = Health()
-        # Without the bus there is nothing to tell anyone; at the bound of connections there still is.
+        # Without the bus there is nothing to send; at the bound of connections there still is.
         self._health.add("bus", feed.check, vital=True)
         self._health.add("connections", self._check_connections)
 
@@ -79,9 +89,11 @@ class Edge:
 
     async def process_request(self, connection: ServerConnection, request: Request) -> Response | None:
         """Answer a plain HTTP request, refuse a handshake, or let it go on (None)."""
+        if sum(1 for _ in request.headers.raw_items()) > HEADERS_MAX:
+            return self._refuse(connection, head_too_large())
         path, _, query = request.path.partition("?")
         if request.method != "GET":
-            return self._refuse(connection, HTTPStatus.METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "only GET is served")
+            return self._refuse(connection, HttpError(405, "only GET is served", headers={"Allow": "GET"}))
         if path in ("/health", "/ready"):
             status, body = await self._health.report(vital_only=path == "/health")
             return _response(HTTPStatus(status), json.dumps(body).encode())
@@ -89,25 +101,43 @@ class Edge:
             exposed, content_type = exposition()
             return _response(HTTPStatus.OK, exposed, content_type)
         if path != WEBSOCKET_PATH:
-            return self._refuse(connection, HTTPStatus.NOT_FOUND, "NOT_FOUND", f"nothing is served at {path}")
-        return await self._admit(cast(EdgeConnection, connection), query)
+            return self._refuse(connection, HttpError(404, "no such route", "ROUTE_NOT_FOUND"))
+        try:
+            await self._admit(cast(EdgeConnection, connection), request.headers, query)
+        except HttpError as error:
+            return self._refuse(connection, error)
+        return None
 
-    async def _admit(self, connection: EdgeConnection, query: str) -> Response | None:
-        unavailable = HTTPStatus.SERVICE_UNAVAILABLE
+    async def _admit(self, connection: EdgeConnection, headers: Headers, query: str) -> None:
+        """Let the handshake go on, or raise HttpError."""
         try:
             claims = connection.claims = self._claims(query)
             if claims is not None and claims.session_id and await self._feed.session_has_ended(claims.session_id):
                 raise InvalidTokenError(SESSION_ENDED)
         except InvalidTokenError as error:
-            return self._refuse(connection, HTTPStatus.UNAUTHORIZED, "INVALID_TOKEN", str(error))
+            raise HttpError(401, str(error), "INVALID_TOKEN") from error
         except BusUnavailableError as error:
-            return self._refuse(connection, unavailable, "BUS_UNAVAILABLE", str(error))
-        # Nothing is awaited from here on until the client is in the hub: what it misses, it is told.
+            raise _unavailable("BUS_UNAVAILABLE", str(error)) from error
+        # Nothing is awaited from here on until the client is in the hub, or it could miss an event.
         if not self._feed.is_listening:
-            return self._refuse(connection, unavailable, "BUS_UNAVAILABLE", "the bus is not connected")
-        if len(self._hub.connections) >= self._settings.ws_connections_max:
-            return self._refuse(connection, unavailable, "TOO_MANY_CONNECTIONS", "all connections are taken")
-        return None
+            raise _unavailable("BUS_UNAVAILABLE", "the bus is not connected")
+        forwarded = headers.get_all("X-Forwarded-For") if self._trusted else []
+        connection.network = network_of(client_address(_peer(connection), forwarded, self._trusted))
+        self._check_room(connection)
+
+    def _check_room(self, connection: EdgeConnection) -> None:
+        """Raise HttpError (503) if the connection would break a bound.
+
+        A part of all connections is kept for clients with a token, so that those without one cannot take them all.
+        """
+        settings, hub = self._settings, self._hub
+        if len(hub.connections) >= settings.ws_connections_max:
+            raise _unavailable("TOO_MANY_CONNECTIONS", "all connections are taken")
+        anonymous_max = math.ceil(settings.ws_connections_max * settings.ws_anonymous_share)
+        if connection.claims is None and hub.anonymous_connections >= anonymous_max:
+            raise _unavailable("TOO_MANY_CONNECTIONS", "all connections without a token are taken")
+        if hub.connections_of(connection.network) >= settings.ws_connections_per_address:
+            raise _unavailable("TOO_MANY_CONNECTIONS", "this address holds as many connections as it may")
 
     def _claims(self, query: str) -> Claims | None:
         try:
@@ -123,18 +153,11 @@ class Edge:
     def _wall_clock(self) -> float:
         return self._clock() / 1e9
 
-    def _refuse(self, connection: ServerConnection, status: HTTPStatus, code: str, message: str) -> Response:
-        REFUSED.labels(str(status.value)).inc()
-        body: dict[str, Any] = {
-            "statusCode": status.value,
-            "message": message,
-            "error": status.phrase,
-            "code": code,
-            "requestId": str(connection.id),
-        }
-        response = _response(status, _encode(body))
-        if status is HTTPStatus.SERVICE_UNAVAILABLE:
-            response.headers["Retry-After"] = str(RETRY_AFTER_S)
+    def _refuse(self, connection: ServerConnection, error: HttpError) -> Response:
+        REFUSED.labels(str(error.status_code)).inc()
+        response = _response(HTTPStatus(error.status_code), error_body(error, str(connection.id)))
+        for name, value in (error.headers or {}).items():
+            response.headers[name] = value
         return response
 
     # After it
@@ -142,10 +165,11 @@ class Edge:
     async def handle(self, connection: ServerConnection) -> None:
         """Serve one client until its connection ends."""
         client = cast(EdgeConnection, connection)
+        client.note_upgrade()
         self._hub.join(client)
         CONNECTIONS.inc()
-        client.watch_deadlines()
         try:
+            client.watch_deadlines()
             while True:
                 data = await client.recv()
                 if client.note_message():
@@ -182,6 +206,15 @@ class Edge:
         return Subscribed(channel, message_id)
 
 
+def _unavailable(code: str, message: str) -> HttpError:
+    return HttpError(503, message, code, headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+def _peer(connection: ServerConnection) -> str:
+    peer = connection.transport.get_extra_info("peername")
+    return peer[0] if isinstance(peer, tuple) else ""
+
+
 def _response(status: HTTPStatus, body: bytes, content_type: str = "application/json") -> Response:
     headers = Headers(
         {
@@ -192,6 +225,13 @@ def _response(status: HTTPStatus, body: bytes, content_type: str = "application/
         }
     )
     return Response(status.value, status.phrase, headers, body)
+
+
+def _bounds(settings: Settings) -> ConnectionBounds:
+    """Bounds of sockets: wider than those of clients by the handshakes that are under way."""
+    per_address = settings.ws_connections_per_address + HANDSHAKES_PER_ADDRESS
+    total = settings.ws_connections_max + settings.ws_connections_max // 4 + HANDSHAKES_PER_ADDRESS
+    return connection_bounds(total, per_address, settings.trusted_proxies)
 
 
 async def run(settings: Settings, stop: asyncio.Event, clock: Clock = system_clock) -> None:
@@ -207,13 +247,16 @@ async def run(settings: Settings, stop: asyncio.Event, clock: Clock = system_clo
     feed = Feed(settings, hub, close_all)
     edge = Edge(settings, hub, feed, clock)
     limits = Limits.of(settings, lambda: clock() / 1e9)
+    open_connections = Connections(_bounds(settings))
+    make_connection = functools.partial(EdgeConnection, limits=limits, open_connections=open_connections)
     try:
         server = await serve(
             edge.handle,
             settings.host,
             settings.ws_port,
             process_request=edge.process_request,
-            create_connection=cast(type[ServerConnection], functools.partial(EdgeConnection, limits=limits)),
+            create_connection=cast(type[ServerConnection], make_connection),
+            open_timeout=HEAD_S_MAX,
             max_size=settings.ws_message_bytes_max,
             # Frames are shared between clients, so they cannot be compressed for each.
             compression=None,

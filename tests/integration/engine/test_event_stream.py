@@ -14,6 +14,7 @@ from openspot.contracts.engine_events import AcceptedEvent, Hello, StreamEntry
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.engine import event_stream
+from openspot.http import protocol
 from tests.support.engine_client import EngineClient, engine_settings, order, running_engine
 
 
@@ -338,3 +339,23 @@ async def test_hello_and_events_decode_by_the_contract(engine: EngineClient) -> 
         messages = [msgspec.json.decode((await connection.receive()).data, type=StreamEntry) for _ in range(2)]
     assert isinstance(messages[0], Hello)
     assert isinstance(messages[1], AcceptedEvent)
+
+
+async def test_a_consumer_that_only_listens_stays_while_slow_heads_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEAD_S_MAX", 0.3)
+    async with running_engine(engine_settings(tmp_path)) as engine, engine.stream() as stream:
+        assert (await stream.next())["type"] == "hello"
+        reader, writer = await asyncio.open_connection(engine.settings.host, engine.settings.engine_http_port)
+        writer.write(b"GET /ws/events HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n")
+        assert (await asyncio.wait_for(reader.readline(), 10)).startswith(b"HTTP/1.1 408 ")
+        writer.close()
+        attacker_reader, attacker = await asyncio.open_connection(
+            engine.settings.host, engine.settings.engine_http_port
+        )
+        attacker.write(b"GET /ws/events HTTP/1.1\r\nX-Endless: " + b"x" * 200_000)
+        assert (await asyncio.wait_for(attacker_reader.readline(), 10)).startswith(b"HTTP/1.1 431 ")
+        attacker.close()
+        await engine.fund()
+        assert (await stream.next())["seq"] == 1

@@ -12,7 +12,7 @@ from openspot.contracts.messages import (
     LedgerHistoryRequest,
 )
 from openspot.kit.bus import Bus
-from openspot.rest_edge.accounts.schemas import BalanceAnswer, TransactionAnswer
+from openspot.rest_edge.accounts.schemas import BalanceResponse, TransactionResponse
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import RestClient
 
@@ -36,19 +36,27 @@ async def serve_balances(bus: Bus, reply: LedgerBalancesReply) -> None:
 @pytest.mark.spec("B4.1-13", "B4.1-14")
 async def test_balances_are_the_engines(edge: RestClient, engine: FakeEngineHttp) -> None:
     engine.balances["u1"] = [
-        {"currency": "USD", "total": "100", "available": "60.5", "locked": "39.5"},
-        {"currency": "BTC", "total": "1", "available": "1", "locked": "0"},
+        {"currency": "USD", "total": "100", "available": "60.5", "locked": "39.5", "reserved": "10.25"},
+        {"currency": "BTC", "total": "1", "available": "1", "locked": "0", "reserved": "0"},
     ]
-    engine.balances["u2"] = [{"currency": "ETH", "total": "9", "available": "9", "locked": "0"}]
+    engine.balances["u2"] = [{"currency": "ETH", "total": "9", "available": "9", "locked": "0", "reserved": "0"}]
     reply = await edge("GET", "/accounts/balances")
     assert reply.body == [
-        {"asset": "BTC", "total": "1", "available": "1", "locked": "0", "source": "engine"},
-        {"asset": "USD", "total": "100", "available": "60.5", "locked": "39.5", "source": "engine"},
+        {"asset": "BTC", "total": "1", "available": "1", "locked": "0", "reserved": "0", "source": "engine"},
+        # What is reserved is not available: the engine would refuse an order that needs it.
+        {
+            "asset": "USD",
+            "total": "100",
+            "available": "50.25",
+            "locked": "39.5",
+            "reserved": "10.25",
+            "source": "engine",
+        },
     ]
     for row in reply.body:
-        BalanceAnswer.model_validate(row)
+        BalanceResponse.model_validate(row)
     assert (await edge("GET", "/accounts/balances/USD")).body == reply.body[1]
-    zero = {"asset": "ETH", "total": "0", "available": "0", "locked": "0", "source": "engine"}
+    zero = {"asset": "ETH", "total": "0", "available": "0", "locked": "0", "reserved": "0", "source": "engine"}
     assert (await edge("GET", "/accounts/balances/ETH")).body == zero
     unknown = await edge("GET", "/accounts/balances/DOGE")
     assert (unknown.status, unknown.code, unknown.message) == (404, "ASSET_NOT_FOUND", "asset DOGE not found")
@@ -62,8 +70,8 @@ async def test_without_the_engine_balances_are_the_ledgers_and_say_so(edge: Rest
     mirror = LedgerBalancesReply([LedgerBalance("USD", "60.5", "39.5"), LedgerBalance("BTC", "1", "0")])
     await serve_balances(bus, mirror)
     assert (await edge("GET", "/accounts/balances")).body == [
-        {"asset": "BTC", "total": "1", "available": "1", "locked": "0", "source": "ledger"},
-        {"asset": "USD", "total": "100", "available": "60.5", "locked": "39.5", "source": "ledger"},
+        {"asset": "BTC", "total": "1", "available": "1", "locked": "0", "reserved": None, "source": "ledger"},
+        {"asset": "USD", "total": "100", "available": "60.5", "locked": "39.5", "reserved": None, "source": "ledger"},
     ]
     assert (await edge("GET", "/accounts/balances/ETH")).body["source"] == "ledger"
 
@@ -95,7 +103,7 @@ async def test_transactions_are_the_ledgers_entries(edge: RestClient, bus: Bus) 
     reply = await edge("GET", "/accounts/transactions?asset=BTC&limit=1")
     assert reply.status == 200
     [row] = reply.body
-    assert TransactionAnswer.model_validate(row).transaction_id == "t1"
+    assert TransactionResponse.model_validate(row).transaction_id == "t1"
     assert reply.headers["X-Next-Cursor"] == "next"
     following = await edge("GET", "/accounts/transactions?cursor=next")
     assert "X-Next-Cursor" not in following.headers

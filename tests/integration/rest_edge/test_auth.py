@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from argon2 import PasswordHasher
 
 from openspot.kit.settings import Settings
 from openspot.rest_edge.auth import sessions
-from openspot.rest_edge.auth.schemas import LogoutAnswer, TokensAnswer, UserAnswer
+from openspot.rest_edge.auth.schemas import LogoutResponse, TokensResponse, UserResponse
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import Reply, RestClient, running_edge
@@ -47,7 +48,7 @@ async def test_register_creates_a_user_whose_password_is_kept_as_a_hash(
 ) -> None:
     reply = await visitor("POST", "/auth/register", {"email": " Ada@Example.ORG ", "password": PASSWORD})
     assert reply.status == 201
-    user = UserAnswer.model_validate(reply.body)
+    user = UserResponse.model_validate(reply.body)
     assert (user.email, user.role) == (EMAIL, "user")
     row = await pool.fetchrow("SELECT * FROM users")
     assert (row["user_id"], row["email"]) == (user.user_id, EMAIL)
@@ -58,7 +59,7 @@ async def test_register_creates_a_user_whose_password_is_kept_as_a_hash(
 async def test_login_gives_tokens_that_work(visitor: RestClient, settings: Settings, engine: FakeEngineHttp) -> None:
     user = (await visitor("POST", "/auth/register", CREDENTIALS)).body
     tokens = await log_in(visitor)
-    TokensAnswer.model_validate(tokens)
+    TokensResponse.model_validate(tokens)
     assert (tokens["tokenType"], tokens["expiresIn"], tokens["userId"]) == ("Bearer", 900, user["userId"])
     claims = jwt.decode(tokens["accessToken"], settings.jwt_secret, algorithms=["HS256"])
     assert {"sub", "role", "sid", "iat", "exp", "jti"} <= set(claims)
@@ -117,7 +118,7 @@ async def test_a_refresh_token_works_once_and_gives_the_next(
     first = await log_in(visitor)
     reply = await refresh(visitor, first["refreshToken"])
     assert reply.status == 200
-    TokensAnswer.model_validate(reply.body)
+    TokensResponse.model_validate(reply.body)
     assert reply.body["refreshToken"] != first["refreshToken"]
     visitor.token = reply.body["accessToken"]
     assert (await visitor("GET", "/accounts/balances")).status == 200
@@ -185,7 +186,7 @@ async def test_logout_ends_the_session_here_and_at_every_process(visitor: RestCl
         assert (await other("GET", "/orders")).status == 200
         reply = await visitor("POST", "/auth/logout")
         assert reply.status == 200
-        LogoutAnswer.model_validate(reply.body)
+        LogoutResponse.model_validate(reply.body)
         reply = await visitor("GET", "/orders")
         assert (reply.status, reply.code, reply.message) == (401, "UNAUTHENTICATED", "the session has ended")
         assert (await refresh(visitor, tokens["refreshToken"])).status == 401
@@ -236,17 +237,127 @@ async def test_ended_sessions_are_followed_again_after_the_bus_was_lost(
         await other_session.close()
 
 
-async def test_guessing_a_password_is_slowed_down_for_that_account_only(visitor: RestClient) -> None:
+def from_address(address: str) -> dict[str, str]:
+    """Headers of a request that a trusted proxy hands on."""
+    return {"X-Forwarded-For": address}
+
+
+@pytest.fixture
+async def behind_proxy(settings: Settings, cheap_passwords: None) -> AsyncIterator[RestClient]:
+    """The edge behind a proxy, so that one test can send from many addresses."""
+    async with running_edge(settings.model_copy(update={"trusted_proxies": "127.0.0.1"})) as client:
+        yield client
+
+
+async def log_in_from(client: RestClient, address: str, password: str = PASSWORD, email: str = EMAIL) -> Reply:
+    return await client("POST", "/auth/login", {"email": email, "password": password}, headers=from_address(address))
+
+
+async def test_guesses_are_free_five_times_and_then_wait_for_that_account_only(visitor: RestClient) -> None:
     await visitor("POST", "/auth/register", CREDENTIALS)
     wrong = CREDENTIALS | {"password": "wrong password"}
-    statuses = [(await visitor("POST", "/auth/login", wrong)).status for _ in range(10)]
-    assert statuses == [401] * 10
+    statuses = [(await visitor("POST", "/auth/login", wrong)).status for _ in range(5)]
+    assert statuses == [401] * 5
     reply = await visitor("POST", "/auth/login", CREDENTIALS)
     assert (reply.status, reply.code) == (429, "TOO_MANY_LOGINS")
-    assert 0 < int(reply.headers["Retry-After"]) <= 900
+    assert 0 < int(reply.headers["Retry-After"]) <= 30
     other = {"email": "bob@example.org", "password": PASSWORD}
     await visitor("POST", "/auth/register", other)
     assert (await visitor("POST", "/auth/login", other)).status == 200
+
+
+async def test_of_many_guesses_at_once_no_more_are_judged_than_one_after_the_other(behind_proxy: RestClient) -> None:
+    await behind_proxy("POST", "/auth/register", CREDENTIALS)
+    replies = await asyncio.gather(
+        *(log_in_from(behind_proxy, "203.0.113.9", f"guess number {number}") for number in range(200))
+    )
+    assert sorted({reply.status for reply in replies}) == [401, 429]
+    assert sum(reply.status == 401 for reply in replies) == 5
+
+
+async def test_a_right_password_forgets_the_failures_before_it(behind_proxy: RestClient) -> None:
+    await behind_proxy("POST", "/auth/register", CREDENTIALS)
+    for _ in range(4):
+        for _ in range(4):
+            assert (await log_in_from(behind_proxy, "203.0.113.9", "wrong password")).status == 401
+        assert (await log_in_from(behind_proxy, "203.0.113.9")).status == 200
+
+
+async def test_strangers_do_not_keep_the_owner_out_of_a_known_address(behind_proxy: RestClient) -> None:
+    await behind_proxy("POST", "/auth/register", CREDENTIALS)
+    home = "198.51.100.7"
+    assert (await log_in_from(behind_proxy, home)).status == 200
+    for number in range(60):
+        await log_in_from(behind_proxy, f"203.0.113.{number // 3}", "wrong password")
+    # From anywhere else the account waits; its owner's address does not.
+    elsewhere = await log_in_from(behind_proxy, "192.0.2.1")
+    assert (elsewhere.status, elsewhere.code) == (429, "TOO_MANY_LOGINS")
+    assert int(elsewhere.headers["Retry-After"]) <= 900
+    assert (await log_in_from(behind_proxy, home)).status == 200
+
+
+async def test_one_address_that_tries_many_accounts_waits(behind_proxy: RestClient) -> None:
+    replies = [
+        await log_in_from(behind_proxy, "203.0.113.9", "wrong password", f"user{number}@example.org")
+        for number in range(102)
+    ]
+    assert [reply.status for reply in replies] == [401] * 100 + [429] * 2
+
+
+async def test_waits_are_known_to_every_process_and_survive_a_restart(
+    settings: Settings, cheap_passwords: None
+) -> None:
+    async with running_edge(settings) as edge:
+        await edge("POST", "/auth/register", CREDENTIALS)
+        for _ in range(5):
+            await edge("POST", "/auth/login", CREDENTIALS | {"password": "wrong password"})
+    async with running_edge(settings) as edge:
+        assert (await edge("POST", "/auth/login", CREDENTIALS)).status == 429
+
+
+async def test_a_flood_of_registrations_keeps_no_login_out(settings: Settings) -> None:
+    async with running_edge(settings) as edge:
+        await edge("POST", "/auth/register", CREDENTIALS)
+
+        async def register(number: int) -> int:
+            body = {"email": f"user{number}@example.org", "password": PASSWORD}
+            return (await edge("POST", "/auth/register", body)).status
+
+        flood = [asyncio.create_task(register(number)) for number in range(150)]
+        logins = [await edge("POST", "/auth/login", CREDENTIALS) for _ in range(4)]
+        assert [reply.status for reply in logins] == [200] * 4
+        statuses = set(await asyncio.gather(*flood))
+        # The flood was one: most of it found the queue full.
+        assert statuses == {201, 503}
+
+
+async def test_registrations_of_one_address_are_throttled_more_strictly(settings: Settings) -> None:
+    limited = settings.model_copy(update={"throttle_enabled": True, "trusted_proxies": "127.0.0.1"})
+    async with running_edge(limited) as edge:
+        statuses = []
+        for number in range(6):
+            body = {"email": f"user{number}@example.org", "password": PASSWORD}
+            statuses.append((await edge("POST", "/auth/register", body, headers=from_address("203.0.113.9"))).status)
+        assert statuses == [201] * 5 + [429]
+        body = {"email": "other@example.org", "password": PASSWORD}
+        assert (await edge("POST", "/auth/register", body, headers=from_address("203.0.113.10"))).status == 201
+
+
+@pytest.mark.parametrize(
+    ("password", "message"),
+    [
+        (" " * 12, "password must not be blank"),
+        ("\t \t \t \t \t \t ", "password must not be blank"),
+        ("qwertyuiop", "password is too common: it is among the first that anybody tries"),
+        ("QwertyUIOP", "password is too common: it is among the first that anybody tries"),
+        ("openspot123!", "password is too common: it is among the first that anybody tries"),
+        ("ada123456789", "password is too common: it is among the first that anybody tries"),
+        ("aaaaaaaaaaaa", "password must have at least 3 different characters"),
+    ],
+)
+async def test_a_password_that_anybody_would_guess_is_refused(visitor: RestClient, password: str, message: str) -> None:
+    reply = await visitor("POST", "/auth/register", {"email": EMAIL, "password": password})
+    assert (reply.status, reply.message) == (400, [message])
 
 
 async def test_a_hash_of_old_parameters_is_renewed_at_login(visitor: RestClient, pool: asyncpg.Pool) -> None:

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from openspot.http.health import HealthResponse
 from openspot.kit.settings import Settings
-from openspot.rest_edge.health.routes import HealthAnswer
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import RestClient
@@ -22,7 +22,7 @@ async def test_health_and_readiness_are_200_while_all_is_there(edge: RestClient,
     for prefix, path in (*HEALTH, *READY):
         reply = await edge("GET", path, prefix=prefix)
         assert reply.status == 200
-        HealthAnswer.model_validate(reply.body)
+        HealthResponse.model_validate(reply.body)
         assert (reply.body["status"], reply.body["error"]) == ("ok", {})
         assert {"database", "bus"} <= set(reply.body["details"])
 
@@ -62,7 +62,7 @@ async def test_metrics_are_in_the_prometheus_format(edge: RestClient) -> None:
         reply = await edge("GET", "/metrics", prefix=prefix)
         assert reply.status == 200
         assert reply.headers["Content-Type"].startswith("text/plain; version=")
-        assert re.search(r'^openspot_rest_answers_total\{status="200"\} \d', reply.body, re.MULTILINE)
+        assert re.search(r'^openspot_http_responses_total\{status="200"\} \d', reply.body, re.MULTILINE)
 
 
 @pytest.mark.spec("A1.1-01")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
-from openspot.rest_edge.markets.schemas import MarketAnswer, OrderBookAnswer, TickerAnswer, TradeAnswer
+from openspot.rest_edge.markets.schemas import MarketResponse, OrderBookResponse, TickerResponse, TradeResponse
 from tests.integration.rest_edge.test_orders import add_row
 from tests.support.fake_engine_http import FakeEngineHttp, market
 from tests.support.rest_client import RestClient
@@ -36,7 +36,7 @@ async def test_markets_are_the_engines_with_the_limits_of_the_pre_trade_check(
     reply = await edge("GET", "/markets")
     assert [row["symbol"] for row in reply.body] == ["BTC-USD", "DOGE-USD", "ETH-USD"]
     for row in reply.body:
-        MarketAnswer.model_validate(row)
+        MarketResponse.model_validate(row)
     bitcoin, dogecoin, _ = reply.body
     assert (bitcoin["baseAsset"], bitcoin["quoteAsset"]) == ("BTC", "USD")
     assert (bitcoin["tickSize"], bitcoin["takerFee"], bitcoin["makerFee"]) == ("0.01", 25, 15)
@@ -67,7 +67,7 @@ async def test_the_book_is_the_engines_of_this_moment(edge: RestClient, engine: 
     asks = [[str(101 + number), "2"] for number in range(80)]
     engine.books["BTC-USD"] |= {"bids": bids, "asks": asks, "sequence": 77}
     reply = await edge("GET", "/markets/BTC-USD/orderbook?depth=3")
-    OrderBookAnswer.model_validate(reply.body)
+    OrderBookResponse.model_validate(reply.body)
     assert reply.body == {
         "symbol": "BTC-USD", "bids": bids[:3], "asks": asks[:3], "sequence": 77, "timestamp": 1_700_000_000_000,
     }  # fmt: skip
@@ -89,7 +89,7 @@ async def test_trades_are_listed_newest_first(edge: RestClient, engine: FakeEngi
         (2, "101.5", "0.25", "sell"),
     ]
     for row in reply.body:
-        TradeAnswer.model_validate(row)
+        TradeResponse.model_validate(row)
     assert abs(reply.body[0]["timestamp"] - (NOW - timedelta(hours=1)).timestamp() * 1000) <= 1
     following = await edge("GET", f"/markets/BTC-USD/trades?limit=2&cursor={reply.headers['X-Next-Cursor']}")
     assert [row["sequence"] for row in following.body] == [1]
@@ -111,7 +111,7 @@ async def test_tickers_tell_the_last_day_and_the_best_prices(
     reply = await edge("GET", "/markets/tickers")
     assert [row["symbol"] for row in reply.body] == ["BTC-USD", "ETH-USD"]
     for row in reply.body:
-        TickerAnswer.model_validate(row)
+        TickerResponse.model_validate(row)
     assert reply.body[0] == {
         "symbol": "BTC-USD", "lastPrice": "110", "bidPrice": "109", "askPrice": "111", "openPrice": "100",
         "highPrice": "120", "lowPrice": "90", "volume": "3.623456789012345678",

@@ -7,8 +7,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from openspot.contracts import subjects
+from openspot.http.server import PortTakenError
 from openspot.kit.bus import Bus
-from openspot.kit.health import PortTakenError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.service import run
@@ -93,7 +93,7 @@ async def test_a_taken_port_ends_the_start_with_its_number(edge: Settings) -> No
 
 async def test_any_other_path_or_method_is_refused_in_json(edge: Settings) -> None:
     status, _, body = await get(edge, "/nothing?token=x")
-    assert (status, json.loads(body)["code"]) == (404, "NOT_FOUND")
+    assert (status, json.loads(body)["code"]) == (404, "ROUTE_NOT_FOUND")
     assert "token" not in json.loads(body)["message"]
     with pytest.raises(InvalidStatus) as refusal:
         await open_client(edge, "elsewhere")

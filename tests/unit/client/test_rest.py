@@ -97,9 +97,13 @@ async def test_a_number_that_is_not_exact_is_refused_before_it_is_sent(
 
 
 async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: OpenSpotClient) -> None:
-    fake.answer(200, [{"asset": "USD", "total": "10", "available": "7.5", "locked": "2.5", "source": "engine"}])
+    fake.answer(
+        200, [{"asset": "USD", "total": "10", "available": "7.5", "locked": "2.5", "reserved": "0", "source": "engine"}]
+    )
     assert [balance.available for balance in await client.balances()] == [Decimal("7.5")]
-    fake.answer(200, {"asset": "USD", "total": "10", "available": "7.5", "locked": "2.5", "source": "engine"})
+    fake.answer(
+        200, {"asset": "USD", "total": "10", "available": "7.5", "locked": "2.5", "reserved": "0", "source": "engine"}
+    )
     assert (await client.balance("USD")).locked == Decimal("2.5")
     book = {"symbol": "BTC-USD", "bids": [["1.5", "2"]], "asks": [], "sequence": 7, "timestamp": 1}
     fake.answer(200, book)

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, strategies
 
 from openspot.contracts.messages import OrderRequest
-from openspot.rest_edge.errors import EdgeError
+from openspot.http.errors import HttpError
 from openspot.rest_edge.orders.schemas import OrderBody, read_order
 
 LIMIT = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.5", "price": "100.25"}
 
 
-def refusal_of(body: bytes) -> EdgeError:
-    with pytest.raises(EdgeError) as caught:
+def refusal_of(body: bytes) -> HttpError:
+    with pytest.raises(HttpError) as caught:
         read_order(body)
     assert caught.value.status_code == 400
     return caught.value
@@ -30,8 +30,6 @@ def read(fields: Any) -> OrderBody:
         ("0.1", "0.1"),
         ("0.123456789012345678", "0.123456789012345678"),
         ("1234567890123456.000000000000000001", "1234567890123456.000000000000000001"),
-        ("1e-18", "0.000000000000000001"),
-        ("12e2", "1200"),
         ("7", "7"),
     ],
 )
@@ -39,6 +37,14 @@ def test_json_numbers_keep_every_digit(literal: str, exact: str) -> None:
     body = json.dumps(LIMIT | {"quantity": "@"}).replace('"@"', literal).encode()
     assert read_order(body).quantity == exact
     assert read(LIMIT | {"quantity": literal}).quantity == exact
+
+
+@pytest.mark.parametrize(("literal", "exact"), [("1e-18", "0.000000000000000001"), ("12e2", "1200"), ("1.5E1", "15")])
+def test_an_exponent_is_taken_in_a_json_number_and_refused_in_a_text(literal: str, exact: str) -> None:
+    body = json.dumps(LIMIT | {"quantity": "@"}).replace('"@"', literal).encode()
+    assert read_order(body).quantity == exact
+    refusal = refusal_of(json.dumps(LIMIT | {"quantity": literal}).encode())
+    assert refusal.message == ["quantity is not a plain decimal number such as 0.015"]
 
 
 @pytest.mark.parametrize(
@@ -53,15 +59,19 @@ def test_json_numbers_keep_every_digit(literal: str, exact: str) -> None:
         ({"quantity": "-1"}, "quantity must be greater than 0"),
         ({"quantity": "0"}, "quantity must be greater than 0"),
         ({"quantity": "-0.000"}, "quantity must be greater than 0"),
-        ({"quantity": "abc"}, "quantity is not a decimal number"),
-        ({"quantity": ""}, "quantity is not a decimal number"),
-        ({"quantity": "1,5"}, "quantity is not a decimal number"),
-        ({"quantity": "NaN"}, "quantity is not a decimal number"),
-        ({"quantity": "Infinity"}, "quantity is not a decimal number"),
+        ({"quantity": "abc"}, "quantity is not a plain decimal number such as 0.015"),
+        ({"quantity": ""}, "quantity is not a plain decimal number such as 0.015"),
+        ({"quantity": "1,5"}, "quantity is not a plain decimal number such as 0.015"),
+        ({"quantity": "NaN"}, "quantity is not a plain decimal number such as 0.015"),
+        ({"quantity": "Infinity"}, "quantity is not a plain decimal number such as 0.015"),
         ({"quantity": True}, "quantity must be a decimal number, as text or as a JSON number"),
         ({"quantity": ["1"]}, "quantity must be a decimal number, as text or as a JSON number"),
         ({"quantity": "0.0000000000000000001"}, "quantity must have at most 18 decimal places"),
-        ({"quantity": "1e400"}, "quantity is too large"),
+        ({"quantity": "+100"}, "quantity is not a plain decimal number such as 0.015"),
+        ({"quantity": "1."}, "quantity is not a plain decimal number such as 0.015"),
+        ({"quantity": ".5"}, "quantity is not a plain decimal number such as 0.015"),
+        ({"quantity": " 1"}, "quantity is not a plain decimal number such as 0.015"),
+        ({"quantity": "١"}, "quantity is not a plain decimal number such as 0.015"),
         ({"quantity": "1" + "0" * 25}, "quantity is too large"),
         ({"quantity": "1" * 200}, "quantity is too long for a number"),
         ({"quantity": 10**60}, "quantity is too large"),
@@ -70,7 +80,6 @@ def test_json_numbers_keep_every_digit(literal: str, exact: str) -> None:
         ({"price": "-5"}, "price must be greater than 0"),
         ({"type": "market"}, "price must not be given for a market order"),
         ({"stopPrice": "5"}, "stopPrice must not be given for a limit order"),
-        ({"type": "stop_limit"}, "stopPrice is required for a stop_limit order"),
         ({"quoteQuantity": "5"}, "quoteQuantity is only for market orders that buy"),
         ({"maxSlippageBps": "many"}, "maxSlippageBps is not a decimal number"),
         ({"maxSlippageBps": True}, "maxSlippageBps must be a decimal number, as text or as a JSON number"),
@@ -91,7 +100,9 @@ def test_a_bad_field_is_refused_by_name(change: dict[str, Any], message: str) ->
     assert error.code == "VALIDATION_FAILED"
 
 
-@pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e400", "9" * 5000])
+@pytest.mark.parametrize(
+    "literal", ["NaN", "Infinity", "-Infinity", "1e400", "1e-400", "1e9999999999999999999", "9" * 5000]
+)
 def test_a_number_that_is_none_is_refused_by_name(literal: str) -> None:
     body = json.dumps(LIMIT | {"quantity": "@"}).replace('"@"', literal).encode()
     assert refusal_of(body).message[0].startswith("quantity ")
@@ -127,6 +138,11 @@ def test_every_fault_is_named_at_once() -> None:
     [
         (b"{", "MALFORMED_JSON"),
         (b"\xff\xfe", "MALFORMED_JSON"),
+        (json.dumps(LIMIT).encode("utf-16"), "MALFORMED_JSON"),
+        (json.dumps(LIMIT).encode("utf-8-sig"), "MALFORMED_JSON"),
+        (json.dumps(LIMIT)[:-1].encode() + b', "price": "1"}', "MALFORMED_JSON"),
+        (b'{"clientOrderId": "\\ud800"}', "MALFORMED_JSON"),
+        (b'{"\\ud800": 1}', "MALFORMED_JSON"),
         (b"[" * 60_000, "MALFORMED_JSON"),
         (b'{"a":1}}', "MALFORMED_JSON"),
         (b"", "VALIDATION_FAILED"),
@@ -146,6 +162,8 @@ def test_a_body_that_is_no_order_is_refused(raw: bytes, code: str) -> None:
         (LIMIT | {"timeInForce": "FOK"}, "fok"),
         ({"symbol": "BTC-USD", "side": "sell", "type": "market", "quantity": 1}, "ioc"),
         ({"symbol": "BTC-USD", "side": "buy", "type": "stop_market", "quantity": 1, "stopPrice": 1}, "gtc"),
+        ({"symbol": "BTC-USD", "side": "buy", "type": "stop_market", "quantity": 1}, "gtc"),
+        (LIMIT | {"type": "stop_limit"}, "gtc"),
     ],
 )
 def test_time_in_force_has_a_default_for_each_type(order: dict[str, Any], time_in_force: str) -> None:
@@ -167,7 +185,7 @@ FIELDS = strategies.sampled_from(
 def test_whatever_stands_in_a_field_is_read_or_refused(fields: dict[str, Any]) -> None:
     try:
         read(LIMIT | fields)
-    except EdgeError as error:
+    except HttpError as error:
         assert error.status_code == 400
         assert error.message
 

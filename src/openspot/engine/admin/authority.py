@@ -1,6 +1,10 @@
-"""Who may administer: logins, sessions and their ends, and the first administrator (Document A 5)."""
+"""Who may administer: logins, sessions and their ends, and the first administrator (Document A 5).
 
-import ipaddress
+Logins are counted before the password is checked. From a network that a participant has logged in from before, the
+participant has an allowance of its own, and a queue of its own before the hashing: guesses from elsewhere use up
+neither, so they keep no administrator out.
+"""
+
 import secrets
 from typing import NamedTuple
 
@@ -10,11 +14,13 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine import metrics
 from openspot.engine.admin import fields
 from openspot.engine.admin.errors import FieldError, permission_denied, too_much, unauthenticated
+from openspot.engine.admin.known_networks import KnownNetworks
 from openspot.engine.admin.participants import REVOKE_TOKEN, Profile
 from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, sign_token
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.directory import UNKNOWN_ACCOUNT
 from openspot.engine.engine import Engine
+from openspot.http.throttle import network_of
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
 from openspot.kit.passwords import Passwords
@@ -28,6 +34,7 @@ ADMINISTRATORS = frozenset({"SUPER_ADMIN", "SYSTEM"})
 _TOKEN_ID_BYTES = 16
 _KEYS_MAX = 10_000
 LOGINS_WAITING_MAX = 32
+KNOWN_LOGINS_WAITING_MAX = 8
 
 
 class Session(NamedTuple):
@@ -51,9 +58,12 @@ class Authority:
         self._lifetime_ms = settings.admin_token_s * 1000
         # One thread: logins leave the other cores to the engine.
         self.passwords = Passwords(1, LOGINS_WAITING_MAX, lambda: too_much("too many logins at a time"))
-        # All logins of a participant count, of an address those that fail.
+        self.known_passwords = Passwords(1, KNOWN_LOGINS_WAITING_MAX, lambda: too_much("too many logins at a time"))
+        self._known = KnownNetworks(engine.journal_path.parent)
+        # Every login of a participant counts; of a network, those that fail.
         self._by_participant = RateLimit(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
-        self._by_address = RateLimit(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
+        self._by_network = RateLimit(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
+        self._by_known = RateLimit(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
 
     def find(self, participant_id: str) -> tuple[int, Profile] | None:
         """(account, profile) of a participant that exists."""
@@ -64,18 +74,20 @@ class Authority:
     # Logins
 
     async def login(self, participant_id: str, password: str, address: str) -> tuple[str, Session]:
-        """(token, session). Raises FieldError for a wrong password, AdminError after too many."""
+        """Begin a session: (token, session). Raises FieldError for a wrong password, AdminError after too many."""
         fields.participant_id(participant_id)
         fields.given_password(password)
         network = network_of(address)
-        self._admit(participant_id, network)
+        known = self._known.holds(participant_id, network)
+        self._admit(participant_id, network, known=known)
         found = self.find(participant_id)
-        if not await self.passwords.matches(password, found[1].password_hash if found else ""):
+        passwords = self.known_passwords if known else self.passwords
+        if not await passwords.matches(password, found[1].password_hash if found else ""):
             metrics.LOGINS.labels("failed").inc()
             log.warning("a login failed", participant=participant_id, address=address)
             raise FieldError("participantId or password is wrong")
-        self._by_address.give_back(network)
-        # Looked up again: much may have happened while the password was checked.
+        self._give_back(participant_id, network, known=known)
+        # Looked up again: the participant may have changed while the password was checked.
         account, profile = self.find(participant_id) or (UNKNOWN_ACCOUNT, None)
         assert profile is not None, "a participant never goes away"
         if not profile.active:
@@ -85,20 +97,36 @@ class Authority:
             participant_id, account, profile, secrets.token_hex(_TOKEN_ID_BYTES), now_ms + self._lifetime_ms
         )
         claims = TokenClaims(participant_id, session.token_id, now_ms, session.expires_ms)
+        self._known.add(participant_id, network)
         metrics.LOGINS.labels("succeeded").inc()
         log.info("a login", participant=participant_id, type=profile.type, address=address)
         return sign_token(claims, self._secret, self._engine.epoch), session
 
-    def _admit(self, participant_id: str, network: str) -> None:
+    def _admit(self, participant_id: str, network: str, *, known: bool) -> None:
+        """Count one login. Raises AdminError if there is no allowance for it."""
         now_ns = self._engine.sequencer.now()
-        wait_s = self._by_address.take(network, now_ns)
-        if not wait_s:
-            wait_s = self._by_participant.take(participant_id, now_ns)
-            if wait_s:
-                self._by_address.give_back(network)
+        if known:
+            wait_s = self._by_known.take(f"{participant_id} {network}", now_ns)
+        else:
+            wait_s = self._by_network.take(network, now_ns)
+            if not wait_s:
+                wait_s = self._by_participant.take(participant_id, now_ns)
+                if wait_s:
+                    self._by_network.give_back(network)
         if wait_s:
             metrics.LOGINS.labels("put off").inc()
             raise too_much(f"too many logins, try again in {int(wait_s) + 1} s")
+
+    def _give_back(self, participant_id: str, network: str, *, known: bool) -> None:
+        if known:
+            self._by_known.give_back(f"{participant_id} {network}")
+        else:
+            self._by_network.give_back(network)
+
+    def close(self) -> None:
+        """End the threads that hash."""
+        self.passwords.close()
+        self.known_passwords.close()
 
     # Sessions
 
@@ -175,12 +203,3 @@ class Authority:
                 participant=settings.admin_id,
                 type=found[1].type,
             )
-
-
-def network_of(address: str) -> str:
-    """What logins are counted by: an IPv4 address, or the /64 that an IPv6 address can move in."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else address

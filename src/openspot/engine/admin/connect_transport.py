@@ -53,13 +53,13 @@ def _method(dispatch: Dispatch, name: str) -> Callable[[Message, RequestContext[
 
 
 class _OnlyKnownContent:
-    """Answers 415 to what is neither Connect nor gRPC-Web, and 400 to headers that are no text."""
+    """Refuses content that is neither Connect nor gRPC-Web (415), and headers that are not UTF-8 (400)."""
 
     def __init__(self, application: ASGIApp) -> None:
         self._application = application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        fault = _fault(scope) if scope["method"] == "POST" else None
+        fault = _fault(scope)
         if fault is None:
             await self._application(scope, receive, send)
             return

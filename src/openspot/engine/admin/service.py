@@ -1,15 +1,12 @@
-"""exchange.v1.AdminService put together: one implementation, its transports, and the guard of /api/v1/admin."""
+"""exchange.v1.AdminService put together: one implementation, its transports, and the tokens of its sessions."""
 
 import asyncio
+from typing import Any
 
 import grpc
-from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from openspot.engine.admin.authority import Authority
+from openspot.engine.admin.authority import ADMINISTRATORS, Authority
 from openspot.engine.admin.connect_transport import PATH, admin_application
 from openspot.engine.admin.dispatch import Dispatch
 from openspot.engine.admin.errors import AdminError
@@ -17,7 +14,13 @@ from openspot.engine.admin.grpc_transport import add_admin_service
 from openspot.engine.admin.handlers import Handlers
 from openspot.engine.admin.volume_charging import VolumeCharging
 from openspot.engine.engine import Engine
-from openspot.engine.http_api import Handler, ServiceKeys, error_response
+from openspot.http.app import with_cors
+from openspot.http.authentication import Authenticator, CredentialsError, ServiceKeys
+from openspot.http.context import Identity, RequestContext
+from openspot.http.policy import NOBODY, Access, Policy, ThrottleClass
+from openspot.http.routing import Router
+from openspot.kit.settings import Settings
+from openspot.kit.tasks import end_tasks
 
 _CONSOLE_HEADERS = (
     "Authorization",
@@ -29,20 +32,46 @@ _CONSOLE_HEADERS = (
     "Grpc-Timeout",
 )
 _GRPC_WEB_HEADERS = ("Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin")
+_ADMIN_SERVICE = Policy(Access.DELEGATED, throttle=ThrottleClass.EXEMPT)
+
+
+class AdminTokens:
+    """Tokens of AdminService's sessions. A session of another type than an administrator's opens nothing."""
+
+    name = "adminToken"
+    scheme: dict[str, Any] = {"type": "http", "scheme": "bearer", "description": "a token of AdminService's Login"}  # noqa: RUF012
+    grants: tuple[Access, ...] = (Access.ADMIN, NOBODY)
+    limited = False
+    missing = "a bearer token of Login is required"
+
+    def __init__(self, authority: Authority) -> None:
+        self._authority = authority
+
+    async def identify(self, context: RequestContext) -> Identity | None:
+        """Whose session's token the request carries. Raises CredentialsError."""
+        if context.authorization is None:
+            return None
+        try:
+            session = self._authority.bearer(context.authorization.decode("latin-1"))
+        except AdminError as error:
+            raise CredentialsError(str(error)) from error
+        access = Access.ADMIN if session.profile.type in ADMINISTRATORS else NOBODY
+        return Identity(session.participant_id, access, expires_at=session.expires_ms / 1000)
 
 
 class AdminService:
     """The administration of one engine."""
 
     def __init__(self, engine: Engine) -> None:
-        self._keys = ServiceKeys(engine.settings)
         self._authority = Authority(engine)
         self._dispatch = Dispatch(self._authority, Handlers(engine, self._authority))
         self._charging = VolumeCharging(engine)
         self._charging_task: asyncio.Task[None] | None = None
+        self.authenticators = engine_authenticators(engine.settings, self._authority)
+        """Who may call the engine's HTTP: services, and administrators."""
 
     async def start(self) -> None:
-        """See to the first administrator, and begin to charge by volume where that is chosen.
+        """Create the first administrator if there is none, and charge by volume where that is chosen.
 
         Raises ValueError for a bad OPENSPOT_ADMIN_ID or OPENSPOT_ADMIN_PASSWORD, EngineStoppedError.
         """
@@ -51,47 +80,31 @@ class AdminService:
 
     async def close(self) -> None:
         """End what was begun."""
-        self._authority.passwords.close()
+        self._authority.close()
         if self._charging_task is not None:
-            self._charging_task.cancel()
-            await asyncio.gather(self._charging_task, return_exceptions=True)
+            await end_tasks(self._charging_task)
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        """Let a gRPC server answer the methods."""
+        """Serve the methods on a gRPC server."""
         add_admin_service(self._dispatch, server)
 
-    def routes(self) -> list[BaseRoute]:
+    def router(self) -> Router:
         """The methods over HTTP."""
-        return [Route(f"{PATH}/{{method}}", admin_application(self._dispatch))]
+        return admin_service_router(self._dispatch)
 
-    def guard(self, handler: Handler) -> Handler:
-        """`handler` for services, by their headers, and for administrators, by their token; others get 401 or 403."""
 
-        async def guarded(request: Request) -> Response:
-            authorization = request.headers.get("authorization", "")
-            fault = self._keys.fault(request.headers)
-            if fault and authorization:
-                try:
-                    self._authority.administrator(authorization)
-                except AdminError as error:
-                    status = 403 if error.status is grpc.StatusCode.PERMISSION_DENIED else 401
-                    return error_response(status, str(error), error.status.name)
-            elif fault:
-                return error_response(401, fault, "UNAUTHORIZED")
-            return await handler(request)
+def admin_service_router(dispatch: Dispatch) -> Router:
+    """AdminService as Connect JSON and gRPC-Web, which have their own guard."""
+    router = Router()
+    router.delegate("POST", f"{PATH}/{{method}}", _ADMIN_SERVICE, admin_application(dispatch))
+    return router
 
-        return guarded
+
+def engine_authenticators(settings: Settings, authority: Authority) -> tuple[Authenticator, ...]:
+    """The credentials that the engine's HTTP takes."""
+    return ServiceKeys(settings.engine_api_key, settings.engine_api_secret), AdminTokens(authority)
 
 
 def for_console(application: ASGIApp, origins: str) -> ASGIApp:
-    """`application` for pages of these origins (with commas) too; without any, as it is."""
-    allowed = [origin.strip() for origin in origins.split(",") if origin.strip()]
-    if not allowed:
-        return application
-    return CORSMiddleware(
-        application,
-        allow_origins=allowed,
-        allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-        allow_headers=_CONSOLE_HEADERS,
-        expose_headers=_GRPC_WEB_HEADERS,
-    )
+    """`application`, also for pages of these origins (with commas)."""
+    return with_cors(application, origins, headers=_CONSOLE_HEADERS, exposed=_GRPC_WEB_HEADERS)

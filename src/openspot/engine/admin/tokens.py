@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import jwt
 
+from openspot.kit.tokens import is_time
+
 ALGORITHM = "HS256"
 TOKEN_LENGTH_MAX = 4096
 _CLAIMS = ("sub", "jti", "aud", "issuedAt", "expiresAt")
@@ -63,6 +65,9 @@ def read_token(token: str, secret: str, epoch: str, now_ms: int) -> TokenClaims:
         )
     except (jwt.PyJWTError, ValueError, RecursionError) as error:
         raise TokenError("the token is not valid") from error
+    not_before = payload.get("nbf", 0)
+    if not is_time(not_before) or now_ms < not_before * 1000:
+        raise TokenError("the token is not valid yet")
     claims = _claims(payload)
     if now_ms >= claims.expires_ms:
         raise TokenError("the token has expired")

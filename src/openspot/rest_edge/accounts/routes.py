@@ -1,58 +1,54 @@
 """Paths of the accounts (Document B 4.1)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.domain.symbol import CURRENCY_TEXT
-from openspot.rest_edge.accounts.schemas import BalanceAnswer, TransactionAnswer
+from openspot.http.context import caller
+from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
+from openspot.http.policy import Access, Policy, Scope
+from openspot.http.responses import json_response, page_response
+from openspot.http.routing import Router
+from openspot.http.validation import Currency
+from openspot.rest_edge.accounts.schemas import BalanceResponse, TransactionResponse
 from openspot.rest_edge.accounts.service import AccountService
-from openspot.rest_edge.answers import ExactRoute, json_response, page_response, refusals
-from openspot.rest_edge.authentication import required_identity
-from openspot.rest_edge.context import context_of
-from openspot.rest_edge.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 
-AssetPath = Annotated[str, Path(pattern=f"^{CURRENCY_TEXT.pattern}$", examples=["BTC"])]
-AssetQuery = Annotated[str | None, Query(pattern=f"^{CURRENCY_TEXT.pattern}$", examples=["BTC"])]
+AssetPath = Annotated[Currency, Path()]
+AssetQuery = Annotated[Currency | None, Query()]
 
-_PAGE: dict[int | str, dict[str, Any]] = {200: {"headers": NEXT_CURSOR_HEADER}}
+_READ = Policy(Access.USER, Scope.READ)
 
 
-def _caller(request: Request) -> str:
-    return required_identity(context_of(request)).user_id
-
-
-def account_routes(accounts: AccountService) -> APIRouter:
-    """The routes below `/accounts`."""
-    router = APIRouter(prefix="/accounts", tags=["accounts"], route_class=ExactRoute)
+def account_routes(prefix: str, accounts: AccountService) -> Router:
+    """The routes of `/accounts`, below `prefix`."""
+    router = Router(f"{prefix}/accounts", tag="accounts")
 
     @router.get(
-        "/balances", response_model=list[BalanceAnswer],
-        responses=refusals(_503="neither the engine nor the ledger answers"),
-        summary="Your balances",
+        "/balances", _READ, response=list[BalanceResponse],
+        refusals={503: "neither the engine nor the ledger responds"}, summary="Your balances",
     )  # fmt: skip
     async def list_balances(request: Request) -> Response:
-        return json_response(await accounts.balances(_caller(request)))
+        return json_response(await accounts.balances(caller(request).user_id))
 
     @router.get(
-        "/balances/{asset}", response_model=BalanceAnswer,
-        responses=refusals(_404="the platform has no such asset", _503="neither the engine nor the ledger answers"),
+        "/balances/{asset}", _READ, response=BalanceResponse,
+        refusals={404: "the platform has no such asset", 503: "neither the engine nor the ledger responds"},
         summary="Your balance of one asset",
     )  # fmt: skip
     async def get_balance(request: Request, asset: AssetPath) -> Response:
-        return json_response(await accounts.balance(_caller(request), asset))
+        return json_response(await accounts.balance(caller(request).user_id, asset))
 
     @router.get(
-        "/transactions", response_model=list[TransactionAnswer],
-        responses=_PAGE | refusals(_400="a parameter is not valid", _503="the ledger does not answer"),
+        "/transactions", _READ, response=list[TransactionResponse], headers=NEXT_CURSOR_HEADER,
+        refusals={400: "a parameter is not valid", 503: "the ledger does not respond"},
         summary="Your ledger entries, newest first",
     )  # fmt: skip
     async def list_transactions(
         request: Request, asset: AssetQuery = None, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
-        page = await accounts.transactions(_caller(request), asset, limit, cursor)
+        page = await accounts.transactions(caller(request).user_id, asset, limit, cursor)
         return page_response(page.entries, page.next_cursor)
 
     return router

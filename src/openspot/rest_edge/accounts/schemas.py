@@ -1,21 +1,26 @@
-"""What goes out of the account routes."""
+"""Response bodies of the account routes."""
 
 from typing import Literal
 
-from openspot.rest_edge.validation import Answer
+from openspot.http.validation import ResponseBody
 
 
-class BalanceAnswer(Answer):
-    """One asset of the caller. `source` is `ledger` where the engine did not answer and its mirror did."""
+class BalanceResponse(ResponseBody):
+    """One asset of the caller. `available` is what an order or a withdrawal can use: total - locked - reserved.
+
+    `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals on their way. `source`
+    is `ledger` where the engine did not respond and its mirror did: the mirror knows no reserve, `reserved` is null.
+    """
 
     asset: str
     total: str
     available: str
     locked: str
+    reserved: str | None
     source: Literal["engine", "ledger"]
 
 
-class TransactionAnswer(Answer):
+class TransactionResponse(ResponseBody):
     """One ledger entry: `balance` is the running one after it, `createdAt` ISO 8601 in UTC."""
 
     transaction_id: str

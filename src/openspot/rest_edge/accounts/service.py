@@ -1,4 +1,4 @@
-"""Balances: the engine's, which count, else the ledger's mirror, marked as such (design section 8)."""
+"""Balances: the engine's, which decide, else the ledger's mirror, marked as such (design section 8)."""
 
 from collections.abc import Iterable
 
@@ -13,26 +13,31 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.refusals import RefusalCode
 from openspot.domain.money import MoneyError, amount_to_text, parse_decimal, to_amount
+from openspot.http.errors import HttpError, service_unavailable
+from openspot.http.lists import unknown_cursor
 from openspot.kit.bus import Bus, RequestFailedError
 from openspot.kit.log import get_logger
-from openspot.rest_edge.engine_http import EngineHttp, EngineUnavailableError
-from openspot.rest_edge.errors import EdgeError, service_unavailable, validation_error
+from openspot.rest_edge.engine_http import EngineBalance, EngineHttp, EngineUnavailableError
 
 log = get_logger("accounts")
 
 
 class Balance(msgspec.Struct, rename="camel", frozen=True):
-    """One asset of a user. `source` is `engine` or `ledger`."""
+    """One asset of a user. `available` = total - locked - reserved: what the engine lets an order use.
+
+    `source` is `engine` or `ledger`; the ledger knows no reserve.
+    """
 
     asset: str
     total: str
     available: str
     locked: str
+    reserved: str | None
     source: str
 
 
 class AccountService:
-    """What the account routes do. Every method raises EdgeError with what the client is told."""
+    """What the account routes do. Every method raises HttpError with what the client is told."""
 
     def __init__(self, bus: Bus, engine: EngineHttp, known_assets: Iterable[str]) -> None:
         self._bus = bus
@@ -40,14 +45,13 @@ class AccountService:
         self._known_assets = frozenset(known_assets)
 
     async def balances(self, user_id: str) -> list[Balance]:
-        """The user's balances, by asset. 503 if neither the engine nor the ledger answers."""
+        """The user's balances, by asset. 503 if neither the engine nor the ledger responds."""
         try:
             rows = await self._engine.balances(user_id)
         except EngineUnavailableError as error:
             log.warning("balances from the ledger's mirror", error=str(error))
             return await self._mirrored(user_id)
-        balances = [Balance(row.asset, row.total, row.available, row.locked, "engine") for row in rows]
-        return sorted(balances, key=lambda balance: balance.asset)
+        return sorted((_usable(row) for row in rows), key=lambda balance: balance.asset)
 
     async def balance(self, user_id: str, asset: str) -> Balance:
         """The user's balance of one asset, 0 if there is none. 404 for an asset that the platform does not have."""
@@ -56,9 +60,9 @@ class AccountService:
             if balance.asset == asset:
                 return balance
         if asset not in self._known_assets:
-            raise EdgeError(404, f"asset {asset} not found", "ASSET_NOT_FOUND")
+            raise HttpError(404, f"asset {asset} not found", "ASSET_NOT_FOUND")
         source = balances[0].source if balances else "engine"
-        return Balance(asset, "0", "0", "0", source)
+        return Balance(asset, "0", "0", "0", "0" if source == "engine" else None, source)
 
     async def _mirrored(self, user_id: str) -> list[Balance]:
         try:
@@ -67,27 +71,33 @@ class AccountService:
             )
             if reply.error is None:
                 return [
-                    Balance(row.asset, _sum(row.available, row.locked), row.available, row.locked, "ledger")
+                    Balance(row.asset, _sum(row.available, row.locked), row.available, row.locked, None, "ledger")
                     for row in sorted(reply.balances, key=lambda row: row.asset)
                 ]
-            log.warning("no balances from the ledger", error=reply.error)
+            log.warning("the ledger cannot tell balances", error=reply.error)
         except (RequestFailedError, MoneyError) as error:
-            log.warning("no balances from the ledger", error=str(error))
-        raise service_unavailable("balances cannot be read at this moment")
+            log.warning("the ledger cannot tell balances", error=str(error))
+        raise service_unavailable("balances cannot be read now")
 
     async def transactions(self, user_id: str, asset: str | None, limit: int, cursor: str | None) -> LedgerHistoryReply:
-        """A page of the user's ledger entries, newest first. 503 if the ledger does not answer."""
+        """A page of the user's ledger entries, newest first. 503 if the ledger does not respond."""
         request = LedgerHistoryRequest(user_id, asset, limit, cursor)
         try:
             reply = await self._bus.request(subjects.LEDGER_HISTORY_GET, request, LedgerHistoryReply)
         except RequestFailedError as error:
-            raise service_unavailable("transactions cannot be read at this moment") from error
+            raise service_unavailable("transactions cannot be read now") from error
         if reply.error is not None:
             if reply.code is RefusalCode.INVALID_CURSOR:
-                raise validation_error(["cursor is not one that this list gave"])
-            log.warning("no transactions from the ledger", error=reply.error)
-            raise service_unavailable("transactions cannot be read at this moment")
+                raise unknown_cursor()
+            log.warning("the ledger cannot tell transactions", error=reply.error)
+            raise service_unavailable("transactions cannot be read now")
         return reply
+
+
+def _usable(row: EngineBalance) -> Balance:
+    """The engine's `available` leaves out its reserve (Document A 1.4); an order cannot use what is reserved."""
+    usable = to_amount(parse_decimal(row.available)) - to_amount(parse_decimal(row.reserved))
+    return Balance(row.asset, row.total, amount_to_text(usable), row.locked, row.reserved, "engine")
 
 
 def _sum(*amounts: str) -> str:

@@ -1,4 +1,4 @@
-"""What comes in and goes out of the auth routes."""
+"""Request and response bodies of the auth routes."""
 
 import re
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from openspot.rest_edge.validation import Answer, Body, example
+from openspot.http.validation import Body, ResponseBody, example
 
 EMAIL_LENGTH_MAX = 254
 PASSWORD_LENGTH_MIN = 10
@@ -57,7 +57,7 @@ class RefreshBody(Body):
     refresh_token: Annotated[str, StringConstraints(min_length=1, max_length=256), Field(repr=False)]
 
 
-class UserAnswer(Answer):
+class UserResponse(ResponseBody):
     """A user. `createdAt` is ISO 8601 in UTC."""
 
     user_id: str
@@ -66,7 +66,7 @@ class UserAnswer(Answer):
     created_at: str
 
 
-class TokensAnswer(Answer):
+class TokensResponse(ResponseBody):
     """A session's tokens. `expiresIn` is the access token's life in seconds."""
 
     access_token: str
@@ -76,7 +76,7 @@ class TokensAnswer(Answer):
     user_id: str
 
 
-class LogoutAnswer(Answer):
+class LogoutResponse(ResponseBody):
     """The session has ended: none of its tokens works any more."""
 
     success: bool

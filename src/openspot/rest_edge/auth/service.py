@@ -1,7 +1,7 @@
 """Registering, logging in, refreshing and logging out (Document A 5, design section 8).
 
-An access token lives 15 minutes, a refresh token 30 days; a refresh token works once, and its second use ends
-the session for both who hold it. Failed logins are counted for each account and each address.
+An access token lives 15 minutes, a refresh token 30 days. A refresh token works once; its second use ends the
+session, because two hold it. Guesses at passwords are slowed down by the rules of `guessing`.
 """
 
 import hashlib
@@ -13,27 +13,26 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from openspot.domain.ids import short_id
+from openspot.http.context import Identity
+from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.http.throttle import network_of
 from openspot.kit.log import get_logger
 from openspot.kit.passwords import Passwords
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, sign
+from openspot.rest_edge.auth.attempt_store import AttemptStore
+from openspot.rest_edge.auth.guessing import attempt_keys
+from openspot.rest_edge.auth.password_rules import password_fault
 from openspot.rest_edge.auth.schemas import RegisterBody
 from openspot.rest_edge.auth.sessions import EndedSessions, SessionsUnavailableError
 from openspot.rest_edge.auth.store import AuthStore, EmailTakenError, RefreshFault, User
-from openspot.rest_edge.context import Identity
-from openspot.rest_edge.errors import EdgeError, service_unavailable, validation_error
-from openspot.rest_edge.throttle import Throttle, Tier, caller_key
 
 log = get_logger("auth")
 
-_WINDOW_S = 900
-PAIR_TIERS = (Tier("pair", 10, _WINDOW_S),)
-"""Failed logins to one account from one address: a guess at the password."""
-ACCOUNT_TIERS = (Tier("account", 50, _WINDOW_S),)
-"""Failed logins to one account from anywhere: high enough that a stranger does not lock its owner out at once."""
-ADDRESS_TIERS = (Tier("address", 100, _WINDOW_S),)
-"""Failed logins from one address to any account: one password tried on many."""
-
+LOGIN_THREADS = max(1, (os.cpu_count() or 1) // 2)
+"""Half the cores at most: the other half handles orders."""
+_QUEUES = ((LOGIN_THREADS, 64), (1, 16), (1, 8))
+"""(threads, requests that may wait) of logins, logins from known networks, and registrations."""
 _REFRESH_BYTES = 32
 _RANDOM_BYTES = 16
 _FAULT_MESSAGES = {
@@ -54,85 +53,93 @@ class Tokens(msgspec.Struct, rename="camel", frozen=True):
     user_id: str
 
 
-class LoginGuard:
-    """Slows down who guesses passwords: counts failed logins only, so that a right password costs nothing."""
+class PasswordQueues:
+    """Where passwords are hashed. Each kind of request has a queue of its own.
 
-    def __init__(self, pairs: Throttle, accounts: Throttle, addresses: Throttle) -> None:
-        self._pairs = pairs
-        self._accounts = accounts
-        self._addresses = addresses
+    So a flood of registrations keeps no login out, and a flood of logins from unknown networks keeps no owner out.
+    """
 
-    async def check(self, email: str, address: str) -> None:
-        """Raise EdgeError (429) if there were too many failures."""
-        for throttle, key in self._keys(email, address):
-            outcome = await throttle.peek(key)
-            if not outcome.allowed:
-                raise EdgeError(
-                    429,
-                    f"too many failed logins: try again in {outcome.retry_after_s} s",
-                    "TOO_MANY_LOGINS",
-                    headers={"Retry-After": str(outcome.retry_after_s)},
-                )
+    def __init__(self, logins: Passwords, known_logins: Passwords, registrations: Passwords) -> None:
+        self.logins = logins
+        self.known_logins = known_logins
+        self.registrations = registrations
 
-    async def note_failure(self, email: str, address: str) -> None:
-        """Count a failed login."""
-        for throttle, key in self._keys(email, address):
-            await throttle.hit(key)
+    @classmethod
+    def start(cls) -> "PasswordQueues":
+        """Queues with threads; `close` ends them."""
+        return cls(*(Passwords(threads, waiting_max, _overloaded) for threads, waiting_max in _QUEUES))
 
-    def _keys(self, email: str, address: str) -> tuple[tuple[Throttle, str], ...]:
-        # The counts may live in a shared store: no address of a person goes there.
-        account = hashlib.sha256(email.encode()).hexdigest()[:32]
-        origin = caller_key(None, address)
-        return (
-            (self._pairs, f"login-pair:{account}:{origin}"),
-            (self._accounts, f"login-account:{account}"),
-            (self._addresses, f"login-address:{origin}"),
-        )
+    def close(self) -> None:
+        """End the threads."""
+        for queue in (self.logins, self.known_logins, self.registrations):
+            queue.close()
+
+
+def _overloaded() -> Exception:
+    return service_unavailable("too many logins at a time", "OVERLOADED")
 
 
 class AuthService:
-    """What the auth routes do. Every method raises EdgeError with what the client is told."""
+    """What the auth routes do. Every method raises HttpError with what the client is told."""
 
     def __init__(
-        self, settings: Settings, store: AuthStore, passwords: Passwords, guard: LoginGuard, ended: EndedSessions
+        self,
+        settings: Settings,
+        store: AuthStore,
+        attempts: AttemptStore,
+        passwords: PasswordQueues,
+        ended: EndedSessions,
     ) -> None:
         self._secret = settings.jwt_secret
         self._access_s = settings.access_token_s
         self._refresh_life = timedelta(seconds=settings.refresh_token_s)
         self._store = store
+        self._attempts = attempts
         self._passwords = passwords
-        self._guard = guard
         self._ended = ended
 
     async def register(self, body: RegisterBody) -> User:
-        """A new user. 409 if the address is taken, 400 if the password is the address."""
-        password = body.password
-        if password.strip().lower() == body.email:
-            raise validation_error(["password must not be the email address"])
-        password_hash = await self._passwords.hash(password)
+        """Create a user. 409 if the email address is taken, 400 for a password that anybody would guess."""
+        fault = password_fault(body.password, body.email)
+        if fault is not None:
+            raise validation_error([fault])
+        password_hash = await self._passwords.registrations.hash(body.password)
         user_id = short_id(os.urandom(_RANDOM_BYTES))
         try:
             return await self._store.add_user(user_id, body.email, password_hash)
         except EmailTakenError as error:
-            raise EdgeError(409, "the email address is taken", "EMAIL_TAKEN") from error
+            raise HttpError(409, "the email address is taken", "EMAIL_TAKEN") from error
 
     async def login(self, email: str, password: str, address: str) -> Tokens:
-        """A new session. 401 for wrong credentials, whichever of the two is wrong; 429 after too many."""
-        await self._guard.check(email, address)
-        user = await self._store.user_by_email(email)
-        if not await self._passwords.matches(password, user.password_hash if user else None) or user is None:
-            await self._guard.note_failure(email, address)
-            raise EdgeError(401, "the email address or the password is wrong", "INVALID_CREDENTIALS")
-        if self._passwords.is_outdated(user.password_hash):
-            await self._store.set_password_hash(user.user_id, await self._passwords.hash(password))
+        """Begin a session. 401 for wrong credentials, whichever of the two is wrong; 429 after too many guesses."""
+        network, now = network_of(address), datetime.now(UTC)
+        user, known = await self._store.user_by_email(email, network)
+        keys = attempt_keys(email, address, known=known)
+        # Counted before the password is checked: parallel guesses are judged no faster than others.
+        wait_s = await self._attempts.take(keys, now)
+        if wait_s:
+            message = f"too many failed logins: try again in {wait_s} s"
+            raise HttpError(429, message, "TOO_MANY_LOGINS", headers={"Retry-After": str(wait_s)})
+        queue = self._passwords.known_logins if known else self._passwords.logins
+        try:
+            right = await queue.matches(password, user.password_hash if user else None)
+        except HttpError:
+            # The queue was full: nothing was judged.
+            await self._attempts.undo(keys)
+            raise
+        if not right or user is None:
+            raise HttpError(401, "the email address or the password is wrong", "INVALID_CREDENTIALS")
+        await self._attempts.succeeded(keys)
+        await self._store.note_network(user.user_id, network, now)
+        if queue.is_outdated(user.password_hash):
+            await self._store.set_password_hash(user.user_id, await queue.hash(password))
         session_id = short_id(os.urandom(_RANDOM_BYTES))
         token = secrets.token_urlsafe(_REFRESH_BYTES)
-        expires_at = datetime.now(UTC) + self._refresh_life
-        await self._store.add_refresh_token(_hash(token), session_id, user.user_id, expires_at)
+        await self._store.add_refresh_token(_hash(token), session_id, user.user_id, now + self._refresh_life)
         return self._tokens(user.user_id, user.role, session_id, token)
 
     async def refresh(self, refresh_token: str) -> Tokens:
-        """New tokens for a refresh token, which is used up. 401 if it is not valid; a reuse ends the session."""
+        """Exchange a refresh token for new tokens. 401 if it is not valid; a second use ends the session."""
         now = datetime.now(UTC)
         token = secrets.token_urlsafe(_REFRESH_BYTES)
         rotation = await self._store.rotate(_hash(refresh_token), _hash(token), now, now + self._refresh_life)
@@ -141,7 +148,7 @@ class AuthService:
                 log.warning("a refresh token was used twice: session ended", user_id=rotation.user_id)
                 await self._end_as_far_as_possible(rotation.family_id)
             code = "REFRESH_TOKEN_REUSED" if rotation.fault is RefreshFault.REUSED else "INVALID_REFRESH_TOKEN"
-            raise EdgeError(401, _FAULT_MESSAGES[rotation.fault], code)
+            raise HttpError(401, _FAULT_MESSAGES[rotation.fault], code)
         return self._tokens(rotation.user_id, rotation.role, rotation.family_id, token)
 
     async def logout(self, identity: Identity) -> None:
@@ -151,7 +158,7 @@ class AuthService:
             try:
                 await self._ended.end(identity.session_id)
             except SessionsUnavailableError as error:
-                message = "the session has ended here, but the bus does not answer: try again"
+                message = "the session has ended here, but the bus does not respond: send it again"
                 raise service_unavailable(message) from error
 
     async def _end_as_far_as_possible(self, session_id: str) -> None:

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from openspot.contracts.subjects import SESSIONS_REVOKED_BUCKET
+from openspot.http.authentication import RevokedSessions
 from openspot.kit.bus import Bus, Entry, KeyValueError
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks
-from openspot.rest_edge.authentication import RevokedSessions
 
 log = get_logger("sessions")
 

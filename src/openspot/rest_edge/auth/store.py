@@ -1,7 +1,7 @@
 """Users and refresh tokens in the shared database, so that every process of the edge knows them (Document A 5).
 
-A refresh token's row keeps its hash only. The tokens of one login form a family; using a token makes the next
-one of its family. Using one twice means that two hold it: the whole family is revoked.
+A row keeps only the hash of a refresh token. The tokens of one login form a family: using a token makes the next one
+of its family, and using one twice revokes the family, because two hold it.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ import asyncpg
 
 from openspot.kit.database import Pool
 
+NETWORKS_MAX = 50
 # One transaction a family at a time: a token that is made while its family is being revoked would survive.
 _LOCK_FAMILY = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
 
@@ -47,7 +48,7 @@ class RefreshFault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """What became of a refresh token: a fault, or the user and family for which a new one was stored."""
+    """The outcome of using a refresh token: a fault, or the user and family of the new token."""
 
     family_id: str
     user_id: str
@@ -56,13 +57,13 @@ class Rotation:
 
 
 class AuthStore:
-    """The tables `users` and `refresh_tokens`."""
+    """The tables `users`, `user_networks` and `refresh_tokens`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def add_user(self, user_id: str, email: str, password_hash: str) -> User:
-        """A new user with the role `user`. Raises EmailTakenError."""
+        """Add a user with the role `user`. Raises EmailTakenError."""
         try:
             created_at = await self._pool.fetchval(
                 "INSERT INTO users (user_id, email, password_hash, role) VALUES ($1, $2, $3, 'user')"
@@ -75,19 +76,57 @@ class AuthStore:
             raise EmailTakenError(email) from error
         return User(user_id, email, password_hash, "user", created_at)
 
-    async def user_by_email(self, email: str) -> User | None:
-        """The user with that address."""
+    async def user_by_email(self, email: str, network: str) -> tuple[User | None, bool]:
+        """The user with that email address, and whether the user has logged in from `network` before."""
         row = await self._pool.fetchrow(
-            "SELECT user_id, email, password_hash, role, created_at FROM users WHERE email = $1", email
+            """
+            SELECT user_id, email, password_hash, role, created_at,
+                   EXISTS (SELECT FROM user_networks known
+                           WHERE known.user_id = users.user_id AND known.network = $2) AS is_known
+            FROM users WHERE email = $1
+            """,
+            email,
+            network,
         )
-        return None if row is None else User(**dict(row))
+        if row is None:
+            return None, False
+        fields = dict(row)
+        known = fields.pop("is_known")
+        return User(**fields), known
+
+    async def note_network(self, user_id: str, network: str, now: datetime) -> None:
+        """Remember that the user has logged in from `network`, and the user's NETWORKS_MAX newest networks alone."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(
+                """
+                INSERT INTO user_networks (user_id, network, last_login_at) VALUES ($1, $2, $3)
+                ON CONFLICT (user_id, network) DO UPDATE SET last_login_at = excluded.last_login_at
+                """,
+                user_id,
+                network,
+                now,
+            )
+            await connection.execute(
+                """
+                DELETE FROM user_networks WHERE user_id = $1 AND network NOT IN (
+                    SELECT network FROM user_networks WHERE user_id = $1 ORDER BY last_login_at DESC LIMIT $2
+                )
+                """,
+                user_id,
+                NETWORKS_MAX,
+            )
+
+    async def forget_networks(self, before: datetime) -> int:
+        """Delete networks without a login since `before`; returns how many."""
+        outcome = await self._pool.execute("DELETE FROM user_networks WHERE last_login_at < $1", before)
+        return int(outcome.rpartition(" ")[2])
 
     async def set_password_hash(self, user_id: str, password_hash: str) -> None:
         """Replace a user's hash."""
         await self._pool.execute("UPDATE users SET password_hash = $2 WHERE user_id = $1", user_id, password_hash)
 
     async def add_refresh_token(self, token_hash: bytes, family_id: str, user_id: str, expires_at: datetime) -> None:
-        """The first refresh token of a new family."""
+        """Store the first refresh token of a new family."""
         await self._pool.execute(
             "INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) VALUES ($1, $2, $3, $4)",
             token_hash,
@@ -146,12 +185,12 @@ class AuthStore:
                 now,
             )
 
-    async def revoked_since(self, moment: datetime) -> list[str]:
-        """The families that were revoked at `moment` or later."""
-        rows = await self._pool.fetch("SELECT DISTINCT family_id FROM refresh_tokens WHERE revoked_at >= $1", moment)
+    async def revoked_since(self, time: datetime) -> list[str]:
+        """The families that were revoked at `time` or later."""
+        rows = await self._pool.fetch("SELECT DISTINCT family_id FROM refresh_tokens WHERE revoked_at >= $1", time)
         return [row["family_id"] for row in rows]
 
     async def delete_expired(self, before: datetime) -> int:
-        """Delete the tokens that expired before that time; answers how many."""
+        """Delete the tokens that expired before that time; returns how many."""
         outcome = await self._pool.execute("DELETE FROM refresh_tokens WHERE expires_at < $1", before)
         return int(outcome.rpartition(" ")[2])

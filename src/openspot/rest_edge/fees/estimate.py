@@ -6,7 +6,7 @@ from decimal import Decimal
 from openspot.domain.fees import GATEWAY_LOOKUP_VOLUME, GATEWAY_TIERS, gateway_tier
 from openspot.domain.money import BASIS_POINTS, EXACT, decimal_to_text
 from openspot.domain.order import OrderType
-from openspot.rest_edge.fees.schemas import EstimateAnswer, EstimateBody, TierAnswer, TradingFeesAnswer
+from openspot.rest_edge.fees.schemas import EstimateBody, EstimateResponse, TierResponse, TradingFeesResponse
 from openspot.rest_edge.orders.schemas import OrderSide
 
 MAKER_RATE = Decimal("0.001")
@@ -29,7 +29,7 @@ class UnknownPriceError(Exception):
     symbol: str
 
 
-def estimate(order: EstimateBody) -> EstimateAnswer:
+def estimate(order: EstimateBody) -> EstimateResponse:
     """What `order` would come to. Raises UnknownPriceError."""
     price = Decimal(order.price) if order.price is not None else PRICES.get(order.symbol)
     if price is None:
@@ -40,7 +40,7 @@ def estimate(order: EstimateBody) -> EstimateAnswer:
     fee = EXACT.multiply(subtotal, rate)
     base, _, quote = order.symbol.partition("-")
     buys = order.side is OrderSide.BUY
-    return EstimateAnswer(
+    return EstimateResponse(
         symbol=order.symbol,
         side=order.side,
         price=decimal_to_text(price),
@@ -54,16 +54,16 @@ def estimate(order: EstimateBody) -> EstimateAnswer:
     )
 
 
-def trading_fees() -> TradingFeesAnswer:
+def trading_fees() -> TradingFeesResponse:
     """The gateway tier of the fixed volume, whatever the user traded."""
     tier = gateway_tier(GATEWAY_LOOKUP_VOLUME)
-    return TradingFeesAnswer(
+    return TradingFeesResponse(
         tier=tier.name,
         volume30d=decimal_to_text(GATEWAY_LOOKUP_VOLUME),
         maker_rate=_rate(tier.maker_bps),
         taker_rate=_rate(tier.taker_bps),
         tiers=[
-            TierAnswer(
+            TierResponse(
                 name=row.name,
                 volume_min=decimal_to_text(row.volume_min),
                 maker_rate=_rate(row.maker_bps),

@@ -1,10 +1,10 @@
-"""What comes in and goes out of the fee lookup and of the estimate."""
+"""Request and response bodies of the fee lookup and of the estimate."""
 
 from typing import Annotated
 
 from openspot.domain.order import OrderType
+from openspot.http.validation import Body, LowerCase, PositiveDecimal, ResponseBody, Symbol, example
 from openspot.rest_edge.orders.schemas import OrderSide
-from openspot.rest_edge.validation import Answer, Body, LowerCase, PositiveDecimal, Symbol, example
 
 
 class EstimateBody(Body):
@@ -19,7 +19,7 @@ class EstimateBody(Body):
     price: PositiveDecimal | None = None
 
 
-class EstimateAnswer(Answer):
+class EstimateResponse(ResponseBody):
     """What an order would come to, in the quote asset.
 
     `total` is what a buy spends (subtotal + fee) or a sell receives (subtotal - fee).
@@ -37,7 +37,7 @@ class EstimateAnswer(Answer):
     receive_asset: str
 
 
-class TierAnswer(Answer):
+class TierResponse(ResponseBody):
     """A tier; rates as decimals of the notional: 0.0016 is 0.16 %."""
 
     name: str
@@ -46,11 +46,11 @@ class TierAnswer(Answer):
     taker_rate: str
 
 
-class TradingFeesAnswer(Answer):
+class TradingFeesResponse(ResponseBody):
     """The tier of the fixed 30-day volume, and all tiers. A lookup only: the market's fees are what is charged."""
 
     tier: str
     volume30d: str
     maker_rate: str
     taker_rate: str
-    tiers: list[TierAnswer]
+    tiers: list[TierResponse]

@@ -1,16 +1,18 @@
-"""Paths of the markets (Document B 4.1). Read-only, and the only routes of the edge that need no token."""
+"""Paths of the markets (Document B 4.1): read-only, and open to everybody."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from starlette.responses import Response
 
-from openspot.rest_edge.answers import json_response, page_response, refusals
-from openspot.rest_edge.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
-from openspot.rest_edge.markets.schemas import MarketAnswer, OrderBookAnswer, TickerAnswer, TradeAnswer
+from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
+from openspot.http.policy import PUBLIC
+from openspot.http.responses import json_response, page_response
+from openspot.http.routing import Router
+from openspot.http.validation import Symbol
+from openspot.rest_edge.markets.schemas import MarketResponse, OrderBookResponse, TickerResponse, TradeResponse
 from openspot.rest_edge.markets.service import MarketService
-from openspot.rest_edge.validation import Symbol
 
 DEPTH_DEFAULT = 50
 DEPTH_MAX = 1000
@@ -19,38 +21,38 @@ SymbolPath = Annotated[Symbol, Path()]
 EngineSequence = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 Depth = Annotated[int, Query(ge=1, le=DEPTH_MAX, description="Levels a side at most")]
 
-_UNKNOWN = refusals(_404="no such market", _503="the engine does not answer")
-_PAGE: dict[int | str, dict[str, Any]] = {200: {"headers": NEXT_CURSOR_HEADER}}
+_SILENT = {503: "the engine does not respond"}
+_UNKNOWN = {404: "no such market"} | _SILENT
 
 
-def market_routes(markets: MarketService) -> APIRouter:
-    """The routes below `/markets`."""
-    router = APIRouter(prefix="/markets", tags=["markets"])
+def market_routes(prefix: str, markets: MarketService) -> Router:
+    """The routes of `/markets`, below `prefix`."""
+    router = Router(f"{prefix}/markets", tag="markets")
 
-    @router.get("", response_model=list[MarketAnswer], responses=refusals(_503="the engine does not answer"),
-                summary="All markets")  # fmt: skip
+    @router.get("", PUBLIC, response=list[MarketResponse], refusals=_SILENT, summary="All markets")
     async def list_markets() -> Response:
         return json_response(await markets.markets())
 
-    @router.get("/tickers", response_model=list[TickerAnswer], responses=refusals(_503="the engine does not answer"),
-                summary="The tickers of all markets")  # fmt: skip
+    @router.get(
+        "/tickers", PUBLIC, response=list[TickerResponse], refusals=_SILENT, summary="The tickers of all markets"
+    )
     async def list_tickers() -> Response:
         return json_response(await markets.tickers())
 
-    @router.get("/{symbol}", response_model=MarketAnswer, responses=_UNKNOWN, summary="One market")
+    @router.get("/{symbol}", PUBLIC, response=MarketResponse, refusals=_UNKNOWN, summary="One market")
     async def get_market(symbol: SymbolPath) -> Response:
         return json_response(await markets.market(symbol))
 
-    @router.get("/{symbol}/ticker", response_model=TickerAnswer, responses=_UNKNOWN, summary="One market's ticker")
+    @router.get("/{symbol}/ticker", PUBLIC, response=TickerResponse, refusals=_UNKNOWN, summary="One market's ticker")
     async def get_ticker(symbol: SymbolPath) -> Response:
         return json_response(await markets.ticker(symbol))
 
-    @router.get("/{symbol}/orderbook", response_model=OrderBookAnswer, responses=_UNKNOWN, summary="Level-2 book")
+    @router.get("/{symbol}/orderbook", PUBLIC, response=OrderBookResponse, refusals=_UNKNOWN, summary="Level-2 book")
     async def get_order_book(symbol: SymbolPath, depth: Depth = DEPTH_DEFAULT) -> Response:
         return json_response(await markets.book(symbol, depth))
 
-    @router.get("/{symbol}/trades", response_model=list[TradeAnswer], responses=_PAGE | _UNKNOWN,
-                summary="Recent trades, newest first")  # fmt: skip
+    @router.get("/{symbol}/trades", PUBLIC, response=list[TradeResponse], headers=NEXT_CURSOR_HEADER,
+                refusals=_UNKNOWN, summary="Recent trades, newest first")  # fmt: skip
     async def list_trades(symbol: SymbolPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
         before = decode_cursor(cursor, tuple[EngineSequence])[0] if cursor is not None else None
         trades = await markets.trades(symbol, limit, before)

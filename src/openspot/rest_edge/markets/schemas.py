@@ -1,18 +1,18 @@
-"""What goes out of the market routes. Decimals are text, times milliseconds since 1970."""
+"""Response bodies of the market routes. Decimals are texts, times milliseconds since 1970."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from openspot.rest_edge.validation import Answer
+from openspot.http.validation import ResponseBody
 
 Level = Annotated[list[str], Field(min_length=2, max_length=2, description="[price, quantity]")]
 
 
-class MarketAnswer(Answer):
+class MarketResponse(ResponseBody):
     """A market: the engine's specification, fees in basis points, and the limits of the pre-trade check.
 
-    The limits are absent (null) where the pre-trade check has none for the symbol: it rejects its orders.
+    The limits are null where the pre-trade check has none for the symbol: it then rejects its orders.
     """
 
     symbol: str
@@ -31,7 +31,7 @@ class MarketAnswer(Answer):
     notional_max: str | None
 
 
-class OrderBookAnswer(Answer):
+class OrderBookResponse(ResponseBody):
     """Level-2 bids and asks, best first, quantities summed per price. `sequence` is the engine's."""
 
     symbol: str
@@ -41,7 +41,7 @@ class OrderBookAnswer(Answer):
     timestamp: int
 
 
-class TradeAnswer(Answer):
+class TradeResponse(ResponseBody):
     """A trade; `side` is the taker's."""
 
     trade_id: str
@@ -53,8 +53,8 @@ class TradeAnswer(Answer):
     sequence: int
 
 
-class TickerAnswer(Answer):
-    """A market's last 24 hours. What there is nothing to tell of is null; volumes are then 0."""
+class TickerResponse(ResponseBody):
+    """A market's last 24 hours. Prices are null where nothing traded; volumes are then 0."""
 
     symbol: str
     last_price: str | None

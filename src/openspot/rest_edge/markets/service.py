@@ -1,7 +1,7 @@
 """Markets, proxied from the engine; trades and day figures from the trades table.
 
-Specifications and day figures are cached: they are the same for everybody, and day figures cost a walk over a day's
-trades. Books always come from the engine.
+Specifications and day figures are cached for a second or more: they are the same for everybody, and the day figures
+cost a walk over a day's trades. Books are never cached.
 """
 
 import asyncio
@@ -14,15 +14,15 @@ import msgspec
 
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import decimal_to_text
+from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.single_flight import SingleFlight
 from openspot.rest_edge.engine_http import EngineBook, EngineHttp, EngineMarket, EngineUnavailableError
-from openspot.rest_edge.errors import EdgeError, service_unavailable
 from openspot.rest_edge.markets.store import DayFigures, Trade, TradeStore
 
 Value = TypeVar("Value")
 
 KEPT_S = 1.0
-# A value that takes long to make is made less often: making it takes at most this share of the time.
+# A value that takes long to make is cached longer: making it may take at most this share of the time.
 _WORK_SHARE = 0.05
 _BOOKS_AT_A_TIME = 8
 
@@ -47,7 +47,7 @@ class Market(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Ticker(msgspec.Struct, rename="camel", frozen=True):
-    """A market's last 24 hours and its best prices."""
+    """A market's last 24 hours and its current best prices."""
 
     symbol: str
     last_price: str | None
@@ -88,7 +88,7 @@ class Kept(Generic[Value]):
 
 
 class MarketService:
-    """What the market routes do. Every method raises EdgeError with what the client is told."""
+    """What the market routes do. Every method raises HttpError with what the client is told."""
 
     def __init__(self, engine: EngineHttp, trades: TradeStore, limits: Mapping[str, MarketLimits]) -> None:
         self._engine = engine
@@ -98,7 +98,7 @@ class MarketService:
         self._days: Kept[dict[str, DayFigures]] = Kept(self._sum_up)
 
     async def markets(self) -> list[Market]:
-        """All markets, by symbol. 503 if the engine does not answer."""
+        """All markets, by symbol. 503 if the engine does not respond."""
         return [self._market(specification) for _, specification in sorted((await self._known()).items())]
 
     async def market(self, symbol: str) -> Market:
@@ -106,7 +106,7 @@ class MarketService:
         return self._market(await self._specification(symbol))
 
     async def book(self, symbol: str, depth: int) -> EngineBook:
-        """The engine's current book, at most `depth` levels on each side. 404 for an unknown symbol."""
+        """The engine's current book, at most `depth` levels a side. 404 for an unknown symbol."""
         try:
             book = await self._engine.book(symbol, depth)
         except EngineUnavailableError as error:
@@ -199,9 +199,9 @@ def _ticker(book: EngineBook, day: DayFigures) -> Ticker:
     )
 
 
-def _not_found(symbol: str) -> EdgeError:
-    return EdgeError(404, f"Market {symbol} not found", "MARKET_NOT_FOUND")
+def _not_found(symbol: str) -> HttpError:
+    return HttpError(404, f"Market {symbol} not found", "MARKET_NOT_FOUND")
 
 
-def _unavailable() -> EdgeError:
-    return service_unavailable("the matching engine does not answer at this moment")
+def _unavailable() -> HttpError:
+    return service_unavailable("the matching engine does not respond")

@@ -1,4 +1,4 @@
-"""Trades, as the edge reads them. The router writes them."""
+"""The table `trades`, which the router writes and the edge reads."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Context, Decimal
@@ -25,7 +25,7 @@ class Trade(msgspec.Struct, rename="camel", frozen=True):
 
 
 class DayFigures(msgspec.Struct, frozen=True):
-    """What traded in one symbol since a moment; `last` also if it is older."""
+    """What traded in one symbol within a day; `last` is the newest price, however old."""
 
     last: str | None = None
     open: str | None = None

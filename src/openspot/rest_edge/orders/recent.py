@@ -1,8 +1,8 @@
-"""Orders that this process has just answered, laid over the rows of the database.
+"""Orders that this process has just sent to clients, merged into the rows of the database.
 
-Rows are written a moment after the answer, so a client that places or cancels an order and lists its orders at
-once would see the past. A record that was answered counts until its row is at least as new. Rules without IO;
-time is passed in, in seconds of a clock that never goes back.
+Rows are written shortly after the response, so a client that places or cancels an order and then lists its orders
+would see an old state. A record that was sent counts until its row is at least as new. Rules without IO; time is
+passed in, in seconds of a clock that never goes back.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ KEPT_MAX = 50_000
 
 @dataclass(frozen=True, slots=True)
 class OrderFilter:
-    """What a list of one user's orders is narrowed to; an empty field narrows nothing."""
+    """The filter of a list of one user's orders; an empty field filters nothing."""
 
     statuses: Sequence[str] = ()
     symbol: str | None = None
@@ -26,7 +26,7 @@ class OrderFilter:
     client_order_id: str | None = None
 
     def takes(self, record: OrderRecord) -> bool:
-        """Whether an order belongs into the list."""
+        """Whether an order passes the filter."""
         return (
             (not self.statuses or record.status in self.statuses)
             and self.symbol in (None, record.symbol)
@@ -35,22 +35,22 @@ class OrderFilter:
         )
 
 
-def fresher(row: OrderRecord | None, answered: OrderRecord | None) -> OrderRecord | None:
-    """The newer of two records of one order; of two of the same moment the one that has ended, else the row."""
-    if row is None or answered is None:
-        return row or answered
-    if answered.updated_at != row.updated_at:
-        return answered if answered.updated_at > row.updated_at else row
-    return answered if answered.status in TERMINAL and row.status not in TERMINAL else row
+def fresher(row: OrderRecord | None, sent: OrderRecord | None) -> OrderRecord | None:
+    """The newer of two records of one order; of two with the same time the ended one, else the row."""
+    if row is None or sent is None:
+        return row or sent
+    if sent.updated_at != row.updated_at:
+        return sent if sent.updated_at > row.updated_at else row
+    return sent if sent.status in TERMINAL and row.status not in TERMINAL else row
 
 
 def place_of(record: OrderRecord) -> tuple[str, str]:
-    """Where an order stands in a list; the larger is the newer. Times of one format compare as texts."""
+    """The sort key of an order in a list; the newer order has the larger key. Times of one format sort as texts."""
     return record.created_at, record.order_id
 
 
 class RecentOrders:
-    """The records that were answered within the last seconds, up to a bound."""
+    """The records that were sent within the last KEPT_S seconds, at most KEPT_MAX."""
 
     def __init__(self) -> None:
         self._of_user: dict[str, dict[str, OrderRecord]] = {}
@@ -60,13 +60,13 @@ class RecentOrders:
         return len(self._ages)
 
     def note(self, record: OrderRecord, now: float) -> None:
-        """Remember what a client was answered."""
+        """Remember a record that was sent to its user."""
         self._of_user.setdefault(record.user_id, {})[record.order_id] = record
         self._ages.append((now + KEPT_S, record))
         self.forget_old(now)
 
     def forget_old(self, now: float) -> None:
-        """Drop what is older than KEPT_S, and the oldest beyond KEPT_MAX."""
+        """Drop records older than KEPT_S, and the oldest beyond KEPT_MAX."""
         ages = self._ages
         while ages and (ages[0][0] <= now or len(ages) > KEPT_MAX):
             record = ages.popleft()[1]
@@ -77,7 +77,7 @@ class RecentOrders:
                     del self._of_user[record.user_id]
 
     def get(self, user_id: str, order_id: str) -> OrderRecord | None:
-        """The newest record that this user was answered for that order."""
+        """The newest record of that order that was sent to this user."""
         return self._of_user.get(user_id, {}).get(order_id)
 
     def laid_over(
@@ -88,16 +88,16 @@ class RecentOrders:
         after: tuple[str, str] | None,
         before: tuple[str, str] | None,
     ) -> list[OrderRecord]:
-        """A page of rows, newest first, as it will look when the rows are written.
+        """A page of rows, newest first, as it will look once the rows are written.
 
-        The page stands between the places `after`, where it begins, and `before`, where the next one begins;
-        None is the end of the list.
+        The page lies between the keys `after` (where it begins) and `before` (where the next page begins); None is
+        the end of the list.
         """
-        answered = self._of_user.get(user_id)
-        if not answered:
+        sent = self._of_user.get(user_id)
+        if not sent:
             return list(rows)
         page = {row.order_id: row for row in rows}
-        for order_id, record in answered.items():
+        for order_id, record in sent.items():
             place = place_of(record)
             if order_id in page or ((after is None or place < after) and (before is None or place > before)):
                 newest = fresher(page.get(order_id), record)

@@ -2,33 +2,41 @@
 
 import re
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Body, Path, Query
+from fastapi import Body, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.domain.order import TERMINAL, OrderStatus
-from openspot.rest_edge.answers import ExactRoute, encode_json, json_response, page_response, refusals
-from openspot.rest_edge.authentication import required_identity
-from openspot.rest_edge.context import RequestContext, context_of
-from openspot.rest_edge.errors import validation_error
-from openspot.rest_edge.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
+from openspot.http.context import RequestContext, caller, identity_of
+from openspot.http.errors import validation_error
+from openspot.http.lists import (
+    LIMIT_DEFAULT,
+    NEXT_CURSOR_HEADER,
+    Cursor,
+    Limit,
+    decode_cursor,
+    encode_cursor,
+    unknown_cursor,
+)
+from openspot.http.policy import Access, Policy, Scope
+from openspot.http.responses import DirectResponse, encode_json, json_response, page_response
+from openspot.http.routing import DirectHandler, Router
+from openspot.http.validation import LowerCase, PrintableText, Symbol
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import (
     ORDER_ID_PATTERN,
     ORDER_IDS_MAX,
-    BulkCancelAnswer,
     BulkCancelBody,
-    OrderAnswer,
+    BulkCancelResponse,
     OrderBody,
+    OrderResponse,
     OrderSide,
     read_order,
 )
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderPosition
-from openspot.rest_edge.pipeline import DirectAnswer, DirectHandler
-from openspot.rest_edge.validation import LowerCase, PrintableText, Symbol
 
 HISTORY_STATUSES = tuple(status.value for status in OrderStatus if status in TERMINAL)
 
@@ -40,20 +48,18 @@ SymbolQuery = Annotated[Symbol | None, Query()]
 SideQuery = Annotated[OrderSide | None, LowerCase, Query()]
 ClientOrderIdQuery = Annotated[str | None, Query(alias="clientOrderId", max_length=64), PrintableText]
 
-_PAGE: dict[int | str, dict[str, Any]] = {200: {"headers": NEXT_CURSOR_HEADER}}
-
-
-def _caller(request: Request) -> str:
-    return required_identity(context_of(request)).user_id
+_READ = Policy(Access.USER, Scope.READ)
+_PLACE = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)
+_CANCEL = Policy(Access.USER, Scope.CANCEL, audit=True)
 
 
 def _position(cursor: str | None) -> OrderPosition | None:
     if cursor is None:
         return None
-    moment, order_id = decode_cursor(cursor, tuple[datetime, str])
-    if moment.tzinfo is None or not re.match(ORDER_ID_PATTERN, order_id):
-        raise validation_error(["cursor is not one that this list gave"])
-    return OrderPosition(moment, order_id)
+    created_at, order_id = decode_cursor(cursor, tuple[datetime, str])
+    if created_at.tzinfo is None or not re.match(ORDER_ID_PATTERN, order_id):
+        raise unknown_cursor()
+    return OrderPosition(created_at, order_id)
 
 
 def _statuses(text: str | None) -> tuple[str, ...]:
@@ -66,31 +72,30 @@ def _statuses(text: str | None) -> tuple[str, ...]:
     return names
 
 
-def order_routes(orders: OrderService) -> APIRouter:
-    """The routes below `/orders`."""
-    router = APIRouter(prefix="/orders", tags=["orders"], route_class=ExactRoute)
+def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> Router:
+    """The routes of `/orders`, below `prefix`; `direct` is false where FastAPI is to handle every route."""
+    router = Router(f"{prefix}/orders", tag="orders")
 
     @router.post(
-        "", status_code=201, response_model=OrderAnswer,
-        responses=refusals(
-            _400="the body is not valid, or the order was rejected: `message` is the reason, for example RISK_NSF",
-            _503="the order was not sent",
-            _504="nobody knows yet what became of the order: ORDER_STATUS_UNKNOWN, with its id in `details`",
-        ),
-        summary="Place an order",
+        "", _PLACE, status=201, response=OrderResponse,
+        refusals={
+            400: "the body is not valid, or the order was rejected: `message` is the reason, for example RISK_NSF",
+            503: "the order was not sent",
+            504: "nobody knows yet what became of the order: ORDER_STATUS_UNKNOWN, with its id in `details`",
+        },
+        direct=_place_directly(orders) if direct else None, summary="Place an order",
     )  # fmt: skip
     async def place_order(request: Request, body: OrderBody) -> Response:
-        return json_response(await orders.place(_caller(request), body), 201)
+        return json_response(await orders.place(caller(request).user_id, body), 201)
 
     async def listed(request: Request, wanted: OrderFilter, limit: int, cursor: str | None) -> Response:
-        page, following = await orders.list_of(_caller(request), wanted, limit, _position(cursor))
+        page, following = await orders.list_of(caller(request).user_id, wanted, limit, _position(cursor))
         next_cursor = encode_cursor([following.created_at.isoformat(), following.order_id]) if following else None
         return page_response(page, next_cursor)
 
     @router.get(
-        "", response_model=list[OrderAnswer], responses=_PAGE | refusals(_400="a parameter is not valid"),
-        summary="Your orders, newest first",
-    )  # fmt: skip
+        "", _READ, response=list[OrderResponse], headers=NEXT_CURSOR_HEADER, summary="Your orders, newest first"
+    )
     async def list_orders(
         request: Request,
         status: StatusQuery = None,
@@ -104,7 +109,7 @@ def order_routes(orders: OrderService) -> APIRouter:
         return await listed(request, wanted, limit, cursor)
 
     @router.get(
-        "/history", response_model=list[OrderAnswer], responses=_PAGE | refusals(_400="a parameter is not valid"),
+        "/history", _READ, response=list[OrderResponse], headers=NEXT_CURSOR_HEADER,
         summary="Your orders that have ended: filled, cancelled or rejected",
     )  # fmt: skip
     async def list_ended_orders(
@@ -117,27 +122,27 @@ def order_routes(orders: OrderService) -> APIRouter:
         return await listed(request, OrderFilter(HISTORY_STATUSES, symbol, side), limit, cursor)
 
     @router.get(
-        "/{orderId}", response_model=OrderAnswer,
-        responses=refusals(_404="you have no such order", _503="the order router does not answer"),
+        "/{orderId}", _READ, response=OrderResponse,
+        refusals={404: "you have no such order", 503: "the order router does not respond"},
         summary="One order",
     )  # fmt: skip
     async def get_order(request: Request, order_id: OrderIdPath) -> Response:
-        return json_response(await orders.get(_caller(request), order_id))
+        return json_response(await orders.get(caller(request).user_id, order_id))
 
     @router.delete(
-        "/{orderId}", response_model=OrderAnswer,
-        responses=refusals(
-            _404="you have no such order", _409="the order has ended already: ORDER_NOT_OPEN, with its status",
-            _503="the cancel was not sent", _504="nobody knows yet whether the order is cancelled",
-        ),
+        "/{orderId}", _CANCEL, response=OrderResponse,
+        refusals={
+            404: "you have no such order", 409: "the order has ended already: ORDER_NOT_OPEN, with its status",
+            503: "the cancel was not sent", 504: "nobody knows yet whether the order is cancelled",
+        },
         summary="Cancel an order",
     )  # fmt: skip
     async def cancel_order(request: Request, order_id: OrderIdPath) -> Response:
-        return json_response(await orders.cancel(_caller(request), order_id))
+        return json_response(await orders.cancel(caller(request).user_id, order_id))
 
     @router.delete(
-        "", response_model=BulkCancelAnswer,
-        responses=refusals(_400="a condition is not valid, or stands in the query and in the body"),
+        "", _CANCEL, response=BulkCancelResponse,
+        refusals={400: "a condition is not valid, or stands in the query and in the body"},
         summary="Cancel your open orders that fit every condition; without any, all",
     )  # fmt: skip
     async def cancel_orders(
@@ -159,18 +164,18 @@ def order_routes(orders: OrderService) -> APIRouter:
                 raise validation_error([f"orderIds must have at most {ORDER_IDS_MAX} entries"])
             if wanted is not None and not all(re.match(ORDER_ID_PATTERN, order_id) for order_id in wanted):
                 raise validation_error(["orderIds must be order ids with commas between them"])
-        outcome = await orders.cancel_many(_caller(request), symbol, side, wanted)
+        outcome = await orders.cancel_many(caller(request).user_id, symbol, side, wanted)
         return json_response(outcome)
 
     return router
 
 
-def place_directly(orders: OrderService) -> DirectHandler:
-    """`POST /orders` as the pipeline calls it: what the route above answers, without FastAPI's share of the time."""
+def _place_directly(orders: OrderService) -> DirectHandler:
+    """`POST /orders` without FastAPI; the declared route gives the same responses."""
 
-    async def place(context: RequestContext) -> DirectAnswer:
-        identity = required_identity(context)
+    async def place(context: RequestContext) -> DirectResponse:
+        identity = identity_of(context)
         order = read_order(context.body)
-        return DirectAnswer(201, encode_json(await orders.place(identity.user_id, order)))
+        return DirectResponse(201, encode_json(await orders.place(identity.user_id, order)))
 
     return place

@@ -1,4 +1,4 @@
-"""What comes in and goes out of the order routes (Document A 2.1, design section 8)."""
+"""Request and response bodies of the order routes (Document A 2.1, design section 8)."""
 
 from enum import StrEnum
 from typing import Annotated, Self
@@ -11,14 +11,14 @@ from openspot.domain.ids import ORDER_ID_LENGTH
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal, to_amount
 from openspot.domain.order import OrderStatus, OrderType, TimeInForce
-from openspot.rest_edge.answers import read_json
-from openspot.rest_edge.errors import validation_error
-from openspot.rest_edge.validation import (
-    Answer,
+from openspot.http.errors import validation_error
+from openspot.http.routing import read_json
+from openspot.http.validation import (
     Body,
     LowerCase,
     PositiveDecimal,
     PrintableText,
+    ResponseBody,
     Symbol,
     example,
     messages_of,
@@ -27,7 +27,7 @@ from openspot.rest_edge.validation import (
 
 ORDER_IDS_MAX = 1000
 ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
-"""Wider than the ids that the edge makes: orders that were placed past it have their own."""
+"""Wider than the ids that the edge makes: orders placed through the bus have ids of their own."""
 
 OrderId = Annotated[str, StringConstraints(pattern=ORDER_ID_PATTERN)]
 
@@ -74,7 +74,8 @@ class OrderBody(Body):
     """An order. Decimals may be text or JSON numbers; `side`, `type` and `timeInForce` in any letter case.
 
     A limit order needs `price` and `quantity`. A market order needs `quantity`, or, to buy, `quoteQuantity`: what
-    to spend. Stop orders need `stopPrice` too; they are not yet supported and are rejected by the pre-trade check.
+    to spend. A stop order may name its `stopPrice`; stop orders are not yet supported, and the pre-trade check
+    rejects them.
     """
 
     model_config = example(
@@ -96,7 +97,7 @@ class OrderBody(Body):
     quote_quantity: PositiveDecimal | None = None
     stop_price: PositiveDecimal | None = None
     time_in_force: Annotated[TimeInForce, LowerCase] | None = Field(
-        default=None, description="Stored; absent: `ioc` for market orders, else `gtc`"
+        default=None, description="Stored; the default is `ioc` for market orders, else `gtc`"
     )
     margin_mode: Annotated[str, PrintableText, StringConstraints(max_length=32)] | None = Field(
         default=None, description="Stored; changes nothing on a spot exchange"
@@ -124,8 +125,6 @@ class OrderBody(Body):
             return rule_broken(f"price is required for a {self.type} order")
         if not limited and self.price is not None:
             return rule_broken(f"price must not be given for a {self.type} order")
-        if stopped and self.stop_price is None:
-            return rule_broken(f"stopPrice is required for a {self.type} order")
         if not stopped and self.stop_price is not None:
             return rule_broken(f"stopPrice must not be given for a {self.type} order")
         if self.quote_quantity is None:
@@ -156,7 +155,7 @@ class OrderBody(Body):
 
 
 def read_order(body: bytes) -> OrderBody:
-    """The order that a request body holds. Raises EdgeError (400) that names every fault."""
+    """The order that a request body holds. Raises HttpError (400) that names every fault."""
     if not body:
         raise validation_error(["body is required"])
     try:
@@ -165,7 +164,7 @@ def read_order(body: bytes) -> OrderBody:
         raise validation_error(messages_of(error.errors())) from None
 
 
-class OrderAnswer(Answer):
+class OrderResponse(ResponseBody):
     """An order. Decimals are text, times ISO 8601 in UTC."""
 
     order_id: Annotated[str, Field(min_length=ORDER_ID_LENGTH)]
@@ -190,7 +189,7 @@ class OrderAnswer(Answer):
 
 
 class BulkCancelBody(Body):
-    """Which of the caller's open orders to cancel: those that fit every given property; without any, all."""
+    """Which of the caller's open orders to cancel: those that match every given property; without any, all."""
 
     model_config = example({"symbol": "BTC-USD", "side": "buy"})
 
@@ -199,15 +198,15 @@ class BulkCancelBody(Body):
     order_ids: Annotated[list[OrderId], Field(min_length=1, max_length=ORDER_IDS_MAX)] | None = None
 
 
-class CancelFailure(Answer):
+class CancelFailure(ResponseBody):
     """An order that was not cancelled, and why."""
 
     order_id: str
     reason: str
 
 
-class BulkCancelAnswer(Answer):
-    """What a bulk cancel did."""
+class BulkCancelResponse(ResponseBody):
+    """The outcome of a bulk cancel."""
 
     cancelled: list[str]
     failed: list[CancelFailure]

@@ -29,10 +29,10 @@ from openspot.contracts.refusals import UNCERTAIN, RefusalCode
 from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
+from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
-from openspot.rest_edge.errors import EdgeError, service_unavailable, validation_error
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
 from openspot.rest_edge.orders.schemas import OrderBody
 from openspot.rest_edge.orders.store import OrderPosition, OrderStore
@@ -55,7 +55,7 @@ class BulkOutcome:
 
 
 class OrderService:
-    """What the order routes do. Every method raises EdgeError with what the client is told."""
+    """What the order routes do. Every method raises HttpError with what the client is told."""
 
     def __init__(self, bus: Bus, store: OrderStore, clock: Clock, timeout_s: float) -> None:
         self._bus = bus
@@ -204,7 +204,7 @@ class OrderService:
             for order_id, row in pending:
                 try:
                     await self._cancel(user_id, order_id, row)
-                except EdgeError as error:
+                except HttpError as error:
                     outcome.failed.append({"orderId": order_id, "reason": str(error.message)})
                 else:
                     outcome.cancelled.append(order_id)
@@ -216,7 +216,7 @@ def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool
     return row is not None and symbol in (None, row.symbol) and side in (None, row.side)
 
 
-def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> EdgeError:
+def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
     """What the client is told of an order that the router did not take."""
     code, reason = reply.code, reply.error or "rejected"
     if reply.success or code in UNCERTAIN or code is RefusalCode.DUPLICATE_ORDER_ID:
@@ -226,14 +226,14 @@ def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> EdgeError:
         return validation_error([reason])
     if reply.order is not None:
         http_code = reason if code is RefusalCode.ENGINE else "ORDER_REJECTED"
-        return EdgeError(400, reason, http_code, details={"orderId": order_id, "status": reply.order.status})
+        return HttpError(400, reason, http_code, details={"orderId": order_id, "status": reply.order.status})
     if code is None:
         return _status_unknown(order_id)
     log.warning("order not taken", order_id=order_id, code=code, reason=reason)
     return service_unavailable("orders cannot be taken at this moment")
 
 
-def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> EdgeError:
+def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> HttpError:
     """What the client is told of a cancel that did not succeed."""
     code, reason = reply.code, reply.error or "not cancelled"
     status = reply.order.status if reply.order is not None else None
@@ -242,11 +242,11 @@ def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> EdgeError:
     if code is RefusalCode.ALREADY_ENDED or status in TERMINAL:
         return _already_ended(order_id, status)
     if code is RefusalCode.NOT_OPEN:
-        return EdgeError(409, reason, "ORDER_NOT_OPEN", details={"orderId": order_id})
+        return HttpError(409, reason, "ORDER_NOT_OPEN", details={"orderId": order_id})
     if code is RefusalCode.ENGINE:
         if reason == ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
             return _already_ended(order_id, status)
-        return EdgeError(409, reason, reason, details={"orderId": order_id})
+        return HttpError(409, reason, reason, details={"orderId": order_id})
     if code in _INVALID:
         return validation_error([reason])
     log.warning("order not cancelled", order_id=order_id, code=code, reason=reason)
@@ -256,8 +256,8 @@ def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> EdgeError:
     return service_unavailable("orders cannot be cancelled at this moment")
 
 
-def _status_unknown(order_id: str) -> EdgeError:
-    return EdgeError(
+def _status_unknown(order_id: str) -> HttpError:
+    return HttpError(
         504,
         f"no answer in time: ask GET /orders/{order_id} what became of the order",
         "ORDER_STATUS_UNKNOWN",
@@ -265,13 +265,13 @@ def _status_unknown(order_id: str) -> EdgeError:
     )
 
 
-def _not_found(order_id: str) -> EdgeError:
+def _not_found(order_id: str) -> HttpError:
     details: dict[str, Any] = {"orderId": order_id}
-    return EdgeError(404, "order not found", "ORDER_NOT_FOUND", details=details)
+    return HttpError(404, "order not found", "ORDER_NOT_FOUND", details=details)
 
 
-def _already_ended(order_id: str, status: str | None) -> EdgeError:
+def _already_ended(order_id: str, status: str | None) -> HttpError:
     details: dict[str, Any] = {"orderId": order_id}
     if status is not None:
         details["status"] = status
-    return EdgeError(409, f"the order is {status or 'no longer open'}", "ORDER_NOT_OPEN", details=details)
+    return HttpError(409, f"the order is {status or 'no longer open'}", "ORDER_NOT_OPEN", details=details)

@@ -1,4 +1,4 @@
-"""Order rows, as the edge reads them. The router writes them."""
+"""The table `orders`, which the router writes and the edge reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ _WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
 
 @dataclass(frozen=True, slots=True)
 class OrderPosition:
-    """A place in the list, newest first: the order behind which a page begins."""
+    """A position in the list, newest first: the page begins after this order."""
 
     created_at: datetime
     order_id: str
 
     @property
     def place(self) -> tuple[str, str]:
-        """The same place as a record tells it."""
+        """The same position as a record's sort key."""
         return _iso(self.created_at), self.order_id
 
 
 def record_of(row: Any) -> OrderRecord:
-    """The record that a row of `orders` holds."""
+    """Convert a row of `orders` to a record."""
     filled: Decimal = row["filled_quantity"]
     price: Decimal | None = row["price"]
     average = _WIDE.divide(row["filled_notional"], filled).quantize(_AVERAGE_PLACE, context=_WIDE) if filled else None
@@ -61,8 +61,8 @@ def record_of(row: Any) -> OrderRecord:
     )
 
 
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _iso(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class OrderStore:
@@ -72,7 +72,7 @@ class OrderStore:
         self._pool = pool
 
     async def get(self, order_id: str) -> OrderRecord | None:
-        """The order of that id, whoever owns it."""
+        """The order with that id, of any user."""
         row = await self._pool.fetchrow(f"SELECT {_COLUMNS} FROM orders WHERE order_id = $1", order_id)  # noqa: S608
         return None if row is None else record_of(row)
 
@@ -108,7 +108,7 @@ class OrderStore:
         return [record_of(row) for row in page], position
 
     async def owners_of(self, order_ids: Sequence[str]) -> dict[str, OrderRecord]:
-        """The orders of those ids that have a row, whoever owns them."""
+        """The orders with those ids that have a row, of any user."""
         rows = await self._pool.fetch(
             f"SELECT {_COLUMNS} FROM orders WHERE order_id = ANY($1::text[])",  # noqa: S608
             list(order_ids),

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import grpc
 import pytest
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
@@ -89,7 +90,8 @@ _UNREADABLE = (
     (b"{", "the body is not a JSON object"),
     (b"\xff\xfe", "the body is not a JSON object"),
     (b'{"limit": 1}{"limit": 1}', "the body is not a JSON object"),
-    (b'{"limit": 1, "limit": 2}', "the body is not a JSON object: a property stands there twice"),
+    (b'{"limit": 1, "limit": 2}', "the body is not a JSON object: a property is given twice"),
+    (b'{"participantId": "a", "participant_id": "b"}', "participantId is given under both of its names"),
     (b'{"limit": NaN}', "the body is not a JSON object: NaN is no number"),
     (b"[" * 60_000, "the body is not a JSON object"),
     (b'{"participantID": "alice"}', "property participantID should not exist"),
@@ -97,7 +99,7 @@ _UNREADABLE = (
     (b'{"participantId": true}', "participantId must be a text"),
     (b'{"participantId": ["alice"]}', "participantId must be a text"),
     (b'{"participantId": {"a": 1}}', "participantId must be a text"),
-    (b'{"participantId": "\\ud800"}', "participantId must be a text of Unicode letters"),
+    (b'{"participantId": "\\ud800"}', "participantId must be a text without half of a surrogate pair"),
     (b'{"limit": -1}', "limit must be a whole number"),
     (b'{"limit": 1.5}', "limit must be a whole number"),
     (b'{"limit": "ten"}', "limit must be a whole number"),
@@ -155,6 +157,23 @@ async def _raw(engine: EngineClient, header: bytes) -> bytes:
     answer = await reader.read()
     writer.close()
     return answer
+
+
+@pytest.mark.parametrize("junk", [b"\xff", b"\x0a\x80", b"\x0a\x02\xff\xfe", b"\x08" + b"\xff" * 20])
+async def test_junk_instead_of_a_message_is_an_invalid_argument(
+    admin: AdminClient, junk: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = admin.engine
+    headers = {"Content-Type": "application/proto"}
+    async with engine.http.post(f"{engine.url}{PATH}/Login", data=junk, headers=headers) as response:
+        assert (response.status, (await response.json())["code"]) == (400, "invalid_argument")
+    calls = [("/exchange.v1.AdminService/Login", junk), ("/exchange.v1.OrderService/PlaceOrder", b"\xff")]
+    for method, request in calls:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await engine.channel.unary_unary(method)(request)
+        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "Traceback" not in capsys.readouterr().err
+    assert (await admin.post("ListSymbols", {}))[0] == 200
 
 
 # gRPC-Web

@@ -1,82 +1,64 @@
-"""Shapes of what comes in: exact JSON, strict bodies, and texts that name the field and the reason.
+"""Shapes of what comes in: strict bodies, exact decimals, and texts that name the field and the reason.
 
-Unknown properties are refused and values are transformed to the declared types (Document A 1.3): numbers may
-come as JSON numbers or as text, and keep every digit, because a JSON number is never read as a float.
+Unknown properties are refused and values are transformed to the declared types (Document A 1.3). A decimal may come
+as plain text ("0.015") or as a JSON number. A JSON number may have an exponent, because many languages write small
+numbers so; a text may not have an exponent or a sign.
 """
 
-import json
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated, Any
 
-import msgspec
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, WithJsonSchema
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from openspot.domain.money import AMOUNT_PLACES, MoneyError, decimal_to_text, parse_decimal, to_amount
-from openspot.domain.symbol import SYMBOL_TEXT
+from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.money import AMOUNT_PLACES, MoneyError, decimal_to_text, to_amount
+from openspot.domain.symbol import CURRENCY_TEXT, SYMBOL_TEXT
 
-# A JSON number with a point or an exponent stays the text that it was.
-_decoder = msgspec.json.Decoder(float_hook=str)
-_INTEGER_MAX = 10**40
-
-
-class MalformedJsonError(ValueError):
-    """A body is no JSON; the message says where."""
-
-
-def decode_json(body: bytes) -> Any:
-    """The value that `body` writes, every number in it exact. Raises MalformedJsonError."""
-    try:
-        return _decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return _decode_leniently(body, error)
+_TEXT_LENGTH_MAX = 80
+_PLAIN_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_DECIMAL_SCHEMA = {
+    "anyOf": [{"type": "string", "pattern": r"^[0-9]+(\.[0-9]{1,18})?$"}, {"type": "number", "exclusiveMinimum": 0}],
+    "examples": ["0.015"],
+}
 
 
-def _decode_leniently(body: bytes, first: Exception) -> Any:
-    """Read what only a strict parser refuses (NaN, Infinity, huge integers), so that its field can be named."""
-    try:
-        return json.loads(body, parse_float=str, parse_int=_integer, parse_constant=str)
-    except (ValueError, RecursionError):
-        raise MalformedJsonError(str(first)) from None
-
-
-def _integer(text: str) -> int | str:
-    return int(text) if len(text) <= 40 else text
-
-
-def _positive_decimal(value: object) -> str:
+def _positive_decimal(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         raise PydanticCustomError("decimal", "must be a decimal number, as text or as a JSON number")
-    if isinstance(value, int) and abs(value) >= _INTEGER_MAX:
-        raise PydanticCustomError("decimal", "is too large")
+    if isinstance(value, str):
+        if len(value) > _TEXT_LENGTH_MAX:
+            raise PydanticCustomError("decimal", "is too long for a number")
+        if not _PLAIN_DECIMAL.fullmatch(value):
+            raise PydanticCustomError("decimal", "is not a plain decimal number such as 0.015")
+    number = Decimal(value)
     try:
-        number = parse_decimal(str(value))
-        if number > 0:
-            to_amount(number)
+        if number <= 0:
+            raise PydanticCustomError("decimal", "must be greater than 0")
+        if number.adjusted() < -AMOUNT_PLACES:
+            raise MoneyError("decimal places")
+        to_amount(number)
     except MoneyError as error:
         raise PydanticCustomError("decimal", "{reason}", {"reason": _reason(str(error))}) from error
-    if number <= 0:
-        raise PydanticCustomError("decimal", "must be greater than 0")
-    return decimal_to_text(number)
+    return number
 
 
 def _reason(text: str) -> str:
     return f"must have at most {AMOUNT_PLACES} decimal places" if "decimal places" in text else text
 
 
-PositiveDecimal = Annotated[
-    str,
-    BeforeValidator(_positive_decimal),
-    WithJsonSchema(
-        {
-            "anyOf": [{"type": "string", "pattern": r"^\d+(\.\d{1,18})?$"}, {"type": "number", "exclusiveMinimum": 0}],
-            "examples": ["0.015"],
-        }
-    ),
-]
+def _positive_decimal_text(value: object) -> str:
+    return decimal_to_text(_positive_decimal(value))
+
+
+PositiveDecimal = Annotated[str, BeforeValidator(_positive_decimal_text), WithJsonSchema(_DECIMAL_SCHEMA)]
 """A decimal above 0 with at most 18 places, as plain text without trailing zeros."""
+
+ExactPositiveDecimal = Annotated[Decimal, BeforeValidator(_positive_decimal), WithJsonSchema(_DECIMAL_SCHEMA)]
+"""The same as a number, with the trailing zeros that it came with."""
 
 
 def _symbol(value: object) -> object:
@@ -91,6 +73,44 @@ Symbol = Annotated[
     WithJsonSchema({"type": "string", "pattern": f"^{SYMBOL_TEXT.pattern}$", "examples": ["BTC-USD"]}),
 ]
 """A symbol in the platform's format; whether it exists is not checked here."""
+
+
+def _currency(value: object) -> object:
+    if not isinstance(value, str) or not CURRENCY_TEXT.fullmatch(value):
+        raise PydanticCustomError("currency", "must be 2 to 10 capital letters or digits, for example BTC")
+    return value
+
+
+Currency = Annotated[
+    str,
+    BeforeValidator(_currency),
+    WithJsonSchema({"type": "string", "pattern": f"^{CURRENCY_TEXT.pattern}$", "examples": ["BTC"]}),
+]
+"""A currency in the platform's format; whether it exists is not checked here."""
+
+
+def _participant_id(value: object) -> object:
+    if not isinstance(value, str) or not PARTICIPANT_ID_TEXT.fullmatch(value):
+        raise PydanticCustomError("participant", "must be 1 to 64 letters, digits or _ : -")
+    return value
+
+
+ParticipantId = Annotated[
+    str,
+    BeforeValidator(_participant_id),
+    WithJsonSchema({"type": "string", "pattern": f"^{PARTICIPANT_ID_TEXT.pattern}$"}),
+]
+"""A participant's id in the engine's format, which is also a user's id; whether it exists is not checked here."""
+
+
+def _not_a_bool(value: object) -> object:
+    if isinstance(value, bool):
+        raise PydanticCustomError("int_type", "must be a whole number")
+    return value
+
+
+WholeNumber = Annotated[int, BeforeValidator(_not_a_bool)]
+"""A whole number, as text or as a JSON number; true and false are none."""
 
 
 def _lower(value: object) -> object:
@@ -116,8 +136,8 @@ def example(fields: dict[str, Any]) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
 
-class Answer(BaseModel):
-    """Base of documented answers: camelCase, exactly the fields that are named."""
+class ResponseBody(BaseModel):
+    """Base of documented responses: camelCase, exactly the fields that are named."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
@@ -154,7 +174,7 @@ _PLACES = frozenset({"body", "query", "path", "header"})
 
 
 def messages_of(errors: Sequence[Any]) -> list[str]:
-    """A text for each of pydantic's `errors`, in their order."""
+    """One text for each of pydantic's `errors`, in their order."""
     return [_message(error) for error in errors]
 
 
@@ -173,5 +193,5 @@ def _message(error: dict[str, Any]) -> str:
 
 
 def rule_broken(message: str) -> PydanticCustomError:
-    """The fault of a rule between fields; `message` names the field itself."""
+    """The fault of a rule between fields; `message` names the fields itself."""
     return PydanticCustomError("rule", "{message}", {"message": message})

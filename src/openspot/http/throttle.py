@@ -1,8 +1,10 @@
 """Throttling: at most so many requests in each of several moving windows (Document A 8, design section 8).
 
-A request counts in every window or in none: one that is refused counts nowhere. `MemoryThrottle` keeps the
-times of each caller's requests in this process. `SharedThrottle` keeps them in a store that several processes
-share (`redis://`, `valkey://`), through `limits`; while that store does not answer, requests pass.
+A request counts in every window or in none: a refused one counts nowhere. `SharedThrottle` counts in a store that
+several processes share (`redis://`, `valkey://`), through the library `limits`; while that store does not respond,
+requests pass. `MemoryThrottle` counts in this process. It is not the library's, because the throttle stands before
+every request and the library's in-memory moving window costs more than three times as much: 46 µs of processor time for
+three tiers with the figures of the headers, against 13 µs here, measured together on one machine.
 """
 
 import ipaddress
@@ -25,6 +27,9 @@ log = get_logger("throttle")
 
 STORAGE_FAILURES = Counter("openspot_throttle_storage_failures_total", "Requests that could not be counted")
 
+IPV6_SUBSCRIBER_PREFIX = 64
+"""An IPv6 subscriber is a /64, not one address."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tier:
@@ -36,7 +41,9 @@ class Tier:
 
 
 TIERS = (Tier("short", 10, 1), Tier("medium", 50, 10), Tier("long", 200, 60))
-"""The edge's tiers (Document A 8)."""
+"""The tiers of the REST edge (Document A 8)."""
+REGISTRATION_TIERS = (Tier("short", 5, 60), Tier("long", 20, 3600))
+"""Creating users: each costs a password hash and a row that stays."""
 
 RATE_LIMIT_HEADERS = tuple(
     f"X-RateLimit-{figure}-{tier.name}" for figure in ("Limit", "Remaining", "Reset") for tier in TIERS
@@ -45,7 +52,7 @@ RATE_LIMIT_HEADERS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class TierState:
-    """A tier after a request: how many are left, and in how many seconds one more is free again."""
+    """A tier after a request: how many requests are left, and the seconds until one more is free."""
 
     tier: Tier
     remaining: int
@@ -54,14 +61,14 @@ class TierState:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Whether a request may pass. `retry_after_s` is when to come back, 0 if it may."""
+    """Whether a request may pass, and where its tiers stand."""
 
     allowed: bool
     states: tuple[TierState, ...]
 
     @property
     def retry_after_s(self) -> int:
-        """Whole seconds until every tier has room again."""
+        """Whole seconds until every tier has room; 0 if the request may pass."""
         if self.allowed:
             return 0
         return max([1, *(math.ceil(state.reset_s) for state in self.states if state.remaining == 0)])
@@ -89,20 +96,23 @@ class Throttle(Protocol):
         """Whether a request of `key` would pass now; counts nothing."""
 
 
-def caller_key(user_id: str | None, address: str) -> str:
-    """The key of a request: its user, else its address; an IPv6 subscriber is a /64, not one address."""
-    if user_id is not None:
-        return f"user:{user_id}"
-    if ":" in address:
-        try:
-            return f"address:{ipaddress.ip_network((address, 64), strict=False)}"
-        except ValueError:
-            return f"address:{address}"
-    return f"address:{address}"
+def network_of(address: str) -> str:
+    """What is counted as one client: an IPv4 address, or the /64 that an IPv6 address belongs to."""
+    if ":" not in address:
+        return address
+    try:
+        return str(ipaddress.ip_network((address, IPV6_SUBSCRIBER_PREFIX), strict=False))
+    except ValueError:
+        return address
+
+
+def caller_key(subject: str | None, address: str) -> str:
+    """What a request is counted by: its user, else the network that its address belongs to."""
+    return f"user:{subject}" if subject is not None else f"address:{network_of(address)}"
 
 
 class MemoryThrottle:
-    """Counts in this process. `now` answers seconds of a clock that never goes back."""
+    """Counts in this process. `now` gives the seconds of a clock that never goes back."""
 
     def __init__(self, tiers: Sequence[Tier] = TIERS, now: Callable[[], float] = time.monotonic) -> None:
         self._tiers = tuple(tiers)
@@ -151,14 +161,14 @@ class MemoryThrottle:
         return Outcome(allowed, states)
 
     def _sweep(self, now: float) -> None:
-        """Forget callers that have been silent for the longest window."""
+        """Forget callers that sent nothing within the longest window."""
         self._next_sweep = now + self._window_s_max
         oldest = now - self._window_s_max
         self._times = {key: times for key, times in self._times.items() if times and times[-1] > oldest}
 
 
 class SharedThrottle:
-    """Counts in a store that other processes count in too."""
+    """Counts in a store that several processes share."""
 
     def __init__(self, storage: Any, tiers: Sequence[Tier] = TIERS) -> None:
         self._limiter = MovingWindowRateLimiter(storage)
@@ -170,7 +180,7 @@ class SharedThrottle:
             outcome = await self._state(key)
             if not outcome.allowed:
                 return outcome
-            # Another process may have taken the last place since: then this one is refused here.
+            # Another process may have taken the last place since then.
             passed = [await self._limiter.hit(item, tier.name, key) for tier, item in self._items]
             after = await self._state(key)
         except StorageError as error:
@@ -194,7 +204,7 @@ class SharedThrottle:
 
 def _unlimited(error: StorageError) -> Outcome:
     STORAGE_FAILURES.inc()
-    log.warning("requests are not counted: the throttle's storage does not answer", error=repr(error.storage_error))
+    log.warning("requests are not counted: the store of the throttle does not respond", error=repr(error.storage_error))
     return Outcome(True, ())
 
 

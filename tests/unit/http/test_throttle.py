@@ -6,7 +6,7 @@ import pytest
 from limits.aio.storage import MemoryStorage
 from limits.errors import ConfigurationError, StorageError
 
-from openspot.rest_edge.throttle import (
+from openspot.http.throttle import (
     STORAGE_FAILURES,
     TIERS,
     MemoryThrottle,

@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from fastapi import Query
 
-from openspot.rest_edge.errors import validation_error
+from openspot.http.errors import validation_error
 
 Position = TypeVar("Position")
 
@@ -33,9 +33,14 @@ def encode_cursor(position: list[str | int]) -> str:
 
 
 def decode_cursor(cursor: str, shape: type[Position]) -> Position:
-    """The position that `cursor` stands for. Raises EdgeError (400) if it is no cursor of this list."""
+    """The position that `cursor` stands for. Raises HttpError (400) if this list did not give that cursor."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         return msgspec.json.decode(base64.b64decode(padded, altchars=b"-_", validate=True), type=shape)
     except (binascii.Error, ValueError, RecursionError) as error:
-        raise validation_error(["cursor is not one that this list gave"]) from error
+        raise unknown_cursor() from error
+
+
+def unknown_cursor() -> Exception:
+    """The refusal of a cursor that the list did not give."""
+    return validation_error(["cursor is not one that this list gave"])

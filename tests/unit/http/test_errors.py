@@ -7,16 +7,15 @@ import pytest
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from openspot.rest_edge.errors import EdgeError, as_edge_error, error_body
+from openspot.http.errors import HttpError, as_http_error, error_body, service_unavailable
 
 
 @pytest.mark.spec("A7-19")
 @pytest.mark.parametrize(
     ("error", "status", "code", "message"),
     [
-        (EdgeError(409, "taken", "EMAIL_TAKEN"), 409, "EMAIL_TAKEN", "taken"),
-        (HTTPException(404), 404, "ROUTE_NOT_FOUND", "no such route"),
-        (HTTPException(405), 405, "METHOD_NOT_ALLOWED", "the route does not take this method"),
+        (HttpError(409, "taken", "EMAIL_TAKEN"), 409, "EMAIL_TAKEN", "taken"),
+        (HTTPException(404, "gone"), 404, "NOT_FOUND", "gone"),
         (HTTPException(418, "teapot"), 418, "HTTP_418", "teapot"),
         (
             RequestValidationError([{"type": "missing", "loc": ("body", "a", "b"), "msg": "m"}]),
@@ -25,8 +24,8 @@ from openspot.rest_edge.errors import EdgeError, as_edge_error, error_body
         (RequestValidationError([{"type": "odd", "loc": (), "msg": "is odd"}]), 400, "VALIDATION_FAILED",
          ["body is odd"]),
         (asyncpg.ConnectionDoesNotExistError("gone"), 503, "SERVICE_UNAVAILABLE",
-         "the database does not answer at this moment"),
-        (ConnectionRefusedError("10.0.0.1"), 503, "SERVICE_UNAVAILABLE", "the database does not answer at this moment"),
+         "the database does not respond now"),
+        (ConnectionRefusedError("10.0.0.1"), 503, "SERVICE_UNAVAILABLE", "the database does not respond now"),
         (asyncpg.UndefinedTableError("orders"), 500, "INTERNAL_ERROR", "internal error"),
         (KeyError("secret"), 500, "INTERNAL_ERROR", "internal error"),
     ],
@@ -34,15 +33,33 @@ from openspot.rest_edge.errors import EdgeError, as_edge_error, error_body
 def test_an_exception_becomes_a_refusal_that_shows_nothing_inside(
     error: Exception, status: int, code: str, message: object
 ) -> None:
-    known = as_edge_error(error)
+    known = as_http_error(error, {})
     assert (known.status_code, known.code, known.message) == (status, code, message)
 
 
 @pytest.mark.spec("A7-19")
 def test_the_body_has_one_shape() -> None:
-    body = json.loads(error_body(EdgeError(504, "late", "ORDER_STATUS_UNKNOWN", details={"orderId": "x"}), "r-1"))
+    body = json.loads(error_body(HttpError(504, "late", "ORDER_STATUS_UNKNOWN", details={"orderId": "x"}), "r-1"))
     assert body == {
         "statusCode": 504, "message": "late", "error": "Gateway Timeout", "code": "ORDER_STATUS_UNKNOWN",
         "requestId": "r-1", "details": {"orderId": "x"},
     }  # fmt: skip
-    assert "details" not in json.loads(error_body(EdgeError(400, ["a", "b"]), "r-2"))
+    assert "details" not in json.loads(error_body(HttpError(400, ["a", "b"]), "r-2"))
+
+
+class _OwnError(Exception):
+    pass
+
+
+class _NarrowerError(_OwnError):
+    pass
+
+
+def test_a_service_translates_its_own_exceptions_the_nearest_class_first() -> None:
+    translations = {
+        _OwnError: lambda error: HttpError(409, str(error), "OWN"),
+        _NarrowerError: lambda _: service_unavailable("later"),
+    }
+    assert as_http_error(_OwnError("taken"), translations).code == "OWN"
+    assert as_http_error(_NarrowerError("taken"), translations).status_code == 503
+    assert as_http_error(KeyError("secret"), translations).status_code == 500

@@ -1,21 +1,21 @@
-"""Errors of the edge: one body shape for every refusal (design section 8).
+"""Errors: one body shape for every refusal of every HTTP service (design section 8).
 
 `{"statusCode", "message", "error", "code", "requestId", "details"?}`: `message` is a text, or a list of texts
 where validation found several faults; `code` is for programs and does not change with the wording.
 """
 
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
 import msgspec
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
 
+from openspot.http.validation import messages_of
 from openspot.kit.database import TRANSIENT_ERRORS
-from openspot.rest_edge.context import context_of
-from openspot.rest_edge.validation import messages_of
 
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _CODES = {
@@ -24,10 +24,12 @@ _CODES = {
     403: "FORBIDDEN",
     404: "NOT_FOUND",
     405: "METHOD_NOT_ALLOWED",
+    408: "REQUEST_TIMEOUT",
     409: "CONFLICT",
     413: "PAYLOAD_TOO_LARGE",
     415: "UNSUPPORTED_MEDIA_TYPE",
     429: "TOO_MANY_REQUESTS",
+    431: "HEADERS_TOO_LARGE",
     500: "INTERNAL_ERROR",
     502: "BAD_GATEWAY",
     503: "SERVICE_UNAVAILABLE",
@@ -35,10 +37,10 @@ _CODES = {
 }
 
 
-class EdgeError(HTTPException):
+class HttpError(HTTPException):
     """A refusal: what the client is told, and nothing that it should not see.
 
-    `code` defaults to the status code's general one; `details` is an object for programs.
+    `code` defaults to the general one of the status; `details` is an object for programs.
     """
 
     def __init__(
@@ -56,18 +58,35 @@ class EdgeError(HTTPException):
         self.details = details
 
 
-def validation_error(messages: list[str]) -> EdgeError:
+class ErrorBody(BaseModel):
+    """The body of every refusal."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+    status_code: int
+    message: str | list[str]
+    error: str
+    code: str
+    request_id: str
+    details: dict[str, Any] | None = None
+
+
+ErrorTranslation = Callable[[Exception], HttpError]
+"""Turns an exception of one service into the refusal that its clients see."""
+
+
+def validation_error(messages: list[str]) -> HttpError:
     """The refusal of a request whose parts break the rules of their shape."""
-    return EdgeError(400, messages, "VALIDATION_FAILED")
+    return HttpError(400, messages, "VALIDATION_FAILED")
 
 
-def service_unavailable(message: str, code: str = "SERVICE_UNAVAILABLE") -> EdgeError:
-    """The refusal of a request that could not be worked on at this moment; nothing was done."""
-    return EdgeError(503, message, code, headers={"Retry-After": "1"})
+def service_unavailable(message: str, code: str = "SERVICE_UNAVAILABLE") -> HttpError:
+    """The refusal of a request that cannot be worked on now; nothing was done."""
+    return HttpError(503, message, code, headers={"Retry-After": "1"})
 
 
-def error_body(error: EdgeError, request_id: str) -> bytes:
-    """The body of the answer that `error` is."""
+def error_body(error: HttpError, request_id: str) -> bytes:
+    """The JSON body that tells a client of `error`."""
     body: dict[str, Any] = {
         "statusCode": error.status_code,
         "message": error.message,
@@ -80,26 +99,21 @@ def error_body(error: EdgeError, request_id: str) -> bytes:
     return msgspec.json.encode(body)
 
 
-def as_edge_error(error: Exception) -> EdgeError:
-    """What a client is told of `error`; of a fault of our own, only that there was one."""
-    if isinstance(error, EdgeError):
+def as_http_error(error: Exception, translations: Mapping[type[Exception], ErrorTranslation]) -> HttpError:
+    """What a client is told of `error`; of a fault of our own, only that there was one.
+
+    `translations` holds the service's own exceptions; the nearest class in the exception's ancestry decides.
+    """
+    if isinstance(error, HttpError):
         return error
+    for ancestor in type(error).__mro__:
+        if ancestor in translations:
+            return translations[ancestor](error)
     if isinstance(error, RequestValidationError):
         return validation_error(messages_of(error.errors()))
     if isinstance(error, HTTPException):
         headers = dict(error.headers) if error.headers else None
-        if error.status_code == 404:
-            return EdgeError(404, "no such route", "ROUTE_NOT_FOUND")
-        if error.status_code == 405:
-            return EdgeError(405, "the route does not take this method", headers=headers)
-        return EdgeError(error.status_code, str(error.detail), headers=headers)
+        return HttpError(error.status_code, str(error.detail), headers=headers)
     if isinstance(error, TRANSIENT_ERRORS):
-        return service_unavailable("the database does not answer at this moment")
-    return EdgeError(500, "internal error")
-
-
-async def answer_error(request: Request, error: Exception) -> Response:
-    """FastAPI's handler of every exception."""
-    known = as_edge_error(error)
-    body = error_body(known, context_of(request).request_id)
-    return Response(body, known.status_code, known.headers, media_type="application/json")
+        return service_unavailable("the database does not respond now")
+    return HttpError(500, "internal error")

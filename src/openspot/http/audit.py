@@ -1,14 +1,14 @@
-"""The audit trail: one record for each request that may change something (Document A 1.3).
+"""The audit trail: one record for each request to an audited route (Document A 1.3).
 
-Records are written in batches behind the answer, from a bounded queue. A request takes its place in the queue
-before it is worked on, and waits a moment for one if there is none: nothing is changed that could not be
-recorded. What the database does not take is tried again until it does. A clean stop writes what waits.
+The pipeline takes a place for the record before it works on the request, so that nothing is changed that could not
+be recorded. Where records go is the service's choice: `DatabaseAudit` writes them to the table `audit_records`,
+`LogAudit` to the log.
 """
 
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import asyncpg
 from prometheus_client import Counter, Gauge
@@ -20,12 +20,12 @@ from openspot.kit.pacing import Pace
 log = get_logger("audit")
 
 WRITTEN = Counter("openspot_audit_records_total", "Audit records written")
-FAILURES = Counter("openspot_audit_write_failures_total", "Batches of audit records that the database did not take")
+FAILURES = Counter("openspot_audit_write_failures_total", "Batches of audit records that the database refused")
 REFUSED = Counter("openspot_audit_refused_total", "Requests refused because the audit queue stayed full")
-WAITING = Gauge("openspot_audit_waiting", "Audit records that wait to be written")
+WAITING = Gauge("openspot_audit_waiting", "Audit records waiting to be written")
 
 WRITE_INTERVAL_S = 0.05
-"""Least time between two writes that are not full."""
+"""Shortest time between two writes of less than a full batch."""
 FLUSH_LOOK_S = 0.01
 BATCH_MAX = 1000
 ROOM_WAIT_S = 1.0
@@ -35,7 +35,7 @@ PATH_LENGTH_MAX = 256
 
 
 class AuditRecord(NamedTuple):
-    """What was asked, by whom, from where, and how it ended. Never a body, a query or a header."""
+    """A request: what, by whom, from where, and how it ended. Never a body, a query or a header."""
 
     request_id: str
     user_id: str | None
@@ -47,8 +47,33 @@ class AuditRecord(NamedTuple):
     created_at: datetime
 
 
-class AuditTrail:
-    """The queue and its writer."""
+class AuditSink(Protocol):
+    """Where audit records go."""
+
+    async def reserve(self) -> bool:
+        """Take a place for one record; False if none became free in time. Each place is used by one `record`."""
+
+    def record(self, record: AuditRecord) -> None:
+        """Keep `record`, in the place that was taken for it."""
+
+
+class LogAudit:
+    """Audit records as log lines, for a service without a database."""
+
+    async def reserve(self) -> bool:
+        """Always True: a log line needs no place."""
+        return True
+
+    def record(self, record: AuditRecord) -> None:
+        """Log the record."""
+        log.info("request", **(record._asdict() | {"created_at": record.created_at.isoformat()}))
+
+
+class DatabaseAudit:
+    """Writes records in batches from a bounded queue, after the responses.
+
+    A batch that the database refuses is tried again until it is written. A clean stop writes what waits.
+    """
 
     def __init__(self, pool: Pool, records_max: int) -> None:
         self._pool = pool
@@ -62,7 +87,7 @@ class AuditTrail:
         self._task = asyncio.create_task(self._write_all())
 
     async def reserve(self) -> bool:
-        """Take a place for one record; False if there was none for a while. Each place is used by `record`."""
+        """Take a place for one record; False if none became free within ROOM_WAIT_S."""
         if not self._free.locked():
             await self._free.acquire()
             return True
@@ -80,7 +105,7 @@ class AuditTrail:
             self._news.set()
 
     async def stop(self) -> None:
-        """Write what waits, then end; gives up after FLUSH_S_MAX, and says how many were lost."""
+        """Write what waits, then end. Gives up after FLUSH_S_MAX and logs how many records were lost."""
         if self._task is None:
             return
         deadline = asyncio.get_running_loop().time() + FLUSH_S_MAX

@@ -1,0 +1,205 @@
+"""Who sends a request: the kinds of credentials that services take (Document A 5).
+
+The pipeline asks each of a service's authenticators in turn; the first that finds a valid credential decides.
+"""
+
+import hmac
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from openspot.http.context import Identity, RequestContext
+from openspot.http.errors import HttpError
+from openspot.http.policy import Access, Policy
+from openspot.kit.tokens import InvalidTokenError, verify_access_token
+
+TOKENS_KEPT_MAX = 50_000
+
+
+class CredentialsError(Exception):
+    """A credential was given and proves nothing; the message says why and never shows the credential."""
+
+
+class Authenticator(Protocol):
+    """One kind of credential."""
+
+    name: str
+    """Its name among OpenAPI's security schemes."""
+    scheme: dict[str, Any]
+    """OpenAPI's description of it."""
+    grants: tuple[Access, ...]
+    """The accesses that identities of this kind can have, one for each sort of them."""
+    limited: bool
+    """Whether a credential of this kind may lack a scope."""
+    missing: str
+    """What a caller without any credential is told."""
+
+    async def identify(self, context: RequestContext) -> Identity | None:
+        """Whom the request speaks for, None if it carries no credential of this kind.
+
+        Raises CredentialsError. A kind that signs the body awaits `context.read_body()` first.
+        """
+
+
+class RevokedSessions:
+    """Sessions that ended while access tokens of theirs have not expired yet."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}
+
+    def __contains__(self, session_id: str) -> bool:
+        return session_id in self._until
+
+    def __len__(self) -> int:
+        return len(self._until)
+
+    def add(self, session_id: str, until: float) -> None:
+        """Refuse the session's tokens until `until` (seconds since 1970), when the last of them has expired."""
+        self._until[session_id] = max(until, self._until.get(session_id, 0))
+
+    def forget_expired(self, now: float) -> None:
+        """Drop the sessions whose tokens have all expired."""
+        for session_id in [session for session, until in self._until.items() if until <= now]:
+            del self._until[session_id]
+
+
+def bearer_token(authorization: bytes) -> str:
+    """The token of an Authorization header. Raises CredentialsError for another scheme."""
+    scheme, _, raw = authorization.decode("latin-1").partition(" ")
+    token = raw.strip()
+    if scheme.lower() != "bearer" or not token:
+        raise CredentialsError("the Authorization header must be: Bearer <token>")
+    return token
+
+
+class UserTokens:
+    """Access tokens of users: HS256 JWTs.
+
+    A signature is checked once: what a token says is kept by its text, up to a bound, so that the many requests of a
+    session cost a dictionary look-up each. Expiry and revocation are checked at every request.
+    """
+
+    name = "accessToken"
+    scheme = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}  # noqa: RUF012
+    grants: tuple[Access, ...] = (Access.USER, Access.USER | Access.ADMIN)
+    limited = False
+    missing = "a bearer token is required"
+
+    def __init__(
+        self, secret: str, revoked: RevokedSessions | None = None, now: Callable[[], float] = time.time
+    ) -> None:
+        self._secret = secret
+        self._revoked = RevokedSessions() if revoked is None else revoked
+        self._now = now
+        self._known: dict[bytes, Identity] = {}
+
+    async def identify(self, context: RequestContext) -> Identity | None:
+        """Whose access token the request carries. Raises CredentialsError."""
+        authorization = context.authorization
+        if authorization is None:
+            return None
+        now = self._now()
+        identity = self._known.get(authorization)
+        if identity is None:
+            identity = self._verified(bearer_token(authorization), now)
+            self._keep(authorization, identity, now)
+        elif now >= identity.expires_at:
+            del self._known[authorization]
+            raise CredentialsError("the token has expired")
+        if identity.session_id in self._revoked:
+            raise CredentialsError("the session has ended")
+        return identity
+
+    def _verified(self, token: str, now: float) -> Identity:
+        try:
+            claims = verify_access_token(token, self._secret, now)
+        except InvalidTokenError as error:
+            raise CredentialsError(str(error)) from error
+        access = Access.USER | Access.ADMIN if claims.role == "admin" else Access.USER
+        return Identity(claims.user_id, access, None, claims.session_id, claims.expires_at)
+
+    def _keep(self, authorization: bytes, identity: Identity, now: float) -> None:
+        if len(self._known) >= TOKENS_KEPT_MAX:
+            self._known = {text: kept for text, kept in self._known.items() if kept.expires_at > now}
+            while len(self._known) >= TOKENS_KEPT_MAX:
+                del self._known[next(iter(self._known))]
+        self._known[authorization] = identity
+
+
+class ServiceKeys:
+    """The shared secret of service calls: `x-api-key`, `x-api-secret`, and `x-participant-type: SYSTEM`."""
+
+    name = "serviceKeys"
+    scheme = {  # noqa: RUF012
+        "type": "apiKey",
+        "in": "header",
+        "name": "x-api-key",
+        "description": "with x-api-secret, and x-participant-type: SYSTEM",
+    }
+    grants: tuple[Access, ...] = (Access.SERVICE,)
+    limited = False
+    missing = "the headers x-api-key, x-api-secret and x-participant-type are required"
+
+    def __init__(self, key: str, secret: str) -> None:
+        """Raises ValueError without a key or a secret: an empty one would open every door."""
+        if not key or not secret:
+            raise ValueError("a service key and its secret are needed")
+        self._key, self._secret = key.encode(), secret.encode()
+
+    async def identify(self, context: RequestContext) -> Identity | None:
+        """The service, if the request carries its headers. Raises CredentialsError if one of them is wrong."""
+        key, secret = context.header(b"x-api-key"), context.header(b"x-api-secret")
+        if key is None and secret is None:
+            return None
+        # Compared in constant time, both of them, whatever the first says.
+        known_key = hmac.compare_digest((key or "").encode("latin-1"), self._key)
+        known_secret = hmac.compare_digest((secret or "").encode("latin-1"), self._secret)
+        if not (known_key and known_secret):
+            raise CredentialsError("x-api-key and x-api-secret must be those of a service")
+        if context.header(b"x-participant-type") != "SYSTEM":
+            raise CredentialsError("x-participant-type must be SYSTEM")
+        return Identity("service", Access.SERVICE)
+
+
+def opens(kind: Authenticator, policy: Policy) -> bool:
+    """Whether some credential of that kind opens the route."""
+    return any(access & policy.access for access in kind.grants)
+
+
+def may_fail(kind: Authenticator, policy: Policy) -> bool:
+    """Whether a valid credential of that kind may still not open the route."""
+    return kind.limited or not all(access & policy.access for access in kind.grants)
+
+
+class Guard:
+    """Stands before one route and lets through whom its policy admits."""
+
+    def __init__(self, policy: Policy, authenticators: Sequence[Authenticator]) -> None:
+        """Raises ValueError if no credential that the service takes could ever open the route."""
+        self._policy = policy
+        self._is_open = policy.is_open
+        # Looked up, not computed: operators of flags are slow, and the guard stands before every request.
+        self._opening = frozenset(access for kind in authenticators for access in kind.grants if access & policy.access)
+        suitable = [kind for kind in authenticators if opens(kind, policy)]
+        if not policy.is_open and not suitable:
+            raise ValueError(f"no authenticator of this service grants {policy.access}")
+        self._missing = " or ".join(kind.missing for kind in suitable)
+        bearer = any(kind.scheme["type"] == "http" for kind in suitable)
+        self._challenge = {"WWW-Authenticate": "Bearer"} if bearer else None
+
+    def admit(self, context: RequestContext) -> None:
+        """Let the request through, or raise HttpError: 401 without a valid credential, 403 with a wrong one."""
+        policy, identity = self._policy, context.identity
+        if self._is_open:
+            return
+        if identity is None:
+            raise HttpError(401, context.refusal or self._missing, "UNAUTHENTICATED", headers=self._challenge)
+        if identity.access not in self._opening:
+            wanted = " or ".join(sorted((access.name or "").lower() for access in policy.access))
+            raise HttpError(403, f"this route needs the access of: {wanted}", "FORBIDDEN")
+        if identity.scopes is None:
+            return
+        if policy.scope is None:
+            raise HttpError(403, "this route takes no limited credential", "INSUFFICIENT_SCOPE")
+        if policy.scope not in identity.scopes:
+            raise HttpError(403, f"the credential lacks the scope {policy.scope}", "INSUFFICIENT_SCOPE")

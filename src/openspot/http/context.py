@@ -1,0 +1,192 @@
+"""One request as the pipeline sees it, from its head to its audit record."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.types import Receive
+from starlette.types import Scope as AsgiScope
+
+from openspot.http.errors import HttpError
+from openspot.http.policy import Access, Scope
+
+SCOPE_KEY = "openspot.context"
+DISCARDED_BYTES_MAX = 1_048_576
+"""How much of a body that is too large is read past, so that its sender sees the refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whom a valid credential speaks for, and what it opens.
+
+    `subject` is the user's or participant's id, or the service's name. `scopes` is None for an unlimited credential.
+    `expires_at` is in seconds since 1970, 0 for a credential that does not expire.
+    """
+
+    subject: str
+    access: Access
+    scopes: frozenset[Scope] | None = None
+    session_id: str = ""
+    expires_at: float = 0
+
+    @property
+    def user_id(self) -> str:
+        """The user's id."""
+        return self.subject
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLimits:
+    """Bounds of a body: its bytes, and the seconds within which all of it must come."""
+
+    bytes_max: int
+    seconds_max: float
+
+
+class RequestContext:
+    """One request. `identity` is None where no credential was valid; `refusal` then says why."""
+
+    __slots__ = (
+        "_length", "_limits", "address", "authorization", "body", "body_was_read", "content_type", "headers",
+        "identity", "method", "path", "receive", "refusal", "request_id", "scope", "status",
+    )  # fmt: skip
+
+    def __init__(self, request_id: str, scope: AsgiScope, receive: Receive, limits: BodyLimits) -> None:
+        client = scope.get("client")
+        self.request_id = request_id
+        self.scope = scope
+        self.method: str = scope.get("method", "GET")
+        self.path: str = scope["path"]
+        self.address: str = client[0] if client else ""
+        self.identity: Identity | None = None
+        self.refusal = ""
+        self.body = b""
+        self.body_was_read = False
+        self.status = 0
+        """Status code of the response, 0 as long as none has begun."""
+        self.headers: list[tuple[bytes, bytes]] = [(b"x-request-id", request_id.encode())]
+        """Headers that every response to this request gets."""
+        self.authorization: bytes | None = None
+        self.content_type = b""
+        self.receive = receive
+        self._limits = limits
+        self._length: int | None = 0
+        """Bytes of the body, None if the client did not say."""
+
+    def read_head(self) -> None:
+        """Take from the head what the pipeline needs.
+
+        Raises HttpError (400) for two Authorization headers: whose request it is would depend on who reads them.
+        """
+        for name, value in self.scope["headers"]:
+            if name == b"authorization":
+                if self.authorization is not None:
+                    raise HttpError(400, "the header Authorization must be given once", "REPEATED_HEADER")
+                self.authorization = value
+            elif name == b"content-length":
+                self._length = int(value) if value.isdigit() else None
+            elif name == b"transfer-encoding":
+                self._length = None
+            elif name == b"content-type":
+                self.content_type = value
+
+    def header(self, name: bytes) -> str | None:
+        """The value of a header, its name in lower case. Raises HttpError (400) if it is given twice."""
+        values = [value for given, value in self.scope["headers"] if given == name]
+        if len(values) > 1:
+            raise HttpError(400, f"the header {name.decode()} must be given once", "REPEATED_HEADER")
+        return values[0].decode("latin-1") if values else None
+
+    async def read_body(self) -> None:
+        """Read the whole JSON body into `body`, once.
+
+        Raises HttpError: 415 for another content type, and what `read_raw_body` raises.
+        """
+        if self._length == 0:
+            return
+        bytes_max = self._limits.bytes_max
+        if self._length is None or self._length <= bytes_max:
+            media_type = self.content_type.partition(b";")[0].strip().lower()
+            if media_type != b"application/json":
+                raise HttpError(415, "the body must be JSON: Content-Type: application/json")
+        await self._read(bytes_max)
+
+    async def read_raw_body(self) -> None:
+        """Read the whole body of any content type into `body`, once.
+
+        It may be twice as long as JSON, so that the application behind the route can refuse it in its own words.
+        Raises HttpError: 413 for too many bytes, 408 if it does not come in time, 400 if the connection ends before
+        it is complete.
+        """
+        await self._read(2 * self._limits.bytes_max)
+
+    async def _read(self, bytes_max: int) -> None:
+        if self._length == 0:
+            return
+        if self._length is not None and self._length > bytes_max:
+            await self._discard_body()
+            raise _too_large(bytes_max)
+        try:
+            async with asyncio.timeout(self._limits.seconds_max):
+                message = await self.receive()
+                body: bytes = message.get("body", b"")
+                while message.get("more_body", False) and message["type"] == "http.request" and len(body) <= bytes_max:
+                    message = await self.receive()
+                    body += message.get("body", b"")
+        except TimeoutError as error:
+            raise HttpError(
+                408, "the body did not arrive in time", "BODY_TIMEOUT", headers={"Connection": "close"}
+            ) from error
+        if len(body) > bytes_max:
+            raise _too_large(bytes_max)
+        if message["type"] != "http.request":
+            raise HttpError(400, "the connection was closed before the body was complete")
+        self._length = 0
+        self.body, self.body_was_read = body, True
+
+    async def _discard_body(self) -> None:
+        """Read past a body that is too large, up to a bound, or its sender may not see the response."""
+        rest = DISCARDED_BYTES_MAX
+        try:
+            async with asyncio.timeout(self._limits.seconds_max):
+                message = await self.receive()
+                while message.get("more_body", False) and rest > 0:
+                    rest -= len(message.get("body", b""))
+                    message = await self.receive()
+        except TimeoutError:
+            return
+
+
+def _too_large(bytes_max: int) -> HttpError:
+    # The rest of the body is not read, so the connection cannot serve another request.
+    return HttpError(413, f"the body must be at most {bytes_max} bytes long", headers={"Connection": "close"})
+
+
+def context_of(request: Request) -> RequestContext:
+    """The context that the pipeline made for `request`."""
+    context: RequestContext = request.scope[SCOPE_KEY]
+    return context
+
+
+def identity_of(context: RequestContext) -> Identity:
+    """Who calls a route that is not open: the guard has let nobody else in."""
+    assert context.identity is not None, "an open route has no caller"
+    return context.identity
+
+
+def caller(request: Request) -> Identity:
+    """Who calls, on a route that is not open."""
+    return identity_of(context_of(request))
+
+
+def request_ids(prefix: str) -> Callable[[], str]:
+    """Makes ids that are unique as long as `prefix` is: a count behind it, in base 16."""
+    serial = 0
+
+    def next_id() -> str:
+        nonlocal serial
+        serial += 1
+        return f"{prefix}-{serial:x}"
+
+    return next_id

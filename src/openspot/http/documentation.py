@@ -1,0 +1,170 @@
+"""OpenAPI, made from routes and their policies, and the interactive page at `/docs`.
+
+The page is Swagger UI, whose files the wheel `fastapi-offline` ships, so that it works without the internet.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from fastapi.openapi.utils import get_openapi
+from starlette.responses import HTMLResponse, Response
+
+from openspot import __version__
+from openspot.http.authentication import Authenticator, may_fail, opens
+from openspot.http.errors import ErrorBody
+from openspot.http.policy import UNTHROTTLED, ThrottleClass
+from openspot.http.responses import json_response
+from openspot.http.routing import BodyKind, Route, Router
+
+_ASSETS = {
+    "swagger-ui-bundle.js": "text/javascript",
+    "swagger-ui.css": "text/css",
+    "favicon.png": "image/png",
+}
+_START = """window.addEventListener("load", () => SwaggerUIBundle({
+  url: "/openapi.json", dom_id: "#docs", deepLinking: true, persistAuthorization: true, displayRequestDuration: true,
+}));
+"""
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" href="/docs/favicon.png">
+</head>
+<body>
+<div id="docs"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+"""
+# Swagger UI sets styles and draws icons from data addresses of its own; everything else comes from here.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "maxLength": 255},
+    "description": "A repeated request with the same key gets the first response again",
+}
+
+
+def documentation_routes(title: str, document: dict[str, Any]) -> Router:
+    """`/openapi.json`, and the page that shows it."""
+    router = Router(documented=False)
+    page = _PAGE.format(title=escape(title))
+
+    @router.get("/openapi.json", UNTHROTTLED, summary="The OpenAPI document")
+    async def get_document() -> Response:
+        return json_response(document)
+
+    @router.get("/docs", UNTHROTTLED, summary="The interactive page")
+    async def get_page() -> Response:
+        return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY})
+
+    @router.get("/docs/start.js", UNTHROTTLED, summary="The script of the page")
+    async def get_script() -> Response:
+        return Response(_START, media_type="text/javascript")
+
+    for name, media_type in _ASSETS.items():
+        router.get(f"/docs/{name}", UNTHROTTLED, summary=name)(_asset(name, media_type))
+    return router
+
+
+def _asset(name: str, media_type: str) -> Any:
+    content = files("fastapi_offline").joinpath("static", name).read_bytes()
+
+    async def get_asset() -> Response:
+        return Response(content, media_type=media_type, headers={"Cache-Control": "public, max-age=86400"})
+
+    return get_asset
+
+
+def openapi_document(
+    title: str,
+    description: str,
+    routers: Sequence[Router],
+    authenticators: Sequence[Authenticator],
+    throttles: Mapping[ThrottleClass, Any],
+    idempotency: bool = False,
+) -> dict[str, Any]:
+    """The OpenAPI document of a service: its routes, who may call them, and every status that they can end with."""
+    routes = [route for router in routers for route in router.routes if route.documented is not None]
+    document = get_openapi(
+        title=title,
+        version=__version__,
+        description=description or None,
+        routes=[route.documented for route in routes if route.documented is not None],
+    )
+    components = document.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    schemas["ErrorBody"] = ErrorBody.model_json_schema(ref_template="#/components/schemas/{model}")
+    if authenticators:
+        components["securitySchemes"] = {kind.name: kind.scheme for kind in authenticators}
+    for route in routes:
+        operation = document["paths"].get(route.path, {}).get(route.method.lower())
+        if operation is not None:
+            _describe(operation, route, authenticators, throttles, idempotency)
+    return document
+
+
+def _describe(
+    operation: dict[str, Any],
+    route: Route,
+    authenticators: Sequence[Authenticator],
+    throttles: Mapping[ThrottleClass, Any],
+    idempotency: bool,
+) -> None:
+    suitable = [kind for kind in authenticators if opens(kind, route.policy)]
+    operation["security"] = [] if route.policy.is_open else [{kind.name: _scopes(kind, route)} for kind in suitable]
+    if idempotency and route.policy.idempotency:
+        operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
+    responses = operation["responses"]
+    # Faults of validation are 400 here.
+    responses.pop("422", None)
+    for status, reason in _refusals(operation, route, authenticators, throttles, idempotency):
+        responses.setdefault(
+            str(status), {"description": reason, "content": {"application/json": {"schema": _ERROR_SCHEMA}}}
+        )
+    operation["responses"] = dict(sorted(responses.items()))
+
+
+def _scopes(kind: Authenticator, route: Route) -> list[str]:
+    return [route.policy.scope.value] if kind.limited and route.policy.scope is not None else []
+
+
+def _refusals(
+    operation: Mapping[str, Any],
+    route: Route,
+    authenticators: Sequence[Authenticator],
+    throttles: Mapping[ThrottleClass, Any],
+    idempotency: bool,
+) -> Iterator[tuple[int, str]]:
+    """(status, reason) of what the pipeline refuses on this route."""
+    policy = route.policy
+    if operation.get("parameters") or route.body is BodyKind.JSON or authenticators:
+        yield 400, "a parameter, a property or a header is not valid"
+    if not policy.is_open:
+        yield 401, "no valid credential"
+        if any(may_fail(kind, policy) for kind in authenticators):
+            yield 403, "the credential does not open this route"
+    if idempotency and policy.idempotency:
+        yield 409, "the Idempotency-Key came with another request"
+    if route.body is BodyKind.JSON:
+        yield 408, "the body did not arrive in time"
+        yield 413, "the body is too large"
+        yield 415, "the body is not application/json"
+    if policy.throttle in throttles:
+        yield 429, "too many requests: Retry-After says when to come back"
+    yield 503, "overloaded, or something that the service needs does not respond: nothing was done"

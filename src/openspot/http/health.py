@@ -1,0 +1,75 @@
+"""Health, readiness and metrics over HTTP: the same routes on every service (design section 10).
+
+`/health` and `/ready` give `{"status", "info", "error", "details"}`, 200 if all checks pass, else 503.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.responses import JSONResponse, Response
+
+from openspot.http.policy import UNTHROTTLED
+from openspot.http.routing import Router
+from openspot.kit.health import Health
+from openspot.kit.metrics import exposition
+
+
+class CheckResult(BaseModel):
+    """One check: `up`, or `down` and why; `name` where the check names what runs."""
+
+    status: str
+    message: str | None = None
+    name: str | None = None
+
+
+class HealthResponse(BaseModel):
+    """All checks, and which of them passed and failed."""
+
+    status: str
+    info: dict[str, CheckResult]
+    error: dict[str, CheckResult]
+    details: dict[str, CheckResult]
+
+
+_ALIVE = {"status": "ok", "info": {}, "error": {}, "details": {}}
+_DOWN: dict[int | str, dict[str, Any]] = {503: {"model": HealthResponse, "description": "a check failed"}}
+_METRICS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}}
+
+
+def health_routes(
+    health: Health,
+    prefix: str = "",
+    *,
+    ready_path: str = "/ready",
+    documented: bool = False,
+    aliases: tuple[str, ...] = (),
+) -> Router:
+    """`/health`, its `aliases`, `/health/live`, the readiness at `ready_path`, and `/metrics`, all below `prefix`."""
+    router = Router(prefix, tag="health", documented=documented)
+
+    async def get_health() -> Response:
+        status, body = await health.report(vital_only=True)
+        return JSONResponse(body, status)
+
+    for path in ("/health", *aliases):
+        router.get(
+            path, UNTHROTTLED, response=HealthResponse, responses=_DOWN, summary="Whether the service is of use"
+        )(get_health)
+
+    @router.get("/health/live", UNTHROTTLED, response=HealthResponse, summary="Whether the process runs")
+    async def get_live() -> Response:
+        return JSONResponse(_ALIVE)
+
+    @router.get(
+        ready_path, UNTHROTTLED, response=HealthResponse, responses=_DOWN, summary="Whether all it needs is there"
+    )
+    async def get_ready() -> Response:
+        status, body = await health.report(vital_only=False)
+        return JSONResponse(body, status)
+
+    @router.get("/metrics", UNTHROTTLED, responses=_METRICS, summary="Metrics in the Prometheus format")
+    async def get_metrics() -> Response:
+        body, content_type = exposition()
+        return Response(body, headers={"Content-Type": content_type})
+
+    return router

@@ -1,0 +1,32 @@
+"""Responses that handlers give."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from openspot.http.lists import NEXT_CURSOR
+
+encode_json = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class DirectResponse:
+    """What a direct handler returns: a status and a JSON body."""
+
+    status: int
+    body: bytes
+
+
+def json_response(value: Any, status: int = 200) -> Response:
+    """A response whose body is `value` as JSON."""
+    return Response(encode_json(value), status, media_type="application/json")
+
+
+def page_response(entries: Any, next_cursor: str | None) -> Response:
+    """One page of a list."""
+    response = json_response(entries)
+    if next_cursor is not None:
+        response.headers[NEXT_CURSOR] = next_cursor
+    return response

@@ -1,0 +1,232 @@
+"""Routes: each declared with its policy, and found once for each request.
+
+Parameters, bodies and OpenAPI are FastAPI's. Its routing is not used: a table finds the route before the guard, by
+dictionary for literal paths and by compiled patterns for the others.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from re import Pattern
+from typing import Any, TypeVar
+
+from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import compile_path
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
+
+from openspot.http.context import RequestContext, context_of
+from openspot.http.errors import ErrorBody, HttpError
+from openspot.http.json_body import MalformedJsonError, decode_json
+from openspot.http.policy import Policy
+from openspot.http.responses import DirectResponse
+
+DirectHandler = Callable[[RequestContext], Awaitable[DirectResponse]]
+"""Handles a request without FastAPI's share of the time; the declared handler documents the route."""
+WebSocketHandler = Callable[[WebSocket], Awaitable[None]]
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+
+class BodyKind(Enum):
+    """What becomes of a request's body."""
+
+    IGNORED = auto()
+    """The route takes none."""
+    JSON = auto()
+    RAW = auto()
+    """The application behind the route reads its content itself, whatever its type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One method of one path. `application` handles its requests, `direct` instead of it where there is one."""
+
+    method: str
+    path: str
+    policy: Policy
+    application: ASGIApp
+    body: BodyKind
+    documented: APIRoute | None = None
+    direct: DirectHandler | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WebSocketRoute:
+    """A path that upgrades to WebSocket."""
+
+    path: str
+    policy: Policy
+    handler: WebSocketHandler
+
+
+class Router:
+    """The routes of one noun."""
+
+    def __init__(self, prefix: str = "", *, tag: str = "", documented: bool = True) -> None:
+        """`tag` groups the routes in OpenAPI; without `documented` they do not stand there."""
+        self.routes: list[Route] = []
+        self.websockets: list[WebSocketRoute] = []
+        self._prefix = prefix
+        self._tag = tag
+        self._documented = documented
+
+    def route(
+        self,
+        method: str,
+        path: str,
+        policy: Policy,
+        *,
+        summary: str,
+        response: Any = None,
+        status: int = 200,
+        refusals: Mapping[int, str] | None = None,
+        headers: Mapping[str, Any] | None = None,
+        name: str = "",
+        direct: DirectHandler | None = None,
+        responses: Mapping[int | str, Any] | None = None,
+    ) -> Callable[[Endpoint], Endpoint]:
+        """Declare a route; the decorated function is its handler.
+
+        `response` is the type of its body. `refusals` are the route's own, by status; those that follow from its
+        policy and its parameters need no mention. `headers` are those of the response, `responses` are bodies of
+        other shapes, both as OpenAPI writes them. `name` is the operation's, by default that of the function.
+        """
+
+        def declare(endpoint: Endpoint) -> Endpoint:
+            described: dict[int | str, dict[str, Any]] = {
+                number: {"model": ErrorBody, "description": reason} for number, reason in (refusals or {}).items()
+            }
+            described |= dict(responses or {})
+            if headers:
+                described[status] = {"headers": dict(headers)}
+            documented = _ExactRoute(
+                self._prefix + path,
+                endpoint,
+                methods=[method],
+                status_code=status,
+                response_model=response,
+                responses=described,
+                summary=summary,
+                tags=[self._tag] if self._tag else None,
+                include_in_schema=self._documented,
+                operation_id=name or endpoint.__name__,
+            )
+            self.routes.append(
+                Route(
+                    method,
+                    documented.path,
+                    policy,
+                    AsyncExitStackMiddleware(documented.app),
+                    BodyKind.JSON if documented.body_field is not None else BodyKind.IGNORED,
+                    documented,
+                    direct,
+                )
+            )
+            return endpoint
+
+        return declare
+
+    def get(self, path: str, policy: Policy, **options: Any) -> Callable[[Endpoint], Endpoint]:
+        """Declare a GET route, which also takes HEAD; `route` lists the options."""
+        return self.route("GET", path, policy, **options)
+
+    def post(self, path: str, policy: Policy, **options: Any) -> Callable[[Endpoint], Endpoint]:
+        """Declare a POST route; `route` lists the options."""
+        return self.route("POST", path, policy, **options)
+
+    def put(self, path: str, policy: Policy, **options: Any) -> Callable[[Endpoint], Endpoint]:
+        """Declare a PUT route; `route` lists the options."""
+        return self.route("PUT", path, policy, **options)
+
+    def patch(self, path: str, policy: Policy, **options: Any) -> Callable[[Endpoint], Endpoint]:
+        """Declare a PATCH route; `route` lists the options."""
+        return self.route("PATCH", path, policy, **options)
+
+    def delete(self, path: str, policy: Policy, **options: Any) -> Callable[[Endpoint], Endpoint]:
+        """Declare a DELETE route; `route` lists the options."""
+        return self.route("DELETE", path, policy, **options)
+
+    def delegate(self, method: str, path: str, policy: Policy, application: ASGIApp) -> None:
+        """Hand a path to an application of another protocol. It is given the whole body, of any content type."""
+        self.routes.append(Route(method, self._prefix + path, policy, application, BodyKind.RAW))
+
+    def websocket(self, path: str, policy: Policy, handler: WebSocketHandler) -> None:
+        """Serve WebSocket connections at a path."""
+        self.websockets.append(WebSocketRoute(self._prefix + path, policy, handler))
+
+
+class _ExactRequest(Request):
+    """A request whose JSON keeps every digit of its numbers."""
+
+    async def json(self) -> Any:
+        return read_json(context_of(self).body)
+
+
+class _ExactRoute(APIRoute):
+    """A route whose body is read by `read_json`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's handler, given a request that reads JSON exactly."""
+        handler = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            return await handler(_ExactRequest(request.scope, request.receive))
+
+        return handle
+
+
+def read_json(body: bytes) -> Any:
+    """The value of a request body. Raises HttpError (400) if it is not JSON."""
+    try:
+        return decode_json(body)
+    except MalformedJsonError as error:
+        raise HttpError(400, f"the body is not valid JSON: {error}", "MALFORMED_JSON") from error
+
+
+@dataclass(slots=True)
+class _Template:
+    """The methods of one path, and its pattern if it has parameters."""
+
+    pattern: Pattern[str] | None
+    methods: dict[str, Route] = field(default_factory=dict)
+
+
+class RouteTable:
+    """Finds the route of a request."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        """Raises ValueError if two routes have the same method and path."""
+        self._literal: dict[str, _Template] = {}
+        self._patterned: dict[str, _Template] = {}
+        for route in routes:
+            known = self._patterned if "{" in route.path else self._literal
+            template = known.setdefault(
+                route.path, _Template(compile_path(route.path)[0] if "{" in route.path else None)
+            )
+            if route.method in template.methods:
+                raise ValueError(f"{route.method} {route.path} is declared twice")
+            template.methods[route.method] = route
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
+        """The route and its path parameters; HEAD is GET's. Raises HttpError: 404, or 405 with every method."""
+        wanted = "GET" if method == "HEAD" else method
+        literal = self._literal.get(path)
+        if literal is not None and wanted in literal.methods:
+            return literal.methods[wanted], {}
+        allowed = set(literal.methods) if literal is not None else set()
+        for template in self._patterned.values():
+            assert template.pattern is not None
+            match = template.pattern.match(path)
+            if match is None:
+                continue
+            if wanted in template.methods:
+                return template.methods[wanted], match.groupdict()
+            allowed |= template.methods.keys()
+        if not allowed:
+            raise HttpError(404, "no such route", "ROUTE_NOT_FOUND")
+        if "GET" in allowed:
+            allowed.add("HEAD")
+        raise HttpError(405, "the route does not take this method", headers={"Allow": ", ".join(sorted(allowed))})

@@ -1,0 +1,85 @@
+"""How guessing at passwords is slowed down: the rule, without IO.
+
+An attempt counts before the password is checked, and is given back if the password was right, so parallel guesses
+are judged no faster than others. After some free attempts, each failure doubles the wait before the next attempt
+(NIST SP 800-63B, rate limiting), up to a longest wait: an account is never locked for good.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from openspot.http.throttle import network_of
+
+
+@dataclass(frozen=True, slots=True)
+class DelayRule:
+    """`free` attempts without a wait, then `first_s` seconds, doubling up to `longest_s`."""
+
+    free: int
+    first_s: int
+    longest_s: int
+
+    def wait_after(self, attempts: int) -> timedelta:
+        """The wait before the next attempt, once `attempts` have failed."""
+        if attempts < self.free:
+            return timedelta(0)
+        doublings = min(attempts - self.free, 32)
+        return timedelta(seconds=min(self.first_s * 2**doublings, self.longest_s))
+
+
+ACCOUNT_FROM_NETWORK = DelayRule(5, 30, 3600)
+"""One account, tried from one network: guesses at its password."""
+ACCOUNT = DelayRule(20, 30, 900)
+"""One account, tried from all networks that its owner has never logged in from."""
+NETWORK = DelayRule(100, 30, 900)
+"""One network, trying any accounts that never logged in from there: one password tried on many."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptKey:
+    """What attempts are counted by. `resets` if a right password forgets them all instead of one."""
+
+    text: str
+    rule: DelayRule
+    resets: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptState:
+    """Attempts that have not been given back, and when the next one may come."""
+
+    attempts: int
+    next_at: datetime
+
+
+def attempt_keys(email: str, address: str, *, known: bool) -> tuple[AttemptKey, ...]:
+    """What a login counts against.
+
+    `known` says that the account's owner has logged in from that network before: then what others do elsewhere does
+    not matter.
+    """
+    # No address of a person is kept for accounts that may not exist.
+    account = hashlib.sha256(email.encode()).hexdigest()[:32]
+    network = network_of(address)
+    keys = (AttemptKey(f"pair:{account}:{network}", ACCOUNT_FROM_NETWORK, resets=True),)
+    if known:
+        return keys
+    return (
+        *keys,
+        AttemptKey(f"account:{account}", ACCOUNT, resets=True),
+        AttemptKey(f"network:{network}", NETWORK, resets=False),
+    )
+
+
+def take(
+    keys: tuple[AttemptKey, ...], states: dict[str, AttemptState], now: datetime
+) -> tuple[timedelta, dict[str, AttemptState]]:
+    """(wait, new states): the states after one attempt under every key, or how long to wait, with no new states."""
+    wait = max(states[key.text].next_at - now for key in keys)
+    if wait > timedelta(0):
+        return wait, {}
+    counted = {key.text: (states[key.text].attempts + 1, key.rule) for key in keys}
+    return timedelta(0), {
+        text: AttemptState(attempts, now + rule.wait_after(attempts)) for text, (attempts, rule) in counted.items()
+    }

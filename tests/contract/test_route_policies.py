@@ -1,0 +1,138 @@
+"""Every HTTP route of every service, walked: what its policy says holds, and no status comes that is not documented."""
+
+from typing import Any
+
+import pytest
+from starlette.responses import Response
+
+from openspot.http.app import make_http_app
+from openspot.http.audit import LogAudit
+from openspot.http.authentication import ServiceKeys, UserTokens
+from openspot.http.policy import Access, Policy, Scope, ThrottleClass
+from openspot.http.routing import BodyKind, Route, Router, RouteTable
+from openspot.kit.health import Health
+from openspot.kit.settings import Settings
+from openspot.kit.tokens import Claims, sign
+from openspot.rest_edge.app import Services, make_app
+from tests.support.asgi import ask
+from tests.support.http_routes import all_routes, documents, routers
+
+NOT_AUDITED = {"POST /api/v1/orders/estimate"}
+"""Changes nothing."""
+UNLIMITED_ONLY = {"POST /api/v1/auth/logout"}
+"""Ends the session of its own token: no API key may."""
+
+
+ALL = [pytest.param(route, id=f"{service}: {route.method} {route.path}") for service, route in all_routes()]
+
+
+@pytest.mark.parametrize("route", ALL)
+def test_what_changes_something_is_audited(route: Route) -> None:
+    name = f"{route.method} {route.path}"
+    changes = route.method != "GET" and route.policy.access is not Access.DELEGATED
+    assert route.policy.audit == (changes and name not in NOT_AUDITED)
+
+
+@pytest.mark.parametrize("route", ALL)
+def test_a_users_route_names_the_scope_that_a_key_needs(route: Route) -> None:
+    if not route.policy.access & Access.USER:
+        return
+    wanted = {"GET": {Scope.READ}, "DELETE": {Scope.CANCEL}, "POST": {Scope.TRADE, Scope.READ}}[route.method]
+    if f"{route.method} {route.path}" in UNLIMITED_ONLY:
+        assert route.policy.scope is None
+    else:
+        assert route.policy.scope in wanted
+
+
+def test_only_health_and_delegated_routes_are_exempt_from_the_throttle() -> None:
+    exempt = {route.path for _, route in all_routes() if route.policy.throttle is ThrottleClass.EXEMPT}
+    assert all(path.rpartition("/")[2] in ("health", "live", "ready", "metrics", "{method}") for path in exempt), exempt
+
+
+def test_no_route_hides_another() -> None:
+    for service, known in routers().items():
+        table = RouteTable([route for router in known for route in router.routes])
+        for router in known:
+            for route in router.routes:
+                found, _ = table.find(route.method, route.path.replace("{", "x").replace("}", "x"))
+                assert found is route, f"{service}: {route.method} {route.path}"
+
+
+def test_two_routes_of_one_method_and_path_are_refused() -> None:
+    [first, *_] = [route for _, route in all_routes()]
+    with pytest.raises(ValueError, match="declared twice"):
+        RouteTable([first, first])
+
+
+# The edge, without anything behind it
+
+
+SECRET = "test-secret-of-at-least-thirty-two-bytes"
+
+
+class Broken:
+    """A service that fails whatever is asked of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("nothing is behind the routes")
+
+
+@pytest.fixture
+def edge() -> Any:
+    nothing: Any = Broken()
+    services = Services(
+        auth=nothing, orders=nothing, accounts=nothing, markets=nothing, health=Health(),
+        tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(),
+    )  # fmt: skip
+    return make_app(Settings(body_bytes_max=1024), services)
+
+
+BAD_BODIES = (
+    (b"{", "application/json", 400),
+    (b"[]", "application/json", 400),
+    (b'{"a": 1, "a": 1}', "application/json", 400),
+    (b'{"noSuchProperty": 1}', "application/json", 400),
+    (b"{}", "text/plain", 415),
+    (b" " * 2000, "application/json", 413),
+)
+
+
+@pytest.mark.parametrize("route", [case for case in ALL if case.id.startswith("rest-edge")])
+async def test_every_refusal_of_the_pipeline_is_documented(edge: Any, route: Route) -> None:
+    document = documents()["rest-edge"]
+    documented = set(document["paths"][route.path][route.method.lower()]["responses"])
+    path = route.path.replace("{", "").replace("}", "").replace("symbol", "BTC-USD").replace("asset", "BTC")
+    token = sign(Claims("u1", "user", 2**33), SECRET, 1)
+    bearer = {"authorization": f"Bearer {token}"}
+    seen = {(await ask(edge, route.method, path)).status}
+    if not route.policy.is_open:
+        assert seen == {401}
+    for body, content_type, status in BAD_BODIES:
+        reply = await ask(edge, route.method, path, body, bearer | {"content-type": content_type})
+        if route.body is BodyKind.JSON:
+            assert reply.status == status, body
+            assert reply.json["statusCode"] == status
+        seen.add(reply.status)
+    for query in ("limit=0", "limit=x", "cursor=%00", "depth=0", "symbol=btc", "status=x", "orderIds=%20"):
+        seen.add((await ask(edge, route.method, path, headers=bearer, query=query)).status)
+    repeated = [(b"authorization", b"Bearer a"), (b"authorization", b"Bearer b")]
+    seen.add((await ask(edge, route.method, path, raw_headers=repeated)).status)
+    # 500 is the service behind, which is broken here.
+    assert {str(status) for status in seen} - {"500"} <= documented
+
+
+async def test_an_administrators_route_refuses_users_and_services(edge: Any) -> None:
+    router = Router()
+
+    @router.get("/secret", Policy(Access.ADMIN), summary="For administrators")
+    async def secret() -> Response:
+        return Response(b"secret")
+
+    kinds = [UserTokens(SECRET), ServiceKeys("key", "secret")]
+    app = make_http_app([router], title="Test", health=Health(), authenticators=kinds)
+    keys = {"x-api-key": "key", "x-api-secret": "secret", "x-participant-type": "SYSTEM"}
+    for role, status in (("user", 403), ("admin", 200)):
+        token = sign(Claims("u1", role, 2**33), SECRET, 1)
+        assert (await ask(app, "GET", "/secret", headers={"authorization": f"Bearer {token}"})).status == status
+    assert (await ask(app, "GET", "/secret", headers=keys)).status == 403
+    assert (await ask(app, "GET", "/secret")).status == 401

@@ -1,0 +1,43 @@
+"""A service on the HTTP layer that does next to nothing: as a program it serves PORT until its input ends."""
+
+import asyncio
+import sys
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from openspot.http.app import make_http_app
+from openspot.http.policy import PUBLIC
+from openspot.http.responses import json_response
+from openspot.http.routing import Router
+from openspot.http.server import HttpServer, http_server
+from openspot.kit.health import Health
+from openspot.kit.settings import Settings
+
+
+def small_server(settings: Settings, port: int) -> HttpServer:
+    """One route, `GET /hello`, which anybody may call, and a large answer at `/large`."""
+    router = Router(tag="hello")
+
+    @router.get("/hello", PUBLIC, summary="Say hello")
+    async def hello(_: Request) -> Response:
+        return json_response({"text": "hello"})
+
+    @router.get("/large", PUBLIC, summary="Say a lot")
+    async def large(_: Request) -> Response:
+        return Response(b"x" * 20_000_000)
+
+    return http_server(make_http_app([router], title="Hello", health=Health()), settings, port)
+
+
+async def main(port: int) -> None:
+    """Serve until standard input ends."""
+    server = small_server(Settings(), port)
+    await server.start()
+    print("listening", flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    await server.stop()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1])))

@@ -1,0 +1,29 @@
+"""Every HTTP route of every service, from where the generated pages take them (tools/http_pages.py)."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from openspot.http.routing import Route, Router
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from http_pages import services
+
+
+def documents() -> dict[str, dict[str, Any]]:
+    """The OpenAPI document of each service."""
+    return {name: document for name, (_, document) in services().items()}
+
+
+def routers() -> dict[str, list[Router]]:
+    """The routers of each service; what is behind them is not there."""
+    return {name: routers for name, (routers, _) in services().items()}
+
+
+def all_routes() -> Iterator[tuple[str, Route]]:
+    """(service, route) of every route."""
+    for service, found in routers().items():
+        for router in found:
+            for route in router.routes:
+                yield service, route

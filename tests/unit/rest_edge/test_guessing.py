@@ -1,0 +1,57 @@
+"""The rule that slows down guesses at passwords."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from openspot.rest_edge.auth.guessing import (
+    ACCOUNT_FROM_NETWORK,
+    AttemptKey,
+    AttemptState,
+    DelayRule,
+    attempt_keys,
+    take,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def seconds(attempts: int, rule: DelayRule = ACCOUNT_FROM_NETWORK) -> float:
+    return rule.wait_after(attempts).total_seconds()
+
+
+def test_five_attempts_are_free_and_then_the_wait_doubles_up_to_an_hour() -> None:
+    assert [seconds(attempts) for attempts in range(1, 15)] == [
+        0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600,
+    ]  # fmt: skip
+    assert seconds(10**9) == 3600
+
+
+def test_an_attempt_counts_under_every_key_or_under_none() -> None:
+    rule = DelayRule(2, 30, 60)
+    keys = (AttemptKey("a", rule, resets=True), AttemptKey("b", rule, resets=False))
+    states = {"a": AttemptState(0, LONG_AGO), "b": AttemptState(1, LONG_AGO)}
+    wait, states = take(keys, states, NOW)
+    assert not wait
+    assert states == {"a": AttemptState(1, NOW), "b": AttemptState(2, NOW + timedelta(seconds=30))}
+    wait, unchanged = take(keys, states, NOW + timedelta(seconds=10))
+    assert (wait, unchanged) == (timedelta(seconds=20), {})
+    wait, later = take(keys, states, NOW + timedelta(seconds=30))
+    assert (wait, later["b"].attempts) == (timedelta(0), 3)
+    assert later["b"].next_at == NOW + timedelta(seconds=90)
+
+
+@pytest.mark.parametrize(("known", "kinds"), [(True, ["pair"]), (False, ["pair", "account", "network"])])
+def test_what_others_do_counts_only_where_the_owner_never_logged_in(known: bool, kinds: list[str]) -> None:
+    keys = attempt_keys("ada@example.org", "203.0.113.9", known=known)
+    assert [key.text.partition(":")[0] for key in keys] == kinds
+    assert not any("ada" in key.text for key in keys)
+
+
+def test_an_ipv6_subscriber_counts_as_one() -> None:
+    one, other, far = (
+        attempt_keys("a@b.org", address, known=False)[2].text
+        for address in ("2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1")
+    )
+    assert one == other != far
