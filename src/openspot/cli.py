@@ -83,17 +83,17 @@ def run(service: Annotated[str, typer.Argument(help="Name of one service, for ex
     """Run one service alone; its addresses come from the environment."""
     from openspot.kit.secrets_file import SecretsFileError, with_secrets
     from openspot.kit.service import SUPERVISED, run_service
-    from openspot.up.data_directory import DataDirectoryError, claim
+    from openspot.up.data_directory import close_if_own
+    from openspot.up.exposure import dangers
     from openspot.up.services import SERVICES
 
     if service not in SERVICES:
         raise fail(f"unknown service {service!r}; one of: {', '.join(SERVICES)}")
     settings = load_settings()
-    if SUPERVISED not in os.environ:  # `openspot up` has seen to this for its children
-        try:
-            claim(settings.data_dir.resolve())
-        except DataDirectoryError as error:
-            raise fail(str(error)) from error
+    if SUPERVISED not in os.environ:  # `openspot up` has done this before it starts its children
+        if found := dangers(settings, [service]):
+            raise fail("\n".join(found))
+        close_if_own(settings.data_dir)
     try:
         settings = with_secrets(settings)
     except SecretsFileError as error:

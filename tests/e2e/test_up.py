@@ -138,14 +138,22 @@ def test_a_bad_setting_is_named(own_folder: Path) -> None:
         platform.start()
 
 
-def test_a_service_refuses_a_folder_that_is_open_and_holds_other_files(own_folder: Path) -> None:
+def test_a_host_that_strangers_reach_is_refused_with_what_to_set(own_folder: Path) -> None:
+    platform = child_platform(own_folder, {"OPENSPOT_HOST": "0.0.0.0"})
+    with pytest.raises(RuntimeError, match=r"OPENSPOT_HOST=0\.0\.0\.0 opens the engine's gRPC") as raised:
+        platform.start()
+    assert "OPENSPOT_TRUSTED_NETWORK=true" in str(raised.value)
+    alone = openspot(platform, "run", "engine", OPENSPOT_HOST="0.0.0.0")
+    assert alone.returncode == 1
+    assert "OPENSPOT_TRUSTED_NETWORK=true" in alone.stderr
+
+
+def test_a_folder_that_is_open_and_holds_other_files_is_refused(own_folder: Path) -> None:
     (own_folder / "letter.txt").write_text("dear", "utf-8")
     own_folder.chmod(0o755)
-    platform = child_platform(own_folder)
-    for arguments in (("run", "engine"), ("up",)):
-        outcome = openspot(platform, *arguments)
-        assert outcome.returncode == 1
-        assert "holds other files (letter.txt)" in outcome.stdout + outcome.stderr
+    outcome = openspot(child_platform(own_folder), "up")
+    assert outcome.returncode == 1
+    assert "holds other files (letter.txt)" in outcome.stdout
 
 
 def test_a_database_that_cannot_be_used_is_told_without_its_password(own_folder: Path) -> None:

@@ -4,6 +4,7 @@ An ephemeral platform keeps its data in a folder below the data directory that i
 lock, so a data directory has one running platform at most, and commands that are given this directory find it.
 """
 
+import contextlib
 import fcntl
 import os
 import pwd
@@ -32,9 +33,29 @@ def claim(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _check_owner(folder)
         if _is_open(folder):
+            _check_contents(folder)
             _close(folder)
+        still_open = _is_open(folder)
     except OSError as error:
         raise DataDirectoryError(f"the data directory {folder} cannot be used: {error}") from error
+    if still_open:
+        raise DataDirectoryError(
+            f"the folder {folder} stays open to other accounts, since its file system keeps no permissions: "
+            "set OPENSPOT_DATA_DIR to a folder on another one"
+        )
+
+
+def close_if_own(folder: Path) -> None:
+    """Close a data directory that an earlier release left open; any other folder stays as it is.
+
+    For a service that runs alone: its folder may be a volume that is shared or read-only. All that it makes there is
+    closed to others anyway.
+    """
+    with contextlib.suppress(DataDirectoryError, OSError):
+        if _is_open(folder):
+            _check_owner(folder)
+            _check_contents(folder)
+            _close(folder)
 
 
 def take_lock(folder: Path) -> TextIOWrapper:
@@ -68,21 +89,19 @@ def _is_open(path: Path) -> bool:
     return bool(path.lstat().st_mode & 0o077)
 
 
-def _close(folder: Path) -> None:
+def _check_contents(folder: Path) -> None:
     names = [entry.name for entry in folder.iterdir()]
     if names and not any(mark in names for mark in _MARKS):
         raise DataDirectoryError(
             f"the folder {folder} is open to other accounts and holds other files ({min(names)}): "
             "set OPENSPOT_DATA_DIR to a folder for OpenSpot alone"
         )
+
+
+def _close(folder: Path) -> None:
     for place, _, files in os.walk(folder):
         # A folder of another account is left to it: PostgreSQL's, which is closed already.
         if Path(place).stat().st_uid == os.geteuid():
             for path in (Path(place), *(Path(place, name) for name in files)):
                 if not path.is_symlink() and _is_open(path):
                     path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o077)
-    if _is_open(folder):
-        raise DataDirectoryError(
-            f"the folder {folder} stays open to other accounts, since its file system keeps no permissions: "
-            "set OPENSPOT_DATA_DIR to a folder on another one"
-        )

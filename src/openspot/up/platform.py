@@ -1,7 +1,7 @@
 """The platform as a whole: numbered steps, each safe to repeat, and a clean end on Ctrl-C.
 
-1. take the data directory  2. see that the ports are free  3. start NATS and PostgreSQL unless addresses
-are given  4. bring the database up to date  5. start the services  6. wait until all are ready
+1. take the data directory  2. refuse dangerous settings, see that the ports are free  3. start NATS and PostgreSQL
+unless addresses are given  4. bring the database up to date  5. start the services  6. wait until all are ready
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from openspot.migrations import upgrade
 from openspot.up.data_directory import EPHEMERAL, DataDirectoryError, claim, take_lock
 from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, free_port, port_is_free
 from openspot.up.embedded_postgres import EmbeddedPostgres
+from openspot.up.exposure import dangers
 from openspot.up.services import ADDRESSES, SERVICES
 from openspot.up.state import end_leftovers, write_state
 from openspot.up.supervisor import Child, ChildFailedError
@@ -66,6 +67,8 @@ class Platform:
     async def start(self) -> None:
         """Run the steps after `take_data_directory`. Raises StartError; `stop` then ends what was started."""
         began = time.monotonic()
+        if found := dangers(self.settings, SERVICES):
+            raise StartError("\n".join(found))
         self._check_ports()
         await self._start_servers()
         await self._upgrade_database()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from openspot.up import data_directory
-from openspot.up.data_directory import DataDirectoryError, claim, take_lock
+from openspot.up.data_directory import DataDirectoryError, claim, close_if_own, take_lock
 from tests.support.other_account import needs_root
 
 
@@ -109,6 +109,26 @@ def test_a_file_in_its_place_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("", "utf-8")
     with pytest.raises(DataDirectoryError, match=f"{tmp_path}/data cannot be used"):
         claim(tmp_path / "data")
+
+
+def test_a_service_alone_closes_its_own_data_directory_and_no_other_folder(earlier: Path, tmp_path: Path) -> None:
+    close_if_own(earlier)
+    assert (mode(earlier), mode(earlier / "openspot.log")) == (0o700, 0o600)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o775)
+    (shared / "letter.txt").write_text("dear", "utf-8")
+    close_if_own(shared)
+    assert mode(shared) == 0o775
+    close_if_own(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+@needs_root
+def test_a_service_alone_leaves_a_folder_of_another_account_open(earlier: Path) -> None:
+    os.chown(earlier, pwd.getpwnam("nobody").pw_uid, -1)
+    close_if_own(earlier)
+    assert mode(earlier) == 0o755
 
 
 def test_a_second_platform_is_refused_until_the_first_gives_the_lock_back(tmp_path: Path) -> None:
