@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import venv
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ TOOLS = VENV / "tools"
 """Folder of uv and of what builds the project and the core, apart from the project's own packages."""
 UV = TOOLS / "bin/uv"
 PIP = ("-m", "pip", "--disable-pip-version-check")
+ADDING_PIP = threading.Lock()
 
 
 class SetupError(Exception):
@@ -93,13 +95,29 @@ def works(*command: str | Path) -> bool:
         return False
 
 
+def is_usable() -> bool:
+    """Whether `.venv` is there and its Python still runs."""
+    return works(PYTHON, "-c", "")
+
+
 def make_environment() -> None:
-    """Make `.venv`. Raises SetupError if Python cannot."""
+    """Make `.venv` anew, without pip. Raises SetupError."""
+    shutil.rmtree(VENV, ignore_errors=True)
     try:
-        venv.create(VENV, with_pip=True)
+        venv.create(VENV)
     except (subprocess.CalledProcessError, OSError) as error:
+        raise SetupError(f"Python cannot make a virtual environment in {VENV}: {error}") from error
+
+
+def add_pip(part: Part) -> None:
+    """Put pip into `.venv`, if it is not there: uv does without it, but its users may miss it. Raises SetupError."""
+    try:
+        with ADDING_PIP:
+            if not works(PYTHON, *PIP, "--version"):
+                part.run([PYTHON, "-m", "ensurepip", "--default-pip"], folder=ROOT)
+    except CommandFailedError as error:
         raise SetupError(
-            f"Python cannot make a virtual environment ({error}).\n"
+            f"Python has no pip and cannot add it ({error.last_line}).\n"
             "On Debian and Ubuntu install the package python3-venv, then try again."
         ) from error
 
@@ -133,6 +151,7 @@ class Tools:
                 part.step(f"uv failed ({error.last_line}); pip does it instead")
             else:
                 return
+        add_pip(part)
         words = ["--force-reinstall" if word == "--reinstall" else word for word in words]
         try:
             part.run([PYTHON, *PIP, "install", "--progress-bar", "off", *words], folder=ROOT, environment=environment)
@@ -145,16 +164,16 @@ class Tools:
             ) from error
 
 
-def make_tools(part: Part, environment: Future[None]) -> Tools:
-    """Install uv with pip, then the build tools with uv. What does not work is left to pip.
+def make_tools(part: Part) -> Tools:
+    """Install uv with pip, then the build tools with uv. What does not work is left to pip. Raises SetupError.
 
-    The pip of the Python that runs this is used if it has one, so that nothing has to wait for `.venv`.
+    The pip of the Python that runs this is used if it has one, since it takes seconds to add one to `.venv`.
     """
     installer, build = REQUIREMENTS / "installer.lock", REQUIREMENTS / "build.lock"
     digest = digest_of(installer, build)
     python = Path(sys.executable)
     if find_spec("pip") is None:
-        environment.result()
+        add_pip(part)
         python = PYTHON
     hashed = ["--require-hashes", "-r"]
     with subprocess.Popen([python, *PIP, "config", "list"], stdout=subprocess.PIPE, text=True) as listing:
@@ -183,16 +202,18 @@ def make_tools(part: Part, environment: Future[None]) -> Tools:
 
 
 def install_packages(part: Part, tools: Tools, development: bool) -> None:
-    """Install the locked packages and the project. Raises SetupError."""
+    """Install the locked packages, the project and pip. Raises SetupError."""
     lock = "dev.lock" if development else "run.lock"
     part.step(f"installing the packages of requirements/{lock}")
     tools.install(part, "--require-hashes", "-r", REQUIREMENTS / lock)
     tools.install(part, "--no-deps", "--editable", ROOT, builds=True)
     note_done("packages-development" if development else "packages", packages_digest(lock))
+    with contextlib.suppress(SetupError):
+        add_pip(part)
     part.done()
 
 
-def build_core(part: Part, cargo: str, made: Future[Tools], environment: Future[None]) -> Path:
+def build_core(part: Part, cargo: str, made: Future[Tools]) -> Path:
     """Build the core's wheel; returns its path. Raises CommandFailedError."""
     variables = os.environ | {"PATH": f"{Path(cargo).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     part.step("downloading the crates")
@@ -206,7 +227,7 @@ def build_core(part: Part, cargo: str, made: Future[Tools], environment: Future[
         options = ["--release", "--locked", "--compatibility", "off", "--interpreter", sys.executable]
         part.run([TOOLS / "bin/maturin", "build", *options, "--out", wheels], folder=CORE, environment=variables)
     else:
-        environment.result()
+        add_pip(part)
         part.run([PYTHON, *PIP, "wheel", "--no-deps", "--wheel-dir", wheels, CORE], folder=CORE, environment=variables)
     return next(wheels.glob("*.whl"))
 
@@ -230,20 +251,13 @@ def core_wheel(part: Part, built: Future[Path], required: bool) -> Path | None:
 
 def set_up(development: bool, cargo: str | None, core_required: bool) -> None:
     """Do what is not done yet; `cargo` is None if the core is not to be built. Raises SetupError."""
-    if not works(PYTHON, "-c", "import pip"):
-        shutil.rmtree(VENV, ignore_errors=True)
-    VENV.mkdir(exist_ok=True)
     with ThreadPoolExecutor() as threads, Progress("set-up") as progress:
         packages, core = progress.part("packages"), progress.part("Rust core")
-        environment: Future[None] = Future()
-        if PYTHON.exists():
-            environment.set_result(None)
-        else:
+        if not is_usable():
             packages.step("making the virtual environment in .venv")
-            environment = threads.submit(make_environment)
-        tools = threads.submit(make_tools, packages, environment)
-        built = threads.submit(build_core, core, cargo, tools, environment) if cargo else None
-        environment.result()
+            make_environment()
+        tools = threads.submit(make_tools, packages)
+        built = threads.submit(build_core, core, cargo, tools) if cargo else None
         if needs_packages(development):
             install_packages(packages, tools.result(), development)
         elif packages.text:
@@ -274,13 +288,11 @@ def main() -> None:
             if options.core:
                 raise SystemExit(message)
             print(message, flush=True)
-    if not (cargo or needs_packages(options.development) or not works(PYTHON, "-c", "import pip")):
+    if is_usable() and not cargo and not needs_packages(options.development):
         return
     try:
         set_up(options.development, cargo, options.core)
     except SetupError as error:
-        if not works(PYTHON, "-c", "import pip"):
-            shutil.rmtree(VENV, ignore_errors=True)
         raise SystemExit(f"set-up failed:\n{error}") from error
     except KeyboardInterrupt:
         raise SystemExit("set-up: interrupted; what is done is kept") from None

@@ -63,6 +63,11 @@ def make_program(path: Path, code: int = 0, last_line: str = "") -> Path:
     return path
 
 
+def installs(path: Path) -> list[list[str]]:
+    """The arguments of each call of a Python that installs something with pip."""
+    return [arguments for arguments in calls(path) if "install" in arguments]
+
+
 def calls(path: Path) -> list[list[str]]:
     """The arguments of each call of a program."""
     return [call[0] for call in notes(path)]
@@ -133,7 +138,7 @@ def test_pip_takes_over_once_uv_has_failed(part: Part) -> None:
     tools.install(part, "-r", "run.lock")
     tools.install(part, "--reinstall", "core.whl")
     assert len(calls(uv)) == 1
-    assert [arguments[-2:] for arguments in calls(python)] == [["-r", "run.lock"], ["--force-reinstall", "core.whl"]]
+    assert [arguments[-2:] for arguments in installs(python)] == [["-r", "run.lock"], ["--force-reinstall", "core.whl"]]
 
 
 def test_a_uv_that_cannot_be_started_is_replaced_by_pip(part: Part) -> None:
@@ -142,22 +147,15 @@ def test_a_uv_that_cannot_be_started_is_replaced_by_pip(part: Part) -> None:
     setup.UV.chmod(0o755)
     python = make_program(setup.PYTHON)
     Tools(has_uv=True).install(part, "-r", "run.lock")
-    assert len(calls(python)) == 1
+    assert len(installs(python)) == 1
 
 
-def test_when_pip_fails_too_its_last_lines_and_a_remedy_are_told(part: Part) -> None:
+def test_when_pip_fails_too_its_last_lines_and_a_remedy_are_told(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(setup, "add_pip", lambda _: None)
     make_program(setup.UV, 2, "uv is sad")
     make_program(setup.PYTHON, 1, "ERROR: No matching distribution found for aiohttp")
     with pytest.raises(SetupError, match=r"No matching distribution found for aiohttp(.|\n)*pip config list"):
         Tools(has_uv=True).install(part, "-r", "run.lock")
-
-
-@pytest.fixture
-def made() -> Future[None]:
-    """An environment that is made already."""
-    future: Future[None] = Future()
-    future.set_result(None)
-    return future
 
 
 def stand_in_python(monkeypatch: pytest.MonkeyPatch, path: Path, code: int = 0) -> Path:
@@ -168,7 +166,7 @@ def stand_in_python(monkeypatch: pytest.MonkeyPatch, path: Path, code: int = 0) 
 
 
 def test_uv_comes_from_its_own_lock_file_and_brings_the_build_tools(
-    part: Part, made: Future[None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     python = stand_in_python(monkeypatch, tmp_path / "python")
     uv = make_program(tmp_path / "wheel/bin/uv")
@@ -181,7 +179,7 @@ def test_uv_comes_from_its_own_lock_file_and_brings_the_build_tools(
 
     commands: list[list[str]] = []
     monkeypatch.setattr(Part, "run", install)
-    tools = setup.make_tools(part, made)
+    tools = setup.make_tools(part)
     assert (tools.has_uv, tools.has_build_tools) == (True, True)
     by_pip, by_uv = commands
     assert by_pip[-3:] == ["--require-hashes", "-r", str(setup.REQUIREMENTS / "installer.lock")]
@@ -190,34 +188,43 @@ def test_uv_comes_from_its_own_lock_file_and_brings_the_build_tools(
     assert by_uv[-3:] == ["--require-hashes", "-r", str(setup.REQUIREMENTS / "build.lock")]
 
     commands.clear()
-    again = setup.make_tools(part, made)
+    again = setup.make_tools(part)
     assert (again.has_uv, again.has_build_tools, commands) == (True, True, [])
 
 
-def test_without_a_wheel_of_uv_pip_installs(
-    part: Part, made: Future[None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_wheel_of_uv_pip_installs(part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = stand_in_python(monkeypatch, tmp_path / "python")
     make_program(python, 1, "ERROR: No matching distribution found for uv")
-    assert setup.make_tools(part, made) == Tools()
+    assert setup.make_tools(part) == Tools()
 
 
-def test_the_pip_of_the_environment_is_awaited_if_this_python_has_none(
+def test_pip_is_added_to_the_environment_if_this_python_has_none(
     part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stand_in_python(monkeypatch, tmp_path / "python", 1)
+    stand_in_python(monkeypatch, tmp_path / "python")
     monkeypatch.setattr(setup, "find_spec", lambda name: None)
-    environment: Future[None] = Future()
-    awaited: list[str] = []
+    monkeypatch.setattr(setup, "works", lambda *_: False)
+    make_program(setup.PYTHON)
+    make_program(setup.UV)
+    monkeypatch.setattr(setup.shutil, "rmtree", lambda *_, **__: None)
+    setup.make_tools(part)
+    commands = [arguments[:4] for arguments in calls(setup.PYTHON)]
+    assert commands[0] == ["-m", "ensurepip", "--default-pip"]
+    assert [*setup.PIP, "install"] in commands
 
-    def result() -> None:
-        awaited.append("environment")
-        make_program(setup.PYTHON, 1)
 
-    monkeypatch.setattr(environment, "result", result)
-    setup.make_tools(part, environment)
-    assert awaited == ["environment"]
-    assert [*setup.PIP, "install"] in [arguments[:4] for arguments in calls(setup.PYTHON)]
+def test_a_python_that_can_add_no_pip_is_told_with_the_package_that_brings_it(part: Part) -> None:
+    make_program(setup.PYTHON, 1, "No module named ensurepip")
+    with pytest.raises(SetupError, match=r"No module named ensurepip(.|\n)*python3-venv"):
+        setup.add_pip(part)
+
+
+def test_an_environment_whose_python_is_gone_is_made_anew(project: Path) -> None:
+    assert not setup.is_usable()
+    setup.note_done("packages", setup.packages_digest("run.lock"))
+    setup.make_environment()
+    assert setup.is_usable()
+    assert setup.needs_packages(development=False)
 
 
 def failed(reason: str) -> Future[Path]:
