@@ -230,7 +230,6 @@ def main() -> None:
     parser.add_argument("--worker", action="store_true", help="the workflow worker takes part in the backlog")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))
-    folder.chmod(0o755)
     try:
         asyncio.run(run(folder, options))
     finally:

@@ -163,7 +163,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))
-    folder.chmod(0o755)
     platform = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
     bare: list[subprocess.Popen[bytes]] = []
     try:

@@ -90,7 +90,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))
-    folder.chmod(0o755)
     platform = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
     try:
         platform.start()

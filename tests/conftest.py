@@ -1,6 +1,7 @@
-"""Fixtures of the whole suite: a PostgreSQL a process, a fresh database and bus a test; how processes share tests."""
+"""Fixtures of the whole suite, and how the processes of `pytest -n` share the tests.
 
-from typing import Any
+Each process has its own PostgreSQL, each test its own database and bus.
+"""
 
 import hypothesis
 import pytest
@@ -31,17 +32,35 @@ structlog.configure(
 )
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Share the tests out among the processes of `pytest -n` as `tests.support.distribution` says."""
-    from tests.support.distribution import Distribution
+TOGETHER = {
+    "tests/e2e/": "e2e",
+    "tests/integration/hostile/": "hostile",
+    "tests/integration/engine/test_faults_kills.py": "engine kills",
+}
+"""Tests that one process of `pytest -n` runs one after the other: whole platforms load the machine and are killed, the
+others share what a file sets up. Every other test goes to whichever process is free."""
+FIRST = (
+    "tests/e2e/",
+    "tests/integration/engine/",
+    "tests/integration/ledger/",
+    "tests/integration/reconcile/",
+    "tests/contract/",
+    "tests/simulation/",
+    "tests/integration/",
+)
+"""What begins first, so that the processes end together: long tests that wait, then long tests that compute. The rest,
+thousands of short tests, evens out."""
 
-    return Distribution(config, log)
 
-
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In a process of `pytest -n` the longest tests begin first."""
-    if hasattr(config, "workerinput"):
-        from tests.support.distribution import rank
-
-        items.sort(key=lambda item: rank(item.nodeid))
+    """In a process of `pytest -n --dist loadgroup`: mark the groups, and begin with what takes longest."""
+    if not hasattr(config, "workerinput"):
+        return
+    for item in items:
+        for start, group in TOGETHER.items():
+            if item.nodeid.startswith(start):
+                item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(
+        key=lambda item: next((rank for rank, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
+    )

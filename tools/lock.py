@@ -1,4 +1,7 @@
-"""Renew requirements/run.lock and requirements/dev.lock from pyproject.toml: all hashes, no download address."""
+"""Renew the lock files in requirements/: every hash, and no download address.
+
+run.lock and dev.lock come from pyproject.toml, installer.lock and build.lock from requirements/*.in.
+"""
 
 import os
 import subprocess
@@ -8,20 +11,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def compile_lock(target: Path, *extra: str) -> None:
-    """Write one lock file for every supported Python and platform."""
+def compile_lock(name: str, source: str, *extra: str) -> None:
+    """Write requirements/NAME from `source`, for every supported Python and platform."""
+    target = ROOT / "requirements" / name
     environment = {name: value for name, value in os.environ.items() if name != "PIP_FIND_LINKS"}
     command = ["uv", "pip", "compile", "--universal", "--python-version", "3.11", "--generate-hashes"]
-    command += ["--no-emit-index-url", "--no-header", "--quiet", "pyproject.toml", "-o", str(target), *extra]
+    command += ["--no-emit-index-url", "--no-header", "--quiet", source, "-o", str(target), *extra]
     subprocess.run([sys.executable, "-m", *command], cwd=ROOT, check=True, env=environment)
     assert "://" not in target.read_text("utf-8"), "a lock file holds no download address"
 
 
 def main() -> None:
-    """Write both lock files; what both have is the same version in both."""
-    run_lock = ROOT / "requirements/run.lock"
-    compile_lock(run_lock)
-    compile_lock(ROOT / "requirements/dev.lock", "--extra", "dev", "--constraint", str(run_lock))
+    """Write the lock files. A package that stands in several has the same version in all of them."""
+    compile_lock("run.lock", "pyproject.toml")
+    compile_lock("dev.lock", "pyproject.toml", "--extra", "dev", "--constraint", "requirements/run.lock")
+    for name in ("installer", "build"):
+        compile_lock(f"{name}.lock", f"requirements/{name}.in", "--constraint", "requirements/dev.lock")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,6 @@ def main() -> None:
     """Draw all pictures."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="openspot-pictures-"))
-    folder.chmod(0o755)
     environment = {"FORCE_COLOR": "1", "COLUMNS": str(WIDTH), "OPENSPOT_THROTTLE_ENABLED": "false"}
     platform = ChildPlatform(folder, environment)
     try:

@@ -1,47 +1,50 @@
-"""Set the project up: `.venv`, the locked packages, the package itself, and the fast core if it can be built.
+"""Set the project up: `.venv`, the locked packages, the project itself, and the Rust core if it can be built.
 
-Standard library only, since it runs before anything is installed. Doing it again costs a moment: each step
-is skipped while what it depends on is unchanged.
+The packages are installed with uv while cargo builds the core. Where uv cannot do it, pip does. Each step is skipped
+while what it depends on is unchanged, so a second run takes a moment.
+
+Standard library only: this runs before anything is installed.
 """
 
+from __future__ import annotations
+
 import argparse
+import contextlib
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import venv
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
+from pip_settings import NoCounterpartError, UvOptions, read_settings, uv_options
+from progress import CommandFailedError, Part, Progress
+
+PYTHON_MINIMUM = (3, 11)
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
+PYTHON = VENV / "bin/python"
+REQUIREMENTS = ROOT / "requirements"
 CORE = ROOT / "rust/matching"
-PYTHON_MINIMUM = (3, 11)
+TOOLS = VENV / "tools"
+"""Folder of uv and of what builds the project and the core, apart from the project's own packages."""
+UV = TOOLS / "bin/uv"
+PIP = ("-m", "pip", "--disable-pip-version-check")
+ADDING_PIP = threading.Lock()
 
 
-def say(text: str) -> None:
-    """Tell the user what happens."""
-    print(text, flush=True)
-
-
-def run(*command: str | Path, quiet: bool = False) -> None:
-    """Run a command in the project's root. Ends the set-up with its output if it fails."""
-    outcome = subprocess.run(
-        [str(part) for part in command],
-        cwd=ROOT,
-        check=False,
-        text=True,
-        stdout=subprocess.PIPE if quiet else None,
-        stderr=subprocess.STDOUT if quiet else None,
-    )
-    if outcome.returncode != 0:
-        if outcome.stdout:
-            say(outcome.stdout)
-        raise SystemExit(f"set-up failed at: {' '.join(str(part) for part in command)}")
+class SetupError(Exception):
+    """The set-up cannot go on; the message says why and what to do."""
 
 
 def digest_of(*paths: Path) -> str:
-    """A digest over the contents of files, to see whether a step is still up to date."""
+    """A digest over the contents of files and the Python version: it changes when a step must be done again."""
     digest = hashlib.sha256(sys.version.encode())
     for path in paths:
         digest.update(str(path.relative_to(ROOT)).encode())
@@ -50,7 +53,7 @@ def digest_of(*paths: Path) -> str:
 
 
 def is_done(step: str, digest: str) -> bool:
-    """Whether `step` was done for this very digest."""
+    """Whether `step` was done with the same digest."""
     stamp = VENV / f".{step}"
     return stamp.exists() and stamp.read_text("utf-8") == digest
 
@@ -60,96 +63,215 @@ def note_done(step: str, digest: str) -> None:
     (VENV / f".{step}").write_text(digest, "utf-8")
 
 
-def make_environment() -> Path:
-    """Make `.venv` if it is missing or unusable; answers its Python."""
-    python = VENV / "bin/python"
-    usable = (
-        python.exists()
-        and subprocess.run([python, "-c", "import pip"], check=False, capture_output=True).returncode == 0
-    )
-    if not usable:
-        say("set-up: making the virtual environment in .venv")
-        shutil.rmtree(VENV, ignore_errors=True)
-        try:
-            venv.create(VENV, with_pip=True)
-        except (subprocess.CalledProcessError, OSError) as error:
-            shutil.rmtree(VENV, ignore_errors=True)
-            raise SystemExit(
-                f"set-up: Python cannot make a virtual environment ({error}).\n"
-                "On Debian and Ubuntu install the package python3-venv, then try again."
-            ) from error
-    return python
+def packages_digest(name: str) -> str:
+    """Digest of the packages step for the lock file `name`."""
+    return digest_of(REQUIREMENTS / name, ROOT / "pyproject.toml")
 
 
-def install_packages(python: Path, development: bool) -> None:
-    """Install the locked packages and the project, if the lock file or pyproject.toml changed."""
-    lock = ROOT / "requirements" / ("dev.lock" if development else "run.lock")
-    step = "packages-development" if development else "packages"
-    digest = digest_of(lock, ROOT / "pyproject.toml")
-    if is_done(step, digest) or (
-        not development
-        and is_done("packages-development", digest_of(ROOT / "requirements/dev.lock", ROOT / "pyproject.toml"))
-    ):
-        return
-    say(f"set-up: installing the packages of requirements/{lock.name} (about a minute the first time)")
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", lock)
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--editable", ".")
-    note_done(step, digest)
+def needs_packages(development: bool) -> bool:
+    """Whether packages must be installed. The development packages include all others."""
+    if is_done("packages-development", packages_digest("dev.lock")):
+        return False
+    return development or not is_done("packages", packages_digest("run.lock"))
+
+
+def core_digest() -> str:
+    """Digest of the core step."""
+    names = ("Cargo.toml", "Cargo.lock", "pyproject.toml")
+    sources = sorted([*CORE.rglob("src/**/*.rs"), *(CORE / name for name in names if (CORE / name).exists())])
+    return digest_of(*sources)
 
 
 def cargo_path() -> str | None:
-    """The Rust build tool, also where the installer put it without the shell knowing yet."""
+    """The Rust build tool, also where its installer puts it before the shell knows."""
     return shutil.which("cargo") or shutil.which("cargo", path=str(Path.home() / ".cargo/bin"))
 
 
-def build_core(python: Path, required: bool) -> None:
-    """Build and install the fast core; without a toolchain say so, and that the reference core runs instead."""
-    if not (CORE / "Cargo.toml").exists():
-        return
-    sources = sorted([*CORE.rglob("src/**/*.rs"), CORE / "Cargo.toml", CORE / "Cargo.lock", CORE / "pyproject.toml"])
-    digest = digest_of(*(path for path in sources if path.exists()))
-    if is_done("core", digest):
-        return
-    cargo = cargo_path()
-    if cargo is None:
-        message = "no Rust toolchain here: the Python reference core runs instead (same rules, slower)"
+def works(*command: str | Path) -> bool:
+    """Whether a command can be run and ends well."""
+    try:
+        return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL).returncode == 0
+    except OSError:
+        return False
+
+
+def is_usable() -> bool:
+    """Whether `.venv` is there and its Python still runs."""
+    return works(PYTHON, "-c", "")
+
+
+def make_environment() -> None:
+    """Make `.venv` anew, without pip. Raises SetupError."""
+    shutil.rmtree(VENV, ignore_errors=True)
+    try:
+        venv.create(VENV)
+    except (subprocess.CalledProcessError, OSError) as error:
+        raise SetupError(f"Python cannot make a virtual environment in {VENV}: {error}") from error
+
+
+def add_pip(part: Part) -> None:
+    """Put pip into `.venv`, if it is not there: uv does without it, but its users may miss it. Raises SetupError."""
+    try:
+        with ADDING_PIP:
+            if not works(PYTHON, *PIP, "--version"):
+                part.run([PYTHON, "-m", "ensurepip", "--default-pip"], folder=ROOT)
+    except CommandFailedError as error:
+        raise SetupError(
+            f"Python has no pip and cannot add it ({error.last_line}).\n"
+            "On Debian and Ubuntu install the package python3-venv, then try again."
+        ) from error
+
+
+@dataclass
+class Tools:
+    """What installs and builds: uv and the tools of requirements/build.lock, or pip where they cannot be used."""
+
+    options: UvOptions = field(default_factory=UvOptions)
+    has_uv: bool = False
+    has_build_tools: bool = False
+
+    def install(self, part: Part, *arguments: str | Path, builds: bool = False) -> None:
+        """Install into `.venv`; with `builds` something that has to be built. Raises SetupError if it fails."""
+        words = [str(argument) for argument in arguments]
+        environment = dict(os.environ)
+        if builds and self.has_build_tools:
+            words.append("--no-build-isolation")
+            paths = [str(TOOLS), *filter(None, [os.environ.get("PYTHONPATH")])]
+            environment["PYTHONPATH"] = os.pathsep.join(paths)
+        if self.has_uv:
+            command = [str(UV), "pip", "install", "--python", str(PYTHON), "--compile-bytecode"]
+            try:
+                part.run(
+                    [*command, *self.options.arguments, *words],
+                    folder=ROOT,
+                    environment=environment | self.options.environment,
+                )
+            except CommandFailedError as error:
+                self.has_uv = False
+                part.step(f"uv failed ({error.last_line}); pip does it instead")
+            else:
+                return
+        add_pip(part)
+        words = ["--force-reinstall" if word == "--reinstall" else word for word in words]
+        try:
+            part.run([PYTHON, *PIP, "install", "--progress-bar", "off", *words], folder=ROOT, environment=environment)
+        except CommandFailedError as error:
+            part.given_up("could not be installed")
+            raise SetupError(
+                "\n".join(error.lines) + "\nThe packages could not be installed (the end of pip's output is above).\n"
+                "See that the package index can be reached (`pip config list` names it) and that the disk is not full,"
+                "\nthen run the same command again."
+            ) from error
+
+
+def make_tools(part: Part) -> Tools:
+    """Install uv with pip, then the build tools with uv. What does not work is left to pip. Raises SetupError.
+
+    The pip of the Python that runs this is used if it has one, since it takes seconds to add one to `.venv`.
+    """
+    installer, build = REQUIREMENTS / "installer.lock", REQUIREMENTS / "build.lock"
+    digest = digest_of(installer, build)
+    python = Path(sys.executable)
+    if find_spec("pip") is None:
+        add_pip(part)
+        python = PYTHON
+    hashed = ["--require-hashes", "-r"]
+    with subprocess.Popen([python, *PIP, "config", "list"], stdout=subprocess.PIPE, text=True) as listing:
+        try:
+            if not is_done("tools", digest):
+                part.step("downloading uv")
+                shutil.rmtree(TOOLS, ignore_errors=True)
+                # Without a wheel pip would begin to compile uv, which takes longer than what uv saves.
+                place = ["--quiet", "--no-user", "--target", str(TOOLS), "--only-binary", ":all:", "--no-deps"]
+                outside = os.environ | {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore"}
+                part.run([python, *PIP, "install", *place, *hashed, installer], folder=ROOT, environment=outside)
+            options = uv_options(read_settings(listing.communicate()[0]), os.environ)
+            if not is_done("tools", digest):
+                part.step("downloading the build tools")
+                place = ["--python", sys.executable, "--target", str(TOOLS), "--no-build", *options.arguments]
+                followed = os.environ | options.environment
+                part.run([UV, "pip", "install", *place, *hashed, build], folder=ROOT, environment=followed)
+                note_done("tools", digest)
+        except CommandFailedError as error:
+            part.step(f"uv cannot be used, pip installs instead: {error.last_line}")
+            return Tools()
+        except NoCounterpartError as error:
+            part.step(f"pip installs, not uv: {error}")
+            return Tools()
+    return Tools(options, has_uv=True, has_build_tools=True)
+
+
+def install_packages(part: Part, tools: Tools, development: bool) -> None:
+    """Install the locked packages, the project and pip. Raises SetupError."""
+    lock = "dev.lock" if development else "run.lock"
+    part.step(f"installing the packages of requirements/{lock}")
+    tools.install(part, "--require-hashes", "-r", REQUIREMENTS / lock)
+    tools.install(part, "--no-deps", "--editable", ROOT, builds=True)
+    note_done("packages-development" if development else "packages", packages_digest(lock))
+    with contextlib.suppress(SetupError):
+        add_pip(part)
+    part.done()
+
+
+def build_core(part: Part, cargo: str, made: Future[Tools]) -> Path:
+    """Build the core's wheel; returns its path. Raises CommandFailedError."""
+    variables = os.environ | {"PATH": f"{Path(cargo).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    part.step("downloading the crates")
+    with contextlib.suppress(CommandFailedError):  # the build downloads what is still missing, and says why it cannot
+        part.run([cargo, "fetch", "--locked"], folder=CORE, environment=variables)
+    tools = made.result()
+    wheels = CORE / "target/wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    part.step("building with cargo")
+    if tools.has_build_tools:
+        options = ["--release", "--locked", "--compatibility", "off", "--interpreter", sys.executable]
+        part.run([TOOLS / "bin/maturin", "build", *options, "--out", wheels], folder=CORE, environment=variables)
+    else:
+        add_pip(part)
+        part.run([PYTHON, *PIP, "wheel", "--no-deps", "--wheel-dir", wheels, CORE], folder=CORE, environment=variables)
+    return next(wheels.glob("*.whl"))
+
+
+def core_wheel(part: Part, built: Future[Path], required: bool) -> Path | None:
+    """The core's wheel, or None if it could not be built. Raises SetupError if it is required."""
+    try:
+        return built.result()
+    except CommandFailedError as error:
+        part.given_up("could not be built")
+        lines = "\n".join(error.lines)
         if required:
-            raise SystemExit(f"set-up: {message}")
-        say(f"set-up: {message}")
-        return
-    say("set-up: building the Rust core (about a minute the first time)")
-    environment = os.environ | {"PATH": f"{Path(cargo).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-    outcome = subprocess.run(
-        [
-            str(python),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--force-reinstall",
-            "--no-deps",
-            str(CORE),
-        ],
-        cwd=ROOT,
-        check=False,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=environment,
-    )
-    if outcome.returncode == 0:
-        note_done("core", digest)
-        return
-    if required:
-        raise SystemExit(f"{outcome.stdout}\nset-up: the Rust core could not be built")
-    say(outcome.stdout[-1500:])
-    say("set-up: the Rust core could not be built (see above): the Python reference core runs instead")
+            raise SetupError(f"{lines}\nThe Rust core could not be built ({error}).") from error
+        print(
+            f"{lines}\nset-up: the Rust core could not be built ({error}; the end of its output is above).\n"
+            "set-up: the Python reference core runs instead: same rules, slower. `make core` tries again.",
+            flush=True,
+        )
+        return None
+
+
+def set_up(development: bool, cargo: str | None, core_required: bool) -> None:
+    """Do what is not done yet; `cargo` is None if the core is not to be built. Raises SetupError."""
+    with ThreadPoolExecutor() as threads, Progress("set-up") as progress:
+        packages, core = progress.part("packages"), progress.part("Rust core")
+        if not is_usable():
+            packages.step("making the virtual environment in .venv")
+            make_environment()
+        tools = threads.submit(make_tools, packages)
+        built = threads.submit(build_core, core, cargo, tools) if cargo else None
+        if needs_packages(development):
+            install_packages(packages, tools.result(), development)
+        elif packages.text:
+            packages.done()
+        if built and (wheel := core_wheel(core, built, core_required)):
+            core.step("installing")
+            tools.result().install(core, "--no-deps", "--reinstall", wheel)
+            note_done("core", core_digest())
+            core.done()
 
 
 def main() -> None:
-    """Run the steps that are needed."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Set up what the options ask for, as far as it is not done yet."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--development", action="store_true", help="also what tests and checks need")
     parser.add_argument("--core", action="store_true", help="fail if the Rust core cannot be built")
     options = parser.parse_args()
@@ -157,9 +279,23 @@ def main() -> None:
         raise SystemExit(
             f"OpenSpot needs Python {PYTHON_MINIMUM[0]}.{PYTHON_MINIMUM[1]} or newer; this is {sys.version.split()[0]}"
         )
-    python = make_environment()
-    install_packages(python, options.development)
-    build_core(python, options.core)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("set-up: ended"))
+    cargo = None
+    if not is_done("core", core_digest()):
+        cargo = cargo_path()
+        if cargo is None:
+            message = "set-up: no Rust toolchain here: the Python reference core runs instead (same rules, slower)"
+            if options.core:
+                raise SystemExit(message)
+            print(message, flush=True)
+    if is_usable() and not cargo and not needs_packages(options.development):
+        return
+    try:
+        set_up(options.development, cargo, options.core)
+    except SetupError as error:
+        raise SystemExit(f"set-up failed:\n{error}") from error
+    except KeyboardInterrupt:
+        raise SystemExit("set-up: interrupted; what is done is kept") from None
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import secrets
 import sys
 import time
@@ -16,7 +17,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import configure_log
 from openspot.kit.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="OpenSpot: a self-hosted spot exchange.")
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 console = Console()
 error_console = Console(stderr=True)
 
@@ -24,8 +25,15 @@ CONNECT_TIMEOUT_S = 5.0
 DEPOSIT_TIMEOUT_S = 15.0
 
 
+@app.callback()
+def main() -> None:
+    """OpenSpot: a self-hosted spot exchange."""
+    # Files of every command and its children are for this account alone: journal, log, snapshots, secrets, exports.
+    os.umask(0o077)
+
+
 def fail(reason: str) -> typer.Exit:
-    """Say why on standard error; to be raised."""
+    """Print the reason to standard error and return the exception to raise."""
     error_console.print(f"openspot: {reason}", highlight=False, markup=False)
     return typer.Exit(1)
 
@@ -42,18 +50,29 @@ def load_settings() -> Settings:
 
 
 def running_settings() -> Settings:
-    """The settings of the environment, completed by the addresses of the platform that runs here."""
-    from openspot.kit.secrets_file import with_secrets
+    """The settings of the environment, completed by those of the platform that runs for this data directory."""
+    from openspot.kit.secrets_file import SecretsFileError, with_known_secrets
     from openspot.up.state import settings_of_running
 
-    return with_secrets(settings_of_running(load_settings()))
+    settings = load_settings()
+    try:
+        return with_known_secrets(settings_of_running(settings))
+    except SecretsFileError as error:
+        raise fail(str(error)) from error
+    except OSError as error:
+        raise fail(f"the data directory {settings.data_dir.resolve()} cannot be read: {error}") from error
 
 
 @app.command()
 def up(
-    ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Keep nothing: data goes when it stops.")] = False,
+    ephemeral: Annotated[
+        bool, typer.Option("--ephemeral", help="Start with no data, and remove the data when it stops.")
+    ] = False,
 ) -> None:
-    """Start the whole platform: embedded NATS and PostgreSQL, and every service. Ctrl-C stops it."""
+    """Start the whole platform: embedded NATS and PostgreSQL, and every service. Ctrl-C stops it.
+
+    A data directory has one running platform at most, ephemeral or not; the other commands connect to that one.
+    """
     from openspot.up.platform import run_platform
 
     raise typer.Exit(asyncio.run(run_platform(load_settings(), console, ephemeral=ephemeral)))
@@ -62,13 +81,24 @@ def up(
 @app.command()
 def run(service: Annotated[str, typer.Argument(help="Name of one service, for example: ledger")]) -> None:
     """Run one service alone; its addresses come from the environment."""
-    from openspot.kit.secrets_file import with_secrets
-    from openspot.kit.service import run_service
+    from openspot.kit.secrets_file import SecretsFileError, with_secrets
+    from openspot.kit.service import SUPERVISED, run_service
+    from openspot.up.data_directory import close_if_own
+    from openspot.up.exposure import dangers
     from openspot.up.services import SERVICES
 
     if service not in SERVICES:
         raise fail(f"unknown service {service!r}; one of: {', '.join(SERVICES)}")
-    raise typer.Exit(run_service(service, SERVICES[service].main(), with_secrets(load_settings())))
+    settings = load_settings()
+    if SUPERVISED not in os.environ:  # `openspot up` has done this before it starts its children
+        if found := dangers(settings, [service]):
+            raise fail("\n".join(found))
+        close_if_own(settings.data_dir)
+    try:
+        settings = with_secrets(settings)
+    except SecretsFileError as error:
+        raise fail(str(error)) from error
+    raise typer.Exit(run_service(service, SERVICES[service].main(), settings))
 
 
 @app.command()
@@ -76,28 +106,32 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Every address, state and process id as JSON.")] = False,
 ) -> None:
     """Show what runs: addresses, process ids, and whether each service is ready."""
-    from openspot.up.state import is_running, read_state
+    from openspot.up.state import running_state
 
-    settings = load_settings()
-    state = read_state(settings.data_dir)
-    if state is None or not is_running(state):
+    data_dir = load_settings().data_dir.resolve()
+    settings = running_settings()
+    state = running_state(data_dir)
+    if state is None:
         if as_json:
-            typer.echo(json.dumps({"running": False, "dataDir": str(settings.data_dir.resolve())}))
+            typer.echo(json.dumps({"running": False, "dataDir": str(data_dir)}))
         else:
-            console.print(f"nothing runs in {settings.data_dir.resolve()}; `openspot up` starts it")
+            console.print(f"nothing runs for {data_dir}; `openspot up` starts it")
         raise typer.Exit(1)
-    ready = asyncio.run(_readiness(running_settings()))
+    ready = asyncio.run(_readiness(settings))
     if as_json:
         report = {
             "running": True,
+            "ephemeral": state.ephemeral,
+            "dataDir": str(state.data_dir),
             "supervisor": state.supervisor_pid,
             "addresses": state.addresses,
             "processes": {name: {"pid": pid, "ready": ready.get(name)} for name, pid in state.pids.items()},
         }
         typer.echo(json.dumps(report, indent=1))
     else:
-        for name, address in state.addresses.items():
-            console.print(f"{name:22} {address}", highlight=False)
+        kind = "Ephemeral data" if state.ephemeral else "Data"
+        for name, address in {kind: str(state.data_dir), **state.addresses}.items():
+            console.print(f"{name:22} {address}", highlight=False, soft_wrap=True)
         for name, pid in state.pids.items():
             mark = {True: "ready", False: "not ready", None: "running"}[ready.get(name)]
             console.print(f"{name:22} process {pid}, {mark}", highlight=False)
@@ -121,7 +155,7 @@ def deposit(
     amount: Annotated[str, typer.Argument(help="A decimal number, for example 0.5")],
     tx_hash: Annotated[str, typer.Option(help="Transaction hash; the same one credits once")] = "",
 ) -> None:
-    """Publish custody.deposit.confirmed as the custody service would, and wait until the ledger has it."""
+    """Publish custody.deposit.confirmed as the custody service does, and wait until the ledger has credited it."""
     from openspot.domain.ids import PARTICIPANT_ID_TEXT
     from openspot.domain.money import MoneyError, parse_decimal
 
@@ -145,7 +179,7 @@ async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_ha
     from openspot.kit.database import DatabaseUnavailableError, create_pool
 
     try:
-        # By itself the connection waits for a server for as long as it takes.
+        # The connection itself waits for a server without limit.
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             bus = await Bus.connect(settings, "cli")
         pool = await create_pool(settings, connections_max=1, timeout_s=CONNECT_TIMEOUT_S)
@@ -186,10 +220,10 @@ def replay(
     sample: Annotated[bool, typer.Option("--sample", help="Generate a flow instead of reading a file")] = False,
     symbol: Annotated[str, typer.Option(help="Market to play it on")] = "BTC-USD",
     users: Annotated[int, typer.Option(help="How many users share the orders")] = 16,
-    events: Annotated[int | None, typer.Option(help="Stop after this many events of the flow")] = None,
+    events: Annotated[int | None, typer.Option(help="Stop after this many events")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the generated flow")] = 1,
 ) -> None:
-    """Drive real order flow through the REST edge, then compare engine, ledger and rows; 1 on any difference."""
+    """Send real order flow through the REST edge, then compare engine, ledger and rows. Exit code 1: differences."""
     from openspot.replay.report import format_report
     from openspot.replay.run import ReplayError, ReplayOptions
     from openspot.replay.run import replay as play
@@ -212,7 +246,7 @@ def replay(
 @app.command()
 def reconcile(
     watch: Annotated[
-        float | None, typer.Option(help="Compare again and again, this many seconds apart, until Ctrl-C", min=0.1)
+        float | None, typer.Option(help="Repeat with this many seconds between, until Ctrl-C", min=0.1)
     ] = None,
     wait: Annotated[float, typer.Option(help="Seconds that the mirrors get to catch up with the engine", min=0)] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON a comparison.")] = False,
@@ -249,7 +283,7 @@ def _reconcile_once(settings: Settings, wait_s: float, *, as_json: bool, as_line
     return report.exit_code
 
 
-ledger_app = typer.Typer(no_args_is_help=True, help="Look after the ledger and the other mirrors of the engine.")
+ledger_app = typer.Typer(no_args_is_help=True, help="Repair the ledger and the other mirrors of the engine.")
 app.add_typer(ledger_app, name="ledger")
 
 
@@ -257,7 +291,7 @@ app.add_typer(ledger_app, name="ledger")
 def rebuild(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what is missing, and write nothing.")] = False,
 ) -> None:
-    """Write what ledger, order and trade rows lack, out of the engine's events; what is there stays as it is.
+    """Write the ledger, order and trade rows that are missing, from the engine's events. Existing rows stay.
 
     Exit code 0: nothing is missing any more. 1: something cannot be written. 2: it could not be done.
     """
@@ -281,21 +315,23 @@ def rebuild(
     raise typer.Exit(1 if rebuilt.problems else 0)
 
 
-engine_app = typer.Typer(no_args_is_help=True, help="Look into the engine's journal; the engine may be running.")
+engine_app = typer.Typer(no_args_is_help=True, help="Read the engine's journal; the engine may be running.")
 app.add_typer(engine_app, name="engine")
-JournalPath = Annotated[Path | None, typer.Argument(help="Journal file; that of the data directory if none is given")]
+JournalPath = Annotated[
+    Path | None, typer.Argument(help="Journal file; without one, that of the running platform or the data directory")
+]
 
 
 def journal_path(given: Path | None) -> Path:
-    """The journal that was named, or that of the data directory."""
+    """The given journal, or that of the running platform, or that of the data directory."""
     from openspot.engine.engine import journal_path as of_settings
 
-    return given or of_settings(load_settings())
+    return given or of_settings(running_settings())
 
 
 @engine_app.command()
 def verify(journal: JournalPath = None) -> None:
-    """Check every batch, replay from zero, compare snapshots, and print the state's hash; 1 if anything is wrong."""
+    """Check every batch, replay from zero, compare snapshots, print the state's hash. Exit code 1: a check failed."""
     from openspot.engine.audit import verify as verify_journal
     from openspot.engine.journal import JournalDamagedError
 

@@ -15,7 +15,6 @@ from tests.support.platforms import child_platform
 def platform() -> Iterator[ChildPlatform]:
     """A running platform without throttling."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
-    folder.chmod(0o755)
     child = child_platform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
     child.start()
     yield child
@@ -25,8 +24,7 @@ def platform() -> Iterator[ChildPlatform]:
 
 @pytest.fixture
 def own_folder() -> Iterator[Path]:
-    """A data directory of this test alone, open to the account that PostgreSQL runs as."""
+    """A data directory of this test alone."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
-    folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
+from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.support.fault_run import OUTAGE_S, SECONDS, TIMEOUT_S, Run, frozen, kept_after_failure, running
 from tests.support.platforms import child_platform
 from tests.support.slow_disk import slow_disk
@@ -82,7 +83,8 @@ async def test_a_dependency_that_is_away_is_waited_for(run: Run, name: str, how:
 @pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06", "A6.4-08")
 async def test_a_slow_disk_of_the_database_slows_the_mirrors_and_not_the_orders(run: Run) -> None:
     async with run.flowing():
-        async with slow_disk(run.settings.database_url, run.pid("PostgreSQL"), run.chance):
+        server = EmbeddedPostgres(run.settings.data_dir / "postgres")
+        async with slow_disk(server.administrator_url(), run.pid("PostgreSQL"), run.chance):
             accepted = len(run.flow.told.accepted)
             began = time.monotonic()
             await asyncio.sleep(OUTAGE_S)

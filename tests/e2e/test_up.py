@@ -13,7 +13,8 @@ import pytest
 
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
-from tests.support.platforms import child_platform
+from tests.support.platforms import alive, child_platform
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 
@@ -21,25 +22,18 @@ def processes_of(platform: ChildPlatform) -> list[int]:
     return list(platform.state.pids.values())
 
 
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 def answer(url: str) -> tuple[int, bytes]:
     with urllib.request.urlopen(url, timeout=5) as response:
         return response.status, response.read()
 
 
-def openspot(platform: ChildPlatform, *arguments: str) -> subprocess.CompletedProcess[str]:
+def openspot(platform: ChildPlatform, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "openspot.cli", *arguments],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)},
+        env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)} | environment,
     )
 
 
@@ -144,6 +138,42 @@ def test_a_bad_setting_is_named(own_folder: Path) -> None:
         platform.start()
 
 
+def test_a_host_that_strangers_reach_is_refused_with_what_to_set(own_folder: Path) -> None:
+    platform = child_platform(own_folder, {"OPENSPOT_HOST": "0.0.0.0"})
+    with pytest.raises(RuntimeError, match=r"OPENSPOT_HOST=0\.0\.0\.0 opens the engine's gRPC") as raised:
+        platform.start()
+    assert "OPENSPOT_TRUSTED_NETWORK=true" in str(raised.value)
+    alone = openspot(platform, "run", "engine", OPENSPOT_HOST="0.0.0.0")
+    assert alone.returncode == 1
+    assert "OPENSPOT_TRUSTED_NETWORK=true" in alone.stderr
+
+
+def test_a_folder_that_is_open_and_holds_other_files_is_refused(own_folder: Path) -> None:
+    (own_folder / "letter.txt").write_text("dear", "utf-8")
+    own_folder.chmod(0o755)
+    outcome = openspot(child_platform(own_folder), "up")
+    assert outcome.returncode == 1
+    assert "holds other files (letter.txt)" in outcome.stdout
+
+
+def test_a_database_that_cannot_be_used_is_told_without_its_password(own_folder: Path) -> None:
+    port = free_port()
+    platform = child_platform(own_folder, {"DATABASE_URL": f"postgresql://me:s3cret-word@127.0.0.1:{port}/openspot"})
+    with pytest.raises(RuntimeError, match="the database of DATABASE_URL could not be brought up to date") as raised:
+        platform.start()
+    assert str(port) in str(raised.value)
+    assert "s3cret-word" not in str(raised.value)
+
+
+def test_a_damaged_secrets_file_is_named_by_every_command(own_folder: Path) -> None:
+    (own_folder / "secrets.json").write_text("{", "utf-8")
+    platform = child_platform(own_folder)
+    for arguments in (("status",), ("reconcile",), ("run", "ledger"), ("up",)):
+        outcome = openspot(platform, *arguments)
+        assert outcome.returncode == 1
+        assert "secrets.json is damaged" in outcome.stdout + outcome.stderr
+
+
 def test_an_unknown_service_is_refused_with_the_known_ones(own_folder: Path) -> None:
     outcome = openspot(child_platform(own_folder), "run", "nothing")
     assert outcome.returncode == 1
@@ -154,3 +184,5 @@ def test_status_without_a_platform_says_how_to_start_one(own_folder: Path) -> No
     outcome = openspot(child_platform(own_folder), "status")
     assert outcome.returncode == 1
     assert "openspot up" in outcome.stdout
+    # Secrets that it generated would never be printed.
+    assert list(own_folder.iterdir()) == []

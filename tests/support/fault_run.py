@@ -241,9 +241,8 @@ class Run:
 
 @contextmanager
 def kept_after_failure(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A data directory, open to the account that PostgreSQL runs as. It stays, with the log, if a test failed."""
+    """A data directory. It stays, with the log, if a test failed."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-faults-"))
-    folder.chmod(0o755)
     failed = request.session.testsfailed
     yield folder
     if request.session.testsfailed == failed:

@@ -24,9 +24,8 @@ _serial = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def run_folder() -> Iterator[Path]:
-    """A folder of this process of tests, open to the account that PostgreSQL runs as."""
+    """A folder of this process of tests."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-tests-"))
-    folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -45,9 +44,9 @@ def postgres_server(run_folder: Path) -> Iterator[EmbeddedPostgres]:
 async def database_url(postgres_server: EmbeddedPostgres) -> AsyncIterator[str]:
     """A fresh, migrated database of this test."""
     name = f"test_{next(_serial)}"
-    connection = await asyncpg.connect(postgres_server.url("postgres"))
+    connection = await asyncpg.connect(postgres_server.administrator_url())
     try:
-        await connection.execute(f"CREATE DATABASE {name} TEMPLATE openspot")
+        await connection.execute(f"CREATE DATABASE {name} TEMPLATE openspot OWNER openspot")
         yield postgres_server.url(name)
         await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
     finally:

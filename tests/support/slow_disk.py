@@ -26,9 +26,9 @@ BETWEEN_HANGS_S = (1.5, 4.0)
 
 
 @asynccontextmanager
-async def slow_disk(database_url: str, pid: int, chance: random.Random) -> AsyncIterator[None]:
+async def slow_disk(administrator_url: str, pid: int, chance: random.Random) -> AsyncIterator[None]:
     """The server with the process id `pid` has a slow disk. It is slow, seen from a client, before this goes on."""
-    connection = await asyncpg.connect(database_url)
+    connection = await asyncpg.connect(administrator_url)
     try:
         await connection.execute(f"ALTER SYSTEM SET commit_delay = {round(FLUSH_DELAY_S * 1_000_000)}")
         await connection.execute("ALTER SYSTEM SET commit_siblings = 0")

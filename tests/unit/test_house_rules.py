@@ -4,6 +4,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from tests.conftest import FIRST, TOGETHER
+
 ROOT = Path(__file__).resolve().parents[2]
 CODE = (".py", ".rs", ".ts", ".tsx")
 LINES_MAX = 600
@@ -47,3 +49,7 @@ def test_every_package_says_what_it_is() -> None:
         if str(path).startswith(str(ROOT / "src")) and not path.read_text("utf-8").lstrip().startswith('"""')
     ]
     assert not silent
+
+
+def test_the_groups_and_ranks_of_the_test_run_name_what_exists() -> None:
+    assert [start for start in (*TOGETHER, *FIRST) if not (ROOT / start).exists()] == []

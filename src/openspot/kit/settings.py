@@ -52,6 +52,10 @@ class Settings(BaseSettings):
     )
     data_dir: Path = Field(default=Path(".openspot"), description="Journal, embedded servers, secrets, log")
     host: str = Field(default="127.0.0.1", description="Address that every service listens on")
+    trusted_network: bool = Field(
+        default=False,
+        description="No stranger reaches the network of OPENSPOT_HOST: services without credentials may listen there",
+    )
     rest_port: Port = Field(default=3001, description="REST edge")
     ws_port: Port = Field(default=3002, description="WebSocket edge")
     router_port: Port = Field(default=3006, description="Order router: health and metrics")

@@ -1,6 +1,6 @@
-"""A whole platform as a child process, on free ports and a data directory of its own.
+"""A whole platform as a child process, on free ports and with its own data directory.
 
-For whoever needs a platform beside the one that may already run here: end-to-end tests, benchmarks, demos.
+For end-to-end tests, benchmarks and demos, which must not disturb a platform that runs here already.
 """
 
 import os
@@ -8,22 +8,27 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
 
-from openspot.kit.secrets_file import with_secrets
+from openspot.kit.secrets_file import with_known_secrets
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import free_port
 from openspot.up.services import SERVICES
-from openspot.up.state import PlatformState, is_running, read_state, settings_of_running
+from openspot.up.state import PlatformState, running_state, settings_of_running
 
 
 class ChildPlatform:
-    """`openspot up` as a child; everything it starts ends with `stop`."""
+    """`openspot up` as a child; `stop` ends everything that it started."""
 
-    def __init__(self, data_dir: Path, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, data_dir: Path, environment: dict[str, str] | None = None, *, arguments: Sequence[str] = ()
+    ) -> None:
+        """`environment` and `arguments` are added to those of `openspot up`."""
         self.data_dir = data_dir
+        self._arguments = arguments
         ports = {
             f"OPENSPOT_{field.upper()}": str(free_port()) for service in SERVICES.values() for field in service.ports
         }
@@ -42,22 +47,26 @@ class ChildPlatform:
 
     @property
     def log_path(self) -> Path:
-        """The platform's log."""
-        return self.data_dir / "openspot.log"
+        """The log of the running platform, or of an ordinary one that ended."""
+        state = running_state(self.data_dir)
+        return (state.data_dir if state else self.data_dir) / "openspot.log"
 
     def start(self, timeout_s: float = 90.0) -> float:
-        """Start it and wait until all services are ready; answers the seconds it took.
+        """Start it and wait until all services are ready; returns the seconds that it took.
 
         Raises RuntimeError with what was printed and the end of the log if it does not come up in time.
         """
-        self.data_dir.mkdir(parents=True, exist_ok=True)
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         began = time.monotonic()
         with self.output_path.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "openspot.cli", "up"], stdout=output, stderr=output, env=self._environment
+                [sys.executable, "-m", "openspot.cli", "up", *self._arguments],
+                stdout=output,
+                stderr=output,
+                env=self._environment,
             )
         while time.monotonic() - began < timeout_s and self._process.poll() is None:
-            state = read_state(self.data_dir)
+            state = running_state(self.data_dir)
             if state is not None and state.supervisor_pid == self._process.pid:
                 return time.monotonic() - began
             time.sleep(0.05)
@@ -69,13 +78,13 @@ class ChildPlatform:
     @property
     def settings(self) -> Settings:
         """Addresses and secrets of the running platform."""
-        return with_secrets(settings_of_running(Settings(data_dir=self.data_dir)))
+        return with_known_secrets(settings_of_running(Settings(data_dir=self.data_dir)))
 
     @property
     def state(self) -> PlatformState:
         """The state file as it is now. Raises RuntimeError if nothing runs."""
-        state = read_state(self.data_dir)
-        if state is None or not is_running(state):
+        state = running_state(self.data_dir)
+        if state is None:
             raise RuntimeError("the platform does not run")
         return state
 
@@ -84,13 +93,13 @@ class ChildPlatform:
         return self.state.pids[name]
 
     def kill(self, name: str) -> int:
-        """Kill one process with SIGKILL; answers the process id that it had."""
+        """Kill one process with SIGKILL; returns the process id that it had."""
         pid = self.pid(name)
         os.kill(pid, signal.SIGKILL)
         return pid
 
     def stop(self, timeout_s: float = 60.0) -> int:
-        """Stop it as Ctrl-C does; answers its exit code. Whatever is left after `timeout_s` is killed."""
+        """Stop it as Ctrl-C does; returns its exit code. What still runs after `timeout_s` is killed."""
         if self._process is None:
             return 0
         family = [self._process.pid, *(child.pid for child in self._children())]
@@ -107,7 +116,7 @@ class ChildPlatform:
             return self._process.wait()
 
     def kill_supervisor(self) -> None:
-        """Kill `openspot up` itself with SIGKILL, leaving its children to notice."""
+        """Kill `openspot up` itself with SIGKILL; its children have to notice."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()

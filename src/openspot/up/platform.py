@@ -1,29 +1,31 @@
 """The platform as a whole: numbered steps, each safe to repeat, and a clean end on Ctrl-C.
 
-1. take the data directory  2. see that the ports are free  3. start NATS and PostgreSQL unless addresses
-are given  4. bring the database up to date  5. start the services  6. wait until all are ready
+1. take the data directory  2. refuse dangerous settings, see that the ports are free  3. start NATS and PostgreSQL
+unless addresses are given  4. bring the database up to date  5. start the services  6. wait until all are ready
 """
 
 import asyncio
 import contextlib
-import fcntl
 import json
 import shutil
 import signal
-import tempfile
 import time
 from pathlib import Path
 
 import psutil
 from rich.console import Console
+from rich.markup import escape
+from sqlalchemy.exc import SQLAlchemyError
 
 from openspot.kit.log import configure_log, get_logger
 from openspot.kit.secrets_file import FILE_NAME as SECRETS_FILE
-from openspot.kit.secrets_file import with_secrets
+from openspot.kit.secrets_file import SecretsFileError, with_known_secrets, with_secrets
 from openspot.kit.settings import Settings
 from openspot.migrations import upgrade
+from openspot.up.data_directory import EPHEMERAL, DataDirectoryError, claim, take_lock
 from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, free_port, port_is_free
 from openspot.up.embedded_postgres import EmbeddedPostgres
+from openspot.up.exposure import dangers
 from openspot.up.services import ADDRESSES, SERVICES
 from openspot.up.state import end_leftovers, write_state
 from openspot.up.supervisor import Child, ChildFailedError
@@ -41,16 +43,17 @@ class StartError(Exception):
 
 
 class Platform:
-    """A platform that is started and stopped once."""
+    """A platform that is started and stopped once.
+
+    An ephemeral one keeps its data in a folder below the data directory, which is removed when it stops.
+    """
 
     def __init__(self, settings: Settings, console: Console, *, ephemeral: bool = False) -> None:
         self._console = console
         self._ephemeral = ephemeral
-        if ephemeral:
-            folder = Path(tempfile.mkdtemp(prefix="openspot-"))
-            folder.chmod(0o755)
-            settings = settings.model_copy(update={"data_dir": folder})
-        self.settings = settings.model_copy(update={"data_dir": settings.data_dir.resolve()})
+        self._home = settings.data_dir.resolve()
+        folder = self._home / EPHEMERAL if ephemeral else self._home
+        self.settings = settings.model_copy(update={"data_dir": folder})
         self._servers: dict[str, Server] = {}
         self._children: dict[str, Child] = {}
         self._stack = contextlib.ExitStack()
@@ -62,13 +65,13 @@ class Platform:
         return self.settings.data_dir / "openspot.log"
 
     async def start(self) -> None:
-        """Run the steps. Raises StartError; what was started until then is to be stopped with `stop`."""
+        """Run the steps after `take_data_directory`. Raises StartError; `stop` then ends what was started."""
         began = time.monotonic()
-        self._take_data_directory()
+        if found := dangers(self.settings, SERVICES):
+            raise StartError("\n".join(found))
         self._check_ports()
         await self._start_servers()
-        self._say("bringing the database up to date")
-        await asyncio.to_thread(upgrade, self.settings.database_url)
+        await self._upgrade_database()
         await self._start_children()
         self._write_state()
         self._print_addresses(time.monotonic() - began)
@@ -76,27 +79,32 @@ class Platform:
     def _say(self, text: str) -> None:
         self._console.print(f"[dim]·[/dim] {text}", highlight=False, soft_wrap=True)
 
-    def _take_data_directory(self) -> None:
+    def take_data_directory(self) -> None:
+        """Lock and close the data directory, and end what a killed platform left in it. Raises StartError."""
         folder = self.settings.data_dir
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = self._stack.enter_context((folder / "lock").open("w"))
+            claim(self._home)
+            self._stack.enter_context(take_lock(self._home))
+            self._end_leftovers()
+            claim(folder)
+            self._new_password = not with_known_secrets(self.settings).admin_password
+            self.settings = with_secrets(self.settings)
+        except (DataDirectoryError, SecretsFileError) as error:
+            raise StartError(str(error)) from error
         except OSError as error:
             raise StartError(f"the data directory {folder} cannot be used: {error}") from error
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise StartError(
-                f"a platform is already running on {folder}: `openspot status` shows it.\n"
-                "For a second one set OPENSPOT_DATA_DIR and other ports."
-            ) from error
-        for name in end_leftovers(folder):
-            self._say(f"ended a leftover of an earlier run: {name}")
         if self.log_path.exists() and self.log_path.stat().st_size > LOG_BYTES_MAX:
             self.log_path.replace(self.log_path.with_suffix(".log.1"))
-        self._new_password = not self.settings.admin_password and not (folder / SECRETS_FILE).exists()
-        self.settings = with_secrets(self.settings)
         self._say(f"data in {folder}, log in {self.log_path}")
+
+    def _end_leftovers(self) -> None:
+        abandoned = self._home / EPHEMERAL
+        for name in (*end_leftovers(self._home), *end_leftovers(abandoned)):
+            self._say(f"ended a leftover of an earlier run: {name}")
+        if abandoned.exists():
+            with contextlib.suppress(EmbeddedServerError):
+                EmbeddedPostgres(abandoned / "postgres").end_leftover()
+            shutil.rmtree(abandoned)
 
     def _check_ports(self) -> None:
         taken = []
@@ -112,15 +120,15 @@ class Platform:
     async def _start_servers(self) -> None:
         folder = self.settings.data_dir
         updates: dict[str, str | bool] = {}
-        if not self.settings.nats_url:
-            port = self.settings.nats_port if port_is_free(self.settings.nats_port) else free_port()
-            nats = EmbeddedNats(folder / "nats", port, self.log_path)
-            self._servers["NATS"] = nats
-            updates |= {"nats_url": nats.url, "nats_synced": True}
-        if not self.settings.database_url:
-            postgres = EmbeddedPostgres(folder / "postgres", self.log_path)
-            self._servers["PostgreSQL"] = postgres
-            updates["database_url"] = postgres.url()
+        nats = postgres = None
+        try:
+            if not self.settings.nats_url:
+                port = self.settings.nats_port if port_is_free(self.settings.nats_port) else free_port()
+                self._servers["NATS"] = nats = EmbeddedNats(folder / "nats", port, self.log_path)
+            if not self.settings.database_url:
+                self._servers["PostgreSQL"] = postgres = EmbeddedPostgres(folder / "postgres", self.log_path)
+        except EmbeddedServerError as error:
+            raise StartError(str(error)) from error
         if self._servers:
             self._say(f"starting {' and '.join(self._servers)} (embedded)")
         outcomes = await asyncio.gather(
@@ -129,7 +137,19 @@ class Platform:
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise StartError(str(outcome)) from outcome
+        if nats is not None:
+            updates |= {"nats_url": nats.url, "nats_synced": True}
+        if postgres is not None:
+            updates["database_url"] = postgres.url()
         self.settings = self.settings.model_copy(update=updates)
+
+    async def _upgrade_database(self) -> None:
+        self._say("bringing the database up to date")
+        try:
+            await asyncio.to_thread(upgrade, self.settings.database_url)
+        except SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", None) or error).strip()
+            raise StartError(f"the database of DATABASE_URL could not be brought up to date: {reason}") from error
 
     async def _start_children(self) -> None:
         self._children = {name: Child(service, self.settings, self.log_path) for name, service in SERVICES.items()}
@@ -169,7 +189,7 @@ class Platform:
     def _write_state(self) -> None:
         pids = {name: server.process.pid for name, server in self._servers.items() if server.process is not None}
         pids |= {name: child.pid for name, child in self._children.items() if child.pid is not None}
-        write_state(self.settings, pids, self._addresses())
+        write_state(self.settings, pids, self._addresses(), ephemeral=self._ephemeral)
 
     def _print_addresses(self, seconds: float) -> None:
         self._console.print(f"\n[b]OpenSpot is ready[/b] ({seconds:.1f} s)")
@@ -182,10 +202,11 @@ class Platform:
                 soft_wrap=True,
                 highlight=False,
             )
-        self._console.print("Ctrl-C stops everything.")
+        removed = " and removes its data" if self._ephemeral else ""
+        self._console.print(f"Ctrl-C stops everything{removed}.")
 
     async def watch(self, stop: asyncio.Event) -> None:
-        """Until `stop`: keep the embedded servers alive and the state file true."""
+        """Until `stop`: start embedded servers again when they end, and keep the state file up to date."""
         known: dict[str, int | None] = {}
         while not stop.is_set():
             for name, server in self._servers.items():
@@ -206,18 +227,18 @@ class Platform:
                 await asyncio.wait_for(stop.wait(), WATCH_INTERVAL_S)
 
     async def stop(self) -> None:
-        """Stop edges first, then what they lean on, the servers last."""
+        """Stop the services, each before those that it uses, then the servers."""
         for name in reversed(list(self._children)):
             await self._children[name].stop()
         for server in reversed(list(self._servers.values())):
             await asyncio.to_thread(server.stop)
-        self._stack.close()
         if self._ephemeral:
             shutil.rmtree(self.settings.data_dir, ignore_errors=True)
+        self._stack.close()
 
 
 def _holder(port: int) -> str:
-    """ " by NAME (process 123)" where the system tells who listens on `port`, else nothing."""
+    """ " by NAME (process 123)" if the system tells who listens on `port`, else an empty text."""
     try:
         for connection in psutil.net_connections("tcp"):
             listens = connection.status == psutil.CONN_LISTEN and connection.laddr and connection.laddr.port == port
@@ -229,16 +250,24 @@ def _holder(port: int) -> str:
 
 
 async def run_platform(settings: Settings, console: Console, *, ephemeral: bool) -> int:
-    """Start the platform, run it until SIGINT or SIGTERM, stop it; answers the exit code."""
+    """Start the platform, run it until SIGINT or SIGTERM, stop it; returns the exit code."""
     platform = Platform(settings, console, ephemeral=ephemeral)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
-    platform.settings.data_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        platform.take_data_directory()
+    except StartError as error:
+        _print_failure(console, error)
+        return 1
     with platform.log_path.open("a") as output:
         configure_log(platform.settings, "up", output)
         return await _run_until(platform, stop, console)
+
+
+def _print_failure(console: Console, error: BaseException) -> None:
+    console.print(f"[red]OpenSpot did not start:[/red] {escape(str(error))}", highlight=False, soft_wrap=True)
 
 
 async def _run_until(platform: Platform, stop: asyncio.Event, console: Console) -> int:
@@ -256,7 +285,7 @@ async def _run_until(platform: Platform, stop: asyncio.Event, console: Console) 
     except* StartError as errors:
         code = 1
         for error in errors.exceptions:
-            console.print(f"[red]OpenSpot did not start:[/red] {error}", highlight=False)
+            _print_failure(console, error)
     finally:
         interrupted.cancel()
         console.print("stopping …")

@@ -1,5 +1,6 @@
 """The services of the platform: their modules, their ports, and what must be ready before each."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,7 +20,7 @@ class Service:
     after: tuple[str, ...] = ()
 
     def main(self) -> ServiceMain:
-        """The service's async function. Importing it here keeps the others out of this process."""
+        """The service's async function. Imported here, so that a process loads only its own service."""
         run: ServiceMain = import_module(self.module).run
         return run
 
@@ -42,6 +43,20 @@ SERVICES: dict[str, Service] = {
 }
 
 AddressOf = Callable[[Settings], str]
+_PASSWORD = re.compile(r"(?<=://)([^:@/?,]*):[^,]*@|(?<=[?&]password=)[^&,]*")
+_TOKEN = re.compile(r"(?<=://)[^:@/?,]+@")
+HIDDEN = "***"
+
+
+def without_password(url: str) -> str:
+    """A URL, or several with commas, as it may be shown: passwords are replaced."""
+    return _PASSWORD.sub(lambda found: HIDDEN if found[1] is None else f"{found[1]}:{HIDDEN}@", url)
+
+
+def _shown_nats_url(url: str) -> str:
+    # A name without a password is a token, which is as secret.
+    return _TOKEN.sub(f"{HIDDEN}@", without_password(url))
+
 
 ADDRESSES: tuple[tuple[str, AddressOf], ...] = (
     ("REST edge", lambda settings: f"{settings.rest_url}/api/v1"),
@@ -51,7 +66,7 @@ ADDRESSES: tuple[tuple[str, AddressOf], ...] = (
     ("Matching engine gRPC", lambda settings: settings.engine_grpc_address),
     ("Order router health", lambda settings: f"http://{settings.host}:{settings.router_port}/health"),
     ("Ledger health", lambda settings: f"http://{settings.host}:{settings.ledger_port}/health"),
-    ("NATS", lambda settings: settings.nats_url),
-    ("PostgreSQL", lambda settings: settings.database_url),
+    ("NATS", lambda settings: _shown_nats_url(settings.nats_url)),
+    ("PostgreSQL", lambda settings: without_password(settings.database_url)),
 )
 """What `openspot up` prints when all is ready."""

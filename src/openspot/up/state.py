@@ -10,24 +10,31 @@ import psutil
 
 from openspot.kit.secrets_file import GENERATED
 from openspot.kit.settings import Settings
+from openspot.up.data_directory import EPHEMERAL
 
 FILE_NAME = "state.json"
 
 
 @dataclass(frozen=True, slots=True)
 class PlatformState:
-    """Who supervises, which processes run, and at which addresses the parts are."""
+    """Process id of the supervisor, process ids and addresses of the parts, and the settings that they run with."""
 
     supervisor_pid: int
     pids: dict[str, int]
     addresses: dict[str, str]
     settings: dict[str, Any]
+    ephemeral: bool = False
+
+    @property
+    def data_dir(self) -> Path:
+        """Where the platform keeps its data."""
+        return Path(self.settings["data_dir"])
 
 
-def write_state(settings: Settings, pids: dict[str, int], addresses: dict[str, str]) -> None:
-    """Replace the state file. It holds addresses with credentials, so its owner alone may read it."""
+def write_state(settings: Settings, pids: dict[str, int], addresses: dict[str, str], *, ephemeral: bool) -> None:
+    """Replace the state file. It holds addresses with credentials, so only its owner may read it."""
     public = settings.model_dump(mode="json", exclude=set(GENERATED))
-    state = PlatformState(os.getpid(), pids, addresses, public)
+    state = PlatformState(os.getpid(), pids, addresses, public, ephemeral)
     path = settings.data_dir / FILE_NAME
     draft = path.with_suffix(".tmp")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -37,39 +44,51 @@ def write_state(settings: Settings, pids: dict[str, int], addresses: dict[str, s
 
 
 def read_state(data_dir: Path) -> PlatformState | None:
-    """The state of the platform in `data_dir`, or None where none was ever started or it is unreadable."""
+    """The state file in `data_dir`, or None if there is none or it is damaged. The platform may have ended."""
     try:
         return PlatformState(**json.loads((data_dir / FILE_NAME).read_text("utf-8")))
-    except (OSError, ValueError, TypeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
         return None
 
 
+def running_state(data_dir: Path) -> PlatformState | None:
+    """The state of the platform that runs for `data_dir`, ephemeral or not; None if none runs.
+
+    There is one at most, since both kinds hold the lock of `data_dir`.
+    """
+    states = (read_state(folder) for folder in (data_dir, data_dir / EPHEMERAL))
+    return next((state for state in states if state is not None and is_running(state)), None)
+
+
 def settings_of_running(settings: Settings) -> Settings:
-    """`settings`, with the addresses of the platform that runs in the data directory where none were given."""
-    state = read_state(settings.data_dir)
-    if state is None or not is_running(state):
+    """`settings`, completed by those of the platform that runs for the data directory.
+
+    What the environment gives is kept, except the data directory itself: that of an ephemeral platform is another.
+    """
+    state = running_state(settings.data_dir)
+    if state is None:
         return settings
     known = Settings.model_validate(state.settings).model_dump()
-    return settings.model_copy(
-        update={name: value for name, value in known.items() if name not in settings.model_fields_set}
-    )
+    given = settings.model_fields_set - {"data_dir"}
+    return settings.model_copy(update={name: value for name, value in known.items() if name not in given})
 
 
 def is_running(state: PlatformState) -> bool:
     """Whether the supervisor of `state` is alive."""
-    return _is_ours(state.supervisor_pid, "openspot")
+    return _runs(state.supervisor_pid, "openspot")
 
 
 def end_leftovers(data_dir: Path) -> list[str]:
-    """End the processes that a killed supervisor left behind; answers their names."""
+    """End the processes that a killed supervisor left behind; returns their names.
+
+    PostgreSQL is not among them: its own start ends a leftover in a way that keeps its data clean.
+    """
     state = read_state(data_dir)
     if state is None or is_running(state):
         return []
     ended = []
     for name, pid in state.pids.items():
-        if name == "PostgreSQL":
-            continue  # its own start-up stops a leftover in the order that keeps its data clean
-        if _is_ours(pid, "nats-server" if name == "NATS" else "openspot"):
+        if name != "PostgreSQL" and _runs(pid, "nats-server" if name == "NATS" else "openspot"):
             process = psutil.Process(pid)
             process.terminate()
             try:
@@ -80,8 +99,8 @@ def end_leftovers(data_dir: Path) -> list[str]:
     return ended
 
 
-def _is_ours(pid: int, word: str) -> bool:
-    # Process ids are used again: the command line tells whether it is still the one that was noted.
+def _runs(pid: int, word: str) -> bool:
+    # The number may belong to another process by now, so look at its command line.
     try:
         process = psutil.Process(pid)
         return process.status() != psutil.STATUS_ZOMBIE and any(word in part for part in process.cmdline())

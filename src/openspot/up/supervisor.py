@@ -16,15 +16,15 @@ log = get_logger("supervisor")
 RESTART_PAUSE_S_MIN = 0.25
 RESTART_PAUSE_S_MAX = 10.0
 STEADY_S = 30.0
-"""A child that lived this long is restarted without a longer pause."""
+"""The pause before a restart grows, and begins anew after a child lived this long."""
 STOP_TIMEOUT_S = 15.0
 RESTARTS_BEFORE_READY_MAX = 2
-"""A child that ends more often than this before it was ever ready will not come up by itself."""
+"""A child that ends more often than this before it is ready will not come up by itself."""
 _HTTP_TIMEOUT_S = 3.0
 
 
 class ChildFailedError(Exception):
-    """A child ends again and again and was never ready."""
+    """A child ended several times before it was ready."""
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
@@ -38,7 +38,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
 
 async def is_ready(host: str, port: int) -> bool:
-    """Whether `/ready` on that port answers 200 now."""
+    """Whether `GET /ready` on that port returns 200 now."""
     try:
         async with asyncio.timeout(_HTTP_TIMEOUT_S):
             reader, writer = await asyncio.open_connection(host, port)
@@ -53,7 +53,7 @@ async def is_ready(host: str, port: int) -> bool:
 
 
 class Child:
-    """One service as a child process that is kept alive until `stop`."""
+    """One service as a child process that is restarted whenever it ends, until `stop`."""
 
     def __init__(self, service: Service, settings: Settings, log_path: Path) -> None:
         self.service = service
@@ -70,7 +70,7 @@ class Child:
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
     async def start(self) -> None:
-        """Start it and watch over it."""
+        """Start it, and restart it from now on."""
         await self._spawn()
         self._watch = asyncio.create_task(self._keep_alive())
 
@@ -106,14 +106,14 @@ class Child:
                 await self._spawn()
 
     async def await_ready(self) -> None:
-        """Return when `/ready` answers 200. Raises ChildFailedError if the child keeps ending instead."""
+        """Wait until `/ready` returns 200. Raises ChildFailedError if the child keeps ending instead."""
         while not await is_ready(self._settings.host, self.service.ready_port(self._settings)):
             if self.restarts > RESTARTS_BEFORE_READY_MAX:
                 raise ChildFailedError(f"{self.service.title} ends again and again")
             await asyncio.sleep(0.05)
 
     async def stop(self) -> None:
-        """Ask it to end; by force after STOP_TIMEOUT_S."""
+        """End it with SIGTERM, and with SIGKILL after STOP_TIMEOUT_S."""
         self._stopping = True
         process = self._process
         if process is not None and process.returncode is None:

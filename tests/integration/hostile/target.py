@@ -132,10 +132,10 @@ async def target(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Targ
     number = next(_serial)
     server = EmbeddedNats(folder / f"hostile-nats-{number}", free_port())
     server.start()
-    administrator = await asyncpg.connect(postgres.url("postgres"))
+    administrator = await asyncpg.connect(postgres.administrator_url())
     database = f"hostile_{number}"
     try:
-        await administrator.execute(f"CREATE DATABASE {database} TEMPLATE openspot")
+        await administrator.execute(f"CREATE DATABASE {database} TEMPLATE openspot OWNER openspot")
         data = folder / f"hostile-engine-{number}"
         data.mkdir()
         settings = Settings(

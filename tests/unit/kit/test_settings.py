@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from openspot.kit.secrets_file import FILE_NAME, GENERATED, with_secrets
+from openspot.kit.secrets_file import FILE_NAME, GENERATED, SecretsFileError, with_known_secrets, with_secrets
 from openspot.kit.settings import Settings
 
 
@@ -58,6 +59,43 @@ def test_missing_secrets_are_generated_once_for_the_owner_alone(tmp_path: Path) 
     path = tmp_path / "new" / FILE_NAME
     assert path.stat().st_mode & 0o777 == 0o600
     assert "given" not in path.read_text("utf-8")
+
+
+def test_processes_that_start_at_once_get_the_same_secrets(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "new")
+    with ThreadPoolExecutor(8) as threads:
+        secrets = list(threads.map(lambda _: with_secrets(settings), range(32)))
+    assert all(one == secrets[0] for one in secrets)
+    assert [path.name for path in settings.data_dir.iterdir()] == [FILE_NAME]
+
+
+def test_a_secret_that_an_earlier_release_did_not_know_is_added_to_the_file(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    kept = {name: f"kept-{name}" for name in GENERATED if name != "admin_token_secret"}
+    (tmp_path / FILE_NAME).write_text(json.dumps(kept), "utf-8")
+    first, second = with_secrets(settings), with_secrets(settings)
+    assert first == second
+    assert {name: getattr(first, name) for name in kept} == kept
+    assert len(first.admin_token_secret) >= 24
+
+
+def test_commands_that_only_connect_generate_nothing(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "none", engine_api_key="given")
+    known = with_known_secrets(settings)
+    assert (known.engine_api_key, known.engine_api_secret) == ("given", "")
+    assert not settings.data_dir.exists()
+    own = with_secrets(Settings(data_dir=tmp_path))
+    assert with_known_secrets(Settings(data_dir=tmp_path)) == own
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"jwt_secret": 5}', '{"jwt_secret": ""}'])
+def test_a_damaged_secrets_file_is_named_and_left_as_it_is(tmp_path: Path, content: str) -> None:
+    path = tmp_path / FILE_NAME
+    path.write_text(content, "utf-8")
+    for read in (with_secrets, with_known_secrets):
+        with pytest.raises(SecretsFileError, match=f"{path} is damaged"):
+            read(Settings(data_dir=tmp_path))
+    assert path.read_text("utf-8") == content
 
 
 def test_secrets_never_reach_the_log() -> None:

@@ -1,0 +1,113 @@
+"""What other accounts of the machine can read of a running platform, and reach: nothing that is its own."""
+
+import asyncio
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from openspot.up.child_platform import ChildPlatform
+from openspot.up.embedded_postgres import EmbeddedPostgres
+from tests.support.other_account import STRANGER, as_account, needs_root, readable, visible_in_proc
+from tests.support.platforms import child_platform
+
+GIVEN_SECRET = "a-secret-of-tokens-from-the-environment"
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[ChildPlatform]:
+    """A platform that was started with an open umask and with a secret in its environment."""
+    folder = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
+    data_dir = folder / "data"
+    platform = child_platform(data_dir, {"JWT_SECRET": GIVEN_SECRET})
+    folder.chmod(0o755)
+    umask = os.umask(0o000)
+    try:
+        platform.start()
+    finally:
+        os.umask(umask)
+    yield platform
+    platform.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def postgres_account(platform: ChildPlatform) -> str:
+    return (platform.data_dir / "postgres/data/PG_VERSION").owner()
+
+
+def test_no_file_of_the_data_directory_is_open_to_others(guarded: ChildPlatform) -> None:
+    paths = [guarded.data_dir, *guarded.data_dir.rglob("*")]
+    names = {path.name for path in paths}
+    assert {"openspot.log", "secrets.json", "state.json", "nats", "postgres", "PG_VERSION"} <= names
+    # Written by the test itself, before the platform begins.
+    paths.remove(guarded.output_path)
+    assert [path for path in paths if not path.is_symlink() and path.lstat().st_mode & 0o077] == []
+
+
+@needs_root
+def test_a_stranger_reads_no_file_of_the_data_directory(guarded: ChildPlatform) -> None:
+    paths = [guarded.data_dir, *guarded.data_dir.rglob("*")]
+    assert len(readable(paths)) == len(paths) - len([path for path in paths if path.is_socket()])
+    assert as_account(STRANGER, readable, paths) == []
+
+
+@needs_root
+def test_the_account_of_postgres_reads_nothing_outside_its_own_data(guarded: ChildPlatform) -> None:
+    paths = [guarded.data_dir, *guarded.data_dir.rglob("*")]
+    assert as_account(postgres_account(guarded), readable, paths) == []
+
+
+def attempt(url: str) -> str:
+    """What comes of a connection to PostgreSQL."""
+
+    async def connect() -> str:
+        try:
+            connection = await asyncpg.connect(url, timeout=5)
+        except (OSError, asyncpg.PostgresError) as error:
+            return type(error).__name__
+        await connection.close()
+        return "connected"
+
+    return asyncio.run(connect())
+
+
+@needs_root
+def test_a_stranger_cannot_reach_postgres(guarded: ChildPlatform) -> None:
+    url = guarded.settings.database_url
+    urls = [url, EmbeddedPostgres(guarded.data_dir / "postgres").administrator_url()]
+    assert [attempt(url) for url in urls] == ["connected", "connected"]
+    assert [as_account(STRANGER, attempt, url) for url in urls] == ["PermissionError", "PermissionError"]
+
+
+@needs_root
+def test_no_other_account_sees_a_secret_in_processes(guarded: ChildPlatform) -> None:
+    secrets = [GIVEN_SECRET, *json.loads((guarded.data_dir / "secrets.json").read_text("utf-8")).values()]
+    pids = guarded.state.pids.values()
+    own = visible_in_proc()
+    assert all(any(secret.encode() in text for text in own.values()) for secret in secrets)
+    for account in (STRANGER, postgres_account(guarded)):
+        seen = as_account(account, visible_in_proc)
+        assert all(f"/proc/{pid}/cmdline" in seen for pid in pids)
+        assert [path for path, text in seen.items() if any(secret.encode() in text for secret in secrets)] == []
+    assert f"/proc/{guarded.state.pids['PostgreSQL']}/environ" in seen
+
+
+async def test_the_services_role_is_no_superuser_and_owns_its_database(guarded: ChildPlatform) -> None:
+    connection = await asyncpg.connect(guarded.settings.database_url)
+    try:
+        role = await connection.fetchrow("SELECT * FROM pg_roles WHERE rolname = current_user")
+        assert [role[f"rol{power}"] for power in ("super", "createrole", "createdb", "bypassrls")] == [False] * 4
+        assert await connection.fetchval(
+            "SELECT pg_get_userbyid(datdba) = current_user FROM pg_database WHERE datname = current_database()"
+        )
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute("COPY (SELECT 1) TO PROGRAM 'cat'")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.fetchval("SELECT pg_read_file('/etc/hostname')")
+    finally:
+        await connection.close()
