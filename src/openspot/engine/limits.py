@@ -1,8 +1,11 @@
-"""What one participant and one order may ask of the engine (Document A 8): rate, order size and notional.
+"""The limits on one participant and on one order (Document A 8): rate, open orders, order size and notional.
 
-The router's pre-trade check is narrower. These limits hold for every caller of the engine, so that neither a
-broken nor a bypassed router lets a single participant fill the queue or an order of absurd size through. Cancels,
-reductions and money are never limited.
+The router's pre-trade check is narrower. These limits hold for every caller of the engine. So even if a router
+fails or is bypassed, no participant can fill the queue or the books, and no order of absurd size passes. Cancels,
+reductions and transfers are never limited.
+
+The limits are settings of the process, so they are checked before the journal and not in the core: a replay under
+other settings must give the same state. What they refuse is in no journal.
 """
 
 from collections.abc import Mapping
@@ -29,12 +32,18 @@ class OrderLimits:
     """The limits of one engine; it counts what each participant has sent in the current second."""
 
     def __init__(
-        self, per_second: int = 0, size_factor: int = 0, markets: Mapping[str, MarketLimits] | None = None
+        self,
+        per_second: int = 0,
+        size_factor: int = 0,
+        markets: Mapping[str, MarketLimits] | None = None,
+        open_orders_max: int = 0,
     ) -> None:
         """`per_second` orders and moves of each participant, 0 for any number.
 
         Sizes are `size_factor` times the market's own bounds, 0 for any size; symbols without a market have none.
+        `open_orders_max` is how many open orders a participant may have on one symbol, 0 for any number.
         """
+        self.open_orders_max = open_orders_max
         self._per_second = per_second
         self._size_factor = size_factor
         self._markets = markets or {}
