@@ -26,7 +26,7 @@ _DECIMAL_SCHEMA = {
 }
 
 
-def _positive_decimal(value: object) -> Decimal:
+def _exact_number(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         raise PydanticCustomError("decimal", "must be a decimal number, as text or as a JSON number")
     if isinstance(value, str):
@@ -34,16 +34,32 @@ def _positive_decimal(value: object) -> Decimal:
             raise PydanticCustomError("decimal", "is too long for a number")
         if not _PLAIN_DECIMAL.fullmatch(value):
             raise PydanticCustomError("decimal", "is not a plain decimal number such as 0.015")
-    number = Decimal(value)
+    return Decimal(value)
+
+
+def _within_range(number: Decimal) -> Decimal:
     try:
-        if number <= 0:
-            raise PydanticCustomError("decimal", "must be greater than 0")
         if number.adjusted() < -AMOUNT_PLACES:
             raise MoneyError("decimal places")
         to_amount(number)
     except MoneyError as error:
         raise PydanticCustomError("decimal", "{reason}", {"reason": _reason(str(error))}) from error
     return number
+
+
+def _positive_decimal(value: object) -> Decimal:
+    number = _exact_number(value)
+    if number <= 0:
+        raise PydanticCustomError("decimal", "must be greater than 0")
+    return _within_range(number)
+
+
+def non_negative_decimal(value: object) -> Decimal:
+    """Read a decimal of at least 0 with at most 18 places, for a validator. Raises PydanticCustomError."""
+    number = _exact_number(value)
+    if number < 0:
+        raise PydanticCustomError("decimal", "must be at least 0")
+    return _within_range(number)
 
 
 def _reason(text: str) -> str:

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from openspot.contracts.messages import OrderRequest
 from openspot.domain.ids import ORDER_ID_LENGTH
 from openspot.domain.market import SLIPPAGE_BPS_MAX
-from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal, to_amount
+from openspot.domain.money import decimal_to_text
 from openspot.domain.order import OrderStatus, OrderType, TimeInForce
 from openspot.http.errors import validation_error
 from openspot.http.routing import read_json
@@ -22,6 +22,7 @@ from openspot.http.validation import (
     Symbol,
     example,
     messages_of,
+    non_negative_decimal,
     rule_broken,
 )
 
@@ -33,15 +34,7 @@ OrderId = Annotated[str, StringConstraints(pattern=ORDER_ID_PATTERN)]
 
 
 def _basis_points(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise PydanticCustomError("decimal", "must be a decimal number, as text or as a JSON number")
-    try:
-        number = parse_decimal(str(value))
-        to_amount(number)
-    except MoneyError as error:
-        raise PydanticCustomError("decimal", "{reason}", {"reason": str(error)}) from error
-    if number < 0:
-        raise PydanticCustomError("decimal", "must be at least 0")
+    number = non_negative_decimal(value)
     if number > SLIPPAGE_BPS_MAX:
         raise PydanticCustomError("decimal", f"must be at most {SLIPPAGE_BPS_MAX}")
     return decimal_to_text(number)
