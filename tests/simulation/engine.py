@@ -17,14 +17,14 @@ from openspot.engine import metrics
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import RESULT_SIZE
 from openspot.engine.core.selection import make_core
-from openspot.engine.directory import Note
-from openspot.engine.door import Door
-from openspot.engine.event_render import EventRenderer
-from openspot.engine.grpc_accounts import AccountService
-from openspot.engine.grpc_orders import OrderService
-from openspot.engine.seed import seed_commands
-from openspot.engine.sequencer import Outcome
-from openspot.engine.state_machine import Applied, StateMachine, placed_order_ids
+from openspot.engine.intake.command_intake import Door
+from openspot.engine.intake.seed import seed_commands
+from openspot.engine.intake.sequencer import Outcome
+from openspot.engine.state.directory import Note
+from openspot.engine.state.state_machine import Applied, StateMachine, placed_order_ids
+from openspot.engine.stream.event_render import EventRenderer
+from openspot.engine.transport.account_service import AccountService
+from openspot.engine.transport.order_service import OrderService
 from tests.simulation.loop import VirtualLoop
 
 EPOCH = "sim"

@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 from openspot.contracts.messages import SubmitOrderReply
-from openspot.engine.order_memory import OrderMemory
+from openspot.engine.state.order_memory import OrderMemory
 from openspot.ledger import settlement
 from openspot.ledger.changes import Change, decide
 from openspot.ledger.postings import Leg, TradePostings, trade_postings

@@ -6,7 +6,7 @@ from openspot.engine.engine import JOURNAL, journal_path
 from openspot.kit.settings import Settings
 
 FULL_DISK = """
-from openspot.engine.journal import Journal
+from openspot.engine.journal.journal import Journal
 _open = Journal._open
 def _open_with_little_room(self):
     _open(self)
@@ -15,7 +15,7 @@ def _open_with_little_room(self):
 Journal._open = _open_with_little_room
 """
 FULL_EVENT_STORE = """
-from openspot.engine.event_store import EventStore
+from openspot.engine.stream.event_store import EventStore
 _append = EventStore.append
 def _append_little(self, batches, keep):
     if self.last_sequence > 1:
@@ -37,7 +37,7 @@ def die_if_told():
         os.kill(os.getpid(), signal.SIGKILL)
 """
 KILLED_BEFORE_COMMIT = f"""{_DYING}
-from openspot.engine.journal import Journal
+from openspot.engine.journal.journal import Journal
 _append = Journal.append
 def _die_and_append(self, *arguments):
     die_if_told()
@@ -45,7 +45,7 @@ def _die_and_append(self, *arguments):
 Journal.append = _die_and_append
 """
 KILLED_AFTER_COMMIT = f"""{_DYING}
-from openspot.engine.journal import Journal
+from openspot.engine.journal.journal import Journal
 _append = Journal.append
 def _append_and_die(self, *arguments):
     checksum = _append(self, *arguments)
@@ -54,7 +54,7 @@ def _append_and_die(self, *arguments):
 Journal.append = _append_and_die
 """
 KILLED_AFTER_APPLY = f"""{_DYING}
-from openspot.engine.state_machine import StateMachine
+from openspot.engine.state.state_machine import StateMachine
 _apply = StateMachine.apply
 def _apply_and_die(self, *arguments):
     applied = _apply(self, *arguments)
@@ -79,7 +79,7 @@ def _fsync_and_die(descriptor):
 os.fsync = _fsync_and_die
 """
 KILLED_AFTER_A_SNAPSHOT_IS_RENAMED = f"""{_DYING}
-from openspot.engine import snapshots
+from openspot.engine.journal import snapshots
 _sync_folder = snapshots._sync_folder
 def _die_and_sync(folder):
     die_if_told()

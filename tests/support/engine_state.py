@@ -4,9 +4,9 @@ from openspot.domain.market import load_markets
 from openspot.domain.order import EngineOrderType, Side
 from openspot.engine.core.records import COMMAND_SIZE, Command, CommandKind
 from openspot.engine.core.reference import ReferenceCore
-from openspot.engine.directory import Note
-from openspot.engine.seed import seed_commands
-from openspot.engine.state_machine import Applied, StateMachine
+from openspot.engine.intake.seed import seed_commands
+from openspot.engine.state.directory import Note
+from openspot.engine.state.state_machine import Applied, StateMachine
 
 Commands = tuple[bytes, list[Note]]
 

@@ -16,8 +16,8 @@ import grpc
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine.audit import verify
 from openspot.engine.engine import journal_path
+from openspot.engine.journal.inspection import verify
 from tests.support.engine_client import SCALE, EngineClient, EngineProcess, order
 
 WORKERS = 8

@@ -9,17 +9,17 @@ from pathlib import Path
 from openspot.domain.market import load_markets
 from openspot.engine import metrics
 from openspot.engine.core.selection import make_core
-from openspot.engine.door import Door
-from openspot.engine.event_log import EventLog
-from openspot.engine.event_render import EventRenderer
-from openspot.engine.event_store import EventStore
-from openspot.engine.journal import Journal
-from openspot.engine.limits import OrderLimits
-from openspot.engine.recovery import Recovered, recover
-from openspot.engine.seed import seed_commands
-from openspot.engine.sequencer import Sequencer
-from openspot.engine.snapshots import Snapshot, SnapshotHeader, write_snapshot
-from openspot.engine.state_machine import Applied
+from openspot.engine.intake.command_intake import Door
+from openspot.engine.intake.order_limits import OrderLimits
+from openspot.engine.intake.seed import seed_commands
+from openspot.engine.intake.sequencer import Sequencer
+from openspot.engine.journal.journal import Journal
+from openspot.engine.journal.recovery import Recovered, recover
+from openspot.engine.journal.snapshots import Snapshot, SnapshotHeader, write_snapshot
+from openspot.engine.state.state_machine import Applied
+from openspot.engine.stream.event_log import EventLog
+from openspot.engine.stream.event_render import EventRenderer
+from openspot.engine.stream.event_store import EventStore
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings

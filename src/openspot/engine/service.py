@@ -5,11 +5,11 @@ import gc
 import sys
 from typing import Any
 
+from openspot.engine.admin.listing_routes import admin_routers
 from openspot.engine.admin.service import AdminService, for_console
 from openspot.engine.engine import Engine
-from openspot.engine.grpc_api import GrpcServer
-from openspot.engine.http_admin import admin_routers
-from openspot.engine.http_api import make_engine_app
+from openspot.engine.transport.grpc_server import GrpcServer
+from openspot.engine.transport.http_app import make_engine_app
 from openspot.http.server import http_server
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger

@@ -13,7 +13,7 @@ import pytest
 from openspot.contracts.engine_events import AcceptedEvent, Hello, StreamEntry
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine import event_stream
+from openspot.engine.transport import event_stream
 from openspot.http import protocol
 from tests.support.engine_client import EngineClient, engine_settings, order, running_engine
 

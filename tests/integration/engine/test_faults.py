@@ -10,8 +10,8 @@ import pytest
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine.audit import verify
 from openspot.engine.engine import SNAPSHOTS, journal_path
+from openspot.engine.journal.inspection import verify
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineProcess, engine_process, engine_settings
 from tests.support.engine_faults import FAILING_DISK, FULL_DISK, FULL_EVENT_STORE, flip, wal_path

@@ -5,7 +5,7 @@ import pytest
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.records import Command, CommandKind
-from openspot.engine.directory import DESCRIBE_CURRENCY, UNKNOWN_ACCOUNT, Currency, Directory, NameTakenError
+from openspot.engine.state.directory import DESCRIBE_CURRENCY, UNKNOWN_ACCOUNT, Currency, Directory, NameTakenError
 from tests.support.engine_state import SEED, cancel, deposit, feed, new_machine, place
 
 

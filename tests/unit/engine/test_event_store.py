@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from openspot.engine.event_batch import EventBatch
-from openspot.engine.event_store import ROW_EVENTS_MAX, EventStore, EventStoreError
+from openspot.engine.state.event_batch import EventBatch
+from openspot.engine.stream.event_store import ROW_EVENTS_MAX, EventStore, EventStoreError
 from tests.support.engine_state import SEED, deposit, feed, new_machine, together
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from openspot.engine.journal import (
+from openspot.engine.journal.journal import (
     FIRST_CHECKSUM,
     Journal,
     JournalDamagedError,

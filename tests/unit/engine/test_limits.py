@@ -5,7 +5,7 @@ import pytest
 from openspot.domain.market import load_markets
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX, SymbolSpec
-from openspot.engine.limits import OrderLimits
+from openspot.engine.intake.order_limits import OrderLimits
 from openspot.kit.settings import Settings
 
 BTC_USD = SymbolSpec("BTC-USD", 1, "BTC", "USD", 10**8, 10**2, 1, 1, 25, 15)

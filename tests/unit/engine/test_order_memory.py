@@ -2,7 +2,7 @@
 
 import pytest
 
-from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, KnownOrder, OrderMemory
+from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, KnownOrder, OrderMemory
 
 
 def entry(external_id: str) -> tuple[object, ...]:

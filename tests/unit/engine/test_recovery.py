@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from openspot.engine.audit import export, verify
 from openspot.engine.core.reference import ReferenceCore
-from openspot.engine.event_store import EventStore
-from openspot.engine.journal import Journal, JournalDamagedError
-from openspot.engine.recovery import Recovered, recover
-from openspot.engine.snapshots import (
+from openspot.engine.journal.inspection import export, verify
+from openspot.engine.journal.journal import Journal, JournalDamagedError
+from openspot.engine.journal.recovery import Recovered, recover
+from openspot.engine.journal.snapshots import (
     KEPT,
     Snapshot,
     SnapshotError,
@@ -18,7 +17,8 @@ from openspot.engine.snapshots import (
     snapshot_paths,
     write_snapshot,
 )
-from openspot.engine.state_machine import StateMachine
+from openspot.engine.state.state_machine import StateMachine
+from openspot.engine.stream.event_store import EventStore
 from tests.support.engine_state import SEED, Commands, cancel, deposit, feed, new_machine, place
 
 ORDERS = [place(number, 2, price=1000 + number) for number in range(1, 21)]

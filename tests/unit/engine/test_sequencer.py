@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from openspot.engine.core.records import RESULT_SIZE, decode_results
-from openspot.engine.directory import Note
-from openspot.engine.journal import FIRST_CHECKSUM, Journal, JournalError, JournalUncertainError
-from openspot.engine.sequencer import EngineBusyError, EngineStoppedError, Sequencer
-from openspot.engine.state_machine import Applied, StateMachine
+from openspot.engine.intake.sequencer import EngineBusyError, EngineStoppedError, Sequencer
+from openspot.engine.journal.journal import FIRST_CHECKSUM, Journal, JournalError, JournalUncertainError
+from openspot.engine.state.directory import Note
+from openspot.engine.state.state_machine import Applied, StateMachine
 from tests.support.engine_state import SEED, Commands, cancel, deposit, new_machine, place, together
 
 

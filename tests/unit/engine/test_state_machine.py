@@ -1,8 +1,8 @@
 """The state machine: a function of its commands, whether live, replayed or restored."""
 
 from openspot.domain.order import Side
-from openspot.engine.order_memory import CANCELLED, FILLED, REJECTED
-from openspot.engine.state_machine import RECENT_TRADES_MAX, placed_order_ids
+from openspot.engine.state.order_memory import CANCELLED, FILLED, REJECTED
+from openspot.engine.state.state_machine import RECENT_TRADES_MAX, placed_order_ids
 from tests.support.engine_state import SEED, Commands, cancel, deposit, feed, new_machine, place, together
 
 HISTORY: list[Commands] = [

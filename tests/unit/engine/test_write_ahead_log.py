@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from openspot.engine.write_ahead_log import LogReport, inspect_log
+from openspot.engine.journal.write_ahead_log import LogReport, inspect_log
 
 PAGE = 4096
 FRAME = 24 + PAGE

@@ -16,11 +16,11 @@ from openspot.engine.admin import fields
 from openspot.engine.admin.attempts import Attempts
 from openspot.engine.admin.errors import FieldError, permission_denied, too_much, unauthenticated
 from openspot.engine.admin.known_networks import KnownNetworks
-from openspot.engine.admin.participants import REVOKE_TOKEN, Profile
 from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, sign_token
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
-from openspot.engine.directory import UNKNOWN_ACCOUNT
 from openspot.engine.engine import Engine
+from openspot.engine.state.directory import UNKNOWN_ACCOUNT
+from openspot.engine.state.participants import REVOKE_TOKEN, Profile
 from openspot.http.throttle import network_of
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger

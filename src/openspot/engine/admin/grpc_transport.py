@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 from openspot.contracts.gen.exchange.v1 import admin_pb2_grpc
 from openspot.engine.admin.dispatch import METHODS, Dispatch
 from openspot.engine.admin.errors import AdminError
-from openspot.engine.grpc_orders import Context
+from openspot.engine.transport.order_service import Context
 
 
 def add_admin_service(dispatch: Dispatch, server: grpc.aio.Server) -> None:

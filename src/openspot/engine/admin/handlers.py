@@ -13,15 +13,15 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.admin import fields
 from openspot.engine.admin.authority import Authority, Session
-from openspot.engine.admin.changes import Changes
 from openspot.engine.admin.errors import AdminError, FieldError
-from openspot.engine.admin.figures import Figures
-from openspot.engine.admin.orders import OrderList
-from openspot.engine.admin.participants import Profile
-from openspot.engine.admin.trades import TradeIndex
+from openspot.engine.admin.order_list import OrderList
+from openspot.engine.admin.participant_changes import Changes
+from openspot.engine.admin.reports import Figures
+from openspot.engine.admin.trade_index import TradeIndex
 from openspot.engine.core.records import decode_results
-from openspot.engine.directory import UNKNOWN_ACCOUNT
 from openspot.engine.engine import Engine
+from openspot.engine.state.directory import UNKNOWN_ACCOUNT
+from openspot.engine.state.participants import Profile
 from openspot.kit.log import get_logger
 
 log = get_logger("admin")

@@ -12,14 +12,14 @@ from decimal import Decimal
 from functools import partial
 
 from openspot.domain.money import scaled_to_text
-from openspot.engine.admin.event_reader import EventReader
 from openspot.engine.admin.volume_store import VolumeStore
 from openspot.engine.admin.volumes import WINDOW_DAYS, VolumeBook, VolumeKey, tier_above_base, usd_rates
 from openspot.engine.core.records import EVENT_SIZE, FLAG_ACTIVE, Command, CommandKind, EventType, decode_events
-from openspot.engine.door import Refusal
 from openspot.engine.engine import Engine
-from openspot.engine.event_batch import EventBatch
-from openspot.engine.sequencer import EngineStoppedError
+from openspot.engine.intake.command_intake import Refusal
+from openspot.engine.intake.sequencer import EngineStoppedError
+from openspot.engine.state.event_batch import EventBatch
+from openspot.engine.stream.event_reader import EventReader
 from openspot.kit.log import get_logger
 
 log = get_logger("volume_charging")

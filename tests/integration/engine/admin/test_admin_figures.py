@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from openspot import __version__
-from openspot.engine.audit import verify
 from openspot.engine.engine import journal_path
+from openspot.engine.journal.inspection import verify
 from tests.support.admin_client import AdminClient, Transport
 from tests.support.engine_client import engine_settings, running_engine
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
-from openspot.engine.audit import export
 from openspot.engine.engine import journal_path
+from openspot.engine.journal.inspection import export
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient, CallFailedError, Transport
 from tests.support.engine_client import SCALE, engine_process, engine_settings, order, running_engine

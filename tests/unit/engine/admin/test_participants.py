@@ -6,10 +6,10 @@ import pytest
 
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
-from openspot.engine.admin.participants import REVOKE_TOKEN, Participants, Profile
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, Result, encode_result
 from openspot.engine.core.reference import ReferenceCore
-from openspot.engine.state_machine import StateMachine
+from openspot.engine.state.participants import REVOKE_TOKEN, Participants, Profile
+from openspot.engine.state.state_machine import StateMachine
 
 MS = 1_000_000
 

@@ -4,9 +4,9 @@ import pytest
 
 from openspot.engine.admin.authority import network_of
 from openspot.engine.admin.dispatch import METHODS, snake_case
-from openspot.engine.admin.figures import utilisation_percent
 from openspot.engine.admin.grpc_transport import peer_address
 from openspot.engine.admin.handlers import Handlers
+from openspot.engine.admin.reports import utilisation_percent
 
 
 def test_every_method_of_the_protocol_has_its_handler() -> None:

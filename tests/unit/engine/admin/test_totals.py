@@ -2,7 +2,7 @@
 
 import pytest
 
-from openspot.engine.admin.totals import Totals
+from openspot.engine.state.totals import Totals
 
 
 def test_sums_beyond_64_bits_outlive_a_snapshot() -> None:

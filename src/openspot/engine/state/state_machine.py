@@ -1,0 +1,216 @@
+"""The engine's whole state behind the journal: core, directory, participants, order memory, trades and totals.
+
+Durable commands change it by `apply` alone, and what they make of it is a function of the journal: the live
+engine, the start after a crash and `openspot engine verify` all run this code over the same commands.
+
+The live engine takes names and order ids into the directory and the order memory when a command comes in,
+before it is durable, so that a second one with the same id is refused at the door (door.py). A replay does
+the same from the journal (`register`) just before it applies.
+"""
+
+import struct
+from collections import deque
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore
+from openspot.engine.core.records import (
+    COMMAND,
+    COMMAND_SIZE,
+    EVENT_MAKER_COMPLETED,
+    EVENT_SIZE,
+    EVENT_TAKER_COMPLETED,
+    CommandKind,
+    CreateSymbol,
+    EventType,
+    decode_commands,
+    decode_results,
+)
+from openspot.engine.state.directory import DESCRIBE_CURRENCY, NAMING_KINDS, PARTICIPANT_KINDS, Directory, Note
+from openspot.engine.state.event_batch import EventBatch
+from openspot.engine.state.order_memory import CANCELLED, FILLED_END, REJECTED, OrderMemory
+from openspot.engine.state.participants import FOLLOWED_KINDS, Participants
+from openspot.engine.state.totals import Totals
+
+RECENT_TRADES_MAX = 1000
+"""Trades of one symbol that GetRecentTrades can answer."""
+
+# Plain numbers: comparing with an enum's member in these loops would cost more than the rest of them.
+_PLACE = int(CommandKind.PLACE)
+_ACCEPTED, _TRADE, _REDUCE = int(EventType.ACCEPTED), int(EventType.TRADE), int(EventType.REDUCE)
+_REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
+
+_EVENT_HEAD = struct.Struct("<BxxBxxxxI20xQQQ16xqq56x")
+"""Of an event: type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
+assert _EVENT_HEAD.size == EVENT_SIZE
+_COMMAND_HEAD = struct.Struct("<BBBxIQQQqq16x")
+"""Of a command: kind, side, order_type, symbol, timestamp, order_id, account, price, quantity."""
+assert _COMMAND_HEAD.size == COMMAND_SIZE
+
+
+class Applied(NamedTuple):
+    """What a batch of commands led to: result records, and the events."""
+
+    results: bytes
+    events: EventBatch
+
+
+class _Snapshot(msgspec.Struct, frozen=True):
+    directory: bytes
+    orders: bytes
+    trades: dict[int, list[bytes]]
+    accounts: int
+    participants: bytes
+    totals: bytes
+
+
+class StateMachine:
+    """Core, directory, participants, order memory, recent trades and totals, changed in step."""
+
+    def __init__(self, core: MatchingCore, orders_remembered: int) -> None:
+        self.core = core
+        self.directory = Directory()
+        self.participants = Participants()
+        self.orders = OrderMemory(orders_remembered)
+        self.totals = Totals()
+        self.trades: dict[int, deque[bytes]] = {}
+        """Symbol → its newest TRADE records, oldest first."""
+        self._accounts = FEE_ACCOUNT
+        # The greatest account number that a durable command gave away.
+
+    def register(self, commands: bytes, notes: Sequence[Note]) -> None:
+        """Take in the names and order ids of commands from the journal, as the door did when they came."""
+        account_or_new, orders, entries = self.directory.account_or_new, self.orders, self.orders.entries
+        orders.drop_index()
+        for (kind, side, order_type, symbol, time_ns, order_id, account, price, quantity), note in zip(
+            _COMMAND_HEAD.iter_unpack(commands), notes, strict=True
+        ):
+            if kind == _PLACE:
+                if order_id in entries:
+                    orders.make_room(order_id)
+                entries[order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)
+            elif kind in PARTICIPANT_KINDS:
+                number = account_or_new(note[0])
+                assert number == account, "a replay gives every participant its old account number"
+
+    def apply(self, commands: bytes, notes: Sequence[Note], known_events: int = 0) -> Applied:
+        """Apply durable commands, whose names and order ids were taken in before.
+
+        A replay says up to which sequence the events are known: a batch that makes no others comes without any.
+        """
+        commands_before = self.core.command_sequence
+        first_sequence = self.core.event_sequence + 1
+        results, records = self.core.apply(commands)
+        texts: list[Note] | None = [] if self.core.event_sequence > known_events else None
+        self._follow_events(records, notes, commands_before + 1, texts)
+        kinds = commands[::COMMAND_SIZE]
+        if not NAMING_KINDS.isdisjoint(kinds):
+            self._follow_names(commands, notes, results)
+        if not PARTICIPANT_KINDS.isdisjoint(kinds):
+            self._accounts = max(
+                self._accounts, *(row[7] for row in COMMAND.iter_unpack(commands) if row[0] in PARTICIPANT_KINDS)
+            )
+        if not FOLLOWED_KINDS.isdisjoint(kinds):
+            self.participants.follow(commands, notes, results)
+        events = EventBatch(first_sequence, b"", []) if texts is None else EventBatch(first_sequence, records, texts)
+        return Applied(results, events)
+
+    def _follow_events(
+        self, records: bytes, notes: Sequence[Note], first_command: int, texts: list[Note] | None
+    ) -> None:
+        """Bring orders and trades up to date; add the texts of each event to `texts`, if they are wanted."""
+        orders, entries, ended = self.orders, self.orders.entries, self.orders.ended.append
+        totals, tallies, trades = self.totals, self.totals.tallies, self.trades
+        add = None if texts is None else texts.append
+        position = placed = cancelled = 0
+        for kind, flags, symbol, command, order_id, maker_id, price, quantity in _EVENT_HEAD.iter_unpack(records):
+            if kind == _ACCEPTED:
+                if add:
+                    add(notes[command - first_command])
+                placed += 1
+            elif kind == _TRADE:
+                if add:
+                    add((entries[order_id][0], entries[maker_id][0]))
+                if symbol not in trades:
+                    trades[symbol] = deque(maxlen=RECENT_TRADES_MAX)
+                trades[symbol].append(records[position : position + EVENT_SIZE])
+                tally = tallies.get(symbol) or totals.new_tally(symbol)
+                tally[0] += 1
+                tally[1] += quantity
+                tally[2] += price * quantity
+                # As OrderMemory.end, without a call for each.
+                if flags & EVENT_TAKER_COMPLETED:
+                    entries[order_id] += FILLED_END
+                    ended(order_id)
+                if flags & EVENT_MAKER_COMPLETED:
+                    entries[maker_id] += FILLED_END
+                    ended(maker_id)
+            elif kind == _REDUCE:
+                entry = entries[order_id]
+                if add:
+                    add((entry[0],))
+                if flags & EVENT_TAKER_COMPLETED:
+                    # Unpacking would build a list first, which costs half as much again.
+                    entries[order_id] = entry + (CANCELLED, quantity)  # noqa: RUF005
+                    ended(order_id)
+                    cancelled += 1
+                else:
+                    orders.reduce(order_id, quantity)
+            elif kind == _REJECT:
+                if add:
+                    add(notes[command - first_command])
+                orders.end(order_id, REJECTED, quantity)
+                totals.rejected += 1
+            elif kind == _MOVED:
+                if add:
+                    add((entries[order_id][0],))
+                orders.move(order_id, price)
+            elif add:
+                add(notes[command - first_command])
+            position += EVENT_SIZE
+        totals.placed += placed
+        totals.cancelled += cancelled
+        orders.trim()
+
+    def _follow_names(self, commands: bytes, notes: Sequence[Note], results: bytes) -> None:
+        for command, note, result in zip(decode_commands(commands), notes, decode_results(results), strict=True):
+            kind = CommandKind.CREATE_SYMBOL if isinstance(command, CreateSymbol) else command.kind
+            if kind in NAMING_KINDS and (result.code == ResultCode.SUCCESS or kind == DESCRIBE_CURRENCY):
+                self.directory.apply(command, note)
+
+    def snapshot(self, pending: Collection[int] = ()) -> tuple[bytes, bytes]:
+        """(core, everything else), each in canonical bytes, without what is not durable yet.
+
+        `pending` are the order ids that were taken in at the door and not yet applied.
+        """
+        rest = _Snapshot(
+            self.directory.snapshot(self._accounts),
+            self.orders.snapshot(pending),
+            {symbol: list(trades) for symbol, trades in sorted(self.trades.items())},
+            self._accounts,
+            self.participants.snapshot(),
+            self.totals.snapshot(),
+        )
+        return self.core.snapshot(), msgspec.msgpack.encode(rest)
+
+    def restore(self, core: bytes, rest: bytes) -> None:
+        """Replace the state. Raises ValueError on anything but what `snapshot` answered."""
+        try:
+            content = msgspec.msgpack.decode(rest, type=_Snapshot)
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"not a snapshot of the engine: {error}") from error
+        self.core.restore(core)
+        self.directory.restore(content.directory)
+        self.orders.restore(content.orders)
+        self.trades = {symbol: deque(trades, RECENT_TRADES_MAX) for symbol, trades in content.trades.items()}
+        self._accounts = content.accounts
+        self.participants.restore(content.participants)
+        self.totals.restore(content.totals)
+
+
+def placed_order_ids(commands: bytes) -> list[int]:
+    """The order ids of the PLACE commands among these records."""
+    return [row[6] for row in COMMAND.iter_unpack(commands) if row[0] == _PLACE]

@@ -1,0 +1,118 @@
+"""exchange.v1.AccountService (Document B 4.4): money in and out, with external references."""
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from openspot.contracts.gen.exchange.v1 import accounts_pb2 as pb
+from openspot.contracts.gen.exchange.v1 import accounts_pb2_grpc
+from openspot.domain.money import amount_to_text
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.records import CommandKind, decode_results
+from openspot.engine.engine import Engine
+from openspot.engine.intake.command_intake import Refusal
+from openspot.engine.intake.sequencer import EngineStoppedError, Outcome
+from openspot.engine.transport.balance_views import balance_views
+from openspot.engine.transport.order_service import Context, abort_stopped
+
+
+class MoneyAnswer(NamedTuple):
+    """What became of a command that moves money. `balance`: the account's total afterwards, "0" if refused."""
+
+    code: ResultCode
+    balance: str
+    sequence: int
+
+    @property
+    def success(self) -> bool:
+        """Whether the money is where it was asked to be."""
+        return self.code is ResultCode.SUCCESS
+
+
+async def money_answer(future: asyncio.Future[Outcome]) -> MoneyAnswer:
+    """Wait for a command that moves money. Raises EngineStoppedError."""
+    outcome = await future
+    (result,) = decode_results(outcome.results)
+    sequence = outcome.events_before + result.events if result.events else 0
+    return MoneyAnswer(ResultCode(result.code), amount_to_text(result.notional), sequence)
+
+
+class AccountService(accounts_pb2_grpc.AccountServiceServicer):
+    """A refused request is an answer with its result code, never an error of the call."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._door = engine.door
+
+    async def Deposit(self, request: pb.DepositRequest, context: Context) -> pb.DepositResponse:  # noqa: N802
+        """Credit an account, making it if it is missing; the same reference credits once."""
+        answer = await self._move(CommandKind.DEPOSIT, request, context)
+        return pb.DepositResponse(
+            success=answer.success,
+            result_code=answer.code.name,
+            balance=answer.balance,
+            sequence=answer.sequence,
+        )
+
+    async def Withdraw(self, request: pb.WithdrawRequest, context: Context) -> pb.WithdrawResponse:  # noqa: N802
+        """Debit an account."""
+        answer = await self._move(CommandKind.WITHDRAW, request, context)
+        return pb.WithdrawResponse(
+            success=answer.success,
+            result_code=answer.code.name,
+            balance=answer.balance,
+            sequence=answer.sequence,
+        )
+
+    async def ReserveWithdrawal(  # noqa: N802
+        self, request: pb.ReserveWithdrawalRequest, context: Context
+    ) -> pb.ReserveWithdrawalResponse:
+        """Hold funds for a withdrawal."""
+        answer = await self._move(CommandKind.RESERVE, request, context)
+        return pb.ReserveWithdrawalResponse(
+            success=answer.success,
+            result_code=answer.code.name,
+            balance=answer.balance,
+            sequence=answer.sequence,
+        )
+
+    async def ReleaseWithdrawal(  # noqa: N802
+        self, request: pb.ReleaseWithdrawalRequest, context: Context
+    ) -> pb.ReleaseWithdrawalResponse:
+        """Set a held amount free."""
+        answer = await _answer(lambda: self._door.end_reservation(CommandKind.RELEASE, request.reference), context)
+        return pb.ReleaseWithdrawalResponse(success=answer.success, result_code=answer.code.name)
+
+    async def CompleteWithdrawal(  # noqa: N802
+        self, request: pb.CompleteWithdrawalRequest, context: Context
+    ) -> pb.CompleteWithdrawalResponse:
+        """Let a held amount leave the account; with an amount, only if that is what is held."""
+        named = (request.reference, request.participant_id, request.currency, request.amount)
+        answer = await _answer(lambda: self._door.end_reservation(CommandKind.COMMIT, *named), context)
+        return pb.CompleteWithdrawalResponse(success=answer.success, result_code=answer.code.name)
+
+    async def GetBalances(  # noqa: N802
+        self, request: pb.GetBalancesRequest, context: Context
+    ) -> pb.GetBalancesResponse:
+        """The balances of one participant; none for an unknown one."""
+        views = balance_views(self._engine.machine, request.participant_id) if request.participant_id else []
+        return pb.GetBalancesResponse(balances=[pb.Balance(**view._asdict()) for view in views])
+
+    async def _move(
+        self,
+        kind: CommandKind,
+        request: pb.DepositRequest | pb.WithdrawRequest | pb.ReserveWithdrawalRequest,
+        context: Context,
+    ) -> MoneyAnswer:
+        asked = (request.participant_id, request.currency, request.amount, request.reference)
+        return await _answer(lambda: self._door.money(kind, *asked), context)
+
+
+async def _answer(ask: Callable[[], asyncio.Future[Outcome]], context: Context) -> MoneyAnswer:
+    """What became of what `ask` has the door take."""
+    try:
+        return await money_answer(ask())
+    except Refusal as refusal:
+        return MoneyAnswer(refusal.code, "0", 0)
+    except EngineStoppedError as error:
+        await abort_stopped(context, error)
