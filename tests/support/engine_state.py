@@ -6,7 +6,7 @@ from openspot.engine.core.records import COMMAND_SIZE, Command, CommandKind
 from openspot.engine.core.reference import ReferenceCore
 from openspot.engine.intake.seed import seed_commands
 from openspot.engine.state.directory import Note
-from openspot.engine.state.state_machine import Applied, StateMachine
+from openspot.engine.state.state_machine import AppliedBatch, StateMachine
 
 Commands = tuple[bytes, list[Note]]
 
@@ -55,7 +55,7 @@ def new_machine(orders_remembered: int = 1000) -> StateMachine:
     return StateMachine(ReferenceCore(), orders_remembered)
 
 
-def feed(machine: StateMachine, batch: Commands) -> Applied:
+def feed(machine: StateMachine, batch: Commands) -> AppliedBatch:
     """Register and apply."""
     commands, notes = batch
     assert len(commands) == len(notes) * COMMAND_SIZE

@@ -9,14 +9,14 @@ from pathlib import Path
 from openspot.domain.market import load_markets
 from openspot.engine import metrics
 from openspot.engine.core.selection import make_core
-from openspot.engine.intake.command_intake import Door
+from openspot.engine.intake.command_intake import CommandIntake
 from openspot.engine.intake.order_limits import OrderLimits
 from openspot.engine.intake.seed import seed_commands
 from openspot.engine.intake.sequencer import Sequencer
 from openspot.engine.journal.journal import Journal
 from openspot.engine.journal.recovery import Recovered, recover
 from openspot.engine.journal.snapshots import Snapshot, SnapshotHeader, write_snapshot
-from openspot.engine.state.state_machine import Applied
+from openspot.engine.state.state_machine import AppliedBatch
 from openspot.engine.stream.event_log import EventLog
 from openspot.engine.stream.event_render import EventRenderer
 from openspot.engine.stream.event_store import EventStore
@@ -66,7 +66,7 @@ class Engine:
             blocked=lambda: self.events.behind,
         )
         limits = OrderLimits(settings.engine_rate_limit, settings.engine_size_factor, load_markets().limits)
-        self.door = Door(self.machine, self.sequencer, limits)
+        self.intake = CommandIntake(self.machine, self.sequencer, limits)
         self.journal_path = journal.path
         self.state_hash = self.machine.core.state_hash()
         """The core's state hash at the start or at the newest snapshot, whichever is later; it is too dear for more."""
@@ -131,7 +131,7 @@ class Engine:
         await self.events.close()
         await asyncio.get_running_loop().run_in_executor(None, self._journal.close)
 
-    def _note_applied(self, applied: Applied) -> None:
+    def _note_applied(self, applied: AppliedBatch) -> None:
         metrics.EVENTS.inc(len(applied.events))
         self.events.add(applied.events)
         behind = self.machine.core.command_sequence - self._snapshot_sequence

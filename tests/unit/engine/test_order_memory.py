@@ -2,7 +2,7 @@
 
 import pytest
 
-from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, KnownOrder, OrderMemory
+from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, OrderMemory, RememberedOrder
 
 
 def entry(external_id: str) -> tuple[object, ...]:
@@ -28,7 +28,7 @@ def test_open_orders_are_never_forgotten_and_ended_ones_oldest_first() -> None:
     assert memory.open_count == 2
     # A forgotten id may come again.
     add(memory, 2, entry("x2"))
-    assert memory.find(2) == KnownOrder("x2", 2, 1, 1, 1, 100, 50, 9, OPEN, 0)
+    assert memory.find(2) == RememberedOrder("x2", 2, 1, 1, 1, 100, 50, 9, OPEN, 0)
 
 
 def test_an_order_without_an_external_id_is_known_by_its_number_alone() -> None:
@@ -47,7 +47,7 @@ def test_a_move_changes_the_price_and_an_end_the_status() -> None:
     add(memory, 1, entry("x"))
     memory.move(1, 120)
     memory.end(1, CANCELLED, 30)
-    assert memory.find(1) == KnownOrder("x", 2, 1, 1, 1, 120, 50, 9, CANCELLED, 30)
+    assert memory.find(1) == RememberedOrder("x", 2, 1, 1, 1, 120, 50, 9, CANCELLED, 30)
 
 
 def test_what_is_taken_off_an_order_is_no_longer_ordered() -> None:
@@ -55,7 +55,7 @@ def test_what_is_taken_off_an_order_is_no_longer_ordered() -> None:
     add(memory, 1, entry("x"))
     memory.reduce(1, 20)
     memory.end(1, CANCELLED, 10)
-    assert memory.find(1) == KnownOrder("x", 2, 1, 1, 1, 100, 30, 9, CANCELLED, 10)
+    assert memory.find(1) == RememberedOrder("x", 2, 1, 1, 1, 100, 30, 9, CANCELLED, 10)
 
 
 def test_a_snapshot_restores_the_memory_without_what_is_not_durable() -> None:
@@ -93,7 +93,7 @@ def test_a_replay_with_more_room_than_of_old_gives_way_to_ids_that_were_forgotte
     assert memory.ids == {"x1": 1, "x2": 4, "x3": 3}
     memory.end(4, CANCELLED, 5)
     memory.trim()
-    assert memory.find(4) == KnownOrder("x2", 2, 1, 1, 1, 100, 50, 9, CANCELLED, 5)
+    assert memory.find(4) == RememberedOrder("x2", 2, 1, 1, 1, 100, 50, 9, CANCELLED, 5)
     assert memory.ids == {"x1": 1, "x2": 4}
 
 

@@ -10,7 +10,7 @@ from openspot.engine.core.records import RESULT_SIZE, decode_results
 from openspot.engine.intake.sequencer import EngineBusyError, EngineStoppedError, Sequencer
 from openspot.engine.journal.journal import FIRST_CHECKSUM, Journal, JournalError, JournalUncertainError
 from openspot.engine.state.directory import Note
-from openspot.engine.state.state_machine import Applied, StateMachine
+from openspot.engine.state.state_machine import AppliedBatch, StateMachine
 from tests.support.engine_state import SEED, Commands, cancel, deposit, new_machine, place, together
 
 
@@ -35,7 +35,7 @@ class Setup:
     def __init__(self, folder: Path, batch_max: int = 100, queue_max: int = 200) -> None:
         self.journal = WatchedJournal(folder / "journal.sqlite")
         self.machine: StateMachine = new_machine()
-        self.applied: list[Applied] = []
+        self.applied: list[AppliedBatch] = []
         self.time_ns = 100
         self.blocked = False
         self.sequencer = Sequencer(

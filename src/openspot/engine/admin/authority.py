@@ -14,13 +14,13 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine import metrics
 from openspot.engine.admin import fields
 from openspot.engine.admin.attempts import Attempts
-from openspot.engine.admin.errors import FieldError, permission_denied, too_much, unauthenticated
+from openspot.engine.admin.errors import AdminError, FieldError, permission_denied, resource_exhausted, unauthenticated
 from openspot.engine.admin.known_networks import KnownNetworks
 from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, sign_token
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
-from openspot.engine.state.participants import REVOKE_TOKEN, Profile
+from openspot.engine.state.participants import REVOKE_TOKEN, ParticipantAccount, Profile
 from openspot.http.throttle import network_of
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
@@ -57,19 +57,19 @@ class Authority:
         self._secret = settings.admin_token_secret
         self._lifetime_ms = settings.admin_token_s * 1000
         # One thread: logins leave the other cores to the engine.
-        self.passwords = Passwords(1, LOGINS_WAITING_MAX, lambda: too_much("too many logins at a time"))
-        self.known_passwords = Passwords(1, KNOWN_LOGINS_WAITING_MAX, lambda: too_much("too many logins at a time"))
+        self.passwords = Passwords(1, LOGINS_WAITING_MAX, _too_many_logins)
+        self.known_passwords = Passwords(1, KNOWN_LOGINS_WAITING_MAX, _too_many_logins)
         self._known = KnownNetworks(engine.journal_path.parent)
         # Every login of a participant counts; of a network, those that fail.
         self._by_participant = Attempts(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
         self._by_network = Attempts(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
         self._by_known = Attempts(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
 
-    def find(self, participant_id: str) -> tuple[int, Profile] | None:
-        """(account, profile) of a participant that exists."""
+    def find(self, participant_id: str) -> ParticipantAccount | None:
+        """The account and profile of a participant, or None if it does not exist."""
         account = self._engine.machine.directory.account(participant_id)
         profile = self._engine.machine.participants.profiles.get(account)
-        return None if profile is None else (account, profile)
+        return None if profile is None else ParticipantAccount(account, profile)
 
     # Logins
 
@@ -82,7 +82,7 @@ class Authority:
         self._admit(participant_id, network, known=known)
         found = self.find(participant_id)
         passwords = self.known_passwords if known else self.passwords
-        if not await passwords.matches(password, found[1].password_hash if found else ""):
+        if not await passwords.matches(password, found.profile.password_hash if found else ""):
             metrics.LOGINS.labels("failed").inc()
             log.warning("a login failed", participant=participant_id, address=address)
             raise FieldError("participantId or password is wrong")
@@ -115,7 +115,7 @@ class Authority:
                     self._by_network.give_back(network)
         if wait_s:
             metrics.LOGINS.labels("put off").inc()
-            raise too_much(f"too many logins, try again in {int(wait_s) + 1} s")
+            raise resource_exhausted(f"too many logins, try again in {int(wait_s) + 1} s")
 
     def _give_back(self, participant_id: str, network: str, *, known: bool) -> None:
         if known:
@@ -156,7 +156,7 @@ class Authority:
     def check_still_active(self, session: Session) -> None:
         """Raise AdminError (UNAUTHENTICATED) if the session's participant was deactivated since."""
         found = self.find(session.participant_id)
-        if found is None or not found[1].active:
+        if found is None or not found.profile.active:
             raise unauthenticated("the token's participant is not active")
 
     def administrator(self, authorization: str) -> Session:
@@ -169,7 +169,7 @@ class Authority:
     async def logout(self, session: Session) -> None:
         """End a session, durably. Raises Refusal, EngineStoppedError."""
         note = (session.token_id, str(session.expires_ms))
-        await self._engine.door.submit(Command(REVOKE_TOKEN), note)
+        await self._engine.intake.submit(Command(REVOKE_TOKEN), note)
         log.info("a logout", participant=session.participant_id)
 
     def _now_ms(self) -> int:
@@ -193,13 +193,17 @@ class Authority:
             password_hash = await self.passwords.hash(settings.admin_password)
             note = (settings.admin_id, settings.admin_id, "SUPER_ADMIN", password_hash)
             command = Command(CommandKind.CREATE_ACCOUNT, order_type=int(StpMode.NONE), flags=FLAG_ACTIVE)
-            outcome = await self._engine.door.create_account(note, command)
+            outcome = await self._engine.intake.create_account(note, command)
             (result,) = decode_results(outcome.results)
             assert result.code == ResultCode.SUCCESS, "there was no such participant"
             log.info("the first administrator was created", participant=settings.admin_id)
-        elif found[1].type not in ADMINISTRATORS:
+        elif found.profile.type not in ADMINISTRATORS:
             log.error(
                 "OPENSPOT_ADMIN_ID names a participant that is no administrator: give it another value to have one",
                 participant=settings.admin_id,
-                type=found[1].type,
+                type=found.profile.type,
             )
+
+
+def _too_many_logins() -> AdminError:
+    return resource_exhausted("too many logins at a time")

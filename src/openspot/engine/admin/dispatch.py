@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 
 from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.engine.admin.authority import Authority
-from openspot.engine.admin.errors import AdminError, FieldError, too_much, unavailable
+from openspot.engine.admin.errors import AdminError, FieldError, resource_exhausted, unavailable
 from openspot.engine.admin.handlers import Caller, Handlers
 from openspot.engine.intake.command_intake import Refusal
 from openspot.engine.intake.sequencer import EngineStoppedError
@@ -48,7 +48,7 @@ class Dispatch:
         except FieldError as error:
             return _refused(name, error)
         except Refusal as refusal:
-            raise too_much(f"{refusal.code.name}: the engine did not take the command") from refusal
+            raise resource_exhausted(f"{refusal.code.name}: the engine did not take the command") from refusal
         except EngineStoppedError as error:
             raise unavailable(str(error)) from error
         except Exception as error:

@@ -35,7 +35,7 @@ def permission_denied(message: str) -> AdminError:
     return AdminError(grpc.StatusCode.PERMISSION_DENIED, message)
 
 
-def too_much(message: str) -> AdminError:
+def resource_exhausted(message: str) -> AdminError:
     """A bound is reached; the same call may succeed later, or with less asked."""
     return AdminError(grpc.StatusCode.RESOURCE_EXHAUSTED, message)
 

@@ -15,8 +15,8 @@ from openspot.engine.admin import fields
 from openspot.engine.admin.authority import Authority, Session
 from openspot.engine.admin.errors import AdminError, FieldError
 from openspot.engine.admin.order_list import OrderList
-from openspot.engine.admin.participant_changes import Changes
-from openspot.engine.admin.reports import Figures
+from openspot.engine.admin.participant_changes import ParticipantChanges
+from openspot.engine.admin.reports import Reports
 from openspot.engine.admin.trade_index import TradeIndex
 from openspot.engine.core.records import decode_results
 from openspot.engine.engine import Engine
@@ -50,10 +50,10 @@ class Handlers:
         self._engine = engine
         self._machine = engine.machine
         self._authority = authority
-        self._changes = Changes(engine, authority)
+        self._changes = ParticipantChanges(engine, authority)
         self._orders = OrderList(engine)
         self._trades = TradeIndex(engine)
-        self._figures = Figures(engine, self._orders)
+        self._reports = Reports(engine, self._orders)
 
     # Sessions
 
@@ -173,7 +173,7 @@ class Handlers:
             elif request.symbol and order.symbol not in self._machine.directory.symbol_numbers(request.symbol):
                 error = "symbol: the order is on another symbol"
             else:
-                outcome = await self._engine.door.cancel_as_administrator(order_id, "")
+                outcome = await self._engine.intake.cancel_as_administrator(order_id, "")
                 (result,) = decode_results(outcome.results)
                 code = ResultCode(result.code)
         success = code is ResultCode.SUCCESS
@@ -221,7 +221,7 @@ class Handlers:
     async def list_balances(self, request: pb.ListBalancesRequest, caller: Caller) -> pb.ListBalancesResponse:
         """The balances of a participant, or of all."""
         wanted = fields.optional_participant_id(request.participant_id)
-        return pb.ListBalancesResponse(balances=await self._figures.balances(wanted))
+        return pb.ListBalancesResponse(balances=await self._reports.balances(wanted))
 
     async def adjust_balance(self, request: pb.AdjustBalanceRequest, caller: Caller) -> pb.AdjustBalanceResponse:
         """Correct a balance."""
@@ -242,7 +242,7 @@ class Handlers:
     async def list_risk_metrics(self, request: pb.ListRiskMetricsRequest, caller: Caller) -> pb.ListRiskMetricsResponse:
         """How much of their balances the open orders of a participant, or of all, lock."""
         wanted = fields.optional_participant_id(request.participant_id)
-        return pb.ListRiskMetricsResponse(metrics=await self._figures.risk(wanted))
+        return pb.ListRiskMetricsResponse(metrics=await self._reports.risk(wanted))
 
     async def list_symbols(self, request: pb.ListSymbolsRequest, caller: Caller) -> pb.ListSymbolsResponse:
         """All symbols, by number."""
@@ -263,8 +263,8 @@ class Handlers:
     async def get_exchange_stats(
         self, request: pb.GetExchangeStatsRequest, caller: Caller
     ) -> pb.GetExchangeStatsResponse:
-        """Figures of the whole exchange."""
-        return self._figures.exchange()
+        """Reports of the whole exchange."""
+        return self._reports.exchange()
 
 
 def _trade(trade: TradeEvent) -> pb.AdminTrade:

@@ -1,4 +1,4 @@
-"""Administration messages as JSON: camelCase, every field written, 64-bit integers as texts (proto3 JSON).
+"""Listings messages as JSON: camelCase, every field written, 64-bit integers as texts (proto3 JSON).
 
 Reading is strict, so that a mistake is never taken for an empty field. Only where a text is wanted, a number is taken
 as its digits, an amount exactly as it was written.
@@ -11,7 +11,7 @@ of the matching engine.
 
 import json
 from functools import lru_cache
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import msgspec
 from connectrpc.code import Code
@@ -59,21 +59,33 @@ class AdminJsonCodec:
 # Writing
 
 
+class _ResponseField(NamedTuple):
+    """A field of a response, with what `_object` needs to know of it."""
+
+    name: str
+    json_name: str
+    is_map: bool
+    is_list: bool
+    is_message: bool
+    is_wide: bool
+
+
 @lru_cache(256)
-def _response_fields(descriptor: Descriptor) -> tuple[tuple[str, str, FieldDescriptor, bool, bool, bool], ...]:
-    """(name, JSON name, descriptor, is a map, is a list, is a message) of each field."""
+def _response_fields(descriptor: Descriptor) -> tuple[_ResponseField, ...]:
     rows = []
     for field in descriptor.fields:
         message = field.message_type
         is_map = message is not None and message.GetOptions().map_entry
         is_list = field.is_repeated and not is_map
-        rows.append((field.name, field.json_name, field, is_map, is_list, message is not None and not is_map))
+        is_message = message is not None and not is_map
+        is_wide = field.cpp_type in _WIDE
+        rows.append(_ResponseField(field.name, field.json_name, is_map, is_list, is_message, is_wide))
     return tuple(rows)
 
 
 def _object(message: Message) -> dict[str, Any]:
     content: dict[str, Any] = {}
-    for name, json_name, field, is_map, is_list, is_message in _response_fields(message.DESCRIPTOR):
+    for name, json_name, is_map, is_list, is_message, is_wide in _response_fields(message.DESCRIPTOR):
         value = getattr(message, name)
         if is_map:
             content[json_name] = dict(value)
@@ -83,7 +95,7 @@ def _object(message: Message) -> dict[str, Any]:
             if message.HasField(name):
                 content[json_name] = _object(value)
         else:
-            content[json_name] = str(value) if field.cpp_type in _WIDE else value
+            content[json_name] = str(value) if is_wide else value
     return content
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from openspot.engine.admin.listings import Administration, AdministrationError
+from openspot.engine.admin.listings import ListingError, Listings
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import Currency
 from openspot.engine.transport.http_app import PREFIX, symbol_view
@@ -42,11 +42,11 @@ def _not_found() -> Iterator[None]:
     """Respond with 404 if what the path names does not exist."""
     try:
         yield
-    except AdministrationError as error:
+    except ListingError as error:
         raise HttpError(404, str(error), error.code.name) from error
 
 
-def symbol_routes(engine: Engine, administration: Administration) -> Router:
+def symbol_routes(engine: Engine, listings: Listings) -> Router:
     """Symbols: list, create, read, change, delete."""
     router = Router(f"{PREFIX}/admin/symbols", tag="administration")
     unknown = {404: "no such symbol"}
@@ -61,17 +61,17 @@ def symbol_routes(engine: Engine, administration: Administration) -> Router:
         summary="Create a symbol",
     )  # fmt: skip
     async def create_symbol(body: SymbolBody) -> Response:
-        return json_response(symbol_view(await administration.create_symbol(body)), 201)
+        return json_response(symbol_view(await listings.create_symbol(body)), 201)
 
     @router.get("/{symbol}", _READ, response=SymbolResponse, refusals=unknown, summary="One symbol")
     async def get_symbol(symbol: str) -> Response:
         with _not_found():
-            return json_response(symbol_view(administration.symbol(symbol)))
+            return json_response(symbol_view(listings.symbol(symbol)))
 
     async def change_symbol(symbol: str, body: SymbolChange) -> Response:
         with _not_found():
-            administration.symbol(symbol)
-        return json_response(symbol_view(await administration.change_symbol(symbol, body)))
+            listings.symbol(symbol)
+        return json_response(symbol_view(await listings.change_symbol(symbol, body)))
 
     for method in ("PUT", "PATCH"):
         router.route(
@@ -86,13 +86,13 @@ def symbol_routes(engine: Engine, administration: Administration) -> Router:
     )  # fmt: skip
     async def delete_symbol(symbol: str) -> Response:
         with _not_found():
-            administration.symbol(symbol)
-        return json_response(symbol_view(await administration.delete_symbol(symbol)))
+            listings.symbol(symbol)
+        return json_response(symbol_view(await listings.delete_symbol(symbol)))
 
     return router
 
 
-def currency_routes(engine: Engine, administration: Administration) -> Router:
+def currency_routes(engine: Engine, listings: Listings) -> Router:
     """Currencies: list, create, read, change, delete."""
     router = Router(f"{PREFIX}/admin/currencies", tag="administration")
     unknown = {404: "no such currency"}
@@ -107,17 +107,17 @@ def currency_routes(engine: Engine, administration: Administration) -> Router:
         summary="Create a currency",
     )  # fmt: skip
     async def create_currency(body: CurrencyBody) -> Response:
-        return json_response(currency_view(await administration.create_currency(body)), 201)
+        return json_response(currency_view(await listings.create_currency(body)), 201)
 
     @router.get("/{currency}", _READ, response=CurrencyResponse, refusals=unknown, summary="One currency")
     async def get_currency(currency: str) -> Response:
         with _not_found():
-            return json_response(currency_view(administration.currency(currency)))
+            return json_response(currency_view(listings.currency(currency)))
 
     async def change_currency(currency: str, body: CurrencyChange) -> Response:
         with _not_found():
-            administration.currency(currency)
-        return json_response(currency_view(await administration.change_currency(currency, body)))
+            listings.currency(currency)
+        return json_response(currency_view(await listings.change_currency(currency, body)))
 
     for method in ("PUT", "PATCH"):
         router.route(
@@ -132,13 +132,13 @@ def currency_routes(engine: Engine, administration: Administration) -> Router:
     )  # fmt: skip
     async def delete_currency(currency: str) -> Response:
         with _not_found():
-            administration.currency(currency)
-        return json_response(currency_view(await administration.delete_currency(currency)))
+            listings.currency(currency)
+        return json_response(currency_view(await listings.delete_currency(currency)))
 
     return router
 
 
 def admin_routers(engine: Engine) -> list[Router]:
     """The routes of symbols and currencies."""
-    administration = Administration(engine.machine, engine.door)
-    return [symbol_routes(engine, administration), currency_routes(engine, administration)]
+    listings = Listings(engine.machine, engine.intake)
+    return [symbol_routes(engine, listings), currency_routes(engine, listings)]

@@ -10,7 +10,7 @@ from openspot.domain.money import MoneyError, to_scaled
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec, specification_error
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
-from openspot.engine.intake.command_intake import Door, Refusal
+from openspot.engine.intake.command_intake import CommandIntake, Refusal
 from openspot.engine.state.directory import DESCRIBE_CURRENCY, Currency, NameTakenError, Note
 from openspot.engine.state.state_machine import StateMachine
 from openspot.engine.transport.schemas import CurrencyBody, CurrencyChange, SymbolBody, SymbolChange
@@ -18,16 +18,16 @@ from openspot.engine.transport.schemas import CurrencyBody, CurrencyChange, Symb
 _UNSIGNED = 2**64
 
 
-class AdministrationError(Refusal):
+class ListingError(Refusal):
     """A change was refused; the message says why."""
 
 
-class Administration:
-    """Changes of symbols and currencies. All methods raise AdministrationError, Refusal, EngineStoppedError."""
+class Listings:
+    """Changes of symbols and currencies. All methods raise ListingError, Refusal, EngineStoppedError."""
 
-    def __init__(self, machine: StateMachine, door: Door) -> None:
+    def __init__(self, machine: StateMachine, intake: CommandIntake) -> None:
         self._directory = machine.directory
-        self._door = door
+        self._intake = intake
         self._turn = asyncio.Lock()
 
     # Currencies
@@ -36,7 +36,7 @@ class Administration:
         """A currency that exists."""
         currency = self._directory.currencies.get(name)
         if currency is None:
-            raise AdministrationError(ResultCode.INVALID_CURRENCY, f"currency: there is no {name!r}")
+            raise ListingError(ResultCode.INVALID_CURRENCY, f"currency: there is no {name!r}")
         return currency
 
     async def create_currency(self, body: CurrencyBody) -> Currency:
@@ -47,7 +47,7 @@ class Administration:
             try:
                 self._directory.check_new_currency(currency)
             except NameTakenError as error:
-                raise AdministrationError(ResultCode.CURRENCY_ALREADY_EXISTS, str(error)) from error
+                raise ListingError(ResultCode.CURRENCY_ALREADY_EXISTS, str(error)) from error
             await self._carry_out(
                 Command(CommandKind.CREATE_CURRENCY, symbol=number),
                 (currency.currency, currency.name, str(currency.places)),
@@ -61,7 +61,7 @@ class Administration:
             known = self.currency(name)
             title = known.name if change.name is None else change.name
             places = known.places if change.places is None else change.places
-            await self._door.submit(
+            await self._intake.submit(
                 Command(DESCRIBE_CURRENCY, symbol=known.currency_id), (known.currency, title, str(places))
             )
             return self.currency(name)
@@ -79,7 +79,7 @@ class Administration:
         """A symbol that exists."""
         spec = self._directory.symbols.get(name)
         if spec is None:
-            raise AdministrationError(ResultCode.INVALID_SYMBOL, f"symbol: there is no {name!r}")
+            raise ListingError(ResultCode.INVALID_SYMBOL, f"symbol: there is no {name!r}")
         return spec
 
     async def create_symbol(self, body: SymbolBody) -> SymbolSpec:
@@ -90,7 +90,7 @@ class Administration:
             try:
                 self._directory.check_new_symbol(spec)
             except NameTakenError as error:
-                raise AdministrationError(ResultCode.SYMBOL_ALREADY_EXISTS, str(error)) from error
+                raise ListingError(ResultCode.SYMBOL_ALREADY_EXISTS, str(error)) from error
             command = CreateSymbol(
                 spec.symbol_id,
                 0,
@@ -116,11 +116,11 @@ class Administration:
                 # A scale that is no power of ten is named below.
                 steps.append(to_scaled(value, scale) if scale == _scale(1 - len(str(scale))) else 0)
             except MoneyError as error:
-                raise AdministrationError(ResultCode.INVALID_SYMBOL_SPECIFICATION, f"{name} {error}") from error
+                raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, f"{name} {error}") from error
         lot, tick = steps
         fault = specification_error(base_scale, quote_scale, tick, lot, body.taker_fee, body.maker_fee)
         if fault:
-            raise AdministrationError(ResultCode.INVALID_SYMBOL_SPECIFICATION, fault)
+            raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, fault)
         base, quote = body.symbol.split("-")
         number = body.symbol_id or self._directory.next_symbol_id()
         return SymbolSpec(
@@ -136,7 +136,7 @@ class Administration:
             active = known.active if change.active is None else change.active
             fault = specification_error(known.base_scale_k, known.quote_scale_k, known.tick, known.lot, taker, maker)
             if fault:
-                raise AdministrationError(ResultCode.INVALID_SYMBOL_SPECIFICATION, fault)
+                raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, fault)
             command = Command(
                 CommandKind.UPDATE_SYMBOL,
                 flags=FLAG_ACTIVE if active else 0,
@@ -155,11 +155,11 @@ class Administration:
             return known
 
     async def _carry_out(self, command: Command | CreateSymbol, note: Note, subject: str) -> None:
-        outcome = await self._door.submit(command, note)
+        outcome = await self._intake.submit(command, note)
         (result,) = decode_results(outcome.results)
         if result.code != ResultCode.SUCCESS:
             code = ResultCode(result.code)
-            raise AdministrationError(code, f"{subject}: {code.name}")
+            raise ListingError(code, f"{subject}: {code.name}")
 
 
 def _scale(exponent: int | str) -> int:

@@ -12,13 +12,21 @@ from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.money import scaled_to_text
 from openspot.domain.order import EngineOrderType, OrderStatus, Side
 from openspot.engine.engine import Engine
-from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, REJECTED, Entry, KnownOrder
+from openspot.engine.state.order_memory import (
+    ACCOUNT,
+    CANCELLED,
+    FILLED,
+    OPEN,
+    REJECTED,
+    SIDE,
+    SYMBOL,
+    Entry,
+    RememberedOrder,
+    is_open,
+)
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 _SLICE = 2_000
-# Places in an entry of the order memory; a list of millions makes no KnownOrder of each.
-_ACCOUNT, _SYMBOL, _SIDE = (KnownOrder._fields.index(name) for name in ("account", "symbol", "side"))
-_OPEN_LENGTH = KnownOrder._fields.index("status")
 _ENDED = {
     FILLED: OrderStatus.FILLED.name,
     CANCELLED: OrderStatus.CANCELLED.name,
@@ -45,9 +53,9 @@ class OrderList:
             matching = [
                 order_id
                 for order_id, entry in part
-                if (not account or entry[_ACCOUNT] == account)
-                and (not symbols or entry[_SYMBOL] in symbols)
-                and (not status or self._status(order_id, KnownOrder(*entry)) == status)
+                if (not account or entry[ACCOUNT] == account)
+                and (not symbols or entry[SYMBOL] in symbols)
+                and (not status or self._status(order_id, RememberedOrder(*entry)) == status)
             ]
             chosen += matching[max(offset - total, 0) : max(offset + limit - total, 0)]
             total += len(matching)
@@ -92,9 +100,9 @@ class OrderList:
         }
         async for part in self._known():
             counts.update(
-                (entry[_ACCOUNT], locked[entry[_SYMBOL], entry[_SIDE]])
+                (entry[ACCOUNT], locked[entry[SYMBOL], entry[SIDE]])
                 for _, entry in part
-                if len(entry) == _OPEN_LENGTH and (entry[_SYMBOL], entry[_SIDE]) in locked
+                if is_open(entry) and (entry[SYMBOL], entry[SIDE]) in locked
             )
         return counts
 
@@ -112,7 +120,7 @@ class OrderList:
                 if order_id not in on_their_way and (entry := entries.get(order_id)) is not None
             ]
 
-    def _status(self, order_id: int, order: KnownOrder) -> str:
+    def _status(self, order_id: int, order: RememberedOrder) -> str:
         if order.status != OPEN:
             return _ENDED[order.status]
         resting = self._machine.core.order(order_id)

@@ -15,8 +15,8 @@ from openspot.engine.admin.errors import FieldError
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
-from openspot.engine.state.participants import Profile
-from openspot.engine.transport.account_service import money_answer
+from openspot.engine.state.participants import ParticipantAccount
+from openspot.engine.transport.account_service import money_result
 
 _ADJUSTMENT_FAULTS = {
     ResultCode.INVALID_AMOUNT: "amount is too large",
@@ -24,8 +24,8 @@ _ADJUSTMENT_FAULTS = {
 }
 
 
-class Changes:
-    """The changes of one engine."""
+class ParticipantChanges:
+    """The participants and balances of one engine."""
 
     def __init__(self, engine: Engine, authority: Authority) -> None:
         self._engine = engine
@@ -33,8 +33,8 @@ class Changes:
         self._authority = authority
         self._turn = asyncio.Lock()
 
-    def known(self, participant_id: str) -> tuple[int, Profile]:
-        """(account, profile) of a participant that exists."""
+    def known(self, participant_id: str) -> ParticipantAccount:
+        """The account and profile of a participant. Raises FieldError if it does not exist."""
         found = self._authority.find(fields.participant_id(participant_id))
         if found is None:
             raise FieldError(f"participantId: there is no {participant_id}")
@@ -53,7 +53,7 @@ class Changes:
         if self._authority.find(participant_id) is not None:
             raise taken
         password_hash = await self._authority.passwords.hash(password)
-        outcome = await self._engine.door.create_account(
+        outcome = await self._engine.intake.create_account(
             (participant_id, name, participant_type, password_hash),
             Command(CommandKind.CREATE_ACCOUNT, order_type=mode, flags=FLAG_ACTIVE),
         )
@@ -92,7 +92,7 @@ class Changes:
                 flags=FLAG_ACTIVE if is_active else 0,
                 order_type=profile.stp_mode if mode is None else mode,
             )
-            outcome = await self._engine.door.submit(command, (participant_id,))
+            outcome = await self._engine.intake.submit(command, (participant_id,))
         (result,) = decode_results(outcome.results)
         assert result.code == ResultCode.SUCCESS, "the participant exists and is not the fee account"
 
@@ -112,8 +112,8 @@ class Changes:
         if currency not in self._directory.currencies:
             raise FieldError("currency: Unknown currency", ResultCode.INVALID_CURRENCY)
         code = (
-            await money_answer(
-                self._engine.door.money(CommandKind.ADJUST, participant_id, currency, decimal_to_text(value), "")
+            await money_result(
+                self._engine.intake.money(CommandKind.ADJUST, participant_id, currency, decimal_to_text(value), "")
             )
         ).code
         if code is not ResultCode.SUCCESS:

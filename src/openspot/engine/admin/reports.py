@@ -11,7 +11,7 @@ import psutil
 from openspot import __version__
 from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.money import EXACT, amount_to_text, decimal_to_text, scaled_to_text
-from openspot.engine.admin.errors import too_much
+from openspot.engine.admin.errors import resource_exhausted
 from openspot.engine.admin.order_list import OrderList
 from openspot.engine.core.protocol import Balance
 from openspot.engine.engine import Engine
@@ -23,7 +23,7 @@ _ACCOUNTS_A_TURN = 200
 _MILLISECONDS = 1000
 
 
-class Figures:
+class Reports:
     """The figures of one engine, from its state at the moment of the call."""
 
     def __init__(self, engine: Engine, orders: OrderList) -> None:
@@ -69,14 +69,14 @@ class Figures:
         volumes: dict[str, Decimal] = {}
         notionals: dict[str, Decimal] = {}
         count = 0
-        for number, (trades, quantity, notional) in self._machine.totals.tallies.items():
+        for number, tally in self._machine.totals.tallies.items():
             spec = self._machine.directory.symbol(number)
             assert spec is not None, "a symbol that has traded has a name for ever"
-            count += trades
+            count += tally.trades
             # Two numbers can have had one name: a symbol deleted and made anew.
             for sums, value, scale in (
-                (volumes, quantity, spec.base_scale_k),
-                (notionals, notional, spec.base_scale_k * spec.quote_scale_k),
+                (volumes, tally.quantity, spec.base_scale_k),
+                (notionals, tally.notional, spec.base_scale_k * spec.quote_scale_k),
             ):
                 sums[spec.symbol] = EXACT.add(sums.get(spec.symbol, Decimal(0)), Decimal(scaled_to_text(value, scale)))
         return pb.TradeStats(
@@ -145,7 +145,7 @@ def utilisation_percent(locked: int, total: int) -> str:
 
 def _check_room(rows: list[pb.AdminBalance] | list[pb.RiskMetric]) -> None:
     if len(rows) >= ROWS_MAX:
-        raise too_much(f"participantId: there are more than {ROWS_MAX} rows, name a participant")
+        raise resource_exhausted(f"participantId: there are more than {ROWS_MAX} rows, name a participant")
 
 
 def _journal_bytes(path: Path) -> int:

@@ -10,6 +10,7 @@ import struct
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from functools import partial
+from typing import NamedTuple
 
 from openspot.domain.money import scaled_to_text
 from openspot.engine.admin.volume_store import VolumeStore
@@ -34,8 +35,12 @@ _CHANGES_AT_ONCE = 256
 _ACCOUNTS_A_TURN = 200
 _UNSIGNED = 2**64
 
-Fees = tuple[int, int]
-"""(taker, maker) in basis points."""
+
+class AccountFees(NamedTuple):
+    """An account's own fees in basis points."""
+
+    taker_bps: int
+    maker_bps: int
 
 
 class VolumeCharging:
@@ -82,12 +87,12 @@ class VolumeCharging:
             self._book.forget_before(oldest_day)
             self._oldest_day = oldest_day
         rates = usd_rates(self._last_prices())
-        wanted: dict[int, Fees | None] = {}
+        wanted: dict[int, AccountFees | None] = {}
         for count, account in enumerate({*self._book.accounts(), *self._machine.participants.own_fees}, 1):
             if count % _ACCOUNTS_A_TURN == 0:
                 await asyncio.sleep(0)
             tier = tier_above_base(self._book.value(account, rates))
-            fees = None if tier is None else (tier.taker_bps, tier.maker_bps)
+            fees = None if tier is None else AccountFees(tier.taker_bps, tier.maker_bps)
             if fees != self._fees(account):
                 wanted[account] = fees
         await self._set_fees(wanted)
@@ -125,7 +130,7 @@ class VolumeCharging:
             assert spec is not None, "a symbol that has traded has a name for ever"
             notional = price * quantity * spec.quote_unit
             for account in (taker, maker):
-                key = (account, day, spec.quote)
+                key = VolumeKey(account, day, spec.quote)
                 self._unsaved[key] = self._book.add(key, notional)
 
     def _last_prices(self) -> dict[str, Decimal]:
@@ -139,14 +144,14 @@ class VolumeCharging:
 
     # Fees
 
-    def _fees(self, account: int) -> Fees | None:
+    def _fees(self, account: int) -> AccountFees | None:
         """The fees of its own that an account has now."""
         state = self._machine.core.account(account)
         if state is None or state.taker_fee_bps is None or state.maker_fee_bps is None:
             return None
-        return state.taker_fee_bps, state.maker_fee_bps
+        return AccountFees(state.taker_fee_bps, state.maker_fee_bps)
 
-    async def _set_fees(self, wanted: dict[int, Fees | None]) -> None:
+    async def _set_fees(self, wanted: dict[int, AccountFees | None]) -> None:
         """Give accounts their fees, or take them away. Raises EngineStoppedError.
 
         Those that a busy engine does not take wait for the next turn, or start.
@@ -156,7 +161,7 @@ class VolumeCharging:
         for start in range(0, len(rows), _CHANGES_AT_ONCE):
             futures = []
             for account, fees in rows[start : start + _CHANGES_AT_ONCE]:
-                taker, maker = fees or (0, 0)
+                taker, maker = fees or AccountFees(0, 0)
                 command = Command(
                     CommandKind.SET_ACCOUNT_FEES,
                     flags=0 if fees is None else FLAG_ACTIVE,
@@ -165,7 +170,7 @@ class VolumeCharging:
                     price=maker,
                 )
                 try:
-                    futures.append(self._engine.door.submit(command, (self._machine.directory.participant(account),)))
+                    futures.append(self._engine.intake.submit(command, (self._machine.directory.participant(account),)))
                 except Refusal:
                     break
             await asyncio.gather(*futures)

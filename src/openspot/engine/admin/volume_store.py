@@ -56,7 +56,7 @@ class VolumeStore:
     def rows(self) -> list[tuple[VolumeKey, int]]:
         """All volumes."""
         rows = self._connection.execute("SELECT account, day, currency, amount FROM volumes")
-        return [((account, day, currency), int(amount)) for account, day, currency, amount in rows]
+        return [(VolumeKey(account, day, currency), int(amount)) for account, day, currency, amount in rows]
 
     def write(self, changed: Mapping[VolumeKey, int], next_sequence: int, oldest_day: int) -> None:
         """Set volumes to new amounts, drop those of days before, and note how far the events were read."""

@@ -6,6 +6,7 @@ are one. A volume is kept in the quote currencies of its trades, exactly, and va
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 from openspot.domain.fees import ENGINE_TIERS, FeeTier, engine_tier
 from openspot.domain.money import AMOUNT_SCALE
@@ -15,8 +16,13 @@ USD = "USD"
 STABLE = ("USDT", "USDC")
 """Worth a dollar each until a trade says otherwise."""
 
-VolumeKey = tuple[int, int, str]
-"""(account, day since 1970, quote currency)."""
+
+class VolumeKey(NamedTuple):
+    """What a volume is kept by. `day` counts from 1970, `currency` is the quote currency."""
+
+    account: int
+    day: int
+    currency: str
 
 
 class VolumeBook:
@@ -39,7 +45,7 @@ class VolumeBook:
     def forget_before(self, day: int) -> None:
         """Forget the volumes of earlier days."""
         for account, days in list(self._volumes.items()):
-            kept = {key: amount for key, amount in days.items() if key[0] >= day}
+            kept = {(kept_day, currency): amount for (kept_day, currency), amount in days.items() if kept_day >= day}
             if kept:
                 self._volumes[account] = kept
             else:

@@ -18,8 +18,9 @@ from openspot.domain.symbol import SYMBOL_TEXT, SymbolSpec
 from openspot.engine import metrics
 from openspot.engine.core.records import COMMAND, Command, CommandKind, CreateSymbol
 from openspot.engine.intake.order_limits import OrderLimits
-from openspot.engine.intake.sequencer import EngineBusyError, Outcome, Sequencer
+from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
+from openspot.engine.state.order_memory import SYMBOL
 from openspot.engine.state.state_machine import StateMachine
 
 EXTERNAL_ID_LENGTH_MAX = 64
@@ -34,7 +35,7 @@ _LOW = (1 << 64) - 1
 _pack = COMMAND.pack
 
 
-class OrderAsked(Protocol):
+class OrderRequest(Protocol):
     """An order as exchange.v1.PlaceOrderRequest has it."""
 
     @property
@@ -79,15 +80,15 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not 
         self.code = code
 
 
-class Placed(NamedTuple):
+class PlacedOrders(NamedTuple):
     """What the door made of a call of orders: the refused ones by their index, the ids and the future of the others."""
 
     refusals: dict[int, ResultCode]
     taken: list[int]
-    future: asyncio.Future[Outcome] | None
+    future: asyncio.Future[CommandOutcome] | None
 
 
-class Door:
+class CommandIntake:
     """Makes commands for one sequencer."""
 
     def __init__(self, machine: StateMachine, sequencer: Sequencer, limits: OrderLimits | None = None) -> None:
@@ -98,13 +99,13 @@ class Door:
 
     # Orders
 
-    def place(self, asked: Sequence[OrderAsked]) -> Placed:
+    def place(self, asked: Sequence[OrderRequest]) -> PlacedOrders:
         """Take orders in the given order, in one commit. Raises EngineStoppedError."""
         try:
             self._sequencer.admit(len(asked))
         except EngineBusyError:
             metrics.REFUSED.labels(ResultCode.ENGINE_BUSY.name).inc(len(asked))
-            return Placed(dict.fromkeys(range(len(asked)), ResultCode.ENGINE_BUSY), [], None)
+            return PlacedOrders(dict.fromkeys(range(len(asked)), ResultCode.ENGINE_BUSY), [], None)
         directory, orders = self._machine.directory, self._machine.orders
         accounts, symbols, entries, ids = directory.accounts, directory.symbols, orders.entries, orders.ids
         time_ns = self._sequencer.now()
@@ -173,11 +174,11 @@ class Door:
             entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
             if external_id:
                 ids[external_id] = order_id
-        return Placed(refusals, taken, self._sequencer.submit(b"".join(commands), notes) if notes else None)
+        return PlacedOrders(refusals, taken, self._sequencer.submit(b"".join(commands), notes) if notes else None)
 
     def cancel(
         self, order_id: int, external_id: str, participant_id: str, symbol: str
-    ) -> tuple[int, asyncio.Future[Outcome]]:
+    ) -> tuple[int, asyncio.Future[CommandOutcome]]:
         """(order id, future) of a cancel by the owner. Raises Refusal, EngineStoppedError."""
         if not order_id and external_id:
             order_id = self._machine.orders.ids.get(external_id, 0)
@@ -185,18 +186,18 @@ class Door:
         command = Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=order_id, account=account)
         return order_id, self.submit(command, ())
 
-    def cancel_as_administrator(self, order_id: int, symbol: str) -> asyncio.Future[Outcome]:
+    def cancel_as_administrator(self, order_id: int, symbol: str) -> asyncio.Future[CommandOutcome]:
         """A cancel of anybody's order (Document A 1.4). Raises Refusal, EngineStoppedError."""
         return self.submit(Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=order_id), ())
 
-    def move(self, order_id: int, participant_id: str, symbol: str, price: int) -> asyncio.Future[Outcome]:
+    def move(self, order_id: int, participant_id: str, symbol: str, price: int) -> asyncio.Future[CommandOutcome]:
         """A new limit. Raises Refusal, EngineStoppedError."""
         self._check_symbol(order_id, symbol)
         self._check_move(order_id, participant_id, price)
         account = self._machine.directory.account(participant_id)
         return self.submit(Command(CommandKind.MOVE, order_id=order_id, account=account, price=price), ())
 
-    def reduce(self, order_id: int, participant_id: str, symbol: str, quantity: int) -> asyncio.Future[Outcome]:
+    def reduce(self, order_id: int, participant_id: str, symbol: str, quantity: int) -> asyncio.Future[CommandOutcome]:
         """A smaller quantity. Raises Refusal, EngineStoppedError."""
         self._check_symbol(order_id, symbol)
         account = self._machine.directory.account(participant_id)
@@ -210,7 +211,7 @@ class Door:
     def _check_symbol(self, order_id: int, text: str) -> None:
         """The core's MOVE and REDUCE have no symbol to check, so this does."""
         order = self._machine.orders.entries.get(order_id)
-        if text and order is not None and order[2] != self._symbol(text):
+        if text and order is not None and order[SYMBOL] != self._symbol(text):
             raise Refusal(ResultCode.MATCHING_UNKNOWN_ORDER_ID)
 
     def _check_move(self, order_id: int, participant_id: str, price: int) -> None:
@@ -227,7 +228,7 @@ class Door:
 
     def money(
         self, kind: CommandKind, participant_id: str, currency: str, amount: str, reference: str
-    ) -> asyncio.Future[Outcome]:
+    ) -> asyncio.Future[CommandOutcome]:
         """A DEPOSIT, WITHDRAW, RESERVE or ADJUST of a decimal text. Raises Refusal, EngineStoppedError."""
         directory = self._machine.directory
         known = directory.currencies.get(currency)
@@ -249,7 +250,7 @@ class Door:
 
     def end_reservation(
         self, kind: CommandKind, reference: str, participant_id: str = "", currency: str = "", amount: str = ""
-    ) -> asyncio.Future[Outcome]:
+    ) -> asyncio.Future[CommandOutcome]:
         """A RELEASE or COMMIT of what was held under a reference; with an amount, if it is that of this participant.
 
         Raises Refusal, EngineStoppedError.
@@ -269,12 +270,12 @@ class Door:
 
     # Any command
 
-    def submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[Outcome]:
+    def submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
         """Take one command as it is, stamped with the time. Raises Refusal (ENGINE_BUSY), EngineStoppedError."""
         self._admit()
         return self._submit(command, note)
 
-    def create_account(self, note: Note, command: Command) -> asyncio.Future[Outcome]:
+    def create_account(self, note: Note, command: Command) -> asyncio.Future[CommandOutcome]:
         """A CREATE_ACCOUNT, for which the participant gets its number. Raises Refusal, EngineStoppedError."""
         participant_id = note[0]
         assert command.kind == CommandKind.CREATE_ACCOUNT
@@ -290,7 +291,7 @@ class Door:
         except EngineBusyError as error:
             raise Refusal(ResultCode.ENGINE_BUSY) from error
 
-    def _submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[Outcome]:
+    def _submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
         stamped = command._replace(timestamp=self._sequencer.now())
         return self._sequencer.submit(stamped.encode(), (note,))
 

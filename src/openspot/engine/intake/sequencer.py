@@ -23,7 +23,7 @@ from openspot.engine import metrics
 from openspot.engine.core.records import RESULT_SIZE
 from openspot.engine.journal.journal import Journal, JournalError
 from openspot.engine.state.directory import Note
-from openspot.engine.state.state_machine import Applied, StateMachine, placed_order_ids
+from openspot.engine.state.state_machine import AppliedBatch, StateMachine, placed_order_ids
 from openspot.kit.clock import Clock
 from openspot.kit.log import get_logger
 
@@ -44,14 +44,14 @@ class EngineStoppedError(Exception):
     """The engine takes no commands; the message says why."""
 
 
-class Outcome(NamedTuple):
+class CommandOutcome(NamedTuple):
     """What became of a submission.
 
     `results` are its result records; its events are those of `applied` from the one at `event_index`.
     """
 
     results: bytes
-    applied: Applied
+    applied: AppliedBatch
     event_index: int
 
     @property
@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
 class _Submission(NamedTuple):
     commands: bytes
     notes: Sequence[Note]
-    future: asyncio.Future[Outcome]
+    future: asyncio.Future[CommandOutcome]
 
 
 class _Batch(NamedTuple):
@@ -85,7 +85,7 @@ class Sequencer:
         *,
         batch_max: int,
         queue_max: int,
-        on_applied: Callable[[Applied], None],
+        on_applied: Callable[[AppliedBatch], None],
         blocked: Callable[[], bool],
     ) -> None:
         """`on_applied` gets each batch's outcome before its callers; while `blocked()` nothing is taken."""
@@ -142,13 +142,13 @@ class Sequencer:
         if self._waiting_count + count > self._queue_max or self._blocked():
             raise EngineBusyError
 
-    def submit(self, commands: bytes, notes: Sequence[Note]) -> asyncio.Future[Outcome]:
+    def submit(self, commands: bytes, notes: Sequence[Note]) -> asyncio.Future[CommandOutcome]:
         """Take commands, in order and in one commit; the future is done when they are durable and applied.
 
         The caller has called `admit` and registered their names since without awaiting anything. The future
         fails with EngineStoppedError if they were not taken, or if that is not known.
         """
-        future: asyncio.Future[Outcome] = self._loop.create_future()
+        future: asyncio.Future[CommandOutcome] = self._loop.create_future()
         self._waiting.append(_Submission(commands, notes, future))
         self._waiting_count += len(notes)
         self._arrived += len(notes)
@@ -262,7 +262,7 @@ class Sequencer:
             end = position + len(submission.notes) * RESULT_SIZE
             own = results[position:end]
             if not submission.future.done():
-                submission.future.set_result(Outcome(own, applied, event_index))
+                submission.future.set_result(CommandOutcome(own, applied, event_index))
             event_index += metrics.event_count(own)
             position = end
 

@@ -4,7 +4,7 @@ It refuses an order id or external id that was used before, gives events their e
 GetOrder about orders that have left the book. Bounded: of the ended ones the oldest are forgotten.
 
 Entries are plain tuples, since there may be millions: plain tuples of plain values cost the least memory
-and leave the garbage collector nothing to walk. KnownOrder gives their fields names.
+and leave the garbage collector nothing to walk. RememberedOrder gives their fields names.
 """
 
 from collections import deque
@@ -19,7 +19,7 @@ CANCELLED = 2
 REJECTED = 3
 
 
-class KnownOrder(NamedTuple):
+class RememberedOrder(NamedTuple):
     """An order of the memory. `status` is one of OPEN, FILLED, CANCELLED, REJECTED of this module.
 
     `price` is the newest limit, `quantity` what was ordered less what was taken off since, `time_ns` when it
@@ -40,13 +40,17 @@ class KnownOrder(NamedTuple):
 
 
 Entry = tuple[Any, ...]
-"""The fields of a KnownOrder; an open order's entry leaves the last two out."""
+"""The fields of a RememberedOrder; an open order's entry leaves the last two out."""
+EXTERNAL_ID, ACCOUNT, SYMBOL, SIDE, _, PRICE, QUANTITY, _, _STATUS, _ = range(len(RememberedOrder._fields))
+"""Indices of an entry."""
 
 FILLED_END = (FILLED, 0)
 """What an order's entry gets behind its other fields when a fill completes it."""
-_LIVE_FIELDS = 8
-_PRICE = 5
-_QUANTITY = 6
+
+
+def is_open(entry: Entry) -> bool:
+    """Whether the order of an entry has not ended."""
+    return len(entry) == _STATUS
 
 
 class OrderMemory:
@@ -71,32 +75,32 @@ class OrderMemory:
 
     def index(self) -> dict[str, int]:
         """Make `ids`, so that whoever asks first need not wait for it."""
-        self._ids = {entry[0]: order_id for order_id, entry in self.entries.items() if entry[0]}
+        self._ids = {entry[EXTERNAL_ID]: order_id for order_id, entry in self.entries.items() if entry[EXTERNAL_ID]}
         return self._ids
 
     def drop_index(self) -> None:
         """Let `ids` be made anew: entries were added without it."""
         self._ids = None
 
-    def find(self, order_id: int) -> KnownOrder | None:
+    def find(self, order_id: int) -> RememberedOrder | None:
         """The order of this id, or None if it is unknown or forgotten."""
         entry = self.entries.get(order_id)
-        return None if entry is None else KnownOrder(*entry)
+        return None if entry is None else RememberedOrder(*entry)
 
     def external_id(self, order_id: int) -> str:
         """The external id of an order, empty if it has none."""
         entry = self.entries.get(order_id)
-        return entry[0] if entry else ""
+        return entry[EXTERNAL_ID] if entry else ""
 
     def move(self, order_id: int, price: int) -> None:
         """Note an open order's new limit."""
         entry = self.entries[order_id]
-        self.entries[order_id] = (*entry[:_PRICE], price, *entry[_PRICE + 1 :])
+        self.entries[order_id] = (*entry[:PRICE], price, *entry[PRICE + 1 :])
 
     def reduce(self, order_id: int, quantity: int) -> None:
         """Note that a quantity was taken off an open order."""
         entry = self.entries[order_id]
-        self.entries[order_id] = (*entry[:_QUANTITY], entry[_QUANTITY] - quantity, *entry[_QUANTITY + 1 :])
+        self.entries[order_id] = (*entry[:QUANTITY], entry[QUANTITY] - quantity, *entry[QUANTITY + 1 :])
 
     def end(self, order_id: int, status: int, remaining: int) -> None:
         """Note that an open order has left."""
@@ -108,7 +112,7 @@ class OrderMemory:
         ended, forget, ids = self.ended, self.entries.pop, self._ids
         for _ in range(len(ended) - self._ended_max):
             order_id = ended.popleft()
-            external_id = forget(order_id)[0]
+            external_id = forget(order_id)[EXTERNAL_ID]
             if ids and ids.get(external_id) == order_id:
                 del ids[external_id]
 
@@ -126,9 +130,7 @@ class OrderMemory:
     def snapshot(self, pending: Collection[int]) -> bytes:
         """The memory without `pending` orders as bytes: equal memories, equal bytes."""
         live = sorted(
-            order_id
-            for order_id, entry in self.entries.items()
-            if len(entry) == _LIVE_FIELDS and order_id not in pending
+            order_id for order_id, entry in self.entries.items() if is_open(entry) and order_id not in pending
         )
         return msgspec.msgpack.encode(
             ([(order_id, self.entries[order_id]) for order_id in (*self.ended, *live)], len(self.ended))

@@ -4,7 +4,9 @@ This is part of the state machine: it changes by durable commands alone and is i
 participant, the hash of its password and a logout outlive any restart.
 """
 
+import struct
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,7 +14,7 @@ from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT
-from openspot.engine.core.records import COMMAND, FLAG_ACTIVE, RESULT_SIZE, CommandKind
+from openspot.engine.core.records import COMMAND_SIZE, FLAG_ACTIVE, RESULT_SIZE, CommandKind
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 REVOKE_TOKEN = 201
@@ -28,6 +30,9 @@ FOLLOWED_KINDS = frozenset({*_MONEY_IN, _CREATE, _SET, _SET_FEES, REVOKE_TOKEN})
 TYPE_OF_DEPOSITORS = "BOTH"
 """The type of a participant that came to be by a deposit. It has no password: nobody can log in as it."""
 _SUCCESS = int(ResultCode.SUCCESS)
+_ACCOUNT_COMMAND = struct.Struct("<BxBBxxxxQ8xQ32x")
+"""Of a command: kind, order_type (an account's STP mode), flags, timestamp, account."""
+assert _ACCOUNT_COMMAND.size == COMMAND_SIZE
 
 
 class Profile(msgspec.Struct, array_like=True, frozen=True):
@@ -44,6 +49,13 @@ class Profile(msgspec.Struct, array_like=True, frozen=True):
     active: bool = True
     stp_mode: int = int(StpMode.NONE)
     sessions_from_ms: int = 0
+
+
+class ParticipantAccount(NamedTuple):
+    """A participant that exists."""
+
+    number: int
+    profile: Profile
 
 
 class _Snapshot(msgspec.Struct, frozen=True):
@@ -70,8 +82,11 @@ class Participants:
     def follow(self, commands: bytes, notes: Sequence[Sequence[str]], results: bytes) -> None:
         """Follow durable commands of any kind that the core has answered with `results`."""
         # The low byte of a result is enough to tell SUCCESS from the rest (metrics.py asserts it).
-        for fields, note, code in zip(COMMAND.iter_unpack(commands), notes, results[::RESULT_SIZE], strict=True):
-            kind, account, time_ms = fields[0], fields[7], fields[5] // NANOSECONDS_PER_MS
+        codes = results[::RESULT_SIZE]
+        for (kind, stp_mode, flags, time_ns, account), note, code in zip(
+            _ACCOUNT_COMMAND.iter_unpack(commands), notes, codes, strict=True
+        ):
+            time_ms = time_ns // NANOSECONDS_PER_MS
             if kind == REVOKE_TOKEN:
                 self._revoke(note[0], int(note[1]), time_ms)
             elif code != _SUCCESS:
@@ -81,12 +96,12 @@ class Participants:
                     self._add(account, Profile("", TYPE_OF_DEPOSITORS, "", time_ms))
             elif kind == _CREATE:
                 _, name, participant_type, password_hash = note
-                active, stp_mode = bool(fields[3] & FLAG_ACTIVE), fields[2]
+                active = bool(flags & FLAG_ACTIVE)
                 self._add(account, Profile(name, participant_type, password_hash, time_ms, active, stp_mode))
             elif kind == _SET:
-                self._set(account, active=bool(fields[3] & FLAG_ACTIVE), stp_mode=fields[2], time_ms=time_ms)
+                self._set(account, active=bool(flags & FLAG_ACTIVE), stp_mode=stp_mode, time_ms=time_ms)
             elif kind == _SET_FEES:
-                (self.own_fees.add if fields[3] & FLAG_ACTIVE else self.own_fees.discard)(account)
+                (self.own_fees.add if flags & FLAG_ACTIVE else self.own_fees.discard)(account)
 
     def _add(self, account: int, profile: Profile) -> None:
         self.profiles[account] = profile

@@ -18,7 +18,6 @@ import msgspec
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore
 from openspot.engine.core.records import (
-    COMMAND,
     COMMAND_SIZE,
     EVENT_MAKER_COMPLETED,
     EVENT_SIZE,
@@ -31,7 +30,7 @@ from openspot.engine.core.records import (
 )
 from openspot.engine.state.directory import DESCRIBE_CURRENCY, NAMING_KINDS, PARTICIPANT_KINDS, Directory, Note
 from openspot.engine.state.event_batch import EventBatch
-from openspot.engine.state.order_memory import CANCELLED, FILLED_END, REJECTED, OrderMemory
+from openspot.engine.state.order_memory import CANCELLED, EXTERNAL_ID, FILLED_END, REJECTED, OrderMemory
 from openspot.engine.state.participants import FOLLOWED_KINDS, Participants
 from openspot.engine.state.totals import Totals
 
@@ -49,9 +48,13 @@ assert _EVENT_HEAD.size == EVENT_SIZE
 _COMMAND_HEAD = struct.Struct("<BBBxIQQQqq16x")
 """Of a command: kind, side, order_type, symbol, timestamp, order_id, account, price, quantity."""
 assert _COMMAND_HEAD.size == COMMAND_SIZE
+_KIND_AND_ORDER_ID = struct.Struct("<B15xQ40x")
+assert _KIND_AND_ORDER_ID.size == COMMAND_SIZE
+_KIND_AND_ACCOUNT = struct.Struct("<B23xQ32x")
+assert _KIND_AND_ACCOUNT.size == COMMAND_SIZE
 
 
-class Applied(NamedTuple):
+class AppliedBatch(NamedTuple):
     """What a batch of commands led to: result records, and the events."""
 
     results: bytes
@@ -96,7 +99,7 @@ class StateMachine:
                 number = account_or_new(note[0])
                 assert number == account, "a replay gives every participant its old account number"
 
-    def apply(self, commands: bytes, notes: Sequence[Note], known_events: int = 0) -> Applied:
+    def apply(self, commands: bytes, notes: Sequence[Note], known_events: int = 0) -> AppliedBatch:
         """Apply durable commands, whose names and order ids were taken in before.
 
         A replay says up to which sequence the events are known: a batch that makes no others comes without any.
@@ -110,13 +113,12 @@ class StateMachine:
         if not NAMING_KINDS.isdisjoint(kinds):
             self._follow_names(commands, notes, results)
         if not PARTICIPANT_KINDS.isdisjoint(kinds):
-            self._accounts = max(
-                self._accounts, *(row[7] for row in COMMAND.iter_unpack(commands) if row[0] in PARTICIPANT_KINDS)
-            )
+            numbers = (number for kind, number in _KIND_AND_ACCOUNT.iter_unpack(commands) if kind in PARTICIPANT_KINDS)
+            self._accounts = max(self._accounts, *numbers)
         if not FOLLOWED_KINDS.isdisjoint(kinds):
             self.participants.follow(commands, notes, results)
         events = EventBatch(first_sequence, b"", []) if texts is None else EventBatch(first_sequence, records, texts)
-        return Applied(results, events)
+        return AppliedBatch(results, events)
 
     def _follow_events(
         self, records: bytes, notes: Sequence[Note], first_command: int, texts: list[Note] | None
@@ -133,14 +135,14 @@ class StateMachine:
                 placed += 1
             elif kind == _TRADE:
                 if add:
-                    add((entries[order_id][0], entries[maker_id][0]))
+                    add((entries[order_id][EXTERNAL_ID], entries[maker_id][EXTERNAL_ID]))
                 if symbol not in trades:
                     trades[symbol] = deque(maxlen=RECENT_TRADES_MAX)
                 trades[symbol].append(records[position : position + EVENT_SIZE])
                 tally = tallies.get(symbol) or totals.new_tally(symbol)
-                tally[0] += 1
-                tally[1] += quantity
-                tally[2] += price * quantity
+                tally.trades += 1
+                tally.quantity += quantity
+                tally.notional += price * quantity
                 # As OrderMemory.end, without a call for each.
                 if flags & EVENT_TAKER_COMPLETED:
                     entries[order_id] += FILLED_END
@@ -151,7 +153,7 @@ class StateMachine:
             elif kind == _REDUCE:
                 entry = entries[order_id]
                 if add:
-                    add((entry[0],))
+                    add((entry[EXTERNAL_ID],))
                 if flags & EVENT_TAKER_COMPLETED:
                     # Unpacking would build a list first, which costs half as much again.
                     entries[order_id] = entry + (CANCELLED, quantity)  # noqa: RUF005
@@ -166,7 +168,7 @@ class StateMachine:
                 totals.rejected += 1
             elif kind == _MOVED:
                 if add:
-                    add((entries[order_id][0],))
+                    add((entries[order_id][EXTERNAL_ID],))
                 orders.move(order_id, price)
             elif add:
                 add(notes[command - first_command])
@@ -213,4 +215,4 @@ class StateMachine:
 
 def placed_order_ids(commands: bytes) -> list[int]:
     """The order ids of the PLACE commands among these records."""
-    return [row[6] for row in COMMAND.iter_unpack(commands) if row[0] == _PLACE]
+    return [order_id for kind, order_id in _KIND_AND_ORDER_ID.iter_unpack(commands) if kind == _PLACE]

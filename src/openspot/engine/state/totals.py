@@ -2,8 +2,13 @@
 
 import msgspec
 
-Tally = list[int]
-"""[trades, Σ quantity, Σ price × quantity] of one symbol, in its scaled units."""
+
+class TradeTally(msgspec.Struct, array_like=True):
+    """The trades of one symbol: how many, Σ quantity and Σ price × quantity, in its scaled units."""
+
+    trades: int = 0
+    quantity: int = 0
+    notional: int = 0
 
 
 class _Snapshot(msgspec.Struct, frozen=True):
@@ -23,17 +28,20 @@ class Totals:
         self.rejected = 0
         self.cancelled = 0
         """Orders that left before they were filled, for whatever reason."""
-        self.tallies: dict[int, Tally] = {}
+        self.tallies: dict[int, TradeTally] = {}
         """By number of the symbol."""
 
-    def new_tally(self, symbol: int) -> Tally:
+    def new_tally(self, symbol: int) -> TradeTally:
         """The tally of a symbol that has none yet."""
-        tally = self.tallies[symbol] = [0, 0, 0]
+        tally = self.tallies[symbol] = TradeTally()
         return tally
 
     def snapshot(self) -> bytes:
         """The counts as bytes: equal counts, equal bytes."""
-        tallies = {symbol: [str(value) for value in tally] for symbol, tally in sorted(self.tallies.items())}
+        tallies = {
+            symbol: [str(value) for value in msgspec.structs.astuple(tally)]
+            for symbol, tally in sorted(self.tallies.items())
+        }
         return msgspec.msgpack.encode(_Snapshot(self.placed, self.rejected, self.cancelled, tallies))
 
     def restore(self, snapshot: bytes) -> None:
@@ -43,4 +51,4 @@ class Totals:
         except msgspec.MsgspecError as error:
             raise ValueError(f"not a snapshot of the totals: {error}") from error
         self.placed, self.rejected, self.cancelled = content.placed, content.rejected, content.cancelled
-        self.tallies = {symbol: [int(text) for text in tally] for symbol, tally in content.tallies.items()}
+        self.tallies = {symbol: TradeTally(*map(int, sums)) for symbol, sums in content.tallies.items()}

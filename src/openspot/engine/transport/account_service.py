@@ -11,12 +11,12 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import CommandKind, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.intake.command_intake import Refusal
-from openspot.engine.intake.sequencer import EngineStoppedError, Outcome
+from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
 from openspot.engine.transport.balance_views import balance_views
 from openspot.engine.transport.order_service import Context, abort_stopped
 
 
-class MoneyAnswer(NamedTuple):
+class MoneyResult(NamedTuple):
     """What became of a command that moves money. `balance`: the account's total afterwards, "0" if refused."""
 
     code: ResultCode
@@ -29,12 +29,12 @@ class MoneyAnswer(NamedTuple):
         return self.code is ResultCode.SUCCESS
 
 
-async def money_answer(future: asyncio.Future[Outcome]) -> MoneyAnswer:
+async def money_result(future: asyncio.Future[CommandOutcome]) -> MoneyResult:
     """Wait for a command that moves money. Raises EngineStoppedError."""
     outcome = await future
     (result,) = decode_results(outcome.results)
     sequence = outcome.events_before + result.events if result.events else 0
-    return MoneyAnswer(ResultCode(result.code), amount_to_text(result.notional), sequence)
+    return MoneyResult(ResultCode(result.code), amount_to_text(result.notional), sequence)
 
 
 class AccountService(accounts_pb2_grpc.AccountServiceServicer):
@@ -42,7 +42,7 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._door = engine.door
+        self._intake = engine.intake
 
     async def Deposit(self, request: pb.DepositRequest, context: Context) -> pb.DepositResponse:  # noqa: N802
         """Credit an account, making it if it is missing; the same reference credits once."""
@@ -80,7 +80,7 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         self, request: pb.ReleaseWithdrawalRequest, context: Context
     ) -> pb.ReleaseWithdrawalResponse:
         """Set a held amount free."""
-        answer = await _answer(lambda: self._door.end_reservation(CommandKind.RELEASE, request.reference), context)
+        answer = await _answer(lambda: self._intake.end_reservation(CommandKind.RELEASE, request.reference), context)
         return pb.ReleaseWithdrawalResponse(success=answer.success, result_code=answer.code.name)
 
     async def CompleteWithdrawal(  # noqa: N802
@@ -88,7 +88,7 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
     ) -> pb.CompleteWithdrawalResponse:
         """Let a held amount leave the account; with an amount, only if that is what is held."""
         named = (request.reference, request.participant_id, request.currency, request.amount)
-        answer = await _answer(lambda: self._door.end_reservation(CommandKind.COMMIT, *named), context)
+        answer = await _answer(lambda: self._intake.end_reservation(CommandKind.COMMIT, *named), context)
         return pb.CompleteWithdrawalResponse(success=answer.success, result_code=answer.code.name)
 
     async def GetBalances(  # noqa: N802
@@ -103,16 +103,16 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         kind: CommandKind,
         request: pb.DepositRequest | pb.WithdrawRequest | pb.ReserveWithdrawalRequest,
         context: Context,
-    ) -> MoneyAnswer:
+    ) -> MoneyResult:
         asked = (request.participant_id, request.currency, request.amount, request.reference)
-        return await _answer(lambda: self._door.money(kind, *asked), context)
+        return await _answer(lambda: self._intake.money(kind, *asked), context)
 
 
-async def _answer(ask: Callable[[], asyncio.Future[Outcome]], context: Context) -> MoneyAnswer:
+async def _answer(ask: Callable[[], asyncio.Future[CommandOutcome]], context: Context) -> MoneyResult:
     """What became of what `ask` has the door take."""
     try:
-        return await money_answer(ask())
+        return await money_result(ask())
     except Refusal as refusal:
-        return MoneyAnswer(refusal.code, "0", 0)
+        return MoneyResult(refusal.code, "0", 0)
     except EngineStoppedError as error:
         await abort_stopped(context, error)

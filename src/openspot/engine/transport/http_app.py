@@ -16,7 +16,7 @@ from openspot.engine.core.records import CommandKind
 from openspot.engine.engine import Engine
 from openspot.engine.intake.command_intake import Refusal
 from openspot.engine.intake.sequencer import EngineStoppedError
-from openspot.engine.transport.account_service import money_answer
+from openspot.engine.transport.account_service import money_result
 from openspot.engine.transport.balance_views import balance_views
 from openspot.engine.transport.event_stream import EventStream
 from openspot.engine.transport.market_views import Level, book_levels, lot_text, tick_text
@@ -138,15 +138,14 @@ def account_routes(engine: Engine) -> Router:
     )  # fmt: skip
     async def deposit(body: DepositBody) -> Response:
         try:
-            outcome = await money_answer(
-                engine.door.money(CommandKind.DEPOSIT, body.participant_id, body.currency, body.amount, body.reference)
-            )
-            code = outcome.code
+            fields = (body.participant_id, body.currency, body.amount, body.reference)
+            result = await money_result(engine.intake.money(CommandKind.DEPOSIT, *fields))
+            code = result.code
         except Refusal as refusal:
             code = refusal.code
         if code is not ResultCode.SUCCESS:
             raise refusal_of(code, _DEPOSIT_FAULTS.get(code, code.name))
-        return json_response({"success": True, "resultCode": code.name, "balance": outcome.balance})
+        return json_response({"success": True, "resultCode": code.name, "balance": result.balance})
 
     @router.get("/balances", _SERVICE, response=BalancesResponse, summary="The balances of one participant, or of all")
     async def list_balances(

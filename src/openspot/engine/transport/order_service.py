@@ -14,8 +14,8 @@ from openspot.domain.money import amount_to_text
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import EVENT_SIZE, RESULT_SIZE, EventType, Result, ResultStatus, decode_results
 from openspot.engine.engine import Engine
-from openspot.engine.intake.command_intake import Placed, Refusal
-from openspot.engine.intake.sequencer import EngineStoppedError, Outcome
+from openspot.engine.intake.command_intake import PlacedOrders, Refusal
+from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
 from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, REJECTED
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
@@ -41,7 +41,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
     """Order entry. A refused order is an answer, never an error of the call."""
 
     def __init__(self, engine: Engine) -> None:
-        self._door = engine.door
+        self._intake = engine.intake
         self._machine = engine.machine
         self._sequencer = engine.sequencer
         self._orders_max = engine.settings.engine_batch_max
@@ -75,9 +75,9 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         self._fill(asked, response.orders, placed, outcome)
         return response
 
-    async def _place(self, asked: Sequence[pb.PlaceOrderRequest]) -> tuple[Placed, Outcome | None]:
+    async def _place(self, asked: Sequence[pb.PlaceOrderRequest]) -> tuple[PlacedOrders, CommandOutcome | None]:
         """What the door made of orders, and the outcome of those it took. Raises EngineStoppedError."""
-        placed = self._door.place(asked)
+        placed = self._intake.place(asked)
         if placed.future is not None:
             return placed, await placed.future
         if ResultCode.DUPLICATE_ORDER_ID in placed.refusals.values():
@@ -89,8 +89,8 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         self,
         asked: Sequence[pb.PlaceOrderRequest],
         answers: Sequence[pb.PlaceOrderResponse],
-        placed: Placed,
-        outcome: Outcome | None,
+        placed: PlacedOrders,
+        outcome: CommandOutcome | None,
     ) -> None:
         """Make usual answers those to the orders."""
         refusals = placed.refusals
@@ -114,7 +114,9 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         """Cancel an order of the participant, by order id or external id."""
         order_id = request.order_id
         try:
-            order_id, future = self._door.cancel(order_id, request.external_id, request.participant_id, request.symbol)
+            order_id, future = self._intake.cancel(
+                order_id, request.external_id, request.participant_id, request.symbol
+            )
             result, sequence = await _one(future)
         except Refusal as refusal:
             result, sequence = _refusal_result(refusal), 0
@@ -131,7 +133,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
     async def MoveOrder(self, request: pb.MoveOrderRequest, context: Context) -> pb.MoveOrderResponse:  # noqa: N802
         """Give an order a new limit; it loses its priority."""
         try:
-            future = self._door.move(request.order_id, request.participant_id, request.symbol, request.price)
+            future = self._intake.move(request.order_id, request.participant_id, request.symbol, request.price)
             result, sequence = await _one(future)
         except Refusal as refusal:
             result, sequence = _refusal_result(refusal), 0
@@ -151,7 +153,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
     ) -> pb.ReduceOrderResponse:
         """Take a quantity off an order; it keeps its priority."""
         try:
-            future = self._door.reduce(request.order_id, request.participant_id, request.symbol, request.quantity)
+            future = self._intake.reduce(request.order_id, request.participant_id, request.symbol, request.quantity)
             result, sequence = await _one(future)
         except Refusal as refusal:
             result, sequence = _refusal_result(refusal), 0
@@ -194,7 +196,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         )
 
 
-def _usual_answer(outcome: Outcome | None) -> pb.PlaceOrderResponse:
+def _usual_answer(outcome: CommandOutcome | None) -> pb.PlaceOrderResponse:
     """What the answers to most orders of an outcome have in common: taken, nothing filled, and their time."""
     timestamp = 0
     if outcome is not None:
@@ -204,7 +206,7 @@ def _usual_answer(outcome: Outcome | None) -> pb.PlaceOrderResponse:
     return pb.PlaceOrderResponse(status=pb.ACCEPTED, result_code=_SUCCESS, timestamp=timestamp, notional="0", fee="0")
 
 
-def _answer_taken(order_ids: Sequence[int], answers: Sequence[pb.PlaceOrderResponse], outcome: Outcome) -> None:
+def _answer_taken(order_ids: Sequence[int], answers: Sequence[pb.PlaceOrderResponse], outcome: CommandOutcome) -> None:
     """Make usual answers those to orders that the core got."""
     sequence, event_index = outcome.events_before, outcome.event_index
     records = outcome.applied.events.records
@@ -231,7 +233,7 @@ def _answer_taken(order_ids: Sequence[int], answers: Sequence[pb.PlaceOrderRespo
         event_index += events
 
 
-async def _one(future: asyncio.Future[Outcome]) -> tuple[Result, int]:
+async def _one(future: asyncio.Future[CommandOutcome]) -> tuple[Result, int]:
     """(result, sequence of its last event) of a single command; 0 if it emitted none."""
     outcome = await future
     (result,) = decode_results(outcome.results)

@@ -41,12 +41,12 @@ class Exchange:
     async def fund(self, *participants: str) -> None:
         for participant in participants:
             for currency in ("USD", "BTC"):
-                await self.engine.door.money(CommandKind.DEPOSIT, participant, currency, "10000000", "")
+                await self.engine.intake.money(CommandKind.DEPOSIT, participant, currency, "10000000", "")
 
     async def trade(self, quantity: str, maker: str = "maker", taker: str = "taker") -> None:
         """Quantity of BTC at 100000 USD."""
-        await self.engine.door.place([order("sell", "100000", quantity, maker)]).future  # type: ignore[misc]
-        await self.engine.door.place([order("buy", "100000", quantity, taker)]).future  # type: ignore[misc]
+        await self.engine.intake.place([order("sell", "100000", quantity, maker)]).future  # type: ignore[misc]
+        await self.engine.intake.place([order("buy", "100000", quantity, taker)]).future  # type: ignore[misc]
 
     def fees(self, participant: str) -> tuple[int | None, int | None]:
         state = self.engine.machine.core.account(self.engine.machine.directory.account(participant))
@@ -115,7 +115,7 @@ async def test_a_restart_forgets_no_volume_that_is_known_from_anywhere(exchange:
     first_trade = exchange.engine.events.last_sequence
     await exchange.charging.turn()
     if lost == "events":
-        await exchange.engine.door.place([order("buy", "1", "0.1", "other") for _ in range(2000)]).future  # type: ignore[misc]
+        await exchange.engine.intake.place([order("buy", "1", "0.1", "other") for _ in range(2000)]).future  # type: ignore[misc]
     await exchange.trade("0.1")
     await exchange.close()
     if lost == "volumes":

@@ -2,20 +2,20 @@
 
 import pytest
 
-from openspot.engine.state.totals import Totals
+from openspot.engine.state.totals import Totals, TradeTally
 
 
 def test_sums_beyond_64_bits_outlive_a_snapshot() -> None:
     totals = Totals()
     totals.placed, totals.rejected, totals.cancelled = 3, 2, 1
     tally = totals.new_tally(7)
-    tally[0] += 1
-    tally[1] += 2**70
-    tally[2] += 2**140
+    tally.trades += 1
+    tally.quantity += 2**70
+    tally.notional += 2**140
     again = Totals()
     again.restore(totals.snapshot())
     assert (again.placed, again.rejected, again.cancelled) == (3, 2, 1)
-    assert again.tallies == {7: [1, 2**70, 2**140]}
+    assert again.tallies == {7: TradeTally(trades=1, quantity=2**70, notional=2**140)}
     assert again.snapshot() == totals.snapshot()
 
 

@@ -7,18 +7,18 @@ import pytest
 
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.engine.admin.volume_store import VolumeStore
-from openspot.engine.admin.volumes import VolumeBook, tier_above_base, usd_rates
+from openspot.engine.admin.volumes import VolumeBook, VolumeKey, tier_above_base, usd_rates
 
 RATES = {"USD": Decimal(1), "BTC": Decimal(60_000)}
 
 
 def test_a_volume_is_the_sum_of_its_days_in_usd() -> None:
     book = VolumeBook()
-    assert book.add((2, 100, "USD"), 40_000 * AMOUNT_SCALE) == 40_000 * AMOUNT_SCALE
-    assert book.add((2, 100, "USD"), 2_000 * AMOUNT_SCALE) == 42_000 * AMOUNT_SCALE
-    book.add((2, 110, "BTC"), AMOUNT_SCALE // 2)
-    book.add((2, 110, "XYZ"), 10**30)  # nobody knows what it is worth
-    book.add((3, 110, "USD"), 1)
+    assert book.add(VolumeKey(2, 100, "USD"), 40_000 * AMOUNT_SCALE) == 40_000 * AMOUNT_SCALE
+    assert book.add(VolumeKey(2, 100, "USD"), 2_000 * AMOUNT_SCALE) == 42_000 * AMOUNT_SCALE
+    book.add(VolumeKey(2, 110, "BTC"), AMOUNT_SCALE // 2)
+    book.add(VolumeKey(2, 110, "XYZ"), 10**30)  # nobody knows what it is worth
+    book.add(VolumeKey(3, 110, "USD"), 1)
     assert book.value(2, RATES) == 72_000
     assert book.value(3, RATES) == Decimal("1e-18")
     assert book.value(4, RATES) == 0
