@@ -204,7 +204,7 @@ class Witness:
 
     def _check_replay(self, child: EngineProcess, core: str) -> None:
         """The state that the engine started with is that of a replay from zero; so are its snapshots'."""
-        started = [line for line in child.log() if line["event"] == "engine state is complete"][-1]
+        started = [line for line in child.log() if line["event"] == "recovered the engine state"][-1]
         report = verify(journal_path(child.settings), core)
         assert report.problems == []
         assert (report.commands, report.state_hash) == (started["commands"], started["state_hash"])

@@ -41,7 +41,7 @@ async def test_a_symbol_is_created_and_traded_at_once(engine: EngineClient) -> N
 
 
 @pytest.mark.spec("B4.4-09")
-async def test_fees_and_activity_of_a_symbol_change_for_orders_to_come(engine: EngineClient) -> None:
+async def test_changed_fees_and_activity_of_a_symbol_apply_to_future_orders(engine: EngineClient) -> None:
     await create(engine)
     await engine.fund("alice", USD="100")
     status, body = await engine.request("PUT", f"{SYMBOLS}/DOGE-USD", {"takerFee": 40, "active": False})
@@ -70,7 +70,7 @@ async def test_a_symbol_with_open_orders_cannot_be_deleted(engine: EngineClient)
     assert (await engine.events(2, 2))[0]["symbol"] == "DOGE-USD"
 
 
-async def test_the_number_of_a_symbol_never_gets_another_meaning(engine: EngineClient) -> None:
+async def test_the_number_of_a_deleted_symbol_cannot_be_given_to_another(engine: EngineClient) -> None:
     await create(engine)
     await engine.request("DELETE", f"{SYMBOLS}/DOGE-USD")
     status, body = await engine.request("POST", SYMBOLS, DOGE_USD | {"tickSize": "0.01"})
@@ -112,7 +112,7 @@ _BAD_SYMBOLS: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
-async def test_a_bad_symbol_is_refused_by_the_name_of_its_field(engine: EngineClient) -> None:
+async def test_an_invalid_symbol_is_refused_with_the_name_of_its_field(engine: EngineClient) -> None:
     assert (await engine.request("POST", CURRENCIES, DOGE))[0] == 201
     for change, expected in _BAD_SYMBOLS:
         status, body = await engine.request("POST", SYMBOLS, DOGE_USD | change)
@@ -140,7 +140,7 @@ async def test_a_currency_is_created_read_changed_and_deleted(engine: EngineClie
     assert (await engine.request("DELETE", f"{CURRENCIES}/DOGE"))[0] == 404
 
 
-async def test_a_currency_in_use_cannot_be_deleted_and_its_number_stays_its_own(engine: EngineClient) -> None:
+async def test_a_currency_in_use_cannot_be_deleted_and_keeps_its_number(engine: EngineClient) -> None:
     assert (await engine.request("DELETE", f"{CURRENCIES}/BTC"))[1]["code"] == "CURRENCY_IN_USE"
     await engine.request("POST", CURRENCIES, DOGE)
     await engine.fund("alice", DOGE="1")

@@ -13,7 +13,8 @@ import grpc
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine.engine import SNAPSHOTS, journal_path
+from openspot.engine.engine import journal_path
+from openspot.engine.journal import snapshots
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineClient, EngineProcess, engine_process, engine_settings, order
 from tests.support.engine_faults import (
@@ -61,7 +62,7 @@ async def restart(child: EngineProcess, engine: EngineClient) -> None:
 @pytest.mark.spec("A6.4-05")
 @pytest.mark.timeout(60 + 4 * KILLS)
 @pytest.mark.parametrize("core", CORES)
-async def test_kills_at_random_moments_under_load_lose_and_double_nothing(
+async def test_kills_at_random_times_under_load_lose_and_repeat_nothing(
     tmp_path: Path, nursery: Nursery, core: str
 ) -> None:
     chance = random.Random(20_260_729)
@@ -108,7 +109,7 @@ async def test_kills_at_random_moments_under_load_lose_and_double_nothing(
 
 @pytest.mark.spec("A6.4-05")
 @pytest.mark.parametrize("moment", ["before commit", "after commit", "after apply"])
-async def test_a_kill_between_commit_and_answer_leaves_the_command_there_once(settings: Settings, moment: str) -> None:
+async def test_a_kill_between_commit_and_response_leaves_the_command_once(settings: Settings, moment: str) -> None:
     preparation = {
         "before commit": KILLED_BEFORE_COMMIT,
         "after commit": KILLED_AFTER_COMMIT,
@@ -162,7 +163,7 @@ async def test_a_kill_between_commit_and_answer_leaves_the_command_there_once(se
 )
 async def test_a_kill_during_a_snapshot_loses_nothing_and_leaves_no_draft(tmp_path: Path, preparation: str) -> None:
     settings = engine_settings(tmp_path, engine_snapshot_interval=1000)
-    folder = journal_path(settings).with_name(SNAPSHOTS)
+    folder = journal_path(settings).with_name(snapshots.FOLDER)
     witness = Witness(2)
     async with engine_process(settings, preparation) as (child, engine):
         await witness.fund(engine)
@@ -180,7 +181,7 @@ async def test_a_kill_during_a_snapshot_loses_nothing_and_leaves_no_draft(tmp_pa
         await witness.check(engine, child, "auto")
 
 
-async def test_with_its_last_page_damaged_the_journal_ends_one_commit_earlier_and_is_whole(settings: Settings) -> None:
+async def test_with_a_damaged_last_page_the_journal_ends_one_commit_earlier(settings: Settings) -> None:
     witness = Witness(3)
     async with engine_process(settings) as (child, engine):
         await witness.fund(engine)
@@ -198,7 +199,7 @@ async def test_with_its_last_page_damaged_the_journal_ends_one_commit_earlier_an
 
 
 @pytest.mark.spec("A1.1-65")
-async def test_a_kill_while_the_disk_is_full_loses_nothing_that_was_answered(settings: Settings) -> None:
+async def test_a_kill_while_the_disk_is_full_loses_no_acknowledged_command(settings: Settings) -> None:
     witness = Witness(4)
     async with engine_process(settings, FULL_DISK) as (child, engine):
         await witness.fund(engine)

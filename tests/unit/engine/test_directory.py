@@ -24,7 +24,7 @@ def test_the_fee_account_is_number_one_and_others_follow() -> None:
     ]
 
 
-def test_seeds_give_currencies_and_symbols_their_names() -> None:
+def test_seeding_names_the_currencies_and_symbols() -> None:
     machine = new_machine()
     feed(machine, SEED)
     assert len(machine.directory.symbols) == 12
@@ -34,7 +34,7 @@ def test_seeds_give_currencies_and_symbols_their_names() -> None:
     assert (spec.symbol, spec.base, spec.quote, spec.tick, spec.lot) == ("BTC-USD", "BTC", "USD", 1, 1)
 
 
-def test_a_refused_command_names_nothing() -> None:
+def test_a_refused_command_adds_no_name() -> None:
     machine = new_machine()
     feed(machine, SEED)
     before = machine.directory.snapshot(1)
@@ -44,7 +44,7 @@ def test_a_refused_command_names_nothing() -> None:
     assert machine.directory.snapshot(1) == before
 
 
-def test_a_deleted_symbol_is_gone_by_name_and_still_known_by_number() -> None:
+def test_a_deleted_symbol_is_found_by_number_but_not_by_name() -> None:
     machine = new_machine()
     feed(machine, SEED)
     feed(machine, (Command(CommandKind.DELETE_SYMBOL, symbol=1).encode(), [()]))
@@ -54,7 +54,7 @@ def test_a_deleted_symbol_is_gone_by_name_and_still_known_by_number() -> None:
     assert spec.symbol == "BTC-USD"
     assert machine.directory.next_symbol_id() == 13
     machine.directory.check_new_symbol(spec)
-    with pytest.raises(NameTakenError, match="symbolId 1 stands for BTC-USD"):
+    with pytest.raises(NameTakenError, match="symbolId 1 belongs to BTC-USD"):
         machine.directory.check_new_symbol(SymbolSpec("BTC-USD", 1, "BTC", "USD", 10, 10, 1, 1, 0, 0))
     with pytest.raises(NameTakenError, match="symbol ETH-USD already exists"):
         machine.directory.check_new_symbol(SymbolSpec("ETH-USD", 77, "ETH", "USD", 10, 10, 1, 1, 0, 0))
@@ -68,7 +68,7 @@ def test_a_currency_keeps_its_number_and_its_description_changes() -> None:
     feed(machine, (Command(CommandKind.DELETE_CURRENCY, symbol=9).encode(), [()]))
     assert machine.directory.currencies == {}
     assert machine.directory.currency_text(9) == "AAA"
-    with pytest.raises(NameTakenError, match="currencyId 9 stands for AAA"):
+    with pytest.raises(NameTakenError, match="currencyId 9 belongs to AAA"):
         machine.directory.check_new_currency(Currency("BBB", 9, "B", 2))
     # The same name under another number, and the old number still means the old one.
     feed(machine, (Command(CommandKind.CREATE_CURRENCY, symbol=5).encode(), [("AAA", "Aaa", "2")]))
@@ -80,7 +80,7 @@ def test_a_currency_keeps_its_number_and_its_description_changes() -> None:
     assert known.name == "Triple"
 
 
-def test_a_snapshot_restores_everything_but_names_that_are_not_durable() -> None:
+def test_a_snapshot_restores_all_durable_names() -> None:
     machine = new_machine()
     for batch in (SEED, deposit(2, "alice", 5), place(1, 2), cancel(1)):
         feed(machine, batch)
@@ -96,6 +96,6 @@ def test_a_snapshot_restores_everything_but_names_that_are_not_durable() -> None
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00", b"\x90", b"\xc1\xff"])
-def test_what_is_no_snapshot_is_refused(content: bytes) -> None:
+def test_a_malformed_snapshot_is_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match="not a snapshot"):
         Directory().restore(content)

@@ -59,7 +59,7 @@ def test_small_batches_share_rows(path: Path) -> None:
     store.close()
 
 
-def test_the_oldest_beyond_the_retention_are_dropped(path: Path) -> None:
+def test_the_oldest_events_beyond_the_retention_are_deleted(path: Path) -> None:
     everything = events(5000)
     store = EventStore(path, "e")
     for start in range(1, 5001, 500):
@@ -71,7 +71,7 @@ def test_the_oldest_beyond_the_retention_are_dropped(path: Path) -> None:
     store.close()
 
 
-def test_the_store_of_another_journal_or_one_with_a_gap_is_made_anew(path: Path) -> None:
+def test_a_store_of_another_journal_or_with_a_gap_is_recreated(path: Path) -> None:
     store = EventStore(path, "e")
     store.append([events(2000)], 10_000)
     store.close()
@@ -91,7 +91,7 @@ def test_the_store_of_another_journal_or_one_with_a_gap_is_made_anew(path: Path)
     store.close()
 
 
-def test_a_damaged_row_is_told_with_what_to_do(path: Path) -> None:
+def test_a_damaged_row_is_reported_with_what_to_do(path: Path) -> None:
     store = EventStore(path, "e")
     store.append([events(10)], 10_000)
     with sqlite3.connect(path) as connection:
@@ -102,7 +102,7 @@ def test_a_damaged_row_is_told_with_what_to_do(path: Path) -> None:
     store.close()
 
 
-def test_a_full_disk_is_told_and_leaves_the_store_as_it_was(path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_the_store_unchanged(path: Path) -> None:
     everything = events(3000)
     store = EventStore(path, "e")
     store.append([EventBatch(1, everything.records[: 10 * 144], everything.texts[:10])], 10_000)

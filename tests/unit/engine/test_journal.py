@@ -33,7 +33,7 @@ def filled(path: Path, batches: int = 5) -> Journal:
     return journal
 
 
-def test_batches_come_back_in_order_after_a_reopening(path: Path) -> None:
+def test_batches_are_read_in_order_after_reopening(path: Path) -> None:
     journal = filled(path)
     epoch, checksum = journal.epoch, journal.checksum
     journal.close()
@@ -85,7 +85,9 @@ def change(path: Path, statement: str) -> None:
         ("UPDATE batches SET count = 2 WHERE first_sequence = 7", "batch 7 fails its checksum"),
     ],
 )
-def test_damage_before_the_end_stops_and_says_where_and_what_to_do(path: Path, statement: str, reason: str) -> None:
+def test_damage_before_the_end_is_reported_with_its_place_and_what_to_do(
+    path: Path, statement: str, reason: str
+) -> None:
     filled(path).close()
     change(path, statement)
     journal = Journal(path)
@@ -98,7 +100,7 @@ def test_damage_before_the_end_stops_and_says_where_and_what_to_do(path: Path, s
     reader.close()
 
 
-def test_a_damaged_last_batch_is_cut_and_its_place_taken_anew(path: Path) -> None:
+def test_a_damaged_last_batch_is_removed_and_its_sequences_are_reused(path: Path) -> None:
     filled(path).close()
     change(path, "UPDATE batches SET commands = zeroblob(192) WHERE first_sequence = 13")
     reader = JournalReader(path)
@@ -113,7 +115,7 @@ def test_a_damaged_last_batch_is_cut_and_its_place_taken_anew(path: Path) -> Non
     journal.close()
 
 
-def test_a_journal_of_one_damaged_batch_is_empty_after_the_cut(path: Path) -> None:
+def test_a_journal_of_one_damaged_batch_becomes_empty(path: Path) -> None:
     filled(path, 1).close()
     change(path, "UPDATE batches SET commands = x''")
     journal = Journal(path)
@@ -124,7 +126,7 @@ def test_a_journal_of_one_damaged_batch_is_empty_after_the_cut(path: Path) -> No
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 5000])
-def test_a_file_that_is_no_journal_is_told(path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_journal_is_reported(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
     if not content:
@@ -136,7 +138,7 @@ def test_a_file_that_is_no_journal_is_told(path: Path, content: bytes) -> None:
         list(JournalReader(path).read())
 
 
-def test_a_journal_of_another_format_is_told(path: Path) -> None:
+def test_a_journal_of_another_format_is_reported(path: Path) -> None:
     filled(path).close()
     change(path, "UPDATE meta SET value = '99' WHERE key = 'format'")
     with pytest.raises(JournalDamagedError, match="its format is 99, this engine reads 1"):
@@ -148,7 +150,7 @@ def test_a_missing_journal_cannot_be_read(tmp_path: Path) -> None:
         JournalReader(tmp_path / "journal.sqlite")
 
 
-def test_a_full_disk_takes_nothing_for_certain(path: Path) -> None:
+def test_after_a_full_disk_the_batch_is_certainly_not_stored(path: Path) -> None:
     journal = filled(path)
     pages = journal._connection.execute("PRAGMA page_count").fetchone()[0]
     journal._connection.execute(f"PRAGMA max_page_count = {pages}")
@@ -162,9 +164,9 @@ def test_a_full_disk_takes_nothing_for_certain(path: Path) -> None:
     journal.close()
 
 
-def test_any_other_failure_in_a_commit_is_uncertain(path: Path) -> None:
+def test_after_any_other_failed_commit_the_batch_may_be_stored(path: Path) -> None:
     journal = filled(path)
     journal._connection.close()
-    with pytest.raises(JournalUncertainError, match="failed in a commit"):
+    with pytest.raises(JournalUncertainError, match="failed during a commit"):
         journal.append(16, 1, *batch(1))
     journal.close()

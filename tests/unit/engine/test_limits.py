@@ -14,7 +14,7 @@ SECOND = 10**9
 
 
 @pytest.mark.spec("A8-46")
-def test_a_participant_sends_so_many_in_a_second_and_begins_anew_in_the_next() -> None:
+def test_the_rate_of_a_participant_is_limited_in_each_second() -> None:
     limits = OrderLimits(per_second=3)
     limits.begin(7 * SECOND)
     assert [limits.refusal("alice", BTC_USD, 1, 1) for _ in range(5)] == [None] * 3 + [ResultCode.RATE_LIMITED] * 2
@@ -26,7 +26,7 @@ def test_a_participant_sends_so_many_in_a_second_and_begins_anew_in_the_next() -
     assert limits.refusal("alice", BTC_USD, 1, 1) is None
 
 
-def test_without_a_rate_nobody_is_limited() -> None:
+def test_without_a_rate_no_participant_is_limited() -> None:
     limits = OrderLimits()
     limits.begin(SECOND)
     assert {limits.refusal("alice", BTC_USD, 1, 1) for _ in range(1000)} == {None}
@@ -54,7 +54,7 @@ def test_without_a_factor_or_a_market_any_size_passes(limits: OrderLimits) -> No
         assert limits.refusal("alice", spec, SCALED_MAX, SCALED_MAX**2) is None
 
 
-def test_what_is_beyond_the_cores_range_is_left_to_the_core() -> None:
+def test_sizes_beyond_the_range_of_the_core_are_left_to_the_core() -> None:
     limits = OrderLimits(0, 10, load_markets().limits)
     assert limits.refusal("alice", BTC_USD, SCALED_MAX + 1, 1) is None
     assert limits.refusal("alice", BTC_USD, 5, 5 * (SCALED_MAX + 1)) is None
@@ -62,6 +62,6 @@ def test_what_is_beyond_the_cores_range_is_left_to_the_core() -> None:
 
 
 @pytest.mark.spec("A8-46", "A8-47", "A8-48")
-def test_the_limits_are_decided() -> None:
+def test_the_default_limits_are_those_of_the_decision() -> None:
     settings = Settings()
     assert (settings.engine_rate_limit, settings.engine_size_factor) == (50_000, 10)

@@ -31,7 +31,7 @@ def test_open_orders_are_never_forgotten_and_ended_ones_oldest_first() -> None:
     assert memory.find(2) == RememberedOrder("x2", 2, 1, 1, 1, 100, 50, 9, OPEN, 0)
 
 
-def test_an_order_without_an_external_id_is_known_by_its_number_alone() -> None:
+def test_an_order_without_an_external_id_is_found_by_its_order_id() -> None:
     memory = OrderMemory(1)
     add(memory, 1, entry(""))
     add(memory, 2, entry(""))
@@ -50,7 +50,7 @@ def test_a_move_changes_the_price_and_an_end_the_status() -> None:
     assert memory.find(1) == RememberedOrder("x", 2, 1, 1, 1, 120, 50, 9, CANCELLED, 30)
 
 
-def test_what_is_taken_off_an_order_is_no_longer_ordered() -> None:
+def test_a_reduction_lowers_the_ordered_quantity() -> None:
     memory = OrderMemory(10)
     add(memory, 1, entry("x"))
     memory.reduce(1, 20)
@@ -58,7 +58,7 @@ def test_what_is_taken_off_an_order_is_no_longer_ordered() -> None:
     assert memory.find(1) == RememberedOrder("x", 2, 1, 1, 1, 100, 30, 9, CANCELLED, 10)
 
 
-def test_a_snapshot_restores_the_memory_without_what_is_not_durable() -> None:
+def test_a_snapshot_restores_all_but_pending_orders() -> None:
     memory = OrderMemory(10)
     for number in range(1, 8):
         add(memory, number, entry(f"x{number}" if number != 5 else ""))
@@ -75,7 +75,7 @@ def test_a_snapshot_restores_the_memory_without_what_is_not_durable() -> None:
     assert (smaller.find(6), smaller.find(2) is not None) == (None, True)
 
 
-def test_a_replay_with_more_room_than_of_old_gives_way_to_ids_that_were_forgotten_then() -> None:
+def test_a_replay_forgets_ended_orders_whose_ids_were_reused() -> None:
     memory = OrderMemory(2)
     for number in (1, 2, 3):
         add(memory, number, entry(f"x{number}"))
@@ -98,6 +98,6 @@ def test_a_replay_with_more_room_than_of_old_gives_way_to_ids_that_were_forgotte
 
 
 @pytest.mark.parametrize("content", [b"", b"\x01", b"\x92\x90"])
-def test_what_is_no_snapshot_is_refused(content: bytes) -> None:
+def test_a_malformed_snapshot_is_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match="not a snapshot"):
         OrderMemory(1).restore(content)

@@ -77,7 +77,7 @@ def test_without_a_snapshot_everything_is_replayed(files: Files) -> None:
     assert (recovered.snapshot_sequence, recovered.replayed_commands) == (0, files.machine.core.command_sequence)
 
 
-def test_a_start_from_a_snapshot_replays_the_rest_alone(files: Files) -> None:
+def test_a_start_from_a_snapshot_replays_only_the_rest(files: Files) -> None:
     files.write(HISTORY[:10])
     sequence = files.machine.core.command_sequence
     files.snapshot()
@@ -88,7 +88,7 @@ def test_a_start_from_a_snapshot_replays_the_rest_alone(files: Files) -> None:
     assert recovered.replayed_commands == len(HISTORY) - 10
 
 
-def test_a_damaged_snapshot_is_passed_over_for_the_one_before(files: Files) -> None:
+def test_a_damaged_snapshot_is_skipped_for_the_one_before(files: Files) -> None:
     files.write(HISTORY[:5])
     older = files.machine.core.command_sequence
     files.snapshot()
@@ -102,7 +102,7 @@ def test_a_damaged_snapshot_is_passed_over_for_the_one_before(files: Files) -> N
     assert recovered.machine.snapshot() == files.machine.snapshot()
 
 
-def test_a_snapshot_of_another_journal_or_a_cut_one_is_refused(files: Files, tmp_path: Path) -> None:
+def test_a_truncated_snapshot_or_one_of_another_journal_is_refused(files: Files, tmp_path: Path) -> None:
     files.write(HISTORY)
     path = files.snapshot()
     with pytest.raises(SnapshotError, match="another journal"):
@@ -128,7 +128,7 @@ def test_only_the_newest_snapshots_are_kept(files: Files) -> None:
     assert kept == list(range(last, last - KEPT, -1))
 
 
-def test_events_that_the_store_lacks_are_made_again(files: Files) -> None:
+def test_events_that_the_store_lacks_are_recreated(files: Files) -> None:
     files.write(HISTORY[:8])
     files.write(HISTORY[8:], stored=False)
     # This snapshot is ahead of the store: it cannot tell what the events before it were.
@@ -146,7 +146,7 @@ def test_events_that_the_store_lacks_are_made_again(files: Files) -> None:
     assert stored == expected
 
 
-def test_a_store_ahead_of_the_journal_follows_the_journal(files: Files) -> None:
+def test_a_store_ahead_of_the_journal_is_rebuilt_from_the_journal(files: Files) -> None:
     files.write(HISTORY[:-1])
     extra = feed(files.machine, HISTORY[-1]).events
     files.store.append([extra], 10_000)
@@ -154,15 +154,15 @@ def test_a_store_ahead_of_the_journal_follows_the_journal(files: Files) -> None:
     assert files.store.last_sequence == recovered.machine.core.event_sequence == extra.first_sequence - 1
 
 
-def test_a_snapshot_ahead_of_the_journal_stops_the_start(files: Files) -> None:
+def test_a_snapshot_ahead_of_the_journal_prevents_the_start(files: Files) -> None:
     files.write(HISTORY[:-1])
     feed(files.machine, HISTORY[-1])
     files.snapshot()
-    with pytest.raises(JournalDamagedError, match=r"its end is lost.*removing the newer files"):
+    with pytest.raises(JournalDamagedError, match=r"the end of the journal is lost.*removing the newer files"):
         files.recover()
 
 
-def test_verify_reports_a_sound_journal_and_its_snapshots(files: Files) -> None:
+def test_verify_reports_an_intact_journal_and_its_snapshots(files: Files) -> None:
     files.write(HISTORY[:10])
     files.snapshot()
     files.write(HISTORY[10:])
@@ -173,7 +173,7 @@ def test_verify_reports_a_sound_journal_and_its_snapshots(files: Files) -> None:
     assert report.state_hash == files.machine.core.state_hash()
 
 
-def test_verify_names_a_snapshot_that_differs_from_a_replay(files: Files) -> None:
+def test_verify_names_a_snapshot_that_differs_from_the_replay(files: Files) -> None:
     files.write(HISTORY)
     other = new_machine()
     for batch in HISTORY[:-1]:
@@ -183,10 +183,10 @@ def test_verify_names_a_snapshot_that_differs_from_a_replay(files: Files) -> Non
     files.snapshot(other)
     report = verify(files.journal.path, "reference")
     assert not report.sound
-    assert "differs from a replay" in report.problems[0]
+    assert "differs from the replay" in report.problems[0]
 
 
-def test_verify_names_damage_and_counts_what_is_sound(files: Files) -> None:
+def test_verify_names_damage_and_counts_intact_batches(files: Files) -> None:
     files.write(HISTORY)
     files.journal._connection.execute("UPDATE batches SET notes = x'90' WHERE first_sequence = 25")
     report = verify(files.journal.path, "reference")

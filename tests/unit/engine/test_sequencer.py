@@ -63,7 +63,7 @@ async def setup(tmp_path: Path) -> AsyncIterator[Setup]:
     one.journal.close()
 
 
-async def test_what_is_answered_is_durable_and_applied(setup: Setup) -> None:
+async def test_an_acknowledged_command_is_durable_and_applied(setup: Setup) -> None:
     outcome = await setup.submit(together(SEED, deposit(2, "alice", 100)))
     assert setup.journal.last_sequence == setup.machine.core.command_sequence == 20
     assert [result.code for result in decode_results(outcome.results)] == [0] * 20
@@ -107,7 +107,7 @@ async def test_a_full_queue_or_a_blocked_engine_is_busy(setup: Setup) -> None:
     assert len((await first).results) == 169 * RESULT_SIZE
 
 
-async def test_time_never_goes_back_also_not_over_a_restart(tmp_path: Path) -> None:
+async def test_time_never_goes_back_not_even_across_a_restart(tmp_path: Path) -> None:
     setup = Setup(tmp_path)
     assert setup.sequencer.now() == 100
     setup.time_ns = 50
@@ -148,7 +148,7 @@ async def test_an_uncertain_commit_is_a_fault_that_ends_the_process(setup: Setup
         await setup.sequencer.fault
 
 
-async def test_a_caller_that_goes_away_changes_nothing_for_the_others(setup: Setup) -> None:
+async def test_a_cancelled_caller_does_not_affect_the_others(setup: Setup) -> None:
     await setup.submit(SEED)
     first, second = setup.submit(deposit(2, "alice", 1)), setup.submit(deposit(2, "alice", 2))
     first.cancel()
@@ -157,7 +157,7 @@ async def test_a_caller_that_goes_away_changes_nothing_for_the_others(setup: Set
     assert next(decode_results(outcome.results)).notional == 3 * 10**18
 
 
-async def test_settle_waits_for_all_before_it_without_a_commit(setup: Setup) -> None:
+async def test_settle_waits_for_all_earlier_commands_without_a_commit(setup: Setup) -> None:
     future = setup.submit(SEED)
     assert setup.sequencer.pending_order_ids() == set()
     placing = setup.submit(place(5, 2))

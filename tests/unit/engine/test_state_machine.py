@@ -49,7 +49,7 @@ def test_events_carry_the_texts_of_their_orders_and_commands() -> None:
     ]
 
 
-def test_however_the_commands_are_cut_into_batches_the_state_is_the_same() -> None:
+def test_the_state_does_not_depend_on_how_commands_are_batched() -> None:
     one_by_one, at_once = new_machine(), new_machine()
     events = [feed(one_by_one, batch).events for batch in HISTORY]
     everything = feed(at_once, together(*HISTORY)).events
@@ -58,7 +58,7 @@ def test_however_the_commands_are_cut_into_batches_the_state_is_the_same() -> No
     assert [text for part in events for text in part.texts] == everything.texts
 
 
-def test_a_restored_machine_goes_on_as_the_first_one() -> None:
+def test_a_restored_machine_continues_like_the_original() -> None:
     first, second = new_machine(), new_machine()
     for batch in HISTORY:
         feed(first, batch)
@@ -69,7 +69,7 @@ def test_a_restored_machine_goes_on_as_the_first_one() -> None:
     assert first.snapshot() == second.snapshot()
 
 
-def test_a_replay_makes_only_the_events_that_are_not_known_and_comes_to_the_same_state() -> None:
+def test_a_replay_returns_only_unknown_events_and_reaches_the_same_state() -> None:
     live, replay = new_machine(), new_machine()
     *earlier, last = HISTORY
     for batch in earlier:
@@ -86,7 +86,7 @@ def test_a_replay_makes_only_the_events_that_are_not_known_and_comes_to_the_same
     assert replay.snapshot() == live.snapshot()
 
 
-def test_a_snapshot_leaves_out_what_is_not_durable_yet() -> None:
+def test_a_snapshot_omits_what_is_not_durable_yet() -> None:
     machine = new_machine()
     for batch in HISTORY:
         feed(machine, batch)

@@ -40,7 +40,7 @@ def rows_that_sqlite_sees(database: bytes, log: bytes, folder: Path) -> int:
         connection.close()
 
 
-def test_a_sound_log_has_its_commits_and_nothing_torn(tmp_path: Path) -> None:
+def test_an_intact_log_has_its_commits_and_nothing_torn(tmp_path: Path) -> None:
     _, content = log_of(tmp_path, 20)
     assert inspect_log(content) == LogReport(20, 0, 0)
 
@@ -51,7 +51,7 @@ def test_one_damaged_last_commit_is_torn(tmp_path: Path) -> None:
     assert inspect_log(damaged) == LogReport(19, 1, 1)
 
 
-def test_a_cut_last_frame_is_simply_not_there(tmp_path: Path) -> None:
+def test_a_truncated_last_frame_is_ignored(tmp_path: Path) -> None:
     _, content = log_of(tmp_path, 20)
     assert inspect_log(content[:-50]) == LogReport(19, 0, 0)
 
@@ -68,7 +68,7 @@ def test_pages_without_their_commit_are_torn(tmp_path: Path) -> None:
     assert (report.torn_commits, report.torn_frames > 5) == (0, True)
 
 
-def test_commits_behind_a_damaged_one_are_counted(tmp_path: Path) -> None:
+def test_commits_after_a_damaged_one_are_counted(tmp_path: Path) -> None:
     _, content = log_of(tmp_path, 20)
     chance = random.Random(5)
     for _ in range(30):
@@ -81,7 +81,7 @@ def test_commits_behind_a_damaged_one_are_counted(tmp_path: Path) -> None:
         assert report.torn_commits >= 19 - frame
 
 
-def test_frames_of_an_earlier_round_do_not_count(tmp_path: Path) -> None:
+def test_frames_from_before_the_last_reset_are_ignored(tmp_path: Path) -> None:
     _, content = log_of(tmp_path, 20)
     old = bytearray(content)
     # The first commit has two frames.
@@ -91,11 +91,11 @@ def test_frames_of_an_earlier_round_do_not_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 31, b"\x00" * 5000, b"\xff" * 5000])
-def test_what_is_no_log_holds_nothing(content: bytes) -> None:
+def test_a_file_that_is_not_a_log_contains_nothing(content: bytes) -> None:
     assert inspect_log(content) == LogReport(0, 0, 0)
 
 
-def test_a_torn_header_holds_nothing(tmp_path: Path) -> None:
+def test_a_log_with_a_torn_header_contains_nothing(tmp_path: Path) -> None:
     _, content = log_of(tmp_path, 3)
     assert inspect_log(content[:16] + b"\x01" + content[17:]) == LogReport(0, 0, 0)
 

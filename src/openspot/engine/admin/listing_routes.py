@@ -1,4 +1,4 @@
-"""/api/v1/admin/symbols and /api/v1/admin/currencies (Document B 4.4), for services and administrators."""
+"""The routes /api/v1/admin/symbols and /api/v1/admin/currencies (Document B 4.4), for services and administrators."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ _CHANGE = Policy(Access.ADMIN | Access.SERVICE, audit=True)
 
 
 def currency_view(currency: Currency) -> dict[str, Any]:
-    """A currency as clients see it."""
+    """The response for a currency."""
     return {
         "currency": currency.currency,
         "currencyId": currency.currency_id,
@@ -39,7 +39,7 @@ def currency_view(currency: Currency) -> dict[str, Any]:
 
 @contextmanager
 def _not_found() -> Iterator[None]:
-    """Respond with 404 if what the path names does not exist."""
+    """Turn a ListingError into 404, because the path names something that does not exist."""
     try:
         yield
     except ListingError as error:

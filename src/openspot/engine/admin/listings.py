@@ -1,6 +1,6 @@
-"""Symbols and currencies: made, changed, deleted. One change at a time, each a command of the journal.
+"""Creates, changes and deletes symbols and currencies, one at a time. Each change is a durable command.
 
-The rules of names are checked here, those of numbers by the core.
+This file checks names, and the core checks numbers.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ _UNSIGNED = 2**64
 
 
 class ListingError(Refusal):
-    """A change was refused; the message says why."""
+    """The change was refused; the message says why."""
 
 
 class Listings:
-    """Changes of symbols and currencies. All methods raise ListingError, Refusal, EngineStoppedError."""
+    """The symbols and currencies of one engine. All methods raise ListingError, Refusal, EngineStoppedError."""
 
     def __init__(self, machine: StateMachine, intake: CommandIntake) -> None:
         self._directory = machine.directory
@@ -33,7 +33,7 @@ class Listings:
     # Currencies
 
     def currency(self, name: str) -> Currency:
-        """A currency that exists."""
+        """The currency with this name."""
         currency = self._directory.currencies.get(name)
         if currency is None:
             raise ListingError(ResultCode.INVALID_CURRENCY, f"currency: there is no {name!r}")
@@ -76,7 +76,7 @@ class Listings:
     # Symbols
 
     def symbol(self, name: str) -> SymbolSpec:
-        """A symbol that exists."""
+        """The symbol with this name."""
         spec = self._directory.symbols.get(name)
         if spec is None:
             raise ListingError(ResultCode.INVALID_SYMBOL, f"symbol: there is no {name!r}")
@@ -113,7 +113,7 @@ class Listings:
         steps = []
         for name, value, scale in (("lotSize", body.lot_size, base_scale), ("tickSize", body.tick_size, quote_scale)):
             try:
-                # A scale that is no power of ten is named below.
+                # `specification_error` below reports a scale that is not a power of ten.
                 steps.append(to_scaled(value, scale) if scale == _scale(1 - len(str(scale))) else 0)
             except MoneyError as error:
                 raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, f"{name} {error}") from error
@@ -128,7 +128,7 @@ class Listings:
         )
 
     async def change_symbol(self, name: str, change: SymbolChange) -> SymbolSpec:
-        """Change a symbol's fees, for orders to come, or whether it takes orders."""
+        """Change the fees of a symbol for future orders, or whether it accepts orders."""
         async with self._turn:
             known = self.symbol(name)
             taker = known.taker_fee_bps if change.taker_fee is None else change.taker_fee
@@ -163,7 +163,10 @@ class Listings:
 
 
 def _scale(exponent: int | str) -> int:
-    """The power of ten that makes a decimal of this exponent whole. What is too fine fails a later check."""
+    """The power of ten that turns a decimal with this exponent into an integer.
+
+    At most 10^40: a later check refuses finer decimals.
+    """
     assert isinstance(exponent, int), "a body's decimals are finite"
     places: int = min(max(-exponent, 0), 40)
     return int(10**places)

@@ -1,7 +1,7 @@
-"""The engine's orders as an operator sees them: all open ones, and the ended ones that it still remembers.
+"""Lists of orders for operators: all open orders, and the ended ones that the engine remembers.
 
-There may be millions. A list looks at them in slices and lets the engine work in between, so it is no picture of
-one moment; each of its rows is.
+There may be millions, so a list reads them in slices and lets the engine work in between. Each row is consistent,
+but the list as a whole is not a snapshot of one instant.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class OrderList:
     async def page(
         self, account: int, symbols: frozenset[int], status: str, limit: int, offset: int
     ) -> tuple[list[pb.AdminOrder], int]:
-        """(rows, total), by descending order id. No account, symbols or status: any."""
+        """(rows, total), by descending order id. Account 0 and empty `symbols` or `status` mean any."""
         chosen: list[int] = []
         total = 0
         async for part in self._known():
@@ -63,7 +63,7 @@ class OrderList:
         return [row for row in rows if row is not None], total
 
     def row(self, order_id: int) -> pb.AdminOrder | None:
-        """An order, or None if it is unknown, forgotten, or still on its way to the core."""
+        """The order, or None if it is unknown, forgotten, or has not reached the core yet."""
         order = self._machine.orders.find(order_id)
         if order is None:
             return None
@@ -91,7 +91,7 @@ class OrderList:
         )
 
     async def open_counts(self) -> Counter[tuple[int, int]]:
-        """How many open orders lock money of an (account, currency)."""
+        """How many open orders lock a balance, by (account, currency)."""
         counts: Counter[tuple[int, int]] = Counter()
         locked = {
             (symbol.symbol, side): symbol.quote if side == Side.BUY else symbol.base
@@ -107,8 +107,8 @@ class OrderList:
         return counts
 
     async def _known(self) -> AsyncIterator[list[tuple[int, Entry]]]:
-        """The orders of this moment by descending id, in slices, as they are when their turn comes."""
-        on_their_way = self._sequencer.pending_order_ids()
+        """The remembered orders by descending id, in slices. Each slice is read when its turn comes."""
+        pending = self._sequencer.pending_order_ids()
         order_ids = sorted(self._machine.orders.entries, reverse=True)
         entries = self._machine.orders.entries
         for start in range(0, len(order_ids), _SLICE):
@@ -117,7 +117,7 @@ class OrderList:
             yield [
                 (order_id, entry)
                 for order_id in order_ids[start : start + _SLICE]
-                if order_id not in on_their_way and (entry := entries.get(order_id)) is not None
+                if order_id not in pending and (entry := entries.get(order_id)) is not None
             ]
 
     def _status(self, order_id: int, order: RememberedOrder) -> str:

@@ -1,6 +1,6 @@
-"""Changes of participants and balances by an operator: checked here, carried out by durable commands.
+"""Changes that operators make to participants and balances. Each is a durable command.
 
-All methods raise FieldError for what is refused, and Refusal or EngineStoppedError if the engine takes nothing.
+All methods raise FieldError if a field is refused, and Refusal or EngineStoppedError if the engine accepts no command.
 """
 
 import asyncio
@@ -60,18 +60,21 @@ class ParticipantChanges:
         (result,) = decode_results(outcome.results)
         if result.code == ResultCode.ACCOUNT_ALREADY_EXISTS:
             raise taken
-        assert result.code == ResultCode.SUCCESS, "every other rule was checked"
+        assert result.code == ResultCode.SUCCESS, "all other rules were checked"
 
     async def set_active(self, participant_id: str, active: bool, by: Session) -> None:
-        """Let a participant place orders and log in, or no longer. Its open orders stay (Document B 4.4)."""
+        """Activate or deactivate a participant.
+
+        An inactive one cannot place orders or log in; its open orders stay (Document B 4.4).
+        """
         self.known(participant_id)
         if not active and participant_id == by.participant_id:
-            # So an active administrator always remains.
+            # This guarantees that one active administrator remains.
             raise FieldError("participantId: a session cannot deactivate its own participant")
         await self._set(participant_id, by, active=active)
 
     async def set_stp_mode(self, participant_id: str, stp_mode: str, by: Session) -> None:
-        """Set what happens when a participant's orders would trade with each other, for orders to come."""
+        """Set the self-trade prevention mode for future orders of a participant."""
         self.known(participant_id)
         await self._set(participant_id, by, mode=fields.stp_mode(stp_mode))
 
@@ -79,9 +82,9 @@ class ParticipantChanges:
         self, participant_id: str, by: Session, *, active: bool | None = None, mode: StpMode | None = None
     ) -> None:
         if participant_id == FEE_ACCOUNT_ID:
-            raise FieldError(f"participantId: {FEE_ACCOUNT_ID} is the fee account, which stays as it is")
+            raise FieldError(f"participantId: {FEE_ACCOUNT_ID} is the fee account and cannot be changed")
         async with self._turn:
-            # A command holds both settings: what was asked for before, even by a caller that has left, is in first.
+            # The command sets both properties, so earlier changes must be applied first, even if their caller is gone.
             await self._engine.sequencer.settle()
             self._authority.check_still_active(by)
             account, profile = self.known(participant_id)
@@ -99,9 +102,9 @@ class ParticipantChanges:
     # Balances
 
     async def adjust(self, participant_id: str, currency: str, amount: str, adjustment: str) -> None:
-        """Add to a balance, making the account if it is missing, or take away from it (Document A 1.5).
+        """Add to a balance or subtract from it (Document A 1.5). Adding creates a missing account.
 
-        It writes to the engine alone, not to the ledger. The FieldError's code is the reason.
+        Changes the engine only, not the ledger. The `code` of the FieldError is the result code.
         """
         fields.participant_id(participant_id)
         value = fields.positive_amount(amount)

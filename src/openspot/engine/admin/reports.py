@@ -1,4 +1,4 @@
-"""What the exchange has done and what it holds: the answer of GetExchangeStats, balances, and risk metrics."""
+"""Reports for operators: exchange statistics, balances and risk metrics."""
 
 import asyncio
 import time
@@ -18,13 +18,13 @@ from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
 
 ROWS_MAX = 100_000
-"""Rows of one answer; beyond it the caller has to name a participant."""
+"""The most rows of one response. A caller who would get more must name a participant."""
 _ACCOUNTS_A_TURN = 200
 _MILLISECONDS = 1000
 
 
 class Reports:
-    """The figures of one engine, from its state at the moment of the call."""
+    """Reports of one engine, from its current state."""
 
     def __init__(self, engine: Engine, orders: OrderList) -> None:
         self._engine = engine
@@ -34,9 +34,9 @@ class Reports:
         self._process = psutil.Process()
 
     def exchange(self) -> pb.GetExchangeStatsResponse:
-        """Everything that GetExchangeStats answers."""
+        """The response of GetExchangeStats."""
         engine, core, totals = self._engine, self._machine.core, self._machine.totals
-        on_their_way = len(engine.sequencer.pending_order_ids())
+        pending = len(engine.sequencer.pending_order_ids())
         return pb.GetExchangeStatsResponse(
             matching=pb.MatchingStats(
                 core=core.name,
@@ -47,7 +47,7 @@ class Reports:
                 state_hash_commands=engine.state_hash_commands,
             ),
             orders=pb.OrderStats(
-                open=self._machine.orders.open_count - on_their_way,
+                open=self._machine.orders.open_count - pending,
                 placed=totals.placed,
                 rejected=totals.rejected,
                 cancelled=totals.cancelled,
@@ -71,9 +71,9 @@ class Reports:
         count = 0
         for number, tally in self._machine.totals.tallies.items():
             spec = self._machine.directory.symbol(number)
-            assert spec is not None, "a symbol that has traded has a name for ever"
+            assert spec is not None, "a symbol number keeps its name forever"
             count += tally.trades
-            # Two numbers can have had one name: a symbol deleted and made anew.
+            # Two numbers can share a name, if a symbol was deleted and created again.
             for sums, value, scale in (
                 (volumes, tally.quantity, spec.base_scale_k),
                 (notionals, tally.notional, spec.base_scale_k * spec.quote_scale_k),
@@ -88,7 +88,7 @@ class Reports:
     # Balances
 
     async def balances(self, participant_id: str) -> list[pb.AdminBalance]:
-        """The balances of a participant, or of all. Raises AdminError if there are too many."""
+        """The balances of one participant, or of all without one. Raises AdminError if there are too many."""
         rows: list[pb.AdminBalance] = []
         async for name, balance in self._balances(participant_id):
             _check_room(rows)
@@ -105,7 +105,7 @@ class Reports:
         return rows
 
     async def risk(self, participant_id: str) -> list[pb.RiskMetric]:
-        """How much of each balance open orders lock, of a participant or of all.
+        """How much of each balance is locked by open orders, of one participant or of all.
 
         Raises AdminError if there are too many.
         """
@@ -126,7 +126,7 @@ class Reports:
         return rows
 
     async def _balances(self, participant_id: str) -> AsyncIterator[tuple[str, Balance]]:
-        """(participant, balance), each account at one moment, all of them over several."""
+        """(participant, balance). Balances can change meanwhile: the event loop runs between accounts."""
         directory = self._machine.directory
         accounts = {participant_id: directory.account(participant_id)} if participant_id else dict(directory.accounts)
         for count, (name, account) in enumerate(accounts.items(), 1):
@@ -138,7 +138,7 @@ class Reports:
 
 
 def utilisation_percent(locked: int, total: int) -> str:
-    """Locked ÷ total in percent with two places, rounded down; "0.00" where nothing is locked."""
+    """Locked ÷ total in percent with two decimal places, rounded down; "0.00" if the total is zero."""
     hundredths = locked * 10_000 // total if total else 0
     return f"{hundredths // 100}.{hundredths % 100:02d}"
 
@@ -149,7 +149,7 @@ def _check_room(rows: list[pb.AdminBalance] | list[pb.RiskMetric]) -> None:
 
 
 def _journal_bytes(path: Path) -> int:
-    """The size of the journal with its write-ahead log."""
+    """The size of the journal including its write-ahead log."""
     total = 0
     for ending in ("", "-wal"):
         try:

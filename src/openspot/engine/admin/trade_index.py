@@ -1,7 +1,7 @@
-"""The trades among the retained events, found by symbol and participant.
+"""Finds retained trades by symbol and participant.
 
-The events are on disk and in memory by sequence alone. Here is an index of the newest trades, brought up to date
-when somebody asks: the engine pays nothing for it while nobody does.
+Memory and the event store know events by sequence only. This index of the newest trades is updated when a caller
+asks for trades, so it costs nothing while no one does.
 """
 
 import asyncio
@@ -18,19 +18,19 @@ from openspot.engine.stream.event_reader import EventReader
 from openspot.engine.stream.event_store import EventStoreError
 
 EVENTS_MAX = 2_000_000
-"""So many of the newest events are searched for trades. Older trades are in the database."""
+"""How many of the newest events are searched for trades. Older trades are in the database."""
 TRADES_MAX = 1_000_000
-"""So many of the newest trades are indexed, 28 bytes each."""
+"""How many of the newest trades are indexed; each takes 28 bytes."""
 
 _TRADE = int(EventType.TRADE)
 _HEAD = struct.Struct("<8xI4xQ32xQQ72x")
-"""Of an event: symbol, sequence, account of the taker, account of the maker."""
+"""Fields of an event: symbol, sequence, taker's account, maker's account."""
 assert _HEAD.size == EVENT_SIZE
 _SLICE = 20_000
 
 
 class TradeIndex:
-    """The newest trades of one engine, oldest first, in columns."""
+    """The newest trades of one engine, oldest first, one array for each field."""
 
     def __init__(self, engine: Engine) -> None:
         self._events = engine.events
@@ -45,7 +45,7 @@ class TradeIndex:
     async def page(
         self, account: int, symbols: frozenset[int], limit: int, offset: int
     ) -> tuple[list[TradeEvent], int]:
-        """(trades, total), newest first. No account or symbols: any. Raises AdminError."""
+        """(trades, total), newest first. Account 0 and empty `symbols` mean any. Raises AdminError."""
         async with self._turn:
             try:
                 await self._catch_up()
@@ -57,7 +57,7 @@ class TradeIndex:
     # The index
 
     async def _catch_up(self) -> None:
-        """Look at the events since the last time. Raises EventStoreError."""
+        """Index the events since the last call. Raises EventStoreError."""
         reader = self._reader
         reader.next_sequence = max(reader.next_sequence, self._events.last_sequence - EVENTS_MAX + 1)
         async for batch in reader.new_batches():
@@ -104,7 +104,7 @@ class TradeIndex:
         return chosen, total
 
     async def _read(self, sequences: Sequence[int]) -> list[TradeEvent]:
-        """The events of these sequences, in this order; those that are no longer kept are left out."""
+        """The trades with these sequences, in this order. Omits trades that are no longer retained."""
         trades: dict[int, TradeEvent] = {}
         batch: EventBatch | None = None
         for sequence in sorted(sequences):

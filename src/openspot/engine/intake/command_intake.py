@@ -1,8 +1,8 @@
-"""The door: what callers ask becomes commands and notes.
+"""Command intake: turns requests into commands and notes.
 
-It turns names into numbers, and refuses what cannot become a command at all: an order id or external id that
-was used before, a text that is no id, a full queue; and what is beyond limits.py. Such a refusal is in no journal
-and makes no event; its answer has the sequence 0. Everything else goes to the core, which refuses with an event.
+It replaces names by numbers and refuses requests that cannot become a command: a repeated order id or external id,
+a malformed id, a full queue, or an order beyond the limits of order_limits.py. Such a refusal is not journalled
+and emits no event; its response has sequence 0. Everything else goes to the core, which may refuse with an event.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ REFERENCE_LENGTH_MAX = 256
 _PLACE, _BUY, _SELL = int(CommandKind.PLACE), int(Side.BUY), int(Side.SELL)
 _BUDGET = int(EngineOrderType.FOK_BUDGET)
 _PUBLIC_TYPES_MAX = int(EngineOrderType.FOK_BUDGET)
-"""POST_ONLY, which comes behind it, is not to be had from outside (Document A 2.8)."""
+"""POST_ONLY has a higher number and is not offered to clients (Document A 2.8)."""
 _LOW = (1 << 64) - 1
 _pack = COMMAND.pack
 
 
 class OrderRequest(Protocol):
-    """An order as exchange.v1.PlaceOrderRequest has it."""
+    """The fields of exchange.v1.PlaceOrderRequest that the intake reads."""
 
     @property
     def order_id(self) -> int: ...
@@ -73,7 +73,7 @@ class OrderRequest(Protocol):
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not an error
-    """The door took nothing."""
+    """The request was refused: no command was submitted."""
 
     def __init__(self, code: ResultCode, message: str = "") -> None:
         super().__init__(message or code.name)
@@ -81,41 +81,45 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not 
 
 
 class PlacedOrders(NamedTuple):
-    """What the door made of a call of orders: the refused ones by their index, the ids and the future of the others."""
+    """The result of placing several orders.
+
+    `refusals` holds the refused orders by their index in the call, `submitted_ids` the order ids of the others, and
+    `future` their outcome; it is None if all were refused.
+    """
 
     refusals: dict[int, ResultCode]
-    taken: list[int]
+    submitted_ids: list[int]
     future: asyncio.Future[CommandOutcome] | None
 
 
 class CommandIntake:
-    """Makes commands for one sequencer."""
+    """Submits commands to one sequencer."""
 
     def __init__(self, machine: StateMachine, sequencer: Sequencer, limits: OrderLimits | None = None) -> None:
-        """Without `limits` the core's own range is the only one."""
+        """Without `limits`, only the core's own ranges apply."""
         self._machine = machine
         self._sequencer = sequencer
         self._limits = limits or OrderLimits()
 
     # Orders
 
-    def place(self, asked: Sequence[OrderRequest]) -> PlacedOrders:
-        """Take orders in the given order, in one commit. Raises EngineStoppedError."""
+    def place(self, requests: Sequence[OrderRequest]) -> PlacedOrders:
+        """Submit orders in the given order, in one commit. Raises EngineStoppedError."""
         try:
-            self._sequencer.admit(len(asked))
+            self._sequencer.admit(len(requests))
         except EngineBusyError:
-            metrics.REFUSED.labels(ResultCode.ENGINE_BUSY.name).inc(len(asked))
-            return PlacedOrders(dict.fromkeys(range(len(asked)), ResultCode.ENGINE_BUSY), [], None)
+            metrics.REFUSED.labels(ResultCode.ENGINE_BUSY.name).inc(len(requests))
+            return PlacedOrders(dict.fromkeys(range(len(requests)), ResultCode.ENGINE_BUSY), [], None)
         directory, orders = self._machine.directory, self._machine.orders
         accounts, symbols, entries, ids = directory.accounts, directory.symbols, orders.entries, orders.ids
         time_ns = self._sequencer.now()
         self._limits.begin(time_ns)
-        over_limit = self._limits.refusal
+        limit_refusal = self._limits.refusal
         commands: list[bytes] = []
         notes: list[Note] = []
-        taken: list[int] = []
+        submitted_ids: list[int] = []
         refusals: dict[int, ResultCode] = {}
-        for index, order in enumerate(asked):
+        for index, order in enumerate(requests):
             order_id, external_id, metadata = order.order_id, order.external_id, order.metadata
             participant_id, symbol_text = order.participant_id, order.symbol
             side, order_type, price, quantity = order.side, order.type, order.price, order.quantity
@@ -133,7 +137,7 @@ class CommandIntake:
                 refusal = ResultCode.INVALID_SYMBOL
             else:
                 worth = price * quantity if order_type != _BUDGET or spec is None else _budget_worth(order.budget, spec)
-                refusal = over_limit(participant_id, spec, quantity, worth)
+                refusal = limit_refusal(participant_id, spec, quantity, worth)
             if refusal is not None:
                 refusals[index] = refusal
                 metrics.REFUSED.labels(refusal.name).inc()
@@ -170,16 +174,17 @@ class CommandIntake:
                     amount >> 64,
                 )
             )
-            taken.append(order_id)
+            submitted_ids.append(order_id)
             entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
             if external_id:
                 ids[external_id] = order_id
-        return PlacedOrders(refusals, taken, self._sequencer.submit(b"".join(commands), notes) if notes else None)
+        future = self._sequencer.submit(b"".join(commands), notes) if notes else None
+        return PlacedOrders(refusals, submitted_ids, future)
 
     def cancel(
         self, order_id: int, external_id: str, participant_id: str, symbol: str
     ) -> tuple[int, asyncio.Future[CommandOutcome]]:
-        """(order id, future) of a cancel by the owner. Raises Refusal, EngineStoppedError."""
+        """Cancel an order for its owner: (order id, future). Raises Refusal, EngineStoppedError."""
         if not order_id and external_id:
             order_id = self._machine.orders.ids.get(external_id, 0)
         account = self._machine.directory.account(participant_id)
@@ -187,29 +192,29 @@ class CommandIntake:
         return order_id, self.submit(command, ())
 
     def cancel_as_administrator(self, order_id: int, symbol: str) -> asyncio.Future[CommandOutcome]:
-        """A cancel of anybody's order (Document A 1.4). Raises Refusal, EngineStoppedError."""
+        """Cancel the order of any participant (Document A 1.4). Raises Refusal, EngineStoppedError."""
         return self.submit(Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=order_id), ())
 
     def move(self, order_id: int, participant_id: str, symbol: str, price: int) -> asyncio.Future[CommandOutcome]:
-        """A new limit. Raises Refusal, EngineStoppedError."""
+        """Give an order a new limit. Raises Refusal, EngineStoppedError."""
         self._check_symbol(order_id, symbol)
         self._check_move(order_id, participant_id, price)
         account = self._machine.directory.account(participant_id)
         return self.submit(Command(CommandKind.MOVE, order_id=order_id, account=account, price=price), ())
 
     def reduce(self, order_id: int, participant_id: str, symbol: str, quantity: int) -> asyncio.Future[CommandOutcome]:
-        """A smaller quantity. Raises Refusal, EngineStoppedError."""
+        """Reduce an order by `quantity`. Raises Refusal, EngineStoppedError."""
         self._check_symbol(order_id, symbol)
         account = self._machine.directory.account(participant_id)
         return self.submit(Command(CommandKind.REDUCE, order_id=order_id, account=account, quantity=quantity), ())
 
     def _symbol(self, text: str) -> int:
-        """The number of a symbol to check an order against; 0, any, for an empty text."""
+        """The number of the symbol that an order must have; 0, which means any, for an empty text."""
         spec = self._machine.directory.symbols.get(text)
         return spec.symbol_id if spec else UNKNOWN_SYMBOL if text else 0
 
     def _check_symbol(self, order_id: int, text: str) -> None:
-        """The core's MOVE and REDUCE have no symbol to check, so this does."""
+        """Check the symbol here, because the MOVE and REDUCE of the core carry none."""
         order = self._machine.orders.entries.get(order_id)
         if text and order is not None and order[SYMBOL] != self._symbol(text):
             raise Refusal(ResultCode.MATCHING_UNKNOWN_ORDER_ID)
@@ -229,7 +234,7 @@ class CommandIntake:
     def money(
         self, kind: CommandKind, participant_id: str, currency: str, amount: str, reference: str
     ) -> asyncio.Future[CommandOutcome]:
-        """A DEPOSIT, WITHDRAW, RESERVE or ADJUST of a decimal text. Raises Refusal, EngineStoppedError."""
+        """Submit a DEPOSIT, WITHDRAW, RESERVE or ADJUST; `amount` is a decimal. Raises Refusal, EngineStoppedError."""
         directory = self._machine.directory
         known = directory.currencies.get(currency)
         if known is None:
@@ -251,8 +256,9 @@ class CommandIntake:
     def end_reservation(
         self, kind: CommandKind, reference: str, participant_id: str = "", currency: str = "", amount: str = ""
     ) -> asyncio.Future[CommandOutcome]:
-        """A RELEASE or COMMIT of what was held under a reference; with an amount, if it is that of this participant.
+        """Submit a RELEASE or COMMIT of the amount held under `reference`.
 
+        If `amount` is given, the core refuses unless participant, currency and amount equal what is held.
         Raises Refusal, EngineStoppedError.
         """
         low, high = _reference(reference)
@@ -271,12 +277,12 @@ class CommandIntake:
     # Any command
 
     def submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
-        """Take one command as it is, stamped with the time. Raises Refusal (ENGINE_BUSY), EngineStoppedError."""
+        """Submit one command with the current time. Raises Refusal (ENGINE_BUSY), EngineStoppedError."""
         self._admit()
         return self._submit(command, note)
 
     def create_account(self, note: Note, command: Command) -> asyncio.Future[CommandOutcome]:
-        """A CREATE_ACCOUNT, for which the participant gets its number. Raises Refusal, EngineStoppedError."""
+        """Submit a CREATE_ACCOUNT and assign the account number. Raises Refusal, EngineStoppedError."""
         participant_id = note[0]
         assert command.kind == CommandKind.CREATE_ACCOUNT
         if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
@@ -297,7 +303,7 @@ class CommandIntake:
 
 
 def _budget(text: str) -> int:
-    """The budget in amount units; 0, which the core refuses, for what is no amount."""
+    """The budget in amount units. Returns 0, which the core refuses, if `text` is not an amount."""
     try:
         return max(0, to_amount(parse_decimal(text)))
     except MoneyError:
@@ -305,12 +311,12 @@ def _budget(text: str) -> int:
 
 
 def _budget_worth(text: str, spec: SymbolSpec) -> int:
-    """The budget in units of the symbol's price × quantity."""
+    """The budget in the symbol's units of price × quantity."""
     return _budget(text) // spec.quote_unit
 
 
 def _amount(text: str) -> int:
-    """The amount that a text writes, 0 for what is none."""
+    """The amount in amount units. Returns 0, which is refused, if `text` is not an amount."""
     try:
         return to_amount(parse_decimal(text))
     except MoneyError:
@@ -318,7 +324,7 @@ def _amount(text: str) -> int:
 
 
 def _reference(text: str) -> tuple[int, int]:
-    """(low, high) half of the 128-bit digest of an external reference, as the record has them; 0 for none."""
+    """The low and high half of the 128-bit digest of an external reference; zeros without one. Raises Refusal."""
     if not text:
         return 0, 0
     if len(text) > REFERENCE_LENGTH_MAX:

@@ -1,8 +1,8 @@
-"""What one participant and one order may ask of the engine (Document A 8): rate, order size and notional.
+"""Limits of the engine for one participant and one order (Document A 8): rate, order size and notional.
 
-The router's pre-trade check is narrower. These limits hold for every caller of the engine, so that neither a
-broken nor a bypassed router lets a single participant fill the queue or an order of absurd size through. Cancels,
-reductions and money are never limited.
+The router's pre-trade check is narrower. These limits apply to every caller of the engine: even through a broken
+or bypassed router, one participant cannot fill the queue or place an order of absurd size. Cancels, reductions and
+money commands are never limited.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _SECOND_NS = 1_000_000_000
 
 
 class SizeLimit(NamedTuple):
-    """The largest order of a symbol, in its scaled units; `worth` in those of price × quantity."""
+    """The largest order of a symbol in scaled units; `worth` is in units of price × quantity."""
 
     quantity: int
     worth: int
@@ -31,9 +31,10 @@ class OrderLimits:
     def __init__(
         self, per_second: int = 0, size_factor: int = 0, markets: Mapping[str, MarketLimits] | None = None
     ) -> None:
-        """`per_second` orders and moves of each participant, 0 for any number.
+        """Allow each participant `per_second` orders and moves in a second; 0 means no limit.
 
-        Sizes are `size_factor` times the market's own bounds, 0 for any size; symbols without a market have none.
+        Orders may be `size_factor` times as large as the bounds of their market; 0 means no limit. A symbol without
+        configured bounds has none.
         """
         self._per_second = per_second
         self._size_factor = size_factor
@@ -43,21 +44,21 @@ class OrderLimits:
         self._sent: dict[str, int] = {}
 
     def begin(self, time_ns: int) -> None:
-        """What is asked from here on comes at this time."""
+        """Set the time of the following calls of `refusal`."""
         second = time_ns // _SECOND_NS
         if second != self._second:
             self._second = second
             self._sent.clear()
 
     def refusal(self, participant_id: str, spec: SymbolSpec | None, quantity: int, worth: int) -> ResultCode | None:
-        """Why an order or move is refused, None if it is not: then it is counted.
+        """The reason to refuse an order or move; if None, the order is counted.
 
-        `worth` is its price × quantity, or its budget in that unit; `spec` is None for an unknown symbol.
+        `worth` is its price × quantity, or its budget in that unit. `spec` is None for an unknown symbol.
         """
         if spec is not None:
             quantity_max, worth_max = self._sizes.get(spec.symbol_id) or self._new_size(spec)
             too_large = quantity > quantity_max or worth > worth_max
-            # A quantity or price beyond the core's range is the core's to refuse, by its own code.
+            # The core itself refuses what is beyond its range, with its own code.
             if too_large and quantity <= SCALED_MAX and worth <= SCALED_MAX * quantity:
                 return ResultCode.MAX_ORDER_SIZE if quantity > quantity_max else ResultCode.MAX_NOTIONAL
         if self._per_second:
@@ -68,7 +69,7 @@ class OrderLimits:
         return None
 
     def _new_size(self, spec: SymbolSpec) -> SizeLimit:
-        """The limit of a symbol that is asked for the first time. A number stands for one symbol forever."""
+        """Compute the limit of a symbol on first use. It stays, because a number belongs to one symbol forever."""
         market = self._markets.get(spec.symbol)
         if market is None or not self._size_factor:
             limit = _UNLIMITED

@@ -1,4 +1,4 @@
-"""What an empty engine begins with: the currencies and the twelve markets of domain/markets.toml."""
+"""The commands that create the currencies and markets of domain/markets.toml in an empty engine."""
 
 from openspot.domain.market import MarketConfiguration, MarketSeed
 from openspot.domain.money import to_scaled
@@ -8,7 +8,7 @@ from openspot.engine.state.directory import Note
 
 
 def seed_commands(markets: MarketConfiguration, time_ns: int) -> tuple[bytes, list[Note]]:
-    """The commands, with their notes, that create them: one batch, so that all of them are there or none.
+    """The commands and their notes, to be committed together, so that all of them are stored or none.
 
     Raises ValueError if a market breaks a rule of the engine.
     """

@@ -1,14 +1,13 @@
-"""The sequencer: one order for all commands, and nothing answered before it is durable.
+"""The sequencer puts all commands in one order and responds to none before it is durable.
 
-    submit → waiting → one commit of all that wait (bounded) → applied to the state machine → callers answered
+    submit → wait → commit all waiting commands (bounded) → apply to the state machine → resolve the futures
 
-While a commit is in flight the next batch gathers: group commit. A batch is applied while the next one is
-being committed. The committing thread is the only one that touches the journal; everything else happens on
-the event loop. Nothing runs while there is nothing to do.
+This is group commit: while one commit is in flight, the next batch gathers; while a batch is applied, the next one
+is committed. Only the committing thread uses the journal. Everything else runs on the event loop, and nothing runs
+while there are no commands.
 
-If the journal refuses a batch for certain (disk full), its callers get an error and no further command is
-taken. If it cannot be known whether a batch is in the journal, `fault` is set: the process must end, since
-only a replay can tell what was taken.
+If the journal certainly did not store a batch (disk full), its callers get an error and the sequencer stops. If the
+journal may have stored it, `fault` is set as well: the process must end, because only a replay can tell.
 """
 
 import asyncio
@@ -31,23 +30,23 @@ log = get_logger("sequencer")
 
 GATHER_S = 0.003
 GATHER_RATE_MIN = 3500.0
-"""Commands a second beyond which commits that several callers share are held back for more of them."""
+"""Above this many commands a second, a commit that several callers share waits GATHER_S for more commands."""
 _RATE_WEIGHT = 0.1
 _RATE_SPAN_MIN_S = 0.0001
 
 
 class EngineBusyError(Exception):
-    """The queue is full: nothing of the call was taken."""
+    """The queue is full. No command of the call was submitted."""
 
 
 class EngineStoppedError(Exception):
-    """The engine takes no commands; the message says why."""
+    """The engine accepts no commands; the message says why."""
 
 
 class CommandOutcome(NamedTuple):
-    """What became of a submission.
+    """The outcome of one submission.
 
-    `results` are its result records; its events are those of `applied` from the one at `event_index`.
+    `results` are its result records. Its events start at `event_index` in the events of `applied`, the whole batch.
     """
 
     results: bytes
@@ -56,7 +55,7 @@ class CommandOutcome(NamedTuple):
 
     @property
     def events_before(self) -> int:
-        """The sequence of the last event before its own."""
+        """The sequence of the last event before those of this submission."""
         return self.applied.events.first_sequence + self.event_index - 1
 
 
@@ -75,7 +74,7 @@ class _Batch(NamedTuple):
 
 
 class Sequencer:
-    """Takes commands on the event loop of the thread that starts it."""
+    """Sequences the commands of one engine. Belongs to the event loop in which it was created."""
 
     def __init__(
         self,
@@ -88,7 +87,7 @@ class Sequencer:
         on_applied: Callable[[AppliedBatch], None],
         blocked: Callable[[], bool],
     ) -> None:
-        """`on_applied` gets each batch's outcome before its callers; while `blocked()` nothing is taken."""
+        """`on_applied` sees each batch before its callers do. While `blocked()` is true, `admit` refuses."""
         self._machine = machine
         self._journal = journal
         self._clock = clock
@@ -100,29 +99,28 @@ class Sequencer:
         self._time_ns = journal.time_ns
         self._next_sequence = journal.last_sequence + 1
         self.checksum = journal.checksum
-        """The journal's checksum behind the newest command that was applied."""
+        """The journal's checksum after the last applied command."""
         self._waiting: deque[_Submission] = deque()
         self._waiting_count = 0
         self._in_flight: _Batch | None = None
         self._commit_scheduled = False
         self._commit_started = time.monotonic()
         self._arrived = 0
-        # Commands a second, smoothed.
-        self._rate = 0.0
+        self._smoothed_rate = 0.0
         self._was_shared = False
         self._commits: queue.SimpleQueue[_Batch | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._commit_on, name="journal", daemon=True)
+        self._thread = threading.Thread(target=self._run_commits, name="journal", daemon=True)
         self._thread.start()
         self._stopped: EngineStoppedError | None = None
         self._failed = False
         self.fault: asyncio.Future[None] = self._loop.create_future()
-        """Fails when the process must end."""
+        """Fails with EngineStoppedError when the process must end."""
 
-    # Taking
+    # Submitting
 
     @property
     def depth(self) -> int:
-        """Commands that wait for a commit."""
+        """How many commands wait for a commit."""
         return self._waiting_count
 
     @property
@@ -131,22 +129,22 @@ class Sequencer:
         return self._failed
 
     def now(self) -> int:
-        """The engine's time in nanoseconds: the clock's, but never before an earlier answer's."""
+        """The engine's time in nanoseconds since 1970. It never goes back, even if the clock does."""
         self._time_ns = max(self._time_ns, self._clock())
         return self._time_ns
 
     def admit(self, count: int) -> None:
-        """Raise EngineBusyError or EngineStoppedError unless `count` more commands can be taken now."""
+        """Raise EngineBusyError or EngineStoppedError unless `count` more commands can be submitted now."""
         if self._stopped is not None:
             raise self._stopped
         if self._waiting_count + count > self._queue_max or self._blocked():
             raise EngineBusyError
 
     def submit(self, commands: bytes, notes: Sequence[Note]) -> asyncio.Future[CommandOutcome]:
-        """Take commands, in order and in one commit; the future is done when they are durable and applied.
+        """Submit commands to be committed together, in order. The future resolves when they are durable and applied.
 
-        The caller has called `admit` and registered their names since without awaiting anything. The future
-        fails with EngineStoppedError if they were not taken, or if that is not known.
+        Call `admit` first, then register the names of the commands, and await nothing in between. The future fails
+        with EngineStoppedError if the commands were not stored, or if that is unknown.
         """
         future: asyncio.Future[CommandOutcome] = self._loop.create_future()
         self._waiting.append(_Submission(commands, notes, future))
@@ -154,7 +152,7 @@ class Sequencer:
         self._arrived += len(notes)
         if self._in_flight is None and not self._commit_scheduled:
             self._commit_scheduled = True
-            # Not at once: what else arrives in this turn of the loop joins the commit.
+            # Deferred, so that other commands of this turn of the event loop join the commit.
             delay = self._gathering_s()
             if delay > 0:
                 self._loop.call_later(delay, self._commit_waiting)
@@ -163,33 +161,33 @@ class Sequencer:
         return future
 
     async def settle(self) -> None:
-        """Wait until everything that was submitted so far is durable and applied. Raises EngineStoppedError."""
+        """Wait until all commands submitted so far are durable and applied. Raises EngineStoppedError."""
         if self._stopped is not None:
             raise self._stopped
         await self.submit(b"", ())
 
     def pending_order_ids(self) -> set[int]:
-        """The orders that were submitted and are not applied."""
+        """The ids of the orders that are submitted but not applied."""
         commands = [submission.commands for submission in self._waiting]
         if self._in_flight is not None:
             commands.append(self._in_flight.commands)
         return {order_id for part in commands for order_id in placed_order_ids(part)}
 
     def check(self) -> None:
-        """Raise EngineStoppedError if no commands are taken."""
+        """Raise EngineStoppedError if the engine accepts no commands."""
         if self._stopped is not None:
             raise self._stopped
 
     # Committing
 
     def _gathering_s(self) -> float:
-        """How long the next commit should wait for more to join; not positive: not at all.
+        """How long the next commit waits for more commands, in seconds; not at all unless positive.
 
-        A commit costs about as much processor time as a call. When commands come fast and from several callers, so
-        that more of them can share it, it begins GATHER_S after the one before. A caller that is alone would only
-        wait for itself.
+        A commit takes about as much processor time as a call. When commands arrive fast from several callers, a
+        commit starts GATHER_S after the one before, so that more of them share it. A single caller would gain
+        nothing: it would wait for itself.
         """
-        if not self._was_shared or self._rate <= GATHER_RATE_MIN or self._waiting_count >= self._batch_max:
+        if not self._was_shared or self._smoothed_rate <= GATHER_RATE_MIN or self._waiting_count >= self._batch_max:
             return 0.0
         return self._commit_started + GATHER_S - time.monotonic()
 
@@ -199,12 +197,12 @@ class Sequencer:
             return
         now = time.monotonic()
         arrival_rate = self._arrived / max(now - self._commit_started, _RATE_SPAN_MIN_S)
-        self._rate += (arrival_rate - self._rate) * _RATE_WEIGHT
+        self._smoothed_rate += (arrival_rate - self._smoothed_rate) * _RATE_WEIGHT
         self._commit_started, self._arrived = now, 0
         self._was_shared = len(self._waiting) > 1
         submissions: list[_Submission] = []
         notes: list[Note] = []
-        # A submission beyond the bound goes alone: it is one commit by its caller's wish.
+        # A submission larger than the bound is committed alone, because its caller asked for one commit.
         while self._waiting and (not notes or len(notes) + len(self._waiting[0].notes) <= self._batch_max):
             submission = self._waiting.popleft()
             submissions.append(submission)
@@ -216,8 +214,8 @@ class Sequencer:
         self._in_flight = batch
         self._commits.put(batch)
 
-    def _commit_on(self) -> None:
-        """The committing thread."""
+    def _run_commits(self) -> None:
+        """Commit batches until the end; runs in the committing thread."""
         while (batch := self._commits.get()) is not None:
             error: Exception | None = None
             checksum = self._journal.checksum
@@ -233,10 +231,10 @@ class Sequencer:
     def _committed(self, batch: _Batch, checksum: bytes, error: Exception | None) -> None:
         self._in_flight = None
         if error is None:
-            # Nothing can be applied behind a batch that could not be.
+            # A batch before this one could not be applied, so this one cannot be either.
             error = self._stopped if self._failed else None
         if error is not None:
-            self._stop_taking(batch, error)
+            self._stop_accepting(batch, error)
             return
         if self._waiting and not self._commit_scheduled:
             delay = self._gathering_s()
@@ -244,14 +242,14 @@ class Sequencer:
                 self._commit_scheduled = True
                 self._loop.call_later(delay, self._commit_waiting)
             else:
-                # The next commit runs while this batch is applied.
+                # Start the next commit now: it runs while this batch is applied.
                 self._commit_waiting()
         try:
             self.checksum = checksum
             self._apply(batch)
         except Exception as failure:
             log.exception("a durable batch could not be applied")
-            self._stop_taking(batch, failure)
+            self._stop_accepting(batch, failure)
 
     def _apply(self, batch: _Batch) -> None:
         applied = self._machine.apply(batch.commands, batch.notes)
@@ -266,10 +264,10 @@ class Sequencer:
             event_index += metrics.event_count(own)
             position = end
 
-    def _stop_taking(self, batch: _Batch, error: Exception) -> None:
-        """No command is taken from here on; whoever waits gets an error."""
+    def _stop_accepting(self, batch: _Batch, error: Exception) -> None:
+        """Refuse all further commands and fail the waiting ones."""
         certain = isinstance(error, JournalError)
-        reason = f"the engine takes no commands: {error}"
+        reason = f"the engine accepts no commands: {error}"
         if certain:
             reason += ". Free the disk, then restart the engine"
         log.error(reason)
@@ -284,7 +282,7 @@ class Sequencer:
             self.fault.set_exception(self._stopped)
 
     async def close(self) -> None:
-        """Take no more, wait for the commit in flight, and end the thread."""
+        """Refuse further commands, finish the submitted ones, and end the committing thread."""
         if self._stopped is None:
             self._stopped = EngineStoppedError("the engine is stopping")
             await self.submit(b"", ())

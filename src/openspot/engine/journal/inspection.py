@@ -1,6 +1,6 @@
-"""`openspot engine verify` and `openspot engine export`: the journal read from its beginning.
+"""`openspot engine verify` and `openspot engine export`: read a journal from its beginning.
 
-Both only read, also beside a running engine, and see one moment of the journal.
+Both are read-only, may run while an engine writes, and see the journal as it was when they started.
 """
 
 import time
@@ -17,13 +17,12 @@ from openspot.engine.core.records import Command, CommandKind, Result, decode_co
 from openspot.engine.core.selection import make_core
 from openspot.engine.journal.journal import Batch, JournalDamagedError, JournalReader
 from openspot.engine.journal.recovery import joined
-from openspot.engine.journal.snapshots import SnapshotError, read_snapshot, snapshot_paths
+from openspot.engine.journal.snapshots import FOLDER, SnapshotError, read_snapshot, snapshot_paths
 from openspot.engine.state.directory import DESCRIBE_CURRENCY, Note
 from openspot.engine.state.participants import REVOKE_TOKEN
 from openspot.engine.state.state_machine import StateMachine
 from openspot.engine.stream.event_render import EventRenderer
 
-SNAPSHOTS = "snapshots"
 _BEFORE_PASSWORD_HASH = 3
 _KINDS: dict[int, str] = {kind: kind.name for kind in CommandKind} | {
     DESCRIBE_CURRENCY: "DESCRIBE_CURRENCY",
@@ -32,9 +31,9 @@ _KINDS: dict[int, str] = {kind: kind.name for kind in CommandKind} | {
 
 
 class VerifyReport(msgspec.Struct, rename="camel", frozen=True):
-    """What a journal holds. `state_hash` is that of a replay of all sound commands from zero.
+    """The result of verifying a journal. `state_hash` is the core's after a replay of all intact commands.
 
-    `problems` is empty if every checksum holds and every snapshot equals the replay at its command.
+    `problems` is empty if every checksum is right and every snapshot equals the replay at its command.
     """
 
     path: str
@@ -50,14 +49,14 @@ class VerifyReport(msgspec.Struct, rename="camel", frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
 
 def verify(journal_path: Path, core: str = "auto") -> VerifyReport:
-    """Check every batch of a journal, replay it from zero, and compare its snapshots with the replay.
+    """Verify every batch of a journal, replay it from the beginning, and compare the snapshots with the replay.
 
-    Raises FileNotFoundError if there is no journal, JournalDamagedError if it is no journal at all,
+    Raises FileNotFoundError if there is no journal, JournalDamagedError if the file is not a journal,
     CoreUnavailableError.
     """
     started = time.perf_counter()
@@ -65,7 +64,7 @@ def verify(journal_path: Path, core: str = "auto") -> VerifyReport:
     snapshots: dict[int, str] = {}
     batches = 0
     with closing(JournalReader(journal_path)) as reader:
-        for path in snapshot_paths(journal_path.with_name(SNAPSHOTS)):
+        for path in snapshot_paths(journal_path.with_name(FOLDER)):
             try:
                 header = read_snapshot(path, reader.epoch).header
                 snapshots[header.command_sequence] = header.state_hash
@@ -86,8 +85,8 @@ def verify(journal_path: Path, core: str = "auto") -> VerifyReport:
             replica.apply(commands)
             expected = snapshots.pop(replica.command_sequence, None)
             if expected is not None and replica.state_hash() != expected:
-                problems.append(f"the snapshot behind command {replica.command_sequence} differs from a replay")
-        problems += [f"no batch ends with command {sequence}, where a snapshot was taken" for sequence in snapshots]
+                problems.append(f"the snapshot at command {replica.command_sequence} differs from the replay")
+        problems += [f"a snapshot was taken at command {sequence}, but no batch ends there" for sequence in snapshots]
         return VerifyReport(
             path=str(journal_path),
             epoch=reader.epoch,
@@ -96,18 +95,18 @@ def verify(journal_path: Path, core: str = "auto") -> VerifyReport:
             commands=replica.command_sequence,
             events=replica.event_sequence,
             state_hash=replica.state_hash(),
-            snapshots=len(snapshot_paths(journal_path.with_name(SNAPSHOTS))),
+            snapshots=len(snapshot_paths(journal_path.with_name(FOLDER))),
             seconds=time.perf_counter() - started,
             problems=problems,
         )
 
 
 def export(journal_path: Path, out: TextIO, new_core: Callable[[], MatchingCore] | None = None) -> int:
-    """Write every command, with what became of it, followed by its events, as JSON lines; answers how many.
+    """Write every command with its result, followed by its events, as JSON lines. Returns the number of lines.
 
     A command is `{"type": "command", "sequence", "kind", "timestamp" (ns), …its fields, "note", "resultCode"}`,
-    an event the message of `/ws/events`. What is sound before a damage is written. Raises as `verify`,
-    JournalDamagedError also for damage on the way, OSError.
+    an event is the message of `/ws/events`. Writes everything before the first damage, then raises. Raises OSError,
+    FileNotFoundError, JournalDamagedError, CoreUnavailableError.
     """
     lines = 0
     with closing(JournalReader(journal_path)) as reader:
@@ -130,7 +129,7 @@ def export(journal_path: Path, out: TextIO, new_core: Callable[[], MatchingCore]
 def _command_line(sequence: int, command: Any, note: Note, result: Result) -> dict[str, Any]:
     fields = command._asdict()
     kind = fields.pop("kind") if isinstance(command, Command) else CommandKind.CREATE_SYMBOL
-    # 128-bit numbers leave the range of JSON integers.
+    # A 128-bit number exceeds what many JSON readers take as an integer.
     if "amount" in fields:
         fields["amount"] = str(fields["amount"])
     return {
@@ -138,7 +137,7 @@ def _command_line(sequence: int, command: Any, note: Note, result: Result) -> di
         "sequence": sequence,
         "kind": _KINDS.get(kind, str(kind)),
         **fields,
-        # An export is shown around: the hash of a participant's password stays behind.
+        # Exports are passed on to others, so they leave out password hashes.
         "note": note[:_BEFORE_PASSWORD_HASH] if kind == CommandKind.CREATE_ACCOUNT else note,
         "resultCode": ResultCode(result.code).name,
     }

@@ -1,15 +1,16 @@
-"""The journal: every command that the engine ever took, in order, in one SQLite file.
+"""The journal: every command that the engine accepted, in order, in one SQLite file.
 
-One row a batch, one commit a batch: `append` returns when the batch is durable (WAL mode, synchronous=FULL).
-Rows are chained by checksum, so that a damaged, missing or exchanged row is noticed. `sqlite3` can audit it:
+Each batch is one row and one commit: `append` returns when the batch is durable (WAL mode, synchronous=FULL). The
+checksum of a row covers the checksum before it, which reveals damaged, missing and exchanged rows. The file can be
+inspected with `sqlite3`:
 
     meta(key, value)     format, epoch
     batches(first_sequence, count, time_ns, commands, notes, checksum)
-        commands: `count` records of engine/core/records.py; notes: msgpack, one list of texts a command
-        (directory.Note); checksum: BLAKE2b of the row and of the checksum before it
+        commands: `count` records of engine/core/records.py; notes: msgpack, one list of texts for each command
+        (directory.Note); checksum: BLAKE2b of the previous checksum and this row
 
-`epoch` is a short random text made with the file. It is part of every trade id, so that a new journal never
-repeats the ids of an old one.
+`epoch` is a short random text, created with the file. It is part of every trade id, so a new journal never repeats
+the ids of an old one.
 """
 
 import fcntl
@@ -34,11 +35,11 @@ log = get_logger("journal")
 FORMAT = "1"
 CHECKSUM_SIZE = 16
 FIRST_CHECKSUM = bytes(CHECKSUM_SIZE)
-"""What stands before the first row."""
+"""Takes the place of the checksum before the first row."""
 _EPOCH_LENGTH = 8
 _ROW_HEAD = struct.Struct("<QIQ")
 
-# Failures after which SQLite has rolled back for certain: nothing of the batch can ever come back.
+# After these errors SQLite has certainly rolled back: the batch can never reappear.
 _ROLLED_BACK = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_TOOBIG}
 )
@@ -60,15 +61,15 @@ _encode_notes = msgspec.msgpack.Encoder().encode
 
 
 class JournalError(Exception):
-    """A batch is not in the journal, and never will be."""
+    """The batch is not in the journal and never will be."""
 
 
 class JournalUncertainError(Exception):
-    """Whether a batch is in the journal is not known: only a new start can tell."""
+    """The batch may or may not be in the journal; only a restart can tell."""
 
 
 class JournalDamagedError(Exception):
-    """The journal cannot be read whole; the message says where, and what to do."""
+    """The journal is damaged; the message says where, and what to do."""
 
 
 class JournalLockedError(Exception):
@@ -76,7 +77,7 @@ class JournalLockedError(Exception):
 
 
 class Batch(NamedTuple):
-    """A batch as it was committed. `time_ns` is the time of its last command."""
+    """A committed batch. `time_ns` is the time of its last command, in nanoseconds since 1970."""
 
     first_sequence: int
     command_count: int
@@ -87,15 +88,15 @@ class Batch(NamedTuple):
 
     @property
     def last_sequence(self) -> int:
-        """The sequence of its last command."""
+        """The sequence of the last command."""
         return self.first_sequence + self.command_count - 1
 
 
 class Journal:
-    """The journal of one engine, open for writing. `append` may be called in another thread than the rest."""
+    """The journal of one engine, open for writing. Only `append` may be called from another thread."""
 
     def __init__(self, path: Path) -> None:
-        """Open or create. Cuts an unfinished commit off, with a warning.
+        """Open or create the journal. Logs a warning if a crash left an unfinished commit, which is dropped.
 
         Raises JournalLockedError, JournalDamagedError, OSError.
         """
@@ -129,19 +130,19 @@ class Journal:
             raise _damaged(self.path, f"its format is {meta['format']}, this engine reads {FORMAT}")
         self.epoch = meta["epoch"]
         self.last_sequence: int
-        """The newest command, 0 if there is none."""
+        """The sequence of the newest command, 0 if there is none."""
         self.time_ns: int
-        """Its time, in nanoseconds since 1970."""
+        """The time of the newest command, in nanoseconds since 1970."""
         self.checksum: bytes
         """The checksum of the newest row."""
         self.last_sequence, self.time_ns, self.checksum = newest or (0, 0, FIRST_CHECKSUM)
 
     def append(self, first_sequence: int, time_ns: int, commands: bytes, notes: Sequence[Note]) -> bytes:
-        """Commit a batch; it is durable on return. Answers the journal's checksum behind it.
+        """Commit a batch and return its checksum. The batch is durable on return.
 
-        Raises JournalError if it certainly is not there, JournalUncertainError if it may be.
+        Raises JournalError if the batch certainly was not stored, JournalUncertainError if it may have been.
         """
-        assert first_sequence == self.last_sequence + 1, "batches follow each other without a gap"
+        assert first_sequence == self.last_sequence + 1, "batches are consecutive"
         count = len(commands) // COMMAND_SIZE
         packed = _encode_notes(notes)
         checksum = _row_checksum(self.checksum, first_sequence, count, time_ns, commands, packed)
@@ -152,15 +153,15 @@ class Journal:
             )
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _ROLLED_BACK and not self._connection.in_transaction:
-                raise JournalError(f"the journal took nothing: {error}") from error
-            raise JournalUncertainError(f"the journal failed in a commit: {error}") from error
+                raise JournalError(f"the journal did not store the batch: {error}") from error
+            raise JournalUncertainError(f"the journal failed during a commit: {error}") from error
         self.last_sequence, self.time_ns, self.checksum = first_sequence + count - 1, time_ns, checksum
         return checksum
 
     def read(self, after: int, checksum: bytes) -> Iterator[Batch]:
-        """The batches behind command `after`, whose row has this checksum, each checked.
+        """The batches after command `after`, each verified. `checksum` is that of the row that ends with `after`.
 
-        A damaged last batch is cut off, with a warning. Raises JournalDamagedError for any other damage.
+        Removes a damaged last batch, with a warning. Raises JournalDamagedError for any other damage.
         """
         for batch, fault in read_batches(self._connection, self.path, after, checksum):
             if fault:
@@ -170,7 +171,7 @@ class Journal:
 
     def _cut(self, batch: Batch, fault: str) -> None:
         log.warning(
-            "the journal's torn end was cut",
+            "removed the torn end of the journal",
             path=str(self.path),
             first_command=batch.first_sequence,
             last_command=batch.last_sequence,
@@ -183,13 +184,13 @@ class Journal:
         ).fetchone() or (0, FIRST_CHECKSUM)
 
     def close(self) -> None:
-        """Close; the write-ahead log is folded into the file."""
+        """Close the file. SQLite merges the write-ahead log into it."""
         self._connection.close()
         self._lock.close()
 
 
 class JournalReader:
-    """A journal open for reading alone, also while an engine writes it. It sees one moment of the file."""
+    """A read-only view of a journal as it was when opened. An engine may go on writing to it."""
 
     def __init__(self, path: Path) -> None:
         """Raises FileNotFoundError, JournalDamagedError."""
@@ -206,23 +207,23 @@ class JournalReader:
             raise _damaged(path, repr(error)) from error
 
     def read(self) -> Iterator[Batch]:
-        """All batches from the first, each checked. Raises JournalDamagedError at the first damaged one."""
+        """All batches from the first, each verified. Raises JournalDamagedError at the first damaged one."""
         for batch, fault in read_batches(self._connection, self.path, 0, FIRST_CHECKSUM):
             if fault:
                 raise _damaged(self.path, f"its last batch, {batch.first_sequence}, {fault}")
             yield batch
 
     def close(self) -> None:
-        """Close."""
+        """Close the file."""
         self._connection.close()
 
 
 def read_batches(
     connection: sqlite3.Connection, path: Path, after: int, checksum: bytes
 ) -> Iterator[tuple[Batch, str]]:
-    """(batch, fault) behind command `after`: fault is empty but for a damaged last batch, which ends it.
+    """(batch, fault) of each batch after command `after`. `fault` is empty unless the last batch is damaged.
 
-    Raises JournalDamagedError for damage before the last batch.
+    Raises JournalDamagedError if an earlier batch is damaged.
     """
     cursor = connection.execute(
         "SELECT first_sequence, count, time_ns, commands, notes, checksum FROM batches"
@@ -243,7 +244,7 @@ def read_batches(
             elif len(commands) != count * COMMAND_SIZE:
                 fault = "has a wrong length"
             if fault and following is not None:
-                raise _damaged(path, f"batch {first_sequence} {fault}, while later batches are there")
+                raise _damaged(path, f"batch {first_sequence} {fault}, and later batches follow")
             notes = [] if fault else _decode_notes(packed)
             yield Batch(first_sequence, count, time_ns, commands, notes, row_checksum), fault
             expected, checksum, row = first_sequence + count, row_checksum, following
@@ -260,7 +261,7 @@ def _row_checksum(before: bytes, first_sequence: int, count: int, time_ns: int, 
 
 
 def _lock(path: Path) -> IO[str]:
-    """Hold the journal for this process; the system lets go of it when the process ends, however it ends."""
+    """Lock the journal for this process. The operating system releases the lock when the process ends."""
     file = path.open("w", encoding="utf-8")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -280,21 +281,22 @@ def _is_locked(path: Path) -> bool:
 
 
 def _check_torn_log(path: Path) -> None:
-    """Look at what a crash left. Raises JournalDamagedError if SQLite would pass over whole commits."""
+    """Inspect the write-ahead log. Raises JournalDamagedError if SQLite would silently skip whole commits."""
     log_path = path.with_name(path.name + "-wal")
     if not log_path.exists():
         return
     report = inspect_log(log_path.read_bytes())
     if report.torn_commits > 1:
         raise _damaged(
-            path, f"{log_path.name} is damaged behind {report.commits} commits, {report.torn_commits} commits follow"
+            path, f"{log_path.name} is damaged after {report.commits} commits, and {report.torn_commits} commits follow"
         )
     if report.torn_frames:
-        log.warning("the journal's torn end is cut", path=str(log_path), pages=report.torn_frames)
+        log.warning("the journal has a torn end, which is removed", path=str(log_path), pages=report.torn_frames)
 
 
 def _damaged(path: Path, reason: str) -> JournalDamagedError:
     return JournalDamagedError(
         f"the journal {path} is damaged: {reason}. Nothing was changed. Restore the folder {path.parent} from a "
-        "backup; `openspot engine verify` says how far this journal is sound, `openspot engine export` saves that part."
+        "backup. `openspot engine verify` shows up to where this journal is intact; `openspot engine export` saves "
+        "that part."
     )

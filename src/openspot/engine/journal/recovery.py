@@ -1,8 +1,8 @@
-"""The start of an engine: the newest usable snapshot, then what the journal holds behind it.
+"""Recovery at start: restore the newest usable snapshot, then replay the rest of the journal.
 
-Events that the store lacks are made again on the way: the start begins at a snapshot that is not ahead of
-the store. If the store is ahead of the journal, the journal has lost commands that were answered (the disk
-did not keep what it had confirmed): that is told, and the store follows the journal.
+The replay also recreates events that the event store lacks. For that, it starts from a snapshot that is not ahead
+of the store. If the store is ahead of the journal, the journal has lost commands whose callers got a response: the
+disk dropped writes that it had confirmed. Recovery logs a warning and rebuilds the store from the journal.
 """
 
 import gc
@@ -24,13 +24,16 @@ from openspot.kit.log import get_logger
 log = get_logger("recovery")
 
 REPLAY_COMMANDS = 4096
-"""Commands applied at once in a replay."""
+"""How many commands a replay applies at once."""
 _STORED_EVENTS = 65_536
-"""Events written to the store at once in a replay."""
+"""How many events a replay writes to the store at once."""
 
 
 class Recovered(NamedTuple):
-    """The state of the journal's end, and how it came about."""
+    """The state at the end of the journal, and what recovery did.
+
+    `snapshot_sequence` is the last command of the restored snapshot, 0 without one.
+    """
 
     machine: StateMachine
     replayed_commands: int
@@ -47,7 +50,7 @@ def recover(
     orders_remembered: int,
     event_retention: int,
 ) -> Recovered:
-    """Bring a state machine to the journal's end. Raises JournalDamagedError, EventStoreError."""
+    """Build the state at the end of the journal. Raises JournalDamagedError, EventStoreError."""
     started = time.perf_counter()
     machine, checksum = _begin(journal, store, snapshots, lambda: StateMachine(new_core(), orders_remembered))
     first = machine.core.command_sequence
@@ -55,7 +58,7 @@ def recover(
         _replay(machine, journal.read(first, checksum), store, event_retention)
     if machine.core.event_sequence < store.last_sequence:
         log.warning(
-            "the journal has lost its newest commands: events had been sent that it does not know",
+            "the journal has lost its newest commands: it ends before events that were already sent",
             journal_events=machine.core.event_sequence,
             sent_events=store.last_sequence,
         )
@@ -74,7 +77,7 @@ def recover(
 
 
 def _replay(machine: StateMachine, batches: Iterator[Batch], store: EventStore, event_retention: int) -> None:
-    """Apply `batches`, and write to the store the events that it lacks."""
+    """Apply `batches` and write the events that the store lacks."""
     unwritten: list[EventBatch] = []
     for commands, notes in joined(batches):
         machine.register(commands, notes)
@@ -89,7 +92,7 @@ def _replay(machine: StateMachine, batches: Iterator[Batch], store: EventStore, 
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Stop the garbage collector: a replay only builds up, and the collector would walk all of it again and again."""
+    """Pause the garbage collector: a replay creates no garbage, but the collector would scan its objects repeatedly."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -102,32 +105,33 @@ def _without_collection() -> Iterator[None]:
 def _begin(
     journal: Journal, store: EventStore, snapshots: Path, new_machine: Callable[[], StateMachine]
 ) -> tuple[StateMachine, bytes]:
-    """(machine, checksum of the journal there) at the newest snapshot that can be used, or at the beginning."""
+    """(machine, journal checksum) at the newest usable snapshot, or at the beginning without one."""
     for snapshot in usable_snapshots(snapshots, journal.epoch):
         header = snapshot.header
         if header.command_sequence > journal.last_sequence:
             raise JournalDamagedError(
-                f"the journal {journal.path} ends with command {journal.last_sequence}, but a snapshot was taken "
-                f"behind command {header.command_sequence}: its end is lost. Nothing was changed. Restore the folder "
-                f"from a backup, or give up the lost commands by removing the newer files in {snapshots}"
+                f"the journal {journal.path} ends with command {journal.last_sequence}, but a snapshot contains "
+                f"command {header.command_sequence}: the end of the journal is lost. Nothing was changed. "
+                "Restore the folder from a backup, or give up the lost commands by removing the newer files in "
+                f"{snapshots}"
             )
         if header.event_sequence > store.last_sequence:
-            log.info("a snapshot is ahead of the event store: an older one is taken", sequence=header.command_sequence)
+            log.info("skipped a snapshot that is ahead of the event store", sequence=header.command_sequence)
             continue
         machine = new_machine()
         try:
             machine.restore(snapshot.core, snapshot.rest)
         except ValueError as error:
-            log.warning("a snapshot was passed over", sequence=header.command_sequence, reason=str(error))
+            log.warning("skipped a snapshot", sequence=header.command_sequence, reason=str(error))
             continue
         return machine, header.checksum
     return new_machine(), FIRST_CHECKSUM
 
 
 def joined(batches: Iterator[Batch], stops: Collection[int] = ()) -> Iterator[tuple[bytes, list[Note]]]:
-    """(commands, notes) of several batches at once: a replay of many small ones costs no call for each.
+    """Join batches to groups of REPLAY_COMMANDS: (commands, notes). This saves a call for each small batch.
 
-    A batch whose last command is in `stops` ends a part.
+    A group also ends with a batch whose last command is in `stops`.
     """
     commands: list[bytes] = []
     notes: list[Note] = []

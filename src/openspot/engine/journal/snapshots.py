@@ -1,9 +1,10 @@
-"""Snapshots: the state machine in a file, so that a start need not replay the whole journal.
+"""Snapshots of the state machine in files, so that recovery need not replay the whole journal.
 
-A file is complete or not there: it is written beside, flushed, and renamed. The newest few are kept. Each
-says which journal it belongs to (epoch), behind which command it was taken, and the journal's checksum there.
+A snapshot file is always complete: it is written under another name, synced, and renamed. Only the newest few are
+kept. The header names the journal (by its epoch), the last command that the snapshot contains, and the journal's
+checksum after that command.
 
-File: `OSSNAP01`, header length u32, header (msgpack), core, rest, and SHA-256 of all before it.
+File format: `OSSNAP01`, header length u32, header (msgpack), core, rest, SHA-256 of everything before.
 """
 
 import hashlib
@@ -18,6 +19,8 @@ from openspot.kit.log import get_logger
 
 log = get_logger("snapshots")
 
+FOLDER = "snapshots"
+"""The folder of the snapshots, beside the journal."""
 KEPT = 3
 _MAGIC = b"OSSNAP01"
 _LENGTH = struct.Struct("<I")
@@ -25,11 +28,11 @@ _DIGEST_SIZE = 32
 
 
 class SnapshotError(Exception):
-    """A file is no whole snapshot of this journal; the message says why."""
+    """The file is not a complete snapshot of this journal; the message says why."""
 
 
 class SnapshotHeader(msgspec.Struct, frozen=True):
-    """What a snapshot is of. `state_hash` is the core's; `checksum` the journal's behind `command_sequence`."""
+    """`state_hash` is the core's; `checksum` is the journal's after command `command_sequence`."""
 
     epoch: str
     command_sequence: int
@@ -40,7 +43,7 @@ class SnapshotHeader(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """A snapshot as StateMachine.restore takes it."""
+    """A snapshot; `core` and `rest` are the arguments of StateMachine.restore."""
 
     header: SnapshotHeader
     core: bytes
@@ -48,7 +51,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 def write_snapshot(folder: Path, snapshot: Snapshot) -> Path:
-    """Write a snapshot durably and remove the oldest beyond KEPT. Raises OSError."""
+    """Write a snapshot durably and remove all but the newest KEPT. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     header = msgspec.msgpack.encode(snapshot.header)
     parts = (_MAGIC, _LENGTH.pack(len(header)), header, snapshot.core, snapshot.rest)
@@ -64,7 +67,7 @@ def write_snapshot(folder: Path, snapshot: Snapshot) -> Path:
         os.fsync(file.fileno())
     draft.replace(path)
     _sync_folder(folder)
-    # Also what a crash left in the middle of writing.
+    # Drafts are left by a crash during writing.
     for old in (*snapshot_paths(folder)[KEPT:], *folder.glob("*.draft")):
         old.unlink(missing_ok=True)
     return path
@@ -76,7 +79,7 @@ def snapshot_paths(folder: Path) -> list[Path]:
 
 
 def read_snapshot(path: Path, epoch: str) -> Snapshot:
-    """Read and check a snapshot. Raises SnapshotError, also for one of another journal."""
+    """Read and verify a snapshot. Raises SnapshotError, also if it belongs to another journal."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -95,15 +98,15 @@ def read_snapshot(path: Path, epoch: str) -> Snapshot:
 
 
 def usable_snapshots(folder: Path, epoch: str) -> Iterator[Snapshot]:
-    """The whole snapshots of this journal, newest first, each read when asked for.
+    """The complete snapshots of this journal, newest first, each read on demand.
 
-    Others are passed over with a warning.
+    Skips other files with a warning.
     """
     for path in snapshot_paths(folder):
         try:
             yield read_snapshot(path, epoch)
         except SnapshotError as error:
-            log.warning("a snapshot was passed over", path=str(path), reason=str(error))
+            log.warning("skipped a snapshot", path=str(path), reason=str(error))
 
 
 def _sync_folder(folder: Path) -> None:

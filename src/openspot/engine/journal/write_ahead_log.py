@@ -1,12 +1,12 @@
-"""What a SQLite write-ahead log holds, read without SQLite.
+"""Inspects a SQLite write-ahead log without SQLite.
 
-SQLite replays the frames of the log up to the first damaged one and says nothing of what follows. After a
-crash in the middle of a commit that is right: the commit was never answered. After damage to the disk it
-would silently take back commands that were answered. The two can be told apart: a crash leaves at most one
-unfinished commit, the last one.
+SQLite replays the frames of the log up to the first damaged one and silently ignores the rest. That is right after
+a crash during a commit, because no caller got a response to that commit. After damage to the disk it would silently
+lose commands that callers believe durable. The two cases differ: a crash leaves at most one unfinished commit, the
+last one.
 
-Format: https://www.sqlite.org/fileformat2.html#the_write_ahead_log. A frame belongs to the log if its salts
-are those of the header; frames of earlier rounds may follow behind it.
+Format: https://www.sqlite.org/fileformat2.html#the_write_ahead_log. A frame belongs to the log if its salts equal
+those of the header. Older frames may follow, left from before the log was last reset.
 """
 
 import struct
@@ -19,8 +19,11 @@ _WORD_MASK = 0xFFFFFFFF
 
 
 class LogReport(NamedTuple):
-    """`commits`: whole commits. `torn_frames`: frames of this round behind them; `torn_commits`: how many of
-    these end a commit."""
+    """What a log contains.
+
+    `commits` counts complete commits, `torn_frames` the frames after the last of them, and `torn_commits` how many
+    of those frames end a commit.
+    """
 
     commits: int
     torn_frames: int
@@ -28,7 +31,7 @@ class LogReport(NamedTuple):
 
 
 def inspect_log(content: bytes) -> LogReport:
-    """Check the frames of a log as SQLite does. An empty log, or one whose header is torn, holds nothing."""
+    """Verify the frames of a log as SQLite does. A log that is empty or has a torn header contains nothing."""
     nothing = LogReport(0, 0, 0)
     if len(content) < _HEADER.size:
         return nothing

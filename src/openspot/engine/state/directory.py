@@ -1,10 +1,9 @@
-"""The directory: which number of the core stands for which name.
+"""The directory: maps participants, symbols and currencies to the numbers by which the core knows them.
 
-The core knows numbers only. Names come with commands as notes (journal.py keeps both), so that a replay
-rebuilds the directory. A number stands for one name forever, also after a symbol or currency is deleted:
-old events stay readable.
+Commands carry names as notes, and the journal stores both, so a replay rebuilds the directory. A number keeps
+its name forever, even after its symbol or currency is deleted, so that old events stay readable.
 
-Account numbers are given in the order of commands. Account 1 is the fee account `house:fees`.
+Account numbers are assigned in the order of commands. Account 1 is the fee account `house:fees`.
 """
 
 from dataclasses import replace
@@ -17,15 +16,15 @@ from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol
 
 Note = tuple[str, ...]
-"""What a command's record has no room for, as texts. By kind:
+"""The texts of a command, for which its record has no room. By kind:
 
-PLACE               (external id, metadata), and for names that the directory did not know at that time also
-                    (…, participant as sent, symbol as sent)
+PLACE               (external id, metadata); if the directory did not know the participant or the symbol, followed
+                    by (participant as sent, symbol as sent)
 money kinds         (participant, reference); RELEASE and COMMIT: ("", reference)
-CREATE_ACCOUNT      (participant, name, type, hash of its password)
+CREATE_ACCOUNT      (participant, name, type, password hash)
 SET_ACCOUNT, SET_ACCOUNT_FEES
                     (participant,)
-REVOKE_TOKEN        (token id, its expiry in milliseconds since 1970)
+REVOKE_TOKEN        (token id, expiry in milliseconds since 1970)
 CREATE_CURRENCY, DESCRIBE_CURRENCY
                     (currency, name, decimal places)
 CREATE_SYMBOL       (symbol,)
@@ -33,8 +32,8 @@ any other           ()
 """
 
 DESCRIBE_CURRENCY = 200
-"""A command of the directory alone: name and decimal places of a currency. The core knows no such kind and
-refuses it as UNSUPPORTED_COMMAND, which changes nothing but its command sequence."""
+"""Sets the name and decimal places of a currency. Only the directory knows this kind: the core refuses it with
+UNSUPPORTED_COMMAND and advances its command sequence."""
 
 NAMING_KINDS = frozenset(
     {
@@ -46,21 +45,21 @@ NAMING_KINDS = frozenset(
         DESCRIBE_CURRENCY,
     }
 )
-"""Kinds that change the directory once the core has taken them."""
+"""Kinds that change the directory if the core accepts them."""
 
 PARTICIPANT_KINDS = frozenset(
     {int(CommandKind.DEPOSIT), int(CommandKind.ADJUST), int(CommandKind.CREATE_ACCOUNT)},
 )
-"""Kinds whose note names a participant that may be new."""
+"""Kinds whose note may name a new participant."""
 
 UNKNOWN_ACCOUNT = 2**64 - 1
 UNKNOWN_SYMBOL = 2**32 - 1
-"""What a command carries for a name that the directory does not know: numbers that are never given away
-(and not 0, which stands for an administrator in a CANCEL, and for any symbol)."""
+"""Stand for names that the directory does not know. These numbers are never assigned. 0 cannot be used: in a CANCEL
+it means an administrator, or any symbol."""
 
 
 class Currency(msgspec.Struct, frozen=True):
-    """A currency. `places` are the decimal places that its amounts have outside; inside all have 18."""
+    """A currency. `places` is the number of decimal places shown to clients; the engine always keeps 18."""
 
     currency: str
     currency_id: int
@@ -69,7 +68,7 @@ class Currency(msgspec.Struct, frozen=True):
 
 
 class NameTakenError(Exception):
-    """A number already stands for another name; the message says which."""
+    """The name or number is already in use; the message says by what."""
 
 
 class _Symbol(msgspec.Struct, array_like=True, frozen=True):
@@ -99,11 +98,11 @@ class Directory:
 
     def __init__(self) -> None:
         self.accounts: dict[str, int] = {FEE_ACCOUNT_ID: FEE_ACCOUNT}
-        """Participant → account number."""
+        """Account numbers by participant."""
         self.symbols: dict[str, SymbolSpec] = {}
-        """The symbols that exist."""
+        """Existing symbols by name."""
         self.currencies: dict[str, Currency] = {}
-        """The currencies that exist."""
+        """Existing currencies by name."""
         self._participants = ["", FEE_ACCOUNT_ID]
         self._symbols_ever: dict[int, SymbolSpec] = {}
         self._currencies_ever: dict[int, Currency] = {}
@@ -115,7 +114,7 @@ class Directory:
         return self.accounts.get(participant_id, UNKNOWN_ACCOUNT)
 
     def account_or_new(self, participant_id: str) -> int:
-        """The account number of a participant; a new one takes the next number."""
+        """The account number of a participant. Assigns the next number to a new one."""
         number = self.accounts.get(participant_id)
         if number is None:
             number = self.accounts[participant_id] = len(self._participants)
@@ -123,56 +122,56 @@ class Directory:
         return number
 
     def participant(self, account: int) -> str:
-        """The participant of an account number, empty if there is none."""
+        """The participant with this account number, empty if there is none."""
         return self._participants[account] if account < len(self._participants) else ""
 
     # Symbols and currencies
 
     def symbol(self, number: int) -> SymbolSpec | None:
-        """The symbol that a number stands for, deleted ones included."""
+        """The symbol with this number, which may be deleted."""
         return self._symbols_ever.get(number)
 
     def symbol_numbers(self, name: str) -> frozenset[int]:
-        """The numbers that a name stands for or ever stood for."""
+        """All numbers that a symbol name has or ever had."""
         return frozenset(number for number, spec in self._symbols_ever.items() if spec.symbol == name)
 
     def currency(self, number: int) -> Currency | None:
-        """The currency that a number stands for, deleted ones included."""
+        """The currency with this number, which may be deleted."""
         return self._currencies_ever.get(number)
 
     def currency_text(self, number: int) -> str:
-        """The name of a currency number, empty if it has none."""
+        """The name of the currency with this number, empty if there is none."""
         known = self._currencies_ever.get(number)
         return known.currency if known else ""
 
     def next_symbol_id(self) -> int:
-        """The smallest number above all that were ever given to a symbol."""
+        """One above the highest number that any symbol ever had."""
         return max(self._symbols_ever, default=0) + 1
 
     def next_currency_id(self) -> int:
-        """The smallest number above all that were ever given to a currency."""
+        """One above the highest number that any currency ever had."""
         return max(self._currencies_ever, default=0) + 1
 
     def check_new_symbol(self, spec: SymbolSpec) -> None:
-        """Raise NameTakenError if the name exists, or the number ever stood for another symbol."""
+        """Raise NameTakenError if the name exists, or if the number ever belonged to another symbol."""
         if spec.symbol in self.symbols:
             raise NameTakenError(f"symbol {spec.symbol} already exists")
         known = self._symbols_ever.get(spec.symbol_id)
         if known is not None and _identity(known) != _identity(spec):
-            raise NameTakenError(f"symbolId {spec.symbol_id} stands for {known.symbol} with other scales or name")
+            raise NameTakenError(f"symbolId {spec.symbol_id} belongs to {known.symbol}, whose name or scales differ")
 
     def check_new_currency(self, currency: Currency) -> None:
-        """Raise NameTakenError if the name exists, or the number ever stood for another currency."""
+        """Raise NameTakenError if the name exists, or if the number ever belonged to another currency."""
         if currency.currency in self.currencies:
             raise NameTakenError(f"currency {currency.currency} already exists")
         known = self._currencies_ever.get(currency.currency_id)
         if known is not None and known.currency != currency.currency:
-            raise NameTakenError(f"currencyId {currency.currency_id} stands for {known.currency}")
+            raise NameTakenError(f"currencyId {currency.currency_id} belongs to {known.currency}")
 
     # Changes
 
     def apply(self, command: Command | CreateSymbol, note: Note) -> None:
-        """Follow a command of NAMING_KINDS that the core has taken (DESCRIBE_CURRENCY: always)."""
+        """Apply a command of NAMING_KINDS that the core accepted, or any DESCRIBE_CURRENCY."""
         if isinstance(command, CreateSymbol):
             self._put_symbol(self._created_symbol(command, note[0]))
             return
@@ -210,7 +209,7 @@ class Directory:
     # Snapshot
 
     def snapshot(self, accounts: int) -> bytes:
-        """The directory with accounts up to this number as bytes: equal directories, equal bytes."""
+        """The directory with accounts up to number `accounts` as bytes: equal directories give equal bytes."""
         return msgspec.msgpack.encode(
             _Snapshot(
                 self._participants[FEE_ACCOUNT + 1 : accounts + 1],
@@ -230,7 +229,7 @@ class Directory:
         )
 
     def restore(self, snapshot: bytes) -> None:
-        """Replace the directory. Raises ValueError on anything but a whole snapshot."""
+        """Replace the directory. Raises ValueError unless `snapshot` is complete."""
         try:
             content = msgspec.msgpack.decode(snapshot, type=_Snapshot)
         except msgspec.MsgspecError as error:
@@ -248,7 +247,7 @@ class Directory:
 
 
 def _identity(spec: SymbolSpec) -> tuple[object, ...]:
-    """What a symbol's number stands for: what is needed to read its old events."""
+    """The properties that a symbol number keeps forever, because its old events cannot be read without them."""
     return spec.symbol, spec.base, spec.quote, spec.base_scale_k, spec.quote_scale_k
 
 

@@ -1,14 +1,14 @@
-"""Events as the core emitted them, with the texts that the core does not know."""
+"""Event records of the core, with the texts that the core does not know."""
 
 from openspot.engine.core.records import EVENT_SIZE
 from openspot.engine.state.directory import Note
 
 
 class EventBatch:
-    """Consecutive events. `texts` has one entry an event:
+    """Consecutive events. `texts` has one entry for each event:
 
-    ACCEPTED, REJECT, BALANCE: the note of its command (directory.Note)
-    TRADE: (external id of the taker, external id of the maker)
+    ACCEPTED, REJECT, BALANCE: the note of the command (directory.Note)
+    TRADE: (the taker's external id, the maker's external id)
     REDUCE, MOVED: (external id,)
     """
 
@@ -19,18 +19,18 @@ class EventBatch:
         self.records = records
         self.texts = texts
         self.messages: list[bytes] | None = None
-        """The events as JSON, made at the first need (event_render.py) and kept for all consumers."""
+        """The events as JSON. EventRenderer creates it on first use, and all consumers share it."""
 
     def __len__(self) -> int:
         return len(self.texts)
 
     @property
     def last_sequence(self) -> int:
-        """The sequence of the last event, that before the first if there is none."""
+        """The sequence of the last event; of an empty batch, one less than `first_sequence`."""
         return self.first_sequence + len(self.texts) - 1
 
     def from_sequence(self, sequence: int) -> "EventBatch":
-        """The part that begins with `sequence`; itself if all of it does."""
+        """The events from `sequence` on. Returns this batch if none comes before."""
         skipped = sequence - self.first_sequence
         if skipped <= 0:
             return self

@@ -1,10 +1,10 @@
-"""Which orders the engine knows: all that are live, and the newest of those that ended.
+"""The orders that the engine remembers: every open one, and the newest ended ones up to a bound.
 
-It refuses an order id or external id that was used before, gives events their external ids, and answers
-GetOrder about orders that have left the book. Bounded: of the ended ones the oldest are forgotten.
+The command intake looks here for repeated order ids and external ids, events get their external ids from here,
+and GetOrder finds orders here that have left the book.
 
-Entries are plain tuples, since there may be millions: plain tuples of plain values cost the least memory
-and leave the garbage collector nothing to walk. RememberedOrder gives their fields names.
+There may be millions of entries, so each is a plain tuple of plain values: it takes the least memory, and the
+garbage collector does not track it. RememberedOrder names the fields.
 """
 
 from collections import deque
@@ -20,11 +20,11 @@ REJECTED = 3
 
 
 class RememberedOrder(NamedTuple):
-    """An order of the memory. `status` is one of OPEN, FILLED, CANCELLED, REJECTED of this module.
+    """A remembered order.
 
-    `price` is the newest limit, `quantity` what was ordered less what was taken off since, `time_ns` when it
-    came (nanoseconds since 1970), `remaining` what was left when it ended (an open order's remaining quantity is
-    the core's to tell).
+    `price` is its current limit, `quantity` the ordered quantity less later reductions, `time_ns` its arrival in
+    nanoseconds since 1970, and `status` OPEN, FILLED, CANCELLED or REJECTED of this module. `remaining` is the
+    unfilled quantity of an ended order; only the core knows that of an open one.
     """
 
     external_id: str
@@ -40,12 +40,12 @@ class RememberedOrder(NamedTuple):
 
 
 Entry = tuple[Any, ...]
-"""The fields of a RememberedOrder; an open order's entry leaves the last two out."""
+"""The fields of a RememberedOrder. The entry of an open order lacks the last two."""
 EXTERNAL_ID, ACCOUNT, SYMBOL, SIDE, _, PRICE, QUANTITY, _, _STATUS, _ = range(len(RememberedOrder._fields))
 """Indices of an entry."""
 
 FILLED_END = (FILLED, 0)
-"""What an order's entry gets behind its other fields when a fill completes it."""
+"""Status and remaining quantity, appended to the entry of an order when a fill completes it."""
 
 
 def is_open(entry: Entry) -> bool:
@@ -58,32 +58,32 @@ class OrderMemory:
 
     def __init__(self, ended_max: int) -> None:
         self.entries: dict[int, Entry] = {}
-        """Order id → its entry. Whoever adds one adds its external id, if it has one, to `ids`, or drops the index."""
+        """Entries by order id. Code that adds an entry also adds its external id to `ids`, or calls `drop_index`."""
         self.ended: deque[int] = deque()
-        """The ended orders that are remembered, oldest first."""
+        """The ids of the ended orders, oldest first."""
         self._ended_max = ended_max
         self._ids: dict[str, int] | None = None
 
     @property
     def ids(self) -> dict[str, int]:
-        """External id → order id, made when it is first asked for.
+        """Order ids by external id, built on first use.
 
-        A replay would make most of it for orders that it soon forgets. It may also have an ended order still, whose
-        external id was free again of old: that id is the newer order's.
+        Built lazily because a replay would add most ids for orders that it soon forgets. A replay trims later than
+        the live engine did, so two entries can share an external id: the newer order has it.
         """
         return self.index() if self._ids is None else self._ids
 
     def index(self) -> dict[str, int]:
-        """Make `ids`, so that whoever asks first need not wait for it."""
+        """Build `ids` now, so that the first lookup does not wait for it."""
         self._ids = {entry[EXTERNAL_ID]: order_id for order_id, entry in self.entries.items() if entry[EXTERNAL_ID]}
         return self._ids
 
     def drop_index(self) -> None:
-        """Let `ids` be made anew: entries were added without it."""
+        """Discard `ids`, because entries were added without it. The next use builds it again."""
         self._ids = None
 
     def find(self, order_id: int) -> RememberedOrder | None:
-        """The order of this id, or None if it is unknown or forgotten."""
+        """The order, or None if it is unknown or forgotten."""
         entry = self.entries.get(order_id)
         return None if entry is None else RememberedOrder(*entry)
 
@@ -93,22 +93,22 @@ class OrderMemory:
         return entry[EXTERNAL_ID] if entry else ""
 
     def move(self, order_id: int, price: int) -> None:
-        """Note an open order's new limit."""
+        """Record the new limit of an open order."""
         entry = self.entries[order_id]
         self.entries[order_id] = (*entry[:PRICE], price, *entry[PRICE + 1 :])
 
     def reduce(self, order_id: int, quantity: int) -> None:
-        """Note that a quantity was taken off an open order."""
+        """Record that an open order was reduced by `quantity`."""
         entry = self.entries[order_id]
         self.entries[order_id] = (*entry[:QUANTITY], entry[QUANTITY] - quantity, *entry[QUANTITY + 1 :])
 
     def end(self, order_id: int, status: int, remaining: int) -> None:
-        """Note that an open order has left."""
+        """Record that an open order has ended."""
         self.entries[order_id] = (*self.entries[order_id], status, remaining)
         self.ended.append(order_id)
 
     def trim(self) -> None:
-        """Forget the oldest ended orders beyond the bound."""
+        """Forget the oldest ended orders that exceed the bound."""
         ended, forget, ids = self.ended, self.entries.pop, self._ids
         for _ in range(len(ended) - self._ended_max):
             order_id = ended.popleft()
@@ -117,18 +117,18 @@ class OrderMemory:
                 del ids[external_id]
 
     def make_room(self, order_id: int) -> None:
-        """Forget the ended order of this id: a replay, which trims later than of old, may still have it."""
+        """Forget the ended order with this id. A replay trims later than the live engine did and may still hold it."""
         self.ended.remove(order_id)
         del self.entries[order_id]
         self.drop_index()
 
     @property
     def open_count(self) -> int:
-        """How many orders are open, those included that are still on their way to the core."""
+        """How many orders are open, including those that have not reached the core yet."""
         return len(self.entries) - len(self.ended)
 
     def snapshot(self, pending: Collection[int]) -> bytes:
-        """The memory without `pending` orders as bytes: equal memories, equal bytes."""
+        """The orders except `pending` ones as bytes: equal memories give equal bytes."""
         live = sorted(
             order_id for order_id, entry in self.entries.items() if is_open(entry) and order_id not in pending
         )
@@ -137,7 +137,7 @@ class OrderMemory:
         )
 
     def restore(self, snapshot: bytes) -> None:
-        """Replace the memory. Raises ValueError on anything but a whole snapshot."""
+        """Replace all orders. Raises ValueError unless `snapshot` is complete."""
         try:
             rows, ended = msgspec.msgpack.decode(snapshot, type=tuple[list[tuple[int, tuple[Any, ...]]], int])
         except msgspec.MsgspecError as error:

@@ -1,7 +1,7 @@
-"""Participants: what the engine knows of them beyond their account's number (Document A 2.6), and ended sessions.
+"""Participant profiles (Document A 2.6) and revoked session tokens.
 
-This is part of the state machine: it changes by durable commands alone and is in every snapshot, so that a
-participant, the hash of its password and a logout outlive any restart.
+Part of the state machine: only durable commands change it, and every snapshot contains it. So participants, their
+password hashes and logouts survive a restart.
 """
 
 import struct
@@ -18,28 +18,29 @@ from openspot.engine.core.records import COMMAND_SIZE, FLAG_ACTIVE, RESULT_SIZE,
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 REVOKE_TOKEN = 201
-"""A command of this module alone: a session's token is void from here on. Note: (token id, its expiry in ms). The
-core knows no such kind and refuses it as UNSUPPORTED_COMMAND, which changes nothing but its command sequence."""
+"""Revokes a session token. Only this module knows this kind: the core refuses it with UNSUPPORTED_COMMAND and advances
+its command sequence."""
 
 _MONEY_IN = frozenset({int(CommandKind.DEPOSIT), int(CommandKind.ADJUST)})
 _CREATE, _SET = int(CommandKind.CREATE_ACCOUNT), int(CommandKind.SET_ACCOUNT)
 _SET_FEES = int(CommandKind.SET_ACCOUNT_FEES)
 FOLLOWED_KINDS = frozenset({*_MONEY_IN, _CREATE, _SET, _SET_FEES, REVOKE_TOKEN})
-"""Kinds that can change what is kept here."""
+"""Kinds that can change the state of this module."""
 
 TYPE_OF_DEPOSITORS = "BOTH"
-"""The type of a participant that came to be by a deposit. It has no password: nobody can log in as it."""
+"""Type of a participant that a deposit created. It has no password, so nobody can log in as it."""
 _SUCCESS = int(ResultCode.SUCCESS)
 _ACCOUNT_COMMAND = struct.Struct("<BxBBxxxxQ8xQ32x")
-"""Of a command: kind, order_type (an account's STP mode), flags, timestamp, account."""
+"""Fields of a command: kind, order_type (the STP mode of an account), flags, timestamp, account."""
 assert _ACCOUNT_COMMAND.size == COMMAND_SIZE
 
 
 class Profile(msgspec.Struct, array_like=True, frozen=True):
-    """A participant. `active` and `stp_mode` are the core's, kept here too so that lists need no call an account.
+    """A participant. Times are milliseconds since 1970.
 
-    Without a `password_hash` nobody can log in. Tokens issued before `sessions_from_ms` are void: a deactivation
-    ends all sessions. Times are milliseconds since 1970.
+    `active` and `stp_mode` repeat the core's, so that listing participants needs no core call for each. Nobody can
+    log in while `password_hash` is empty. Tokens issued before `sessions_from_ms` are void, because deactivation
+    ends all sessions.
     """
 
     name: str
@@ -65,23 +66,23 @@ class _Snapshot(msgspec.Struct, frozen=True):
 
 
 class Participants:
-    """Profiles by account number, in the order in which the accounts came to be, and revoked tokens."""
+    """Profiles by account number in order of creation, and revoked tokens."""
 
     def __init__(self) -> None:
         self.profiles: dict[int, Profile] = {FEE_ACCOUNT: Profile(FEE_ACCOUNT_ID, "SYSTEM", "", 0, active=False)}
         self.active_count = 0
         self.own_fees: set[int] = set()
-        """Accounts that are charged fees of their own instead of the symbols'."""
+        """Accounts that pay their own fees instead of the symbol's."""
         self._revoked: dict[str, int] = {}
-        # Token id → the time in ms at which the token would have expired anyway.
+        """Expiry of each revoked token in milliseconds, by token id."""
 
     def is_revoked(self, token_id: str) -> bool:
-        """Whether the session of a token that has not expired was ended by a logout."""
+        """Whether a logout revoked the token. Forgets tokens after they expire."""
         return token_id in self._revoked
 
     def follow(self, commands: bytes, notes: Sequence[Sequence[str]], results: bytes) -> None:
-        """Follow durable commands of any kind that the core has answered with `results`."""
-        # The low byte of a result is enough to tell SUCCESS from the rest (metrics.py asserts it).
+        """Follow durable commands of any kind; `results` are the core's result records."""
+        # The low byte of a result identifies its code; metrics.py asserts that.
         codes = results[::RESULT_SIZE]
         for (kind, stp_mode, flags, time_ns, account), note, code in zip(
             _ACCOUNT_COMMAND.iter_unpack(commands), notes, codes, strict=True
@@ -110,26 +111,26 @@ class Participants:
     def _set(self, account: int, *, active: bool, stp_mode: int, time_ms: int) -> None:
         known = self.profiles[account]
         self.active_count += active - known.active
-        # What is issued within this millisecond is void too: the next one begins new sessions.
+        # Tokens issued in this same millisecond are void too.
         sessions_from_ms = known.sessions_from_ms if active else time_ms + 1
         self.profiles[account] = msgspec.structs.replace(
             known, active=active, stp_mode=stp_mode, sessions_from_ms=sessions_from_ms
         )
 
     def _revoke(self, token_id: str, expires_ms: int, time_ms: int) -> None:
-        # Tokens live equally long, so the oldest entries expire first.
+        # All tokens have the same lifetime, so the oldest entries expire first.
         while self._revoked and next(iter(self._revoked.values())) <= time_ms:
             del self._revoked[next(iter(self._revoked))]
         self._revoked[token_id] = expires_ms
 
     def snapshot(self) -> bytes:
-        """The state as bytes: equal states, equal bytes."""
+        """The state as bytes: equal states give equal bytes."""
         return msgspec.msgpack.encode(
             _Snapshot(list(self.profiles.items()), sorted(self.own_fees), list(self._revoked.items()))
         )
 
     def restore(self, snapshot: bytes) -> None:
-        """Replace the state. Raises ValueError on anything but a whole snapshot."""
+        """Replace the state. Raises ValueError unless `snapshot` is complete."""
         try:
             content = msgspec.msgpack.decode(snapshot, type=_Snapshot)
         except msgspec.MsgspecError as error:

@@ -1,11 +1,11 @@
-"""The engine's whole state behind the journal: core, directory, participants, order memory, trades and totals.
+"""The engine's state: core, directory, participants, order memory, recent trades and totals.
 
-Durable commands change it by `apply` alone, and what they make of it is a function of the journal: the live
-engine, the start after a crash and `openspot engine verify` all run this code over the same commands.
+Only `apply` changes it, and only with durable commands, so the state is a function of the journal. The live
+engine, recovery after a crash and `openspot engine export` all run this code over the same commands.
 
-The live engine takes names and order ids into the directory and the order memory when a command comes in,
-before it is durable, so that a second one with the same id is refused at the door (door.py). A replay does
-the same from the journal (`register`) just before it applies.
+There is one exception. The command intake adds names and order ids to the directory and the order memory as soon
+as a command arrives, before it is durable: a second command with the same id must be refused at once. A replay
+does the same with `register`, just before it applies the commands.
 """
 
 import struct
@@ -35,18 +35,18 @@ from openspot.engine.state.participants import FOLLOWED_KINDS, Participants
 from openspot.engine.state.totals import Totals
 
 RECENT_TRADES_MAX = 1000
-"""Trades of one symbol that GetRecentTrades can answer."""
+"""How many trades of one symbol GetRecentTrades can return."""
 
-# Plain numbers: comparing with an enum's member in these loops would cost more than the rest of them.
+# Plain integers: comparing with enum members would take most of the time of the loops below.
 _PLACE = int(CommandKind.PLACE)
 _ACCEPTED, _TRADE, _REDUCE = int(EventType.ACCEPTED), int(EventType.TRADE), int(EventType.REDUCE)
 _REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
 
 _EVENT_HEAD = struct.Struct("<BxxBxxxxI20xQQQ16xqq56x")
-"""Of an event: type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
+"""Fields of an event: type, flags, symbol, command_sequence, order_id, maker_order_id, price, quantity."""
 assert _EVENT_HEAD.size == EVENT_SIZE
 _COMMAND_HEAD = struct.Struct("<BBBxIQQQqq16x")
-"""Of a command: kind, side, order_type, symbol, timestamp, order_id, account, price, quantity."""
+"""Fields of a command: kind, side, order_type, symbol, timestamp, order_id, account, price, quantity."""
 assert _COMMAND_HEAD.size == COMMAND_SIZE
 _KIND_AND_ORDER_ID = struct.Struct("<B15xQ40x")
 assert _KIND_AND_ORDER_ID.size == COMMAND_SIZE
@@ -55,7 +55,7 @@ assert _KIND_AND_ACCOUNT.size == COMMAND_SIZE
 
 
 class AppliedBatch(NamedTuple):
-    """What a batch of commands led to: result records, and the events."""
+    """The outcome of a batch of commands: one result record a command, and the events."""
 
     results: bytes
     events: EventBatch
@@ -71,7 +71,7 @@ class _Snapshot(msgspec.Struct, frozen=True):
 
 
 class StateMachine:
-    """Core, directory, participants, order memory, recent trades and totals, changed in step."""
+    """The state of one engine."""
 
     def __init__(self, core: MatchingCore, orders_remembered: int) -> None:
         self.core = core
@@ -80,12 +80,11 @@ class StateMachine:
         self.orders = OrderMemory(orders_remembered)
         self.totals = Totals()
         self.trades: dict[int, deque[bytes]] = {}
-        """Symbol → its newest TRADE records, oldest first."""
-        self._accounts = FEE_ACCOUNT
-        # The greatest account number that a durable command gave away.
+        """Newest TRADE records by symbol number, oldest first."""
+        self._last_durable_account = FEE_ACCOUNT
 
     def register(self, commands: bytes, notes: Sequence[Note]) -> None:
-        """Take in the names and order ids of commands from the journal, as the door did when they came."""
+        """Add the names and order ids of journalled commands, as the command intake did when they arrived."""
         account_or_new, orders, entries = self.directory.account_or_new, self.orders, self.orders.entries
         orders.drop_index()
         for (kind, side, order_type, symbol, time_ns, order_id, account, price, quantity), note in zip(
@@ -97,12 +96,13 @@ class StateMachine:
                 entries[order_id] = (note[0], account, symbol, side, order_type, price, quantity, time_ns)
             elif kind in PARTICIPANT_KINDS:
                 number = account_or_new(note[0])
-                assert number == account, "a replay gives every participant its old account number"
+                assert number == account, "a replay gives every participant the same account number"
 
     def apply(self, commands: bytes, notes: Sequence[Note], known_events: int = 0) -> AppliedBatch:
-        """Apply durable commands, whose names and order ids were taken in before.
+        """Apply durable commands whose names and order ids are already registered.
 
-        A replay says up to which sequence the events are known: a batch that makes no others comes without any.
+        A replay passes the last event that is already stored as `known_events`. A batch that emits nothing newer
+        is returned without events, which saves the time of collecting their texts.
         """
         commands_before = self.core.command_sequence
         first_sequence = self.core.event_sequence + 1
@@ -114,7 +114,7 @@ class StateMachine:
             self._follow_names(commands, notes, results)
         if not PARTICIPANT_KINDS.isdisjoint(kinds):
             numbers = (number for kind, number in _KIND_AND_ACCOUNT.iter_unpack(commands) if kind in PARTICIPANT_KINDS)
-            self._accounts = max(self._accounts, *numbers)
+            self._last_durable_account = max(self._last_durable_account, *numbers)
         if not FOLLOWED_KINDS.isdisjoint(kinds):
             self.participants.follow(commands, notes, results)
         events = EventBatch(first_sequence, b"", []) if texts is None else EventBatch(first_sequence, records, texts)
@@ -123,7 +123,7 @@ class StateMachine:
     def _follow_events(
         self, records: bytes, notes: Sequence[Note], first_command: int, texts: list[Note] | None
     ) -> None:
-        """Bring orders and trades up to date; add the texts of each event to `texts`, if they are wanted."""
+        """Update orders, trades and totals, and append the texts of each event to `texts` unless it is None."""
         orders, entries, ended = self.orders, self.orders.entries, self.orders.ended.append
         totals, tallies, trades = self.totals, self.totals.tallies, self.trades
         add = None if texts is None else texts.append
@@ -143,7 +143,7 @@ class StateMachine:
                 tally.trades += 1
                 tally.quantity += quantity
                 tally.notional += price * quantity
-                # As OrderMemory.end, without a call for each.
+                # Same as OrderMemory.end, inlined for speed.
                 if flags & EVENT_TAKER_COMPLETED:
                     entries[order_id] += FILLED_END
                     ended(order_id)
@@ -155,7 +155,7 @@ class StateMachine:
                 if add:
                     add((entry[EXTERNAL_ID],))
                 if flags & EVENT_TAKER_COMPLETED:
-                    # Unpacking would build a list first, which costs half as much again.
+                    # Unpacking would first build a list and take half as long again.
                     entries[order_id] = entry + (CANCELLED, quantity)  # noqa: RUF005
                     ended(order_id)
                     cancelled += 1
@@ -184,22 +184,22 @@ class StateMachine:
                 self.directory.apply(command, note)
 
     def snapshot(self, pending: Collection[int] = ()) -> tuple[bytes, bytes]:
-        """(core, everything else), each in canonical bytes, without what is not durable yet.
+        """(core, everything else) in canonical bytes: equal states give equal bytes.
 
-        `pending` are the order ids that were taken in at the door and not yet applied.
+        Leaves out what is not durable yet. `pending` are the order ids that are registered but not applied.
         """
         rest = _Snapshot(
-            self.directory.snapshot(self._accounts),
+            self.directory.snapshot(self._last_durable_account),
             self.orders.snapshot(pending),
             {symbol: list(trades) for symbol, trades in sorted(self.trades.items())},
-            self._accounts,
+            self._last_durable_account,
             self.participants.snapshot(),
             self.totals.snapshot(),
         )
         return self.core.snapshot(), msgspec.msgpack.encode(rest)
 
     def restore(self, core: bytes, rest: bytes) -> None:
-        """Replace the state. Raises ValueError on anything but what `snapshot` answered."""
+        """Replace the state. Raises ValueError unless both parts come from `snapshot`."""
         try:
             content = msgspec.msgpack.decode(rest, type=_Snapshot)
         except msgspec.MsgspecError as error:
@@ -208,11 +208,11 @@ class StateMachine:
         self.directory.restore(content.directory)
         self.orders.restore(content.orders)
         self.trades = {symbol: deque(trades, RECENT_TRADES_MAX) for symbol, trades in content.trades.items()}
-        self._accounts = content.accounts
+        self._last_durable_account = content.accounts
         self.participants.restore(content.participants)
         self.totals.restore(content.totals)
 
 
 def placed_order_ids(commands: bytes) -> list[int]:
-    """The order ids of the PLACE commands among these records."""
+    """The order ids of the PLACE commands in `commands`."""
     return [order_id for kind, order_id in _KIND_AND_ORDER_ID.iter_unpack(commands) if kind == _PLACE]

@@ -1,4 +1,4 @@
-"""What the engine has done since its journal began: orders and trades, counted. Part of the state machine."""
+"""Counts of orders and trades since the journal began. Part of the state machine."""
 
 import msgspec
 
@@ -15,29 +15,29 @@ class _Snapshot(msgspec.Struct, frozen=True):
     placed: int
     rejected: int
     cancelled: int
-    # Sums leave the range of msgpack's integers.
+    # As text, because the sums exceed 64 bits, the limit of msgpack's integers.
     tallies: dict[int, list[str]]
 
 
 class Totals:
-    """Counted by the state machine while it follows the events."""
+    """The state machine updates these counts from the events."""
 
     def __init__(self) -> None:
         self.placed = 0
-        """Orders that passed every check."""
+        """Orders that the core accepted."""
         self.rejected = 0
         self.cancelled = 0
-        """Orders that left before they were filled, for whatever reason."""
+        """Orders that ended before they were filled, for any reason."""
         self.tallies: dict[int, TradeTally] = {}
-        """By number of the symbol."""
+        """By symbol number."""
 
     def new_tally(self, symbol: int) -> TradeTally:
-        """The tally of a symbol that has none yet."""
+        """Add an empty tally for a symbol and return it."""
         tally = self.tallies[symbol] = TradeTally()
         return tally
 
     def snapshot(self) -> bytes:
-        """The counts as bytes: equal counts, equal bytes."""
+        """The counts as bytes: equal counts give equal bytes."""
         tallies = {
             symbol: [str(value) for value in msgspec.structs.astuple(tally)]
             for symbol, tally in sorted(self.tallies.items())
@@ -45,7 +45,7 @@ class Totals:
         return msgspec.msgpack.encode(_Snapshot(self.placed, self.rejected, self.cancelled, tallies))
 
     def restore(self, snapshot: bytes) -> None:
-        """Replace the counts. Raises ValueError on anything but a whole snapshot."""
+        """Replace the counts. Raises ValueError unless `snapshot` is complete."""
         try:
             content = msgspec.msgpack.decode(snapshot, type=_Snapshot)
         except msgspec.MsgspecError as error:

@@ -1,7 +1,7 @@
-"""The events of the running engine: the newest in memory, all retained ones in the store behind it.
+"""The events of the running engine: the newest in memory, all retained ones in the event store.
 
-The sequencer adds batches; consumers follow by sequence (event_stream.py). Batches in memory are numbered
-consecutively, so that a consumer that is up to date finds the next one at once. One that asks for older
+The engine adds batches, and consumers follow them by sequence (transport/event_stream.py). Batches in memory have
+consecutive indices, so a consumer that is up to date finds the next batch at once. A consumer that asks for older
 events reads them from the store until it has caught up.
 """
 
@@ -16,9 +16,9 @@ from openspot.kit.log import get_logger
 log = get_logger("event_log")
 
 _WRITE_PAUSE_S = 0.1
-"""Between two writes to the store: what came meanwhile shares a transaction."""
+"""Pause between writes to the store, so that events share a transaction."""
 _WRITE_EVENTS = 4096
-"""So many waiting events are written without that pause."""
+"""When this many events wait, they are written without the pause."""
 
 
 class EventLog:
@@ -27,7 +27,7 @@ class EventLog:
     def __init__(
         self, store: EventStore, last_sequence: int, *, memory_events: int, retention: int, behind_max: int
     ) -> None:
-        """`last_sequence` is the newest event so far. Beyond `behind_max` unwritten ones no more should come."""
+        """`last_sequence` is the newest event so far. `behind` is true above `behind_max` unwritten events."""
         self._store = store
         self._memory_events = memory_events
         self._retention = retention
@@ -47,14 +47,14 @@ class EventLog:
         self._threads = ThreadPoolExecutor(2, "event-store")
         self._read_turn = asyncio.Lock()
         self.fault: str = ""
-        """Why the store no longer follows, empty if it does."""
+        """Why events are no longer written to the store; empty while they are."""
 
     def start(self) -> None:
-        """Begin to write to the store."""
+        """Start writing to the store."""
         self._writer = asyncio.create_task(self._write_on())
 
     async def close(self) -> None:
-        """Write what waits, and close the store."""
+        """Write the waiting events and close the store."""
         await self.stored(self._last_sequence)
         if self._writer is not None:
             self._writer.cancel()
@@ -64,9 +64,9 @@ class EventLog:
 
     @property
     def first_sequence(self) -> int:
-        """The oldest event that can be replayed; one above the newest if there is none."""
+        """The oldest retained event; one above the newest if there is none."""
         if self._store.first_sequence or not self.fault:
-            # What the store does not have yet, it will have.
+            # Events that are not stored yet will be.
             return self._store.first_sequence or self._first_added
         return self.memory_sequence
 
@@ -82,16 +82,16 @@ class EventLog:
 
     @property
     def behind(self) -> bool:
-        """Whether so many events wait to be written that no more should be made."""
+        """Whether so many events wait to be written that the engine must emit no more."""
         return self._events_unwritten > self._behind_max
 
     # Adding
 
     def add(self, batch: EventBatch) -> None:
-        """Add the events that follow the newest ones, and wake those who wait for them."""
+        """Add the next events and wake the waiting consumers."""
         if not len(batch):
             return
-        assert batch.first_sequence == self._last_sequence + 1, "no gap between events"
+        assert batch.first_sequence == self._last_sequence + 1, "events are consecutive"
         self._batches[self._next] = batch
         self._next += 1
         self._last_sequence = batch.last_sequence
@@ -118,8 +118,8 @@ class EventLog:
             try:
                 await loop.run_in_executor(self._threads, self._store.append, batches, self._retention)
             except Exception as error:
-                log.exception("events are no longer kept on disk")
-                self.fault = f"{error}; events of this time can be replayed after a restart"
+                log.exception("failed to store events, and stopped storing them")
+                self.fault = f"{error}; a restart recreates the missing events from the journal"
                 self._unwritten = []
                 self._events_unwritten = 0
             else:
@@ -129,7 +129,7 @@ class EventLog:
                 self._written = None
 
     async def stored(self, sequence: int) -> None:
-        """Wait until the events up to `sequence` are in the store, or writing has failed."""
+        """Wait until the store has the events up to `sequence`, or writing has failed."""
         while self._store.last_sequence < sequence and not self.fault:
             if self._written is None:
                 self._written = asyncio.get_running_loop().create_future()
@@ -138,9 +138,9 @@ class EventLog:
     # Following
 
     def index_of(self, sequence: int) -> int | None:
-        """The number of the batch in memory that holds `sequence` (the next one's for the next event).
+        """The index of the batch that contains `sequence`, or None if it is no longer in memory.
 
-        None if it has left memory.
+        For the event after the newest, the index that the next batch will get.
         """
         if sequence > self._last_sequence:
             return self._next
@@ -149,11 +149,11 @@ class EventLog:
         return indices[following - 1] if following else None
 
     def batch(self, index: int) -> EventBatch | None:
-        """A batch in memory, or None if it has left or is still to come."""
+        """The batch with this index, or None if it is no longer or not yet in memory."""
         return self._batches.get(index)
 
     def has_left(self, index: int) -> bool:
-        """Whether a batch has left memory."""
+        """Whether the batch with this index is no longer in memory."""
         return index < self._oldest
 
     async def wait(self) -> None:
@@ -163,8 +163,8 @@ class EventLog:
         await asyncio.shield(self._arrival)
 
     async def read(self, sequence: int) -> EventBatch | None:
-        """Events from `sequence` on, out of the store; None if it is not there. Raises EventStoreError."""
-        # It may have left memory a moment before it is written.
+        """Events from `sequence` on, read from the store; None if it lacks them. Raises EventStoreError."""
+        # An event can leave memory just before it is written.
         await self.stored(min(sequence, self._last_sequence))
         async with self._read_turn:
             loop = asyncio.get_running_loop()

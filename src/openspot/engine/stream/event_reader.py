@@ -1,4 +1,4 @@
-"""The retained events in order, each once, for whoever looks at them now and then."""
+"""Reads the retained events in order, each once, for code that looks at them from time to time."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,21 +10,21 @@ _BATCHES_A_TURN = 64
 
 
 class EventReader:
-    """Reads on from where it was."""
+    """Continues where the last read ended."""
 
     def __init__(self, events: EventLog) -> None:
         self._events = events
         self.next_sequence = 1
-        """The first event that was not read yet; may be set forward."""
+        """The first event that was not read yet. Callers may advance it."""
 
     async def new_batches(self) -> AsyncIterator[EventBatch]:
-        """The events up to the newest; those that are no longer kept are passed over. Raises EventStoreError."""
+        """The unread events up to the newest. Skips events that are no longer retained. Raises EventStoreError."""
         self.next_sequence = max(self.next_sequence, self._events.first_sequence)
         batches = 0
         while self.next_sequence <= self._events.last_sequence:
             batch = await self.batch(self.next_sequence)
             if batch is None:
-                # The store has dropped it just now, or has failed and lacks all up to those in memory.
+                # Just deleted from the store, or the store has failed and only events in memory are left.
                 first, following = self._events.first_sequence, self.next_sequence + 1
                 self.next_sequence = first if first >= following else max(following, self._events.memory_sequence)
                 continue
@@ -35,7 +35,7 @@ class EventReader:
                 await asyncio.sleep(0)
 
     async def batch(self, sequence: int) -> EventBatch | None:
-        """Events from `sequence` on, out of memory or the store. Raises EventStoreError."""
+        """Events from `sequence` on, from memory or the store. Raises EventStoreError."""
         index = self._events.index_of(sequence)
         batch = await self._events.read(sequence) if index is None else self._events.batch(index)
         return None if batch is None else batch.from_sequence(sequence)

@@ -1,4 +1,4 @@
-"""Events as the JSON of `/ws/events` (contracts/engine_events.py; Document A 2.2)."""
+"""Renders events as the JSON of `/ws/events` (contracts/engine_events.py; Document A 2.2)."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -37,13 +37,13 @@ _ORDER_TYPES: dict[int, str] = {order_type: order_type.name for order_type in En
 _REASONS: dict[int, str] = {code: code.name for code in ResultCode}
 _KINDS: dict[int, str] = {kind: kind.name for kind in CommandKind}
 
-# Prices and quantities repeat: most texts are found, not made.
+# Prices and quantities repeat, so most texts come from the cache.
 _scaled_text = lru_cache(65_536)(scaled_to_text)
 _encode = msgspec.json.Encoder().encode
 
 
 class EventRenderer:
-    """Makes stream messages of events. The directory must know the names of their time, as it always does."""
+    """Renders stream messages. The directory keeps the names of all numbers forever, so old events can be rendered."""
 
     def __init__(self, directory: Directory, epoch: str) -> None:
         self._directory = directory
@@ -58,7 +58,7 @@ class EventRenderer:
         }
 
     def messages(self, batch: EventBatch) -> list[bytes]:
-        """The events as JSON, encoded once and kept with the batch."""
+        """The events as JSON, encoded once and cached in the batch."""
         if batch.messages is None:
             batch.messages = [_encode(event) for event in self.events(batch)]
         return batch.messages
@@ -139,7 +139,7 @@ class EventRenderer:
         return RejectEvent(
             seq=event.sequence,
             timestamp=event.timestamp // NANOSECONDS_PER_MS,
-            # An unknown name stands in the event as it was sent; without scales its numbers stay integers.
+            # An unknown name is repeated as sent. Without its scales, price and quantity stay integers.
             symbol=symbol or sent[1],
             order_id=str(event.order_id),
             external_id=external_id,

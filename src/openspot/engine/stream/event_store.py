@@ -1,7 +1,7 @@
-"""Events on disk, for consumers that come back: a SQLite file beside the journal.
+"""Events on disk, for consumers that resume: a SQLite file beside the journal.
 
-It is a cache. All of it follows from the journal, so nothing waits for it, it may lag behind, and a start
-fills in what is missing by replay. A file that belongs to another journal or has a gap is made anew.
+The store is a cache: everything in it can be recreated from the journal. So no command waits for it, it may lag, and
+recovery adds the missing events. A file that belongs to another journal or has a gap is recreated.
 
     events(first_sequence, count, records, texts, checksum)   rows of at most ROW_EVENTS_MAX events
 """
@@ -39,25 +39,25 @@ _encode_texts = msgspec.msgpack.Encoder().encode
 
 
 class EventStoreError(Exception):
-    """The file cannot be written or read; the message says why, and what to do."""
+    """The file cannot be read or written; the message says why, and what to do."""
 
 
 class EventStore:
-    """The file of one engine. Writing and reading use connections of their own, each in one thread at a time."""
+    """The event store of one engine. One thread may write while another reads."""
 
     def __init__(self, path: Path, epoch: str) -> None:
-        """Open, or make anew if the file is of no use. Raises EventStoreError."""
+        """Open the file, or recreate it if it is unusable. Raises EventStoreError."""
         self.path = path
         try:
             self._connect()
             if not self._is_whole(epoch):
-                log.warning("the event store is made anew", path=str(path))
+                log.warning("recreating the event store", path=str(path))
                 self.close()
                 self._remove()
                 self._connect()
                 self._open(epoch)
         except (sqlite3.Error, OSError) as error:
-            raise EventStoreError(f"the event store {path} cannot be made: {error}") from error
+            raise EventStoreError(f"the event store {path} cannot be opened: {error}") from error
 
     def _connect(self) -> None:
         self._writer = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
@@ -71,8 +71,8 @@ class EventStore:
             return False
 
     def _open(self, epoch: str) -> bool:
-        """Whether the file holds this journal's events without a gap. A new one is prepared."""
-        # A power cut may take the newest events, never their order: a start makes them again.
+        """Prepare the file. Returns whether it contains events of this journal without a gap."""
+        # A power cut may lose the newest events; recovery recreates them.
         for statement in ("journal_mode=WAL", "synchronous=NORMAL"):
             self._writer.execute(f"PRAGMA {statement}")
         self._writer.executescript(_SCHEMA)
@@ -82,9 +82,9 @@ class EventStore:
             "SELECT min(first_sequence), max(first_sequence + count - 1), sum(count) FROM events"
         ).fetchone()
         self.first_sequence: int = first or 0
-        """The oldest event that is kept, 0 if none is."""
+        """The oldest stored event, 0 if there is none."""
         self.last_sequence: int = last or 0
-        """The newest event that is kept, 0 if none is."""
+        """The newest stored event, 0 if there is none."""
         whole = count is None or count == last - first + 1
         return whole and meta == {"format": FORMAT, "epoch": epoch}
 
@@ -93,12 +93,12 @@ class EventStore:
             self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
 
     def append(self, batches: Iterable[EventBatch], keep: int) -> None:
-        """Add events that follow the newest, and drop the oldest beyond `keep`. Raises EventStoreError."""
+        """Add the next events, and delete the oldest so that about `keep` remain. Raises EventStoreError."""
         first, last = self.first_sequence, self.last_sequence
         try:
             self._writer.execute("BEGIN IMMEDIATE")
             for row in _rows(batches):
-                assert row.first_sequence == last + 1 or not last, "events follow each other without a gap"
+                assert row.first_sequence == last + 1 or not last, "events are consecutive"
                 packed = _encode_texts(row.texts)
                 self._writer.execute(
                     "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
@@ -112,19 +112,19 @@ class EventStore:
         except sqlite3.Error as error:
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
-            raise EventStoreError(f"the event store {self.path} takes nothing: {error}") from error
+            raise EventStoreError(f"the event store {self.path} cannot be written: {error}") from error
         self.first_sequence, self.last_sequence = first, last
 
     def clear(self) -> None:
-        """Drop all events. Raises EventStoreError."""
+        """Delete all events. Raises EventStoreError."""
         try:
             self._writer.execute("DELETE FROM events")
         except sqlite3.Error as error:
-            raise EventStoreError(f"the event store {self.path} takes nothing: {error}") from error
+            raise EventStoreError(f"the event store {self.path} cannot be written: {error}") from error
         self.first_sequence = self.last_sequence = 0
 
     def read(self, sequence: int) -> EventBatch | None:
-        """The rest of the row that holds `sequence`, from there on, or None if it is not kept.
+        """Events from `sequence` on, up to the end of its row, or None if it is not stored.
 
         Raises EventStoreError if the row is damaged.
         """
@@ -142,7 +142,7 @@ class EventStore:
         except sqlite3.Error as error:
             raise EventStoreError(
                 f"the event store {self.path} is damaged: {error}. Stop the engine and delete the file: "
-                "the next start makes it anew from the journal"
+                "the next start recreates it from the journal"
             ) from error
         batch = EventBatch(first_sequence, records, _decode_texts(packed))
         return batch.from_sequence(sequence) if batch.last_sequence >= sequence else None
@@ -158,7 +158,7 @@ def _checksum(records: bytes, packed_texts: bytes) -> int:
 
 
 def _rows(batches: Iterable[EventBatch]) -> Iterator[EventBatch]:
-    """The same events in batches of ROW_EVENTS_MAX, but for the last."""
+    """The same events in batches of ROW_EVENTS_MAX; the last may be smaller."""
     records: list[bytes] = []
     texts: list[Note] = []
     first_sequence = 0

@@ -1,4 +1,4 @@
-"""exchange.v1.AccountService (Document B 4.4): money in and out, with external references."""
+"""exchange.v1.AccountService (Document B 4.4): deposits, withdrawals and balances."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from openspot.engine.transport.order_service import Context, abort_stopped
 
 
 class MoneyResult(NamedTuple):
-    """What became of a command that moves money. `balance`: the account's total afterwards, "0" if refused."""
+    """The result of a command that moves money. `balance` is the account's total afterwards, "0" if refused."""
 
     code: ResultCode
     balance: str
@@ -25,12 +25,12 @@ class MoneyResult(NamedTuple):
 
     @property
     def success(self) -> bool:
-        """Whether the money is where it was asked to be."""
+        """Whether the money was moved."""
         return self.code is ResultCode.SUCCESS
 
 
 async def money_result(future: asyncio.Future[CommandOutcome]) -> MoneyResult:
-    """Wait for a command that moves money. Raises EngineStoppedError."""
+    """Wait for the result of a command that moves money. Raises EngineStoppedError."""
     outcome = await future
     (result,) = decode_results(outcome.results)
     sequence = outcome.events_before + result.events if result.events else 0
@@ -38,63 +38,63 @@ async def money_result(future: asyncio.Future[CommandOutcome]) -> MoneyResult:
 
 
 class AccountService(accounts_pb2_grpc.AccountServiceServicer):
-    """A refused request is an answer with its result code, never an error of the call."""
+    """Account operations. A refused request gets a response with its result code, never a gRPC error."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._intake = engine.intake
 
     async def Deposit(self, request: pb.DepositRequest, context: Context) -> pb.DepositResponse:  # noqa: N802
-        """Credit an account, making it if it is missing; the same reference credits once."""
-        answer = await self._move(CommandKind.DEPOSIT, request, context)
+        """Credit an account and create it if it is missing. A repeated reference credits once."""
+        result = await self._move(CommandKind.DEPOSIT, request, context)
         return pb.DepositResponse(
-            success=answer.success,
-            result_code=answer.code.name,
-            balance=answer.balance,
-            sequence=answer.sequence,
+            success=result.success,
+            result_code=result.code.name,
+            balance=result.balance,
+            sequence=result.sequence,
         )
 
     async def Withdraw(self, request: pb.WithdrawRequest, context: Context) -> pb.WithdrawResponse:  # noqa: N802
         """Debit an account."""
-        answer = await self._move(CommandKind.WITHDRAW, request, context)
+        result = await self._move(CommandKind.WITHDRAW, request, context)
         return pb.WithdrawResponse(
-            success=answer.success,
-            result_code=answer.code.name,
-            balance=answer.balance,
-            sequence=answer.sequence,
+            success=result.success,
+            result_code=result.code.name,
+            balance=result.balance,
+            sequence=result.sequence,
         )
 
     async def ReserveWithdrawal(  # noqa: N802
         self, request: pb.ReserveWithdrawalRequest, context: Context
     ) -> pb.ReserveWithdrawalResponse:
         """Hold funds for a withdrawal."""
-        answer = await self._move(CommandKind.RESERVE, request, context)
+        result = await self._move(CommandKind.RESERVE, request, context)
         return pb.ReserveWithdrawalResponse(
-            success=answer.success,
-            result_code=answer.code.name,
-            balance=answer.balance,
-            sequence=answer.sequence,
+            success=result.success,
+            result_code=result.code.name,
+            balance=result.balance,
+            sequence=result.sequence,
         )
 
     async def ReleaseWithdrawal(  # noqa: N802
         self, request: pb.ReleaseWithdrawalRequest, context: Context
     ) -> pb.ReleaseWithdrawalResponse:
-        """Set a held amount free."""
-        answer = await _answer(lambda: self._intake.end_reservation(CommandKind.RELEASE, request.reference), context)
-        return pb.ReleaseWithdrawalResponse(success=answer.success, result_code=answer.code.name)
+        """Release a held amount."""
+        result = await _result(lambda: self._intake.end_reservation(CommandKind.RELEASE, request.reference), context)
+        return pb.ReleaseWithdrawalResponse(success=result.success, result_code=result.code.name)
 
     async def CompleteWithdrawal(  # noqa: N802
         self, request: pb.CompleteWithdrawalRequest, context: Context
     ) -> pb.CompleteWithdrawalResponse:
-        """Let a held amount leave the account; with an amount, only if that is what is held."""
+        """Debit a held amount. If the request has an amount, it must equal what is held."""
         named = (request.reference, request.participant_id, request.currency, request.amount)
-        answer = await _answer(lambda: self._intake.end_reservation(CommandKind.COMMIT, *named), context)
-        return pb.CompleteWithdrawalResponse(success=answer.success, result_code=answer.code.name)
+        result = await _result(lambda: self._intake.end_reservation(CommandKind.COMMIT, *named), context)
+        return pb.CompleteWithdrawalResponse(success=result.success, result_code=result.code.name)
 
     async def GetBalances(  # noqa: N802
         self, request: pb.GetBalancesRequest, context: Context
     ) -> pb.GetBalancesResponse:
-        """The balances of one participant; none for an unknown one."""
+        """The balances of one participant; empty for an unknown one."""
         views = balance_views(self._engine.machine, request.participant_id) if request.participant_id else []
         return pb.GetBalancesResponse(balances=[pb.Balance(**view._asdict()) for view in views])
 
@@ -104,14 +104,14 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         request: pb.DepositRequest | pb.WithdrawRequest | pb.ReserveWithdrawalRequest,
         context: Context,
     ) -> MoneyResult:
-        asked = (request.participant_id, request.currency, request.amount, request.reference)
-        return await _answer(lambda: self._intake.money(kind, *asked), context)
+        fields = (request.participant_id, request.currency, request.amount, request.reference)
+        return await _result(lambda: self._intake.money(kind, *fields), context)
 
 
-async def _answer(ask: Callable[[], asyncio.Future[CommandOutcome]], context: Context) -> MoneyResult:
-    """What became of what `ask` has the door take."""
+async def _result(submit: Callable[[], asyncio.Future[CommandOutcome]], context: Context) -> MoneyResult:
+    """Call `submit` and wait for the result; a refusal becomes a result with its code."""
     try:
-        return await money_result(ask())
+        return await money_result(submit())
     except Refusal as refusal:
         return MoneyResult(refusal.code, "0", 0)
     except EngineStoppedError as error:

@@ -1,4 +1,4 @@
-"""Balances as the engine shows them: decimal texts by name (Document A 1.4)."""
+"""Balances for responses, with names and decimal texts (Document A 1.4)."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,11 @@ from openspot.engine.state.state_machine import StateMachine
 
 
 class BalanceView(NamedTuple):
-    """One participant's money in one currency. `available` is total − locked; `reserved` is held beyond locked:
-    worst-case fees of open buys, and withdrawals on their way."""
+    """The balance of one participant in one currency.
+
+    `available` is total − locked. `reserved` is held in addition to `locked`, for the worst-case fees of open buy
+    orders and for pending withdrawals.
+    """
 
     participant_id: str
     currency: str
@@ -20,7 +23,7 @@ class BalanceView(NamedTuple):
 
 
 def balance_views(machine: StateMachine, participant_id: str = "") -> list[BalanceView]:
-    """The balances of a participant, or of all; none for an unknown one."""
+    """The balances of one participant, or of all without one. Empty for an unknown participant."""
     directory = machine.directory
     account = directory.account(participant_id) if participant_id else 0
     if account == UNKNOWN_ACCOUNT:

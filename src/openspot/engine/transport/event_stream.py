@@ -1,11 +1,11 @@
 """/ws/events: the engine's events over WebSocket, from any retained sequence on (Document A 6.4).
 
-    ?fromSeq=N    every event from N on, then live, without a gap or a repeat; absent: live only
-    ?batch=true   a message is a JSON array of the events that came together, instead of one event
+    ?fromSeq=N    every event from N on, then live events, without a gap or a repeat; if absent, live events only
+    ?batch=true   each message is a JSON array of consecutive events instead of one event
 
-The first message is a `hello` (in an array too, if batched). Where the events that a consumer asks for are not
-there, it gets a message `{"type": "error", "code", "message"}` and is closed with 1008. A live consumer that falls
-behind the events in memory, or does not take a message in time, is cut off with 1013 and resumes by sequence.
+The first message is a `hello`, also in an array if batched. If the requested events are not available, the consumer
+gets `{"type": "error", "code", "message"}` and is closed with 1008. A live consumer that falls behind the events in
+memory, or does not read a message in time, is closed with 1013 and can resume by sequence.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _SEQUENCE_DIGITS_MAX = 19
 
 
 class StreamError(StreamMessage, tag="error", frozen=True):
-    """Why the stream ends."""
+    """The last message before the engine closes a stream: why it ends."""
 
     code: str
     message: str
@@ -46,11 +46,11 @@ class _CannotServeError(Exception):
 
 
 class _TooSlowError(Exception):
-    """The consumer is to be cut off."""
+    """The consumer is too slow and must be disconnected."""
 
 
 class EventStream:
-    """The consumers of one engine."""
+    """Serves the event stream of one engine."""
 
     def __init__(self, engine: Engine) -> None:
         self._events = engine.events
@@ -60,7 +60,7 @@ class EventStream:
         self._encode = msgspec.json.Encoder().encode
 
     async def serve(self, websocket: WebSocket) -> None:
-        """Serve one connection, from its handshake to its end. Raises HttpError before it is accepted."""
+        """Serve one connection until it ends. Raises HttpError if the handshake is refused."""
         fault = _parameter_fault(websocket.query_params)
         if fault:
             raise validation_error([fault])
@@ -93,15 +93,15 @@ class EventStream:
             await consumer.end([self._encode(StreamError(error.code, str(error)))], _POLICY_VIOLATION, error.code)
         except _TooSlowError as error:
             metrics.CONSUMERS_CUT.inc()
-            log.warning("a slow consumer of the event stream was cut off", reason=str(error))
+            log.warning("disconnected a slow consumer of the event stream", reason=str(error))
             await consumer.end([], _TRY_AGAIN_LATER, "too slow: resume by fromSeq")
         except WebSocketDisconnect:
             return
         except Exception:
-            log.exception("a consumer of the event stream was dropped")
+            log.exception("failed to serve a consumer of the event stream")
 
     async def _send_from(self, consumer: "_Consumer", sequence: int) -> None:
-        """Send every event from `sequence` on, for as long as the consumer takes them."""
+        """Send every event from `sequence` on until the consumer disconnects or is too slow."""
         if sequence > self._events.last_sequence + 1:
             raise _CannotServeError(
                 "SEQUENCE_AHEAD", f"fromSeq {sequence} is ahead of the newest event {self._events.last_sequence}"
@@ -122,7 +122,7 @@ class EventStream:
                 await self._events.wait()
 
     async def _send_stored(self, consumer: "_Consumer", sequence: int) -> int:
-        """Send some events out of the store and return the next sequence."""
+        """Send some events from the store and return the next sequence."""
         try:
             batch = await self._events.read(sequence)
         except EventStoreError as error:
@@ -130,7 +130,7 @@ class EventStream:
         if batch is None:
             first = self._events.first_sequence
             raise _CannotServeError(
-                "SEQUENCE_NOT_RETAINED", f"event {sequence} is no longer kept, the oldest one is {first}"
+                "SEQUENCE_NOT_RETAINED", f"event {sequence} is no longer retained; the oldest is {first}"
             )
         await self._send_batch(consumer, batch, sequence)
         return batch.last_sequence + 1
@@ -142,7 +142,7 @@ class EventStream:
 
 
 class _Consumer:
-    """Sends to one connection, with a bound on how long it may take."""
+    """Sends to one connection, with a time limit."""
 
     def __init__(self, websocket: WebSocket, *, batched: bool) -> None:
         self._websocket = websocket
@@ -154,16 +154,16 @@ class _Consumer:
             async with asyncio.timeout(SEND_TIMEOUT_S):
                 await self._send(messages)
         except TimeoutError as error:
-            raise _TooSlowError(f"it did not take a message within {SEND_TIMEOUT_S} s") from error
+            raise _TooSlowError(f"it did not read a message within {SEND_TIMEOUT_S} s") from error
 
     async def end(self, messages: list[bytes], code: int, reason: str) -> None:
-        """Send last messages and close, if the connection still takes them."""
+        """Send the last messages and close, unless the connection is already gone."""
         try:
             async with asyncio.timeout(_CLOSE_TIMEOUT_S):
                 await self._send(messages)
                 await self._websocket.close(code, reason)
         except (TimeoutError, WebSocketDisconnect, RuntimeError):
-            log.info("a connection of the event stream was dropped")
+            log.info("a consumer of the event stream had already disconnected")
 
     async def _send(self, messages: list[bytes]) -> None:
         if not self._batched:
@@ -186,6 +186,6 @@ def _parameter_fault(parameters: QueryParams) -> str | None:
 
 
 async def _until_closed(websocket: WebSocket) -> None:
-    """Read until the connection ends, and ignore what the consumer sends."""
+    """Wait until the connection ends. Ignores what the consumer sends."""
     while (await websocket.receive())["type"] != "websocket.disconnect":
         pass

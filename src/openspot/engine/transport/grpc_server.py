@@ -1,4 +1,4 @@
-"""The engine's gRPC server: the services of package exchange.v1 on one port (Document B 4.4)."""
+"""The engine's gRPC server: all services of package exchange.v1 on one port (Document B 4.4)."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, cast
@@ -18,32 +18,32 @@ STOP_GRACE_S = 2.0
 
 
 class _UnregisteredMethods:
-    """Gives a server its services by name only, and lets no message that cannot be read reach a method.
+    """Adds services to a server as generic handlers only, and lets no malformed message reach a method.
 
-    For every method that is registered as well, grpc.aio keeps a task, and each call waits on all of these tasks:
-    with the engine's thirty-odd methods that cost a fifth of a call.
+    grpc.aio keeps a task for each registered method, and every call waits on all of these tasks. With the engine's
+    thirty-odd methods that took a fifth of a call.
     """
 
     def __init__(self, server: grpc.aio.Server) -> None:
         self._server = server
 
     def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
-        """Add handlers of whole services."""
+        """Add the handlers of whole services."""
         self._server.add_generic_rpc_handlers([_ReadableRequests(handler) for handler in handlers])
 
     def add_registered_method_handlers(self, service_name: str, method_handlers: dict[str, Any]) -> None:
-        """Leave them out: the generic handlers already know them."""
+        """Do nothing: the generic handlers already serve these methods."""
 
 
 class _ReadableRequests(grpc.GenericRpcHandler):
-    """A service whose methods get only messages that can be read; others end with INVALID_ARGUMENT."""
+    """A service whose calls end with INVALID_ARGUMENT if the request is malformed."""
 
     def __init__(self, service: grpc.GenericRpcHandler) -> None:
         self._service = service
         self._methods: dict[str, Any] = {}
 
     def service(self, handler_call_details: Any) -> Any:
-        """The handler of a method, None if the service does not have it."""
+        """The handler of a method, or None if the service does not have it."""
         name = handler_call_details.method
         if name not in self._methods:
             method: Any = self._service.service(handler_call_details)
@@ -56,7 +56,7 @@ class _ReadableRequests(grpc.GenericRpcHandler):
 
 
 class _Unreadable:
-    """Stands for a request that is not a message of the method's type."""
+    """Takes the place of a malformed request."""
 
 
 def _reader(deserialize: Callable[[bytes], Message]) -> Callable[[bytes], Message | _Unreadable]:
@@ -72,17 +72,17 @@ def _reader(deserialize: Callable[[bytes], Message]) -> Callable[[bytes], Messag
 def _checked(method: Callable[[Any, Any], Awaitable[Message]]) -> Callable[[Any, Any], Awaitable[Message]]:
     async def checked(request: Message | _Unreadable, context: Context) -> Message:
         if isinstance(request, _Unreadable):
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the request is not a message of this method")
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the request is not a valid message of this method")
         return await method(request, context)
 
     return checked
 
 
 class GrpcMethods(Protocol):
-    """The methods of a gRPC service that another folder implements."""
+    """A gRPC service that another folder implements."""
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        """Serve them on `server`."""
+        """Add the service to `server`."""
 
 
 class GrpcServer:
@@ -92,7 +92,7 @@ class GrpcServer:
         self._address = engine.settings.engine_grpc_address
         self._server = grpc.aio.server(
             options=[
-                # Two engines on one port would share the orders between them.
+                # With port reuse, two engines on one port would each get some of the orders.
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
             ]
@@ -104,7 +104,7 @@ class GrpcServer:
         admin.add_to(registry)
 
     async def start(self) -> None:
-        """Listen. Raises PortTakenError if the port is in use."""
+        """Start to listen. Raises PortTakenError if the port is in use."""
         try:
             bound = self._server.add_insecure_port(self._address)
         except RuntimeError as error:
@@ -114,5 +114,5 @@ class GrpcServer:
         await self._server.start()
 
     async def stop(self) -> None:
-        """Take no more calls, finish those under way within the grace time."""
+        """Refuse new calls, and give running ones STOP_GRACE_S to finish."""
         await self._server.stop(STOP_GRACE_S)

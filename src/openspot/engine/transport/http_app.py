@@ -1,6 +1,6 @@
 """The engine's HTTP interface (Document B 4.4): markets, order book, deposit, balances, event stream.
 
-Symbols and currencies are administered by the routes of `http_admin`, everything else by AdminService.
+Operators manage symbols and currencies through admin/listing_routes.py, and everything else through AdminService.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,20 +65,20 @@ _CONFLICTS = frozenset(
 _DEPOSIT_FAULTS = {
     ResultCode.INVALID_CURRENCY: "currency: Unknown currency",
     ResultCode.INVALID_AMOUNT: "amount must be positive, of at most 18 decimal places, and not too large",
-    ResultCode.AUTH_INVALID_USER: "participantId: this account takes no deposits",
+    ResultCode.AUTH_INVALID_USER: "participantId: this account accepts no deposits",
     ResultCode.REFERENCE_CONFLICT: "reference was used before for another account, currency or amount",
     ResultCode.ENGINE_BUSY: "too many commands are waiting",
 }
 
 
-def refusal_of(code: ResultCode, message: str) -> HttpError:
-    """The refusal that a result code is."""
+def http_error(code: ResultCode, message: str) -> HttpError:
+    """The HTTP error for a result code."""
     status = 409 if code in _CONFLICTS else 503 if code is ResultCode.ENGINE_BUSY else 400
     return HttpError(status, message, code.name)
 
 
 def symbol_view(spec: SymbolSpec) -> dict[str, Any]:
-    """A symbol as clients see it (Document A 2.5)."""
+    """The response for a symbol (Document A 2.5)."""
     return {
         "symbol": spec.symbol,
         "symbolId": spec.symbol_id,
@@ -95,7 +95,7 @@ def symbol_view(spec: SymbolSpec) -> dict[str, Any]:
 
 
 def market_routes(engine: Engine) -> Router:
-    """Markets and order books, open to everybody."""
+    """Public routes: markets and order books."""
     router = Router(PREFIX, tag="markets")
 
     @router.get("/markets", PUBLIC, response=list[SymbolResponse], summary="The specifications of all symbols")
@@ -128,7 +128,7 @@ def market_routes(engine: Engine) -> Router:
 
 
 def account_routes(engine: Engine) -> Router:
-    """Deposits and balances, for services."""
+    """Routes for services: deposits and balances."""
     router = Router(PREFIX, tag="accounts")
 
     @router.post(
@@ -144,7 +144,7 @@ def account_routes(engine: Engine) -> Router:
         except Refusal as refusal:
             code = refusal.code
         if code is not ResultCode.SUCCESS:
-            raise refusal_of(code, _DEPOSIT_FAULTS.get(code, code.name))
+            raise http_error(code, _DEPOSIT_FAULTS.get(code, code.name))
         return json_response({"success": True, "resultCode": code.name, "balance": result.balance})
 
     @router.get("/balances", _SERVICE, response=BalancesResponse, summary="The balances of one participant, or of all")
@@ -165,7 +165,7 @@ def _pairs(levels: list[Level]) -> list[tuple[str, str]]:
 
 
 def engine_routers(engine: Engine, routers: Sequence[Router]) -> list[Router]:
-    """All routers of the engine: what is here, and `routers` of further parts."""
+    """All routers of the engine: those of this file and `routers`."""
     stream = Router()
     stream.websocket("/ws/events", _SERVICE, EventStream(engine).serve)
     return [market_routes(engine), account_routes(engine), *routers, stream]
@@ -174,7 +174,7 @@ def engine_routers(engine: Engine, routers: Sequence[Router]) -> list[Router]:
 def make_engine_app(
     engine: Engine, health: Health, routers: Sequence[Router], authenticators: Sequence[Authenticator]
 ) -> ASGIApp:
-    """The engine's application."""
+    """The engine's HTTP application."""
     return make_http_app(
         engine_routers(engine, routers),
         title=TITLE,
@@ -188,20 +188,20 @@ def make_engine_app(
 
 
 def engine_document(routers: Sequence[Router], authenticators: Sequence[Authenticator]) -> dict[str, Any]:
-    """The OpenAPI document of the engine, of all of its routers."""
+    """The OpenAPI document of all the engine's routers."""
     return openapi_document(TITLE, DESCRIPTION, routers, authenticators, {})
 
 
-def _of_refusal(error: Exception) -> HttpError:
+def _refusal_to_http(error: Exception) -> HttpError:
     assert isinstance(error, Refusal)
-    return refusal_of(error.code, str(error))
+    return http_error(error.code, str(error))
 
 
-def _of_stop(error: Exception) -> HttpError:
+def _stop_to_http(error: Exception) -> HttpError:
     return HttpError(503, str(error), "ENGINE_STOPPED", headers={"Retry-After": "1"})
 
 
 _TRANSLATIONS: Mapping[type[Exception], ErrorTranslation] = {
-    Refusal: _of_refusal,
-    EngineStoppedError: _of_stop,
+    Refusal: _refusal_to_http,
+    EngineStoppedError: _stop_to_http,
 }

@@ -1,4 +1,4 @@
-"""exchange.v1.MarketDataService (Document B 4.4): unary only, there is no streaming operation."""
+"""exchange.v1.MarketDataService (Document B 4.4). All methods are unary; none streams."""
 
 from typing import NoReturn
 
@@ -16,7 +16,7 @@ _TRADES_DEFAULT = 100
 
 
 class MarketDataService(market_data_pb2_grpc.MarketDataServiceServicer):
-    """Market data on request. An unknown symbol is answered with NOT_FOUND."""
+    """Market data. A call with an unknown symbol ends with NOT_FOUND."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -39,7 +39,7 @@ class MarketDataService(market_data_pb2_grpc.MarketDataServiceServicer):
         )
 
     async def GetSymbols(self, request: pb.GetSymbolsRequest, context: Context) -> pb.GetSymbolsResponse:  # noqa: N802
-        """All symbols, by number."""
+        """All symbols in order of their numbers."""
         specs = sorted(self._machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
         return pb.GetSymbolsResponse(
             symbols=[

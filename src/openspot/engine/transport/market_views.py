@@ -1,4 +1,4 @@
-"""Markets, order books and recent trades as the engine shows them: decimal texts by name."""
+"""Order books, recent trades and symbol steps for responses, as decimal texts."""
 
 from itertools import islice
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Level(NamedTuple):
 
 
 class TradeView(NamedTuple):
-    """A trade as everybody may see it. `side` is the taker's."""
+    """A public trade. `side` is the taker's, `timestamp` is in milliseconds since 1970."""
 
     trade_id: str
     price: str
@@ -42,7 +42,7 @@ def lot_text(spec: SymbolSpec) -> str:
 
 
 def book_levels(machine: StateMachine, spec: SymbolSpec, depth: int) -> tuple[list[Level], list[Level]]:
-    """(bids, asks), best first; a depth of 0 means all levels."""
+    """(bids, asks), best first. A depth of 0 means all levels."""
     bids, asks = machine.core.depth(spec.symbol_id, depth)
     return _levels(spec, bids), _levels(spec, asks)
 

@@ -26,19 +26,19 @@ _SUCCESS = ResultCode.SUCCESS.name
 _TRADE = int(EventType.TRADE)
 _STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
 _TIME_AND_FEE = struct.Struct("<24xQ72xi")
-"""Of the first event of a PLACE, ACCEPTED or REJECT: its time, and the taker fee that an order carries."""
+"""Fields of an ACCEPTED or REJECT event, the first event of a PLACE: timestamp and the taker fee of the order."""
 _RESULT = struct.Struct("<HBxIqqQq")
-"""A result without what is always zero."""
+"""Fields of a result that can be other than zero."""
 assert _RESULT.size == RESULT_SIZE
 
 
 async def abort_stopped(context: Context, error: EngineStoppedError) -> NoReturn:
-    """Answer that the engine takes no commands, and why."""
+    """End the call with UNAVAILABLE, because the engine accepts no commands."""
     await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
 
 
 class OrderService(orders_pb2_grpc.OrderServiceServicer):
-    """Order entry. A refused order is an answer, never an error of the call."""
+    """Order entry. A refused order gets a response with its result code, never a gRPC error."""
 
     def __init__(self, engine: Engine) -> None:
         self._intake = engine.intake
@@ -54,59 +54,59 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             placed, outcome = await self._place((request,))
         except EngineStoppedError as error:
             await abort_stopped(context, error)
-        answer = _usual_answer(outcome)
-        self._fill((request,), (answer,), placed, outcome)
-        return answer
+        response = _common_response(outcome)
+        self._fill((request,), (response,), placed, outcome)
+        return response
 
     async def PlaceOrders(  # noqa: N802
         self, request: pb.PlaceOrdersRequest, context: Context
     ) -> pb.PlaceOrdersResponse:
         """Place many orders in one commit."""
-        asked = request.orders
-        if len(asked) > self._orders_max:
+        requests = request.orders
+        if len(requests) > self._orders_max:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"orders: at most {self._orders_max} in one call")
         try:
-            placed, outcome = await self._place(asked)
+            placed, outcome = await self._place(requests)
         except EngineStoppedError as error:
             await abort_stopped(context, error)
-        # The usual answer so many times, read at once: setting every field of every answer would cost twice that.
-        usual = pb.PlaceOrdersResponse(orders=[_usual_answer(outcome)]).SerializeToString()
-        response = pb.PlaceOrdersResponse.FromString(usual * len(asked))
-        self._fill(asked, response.orders, placed, outcome)
+        # Parsing the same serialised response many times takes half as long as setting each field of each response.
+        common = pb.PlaceOrdersResponse(orders=[_common_response(outcome)]).SerializeToString()
+        response = pb.PlaceOrdersResponse.FromString(common * len(requests))
+        self._fill(requests, response.orders, placed, outcome)
         return response
 
-    async def _place(self, asked: Sequence[pb.PlaceOrderRequest]) -> tuple[PlacedOrders, CommandOutcome | None]:
-        """What the door made of orders, and the outcome of those it took. Raises EngineStoppedError."""
-        placed = self._intake.place(asked)
+    async def _place(self, requests: Sequence[pb.PlaceOrderRequest]) -> tuple[PlacedOrders, CommandOutcome | None]:
+        """Submit orders and wait for their outcome, which is None if all were refused. Raises EngineStoppedError."""
+        placed = self._intake.place(requests)
         if placed.future is not None:
             return placed, await placed.future
         if ResultCode.DUPLICATE_ORDER_ID in placed.refusals.values():
-            # What it is a duplicate of may not be durable yet: then neither is this answer.
+            # The original order may not be durable yet. Wait, so that this response does not reveal it too early.
             await self._sequencer.settle()
         return placed, None
 
     def _fill(
         self,
-        asked: Sequence[pb.PlaceOrderRequest],
-        answers: Sequence[pb.PlaceOrderResponse],
+        requests: Sequence[pb.PlaceOrderRequest],
+        responses: Sequence[pb.PlaceOrderResponse],
         placed: PlacedOrders,
         outcome: CommandOutcome | None,
     ) -> None:
-        """Make usual answers those to the orders."""
+        """Complete the common responses for each order."""
         refusals = placed.refusals
         for index, code in refusals.items():
-            self._refuse(asked[index], answers[index], code)
+            self._refuse(requests[index], responses[index], code)
         if refusals:
-            answers = [answer for index, answer in enumerate(answers) if index not in refusals]
+            responses = [response for index, response in enumerate(responses) if index not in refusals]
         if outcome is not None:
-            _answer_taken(placed.taken, answers, outcome)
+            _fill_submitted(placed.submitted_ids, responses, outcome)
 
-    def _refuse(self, order: pb.PlaceOrderRequest, answer: pb.PlaceOrderResponse, code: ResultCode) -> None:
-        answer.order_id = order.order_id
-        answer.status = pb.REJECTED
-        answer.result_code = code.name
-        answer.remaining_quantity = order.quantity
-        answer.timestamp = self._sequencer.now() // NANOSECONDS_PER_MS
+    def _refuse(self, order: pb.PlaceOrderRequest, response: pb.PlaceOrderResponse, code: ResultCode) -> None:
+        response.order_id = order.order_id
+        response.status = pb.REJECTED
+        response.result_code = code.name
+        response.remaining_quantity = order.quantity
+        response.timestamp = self._sequencer.now() // NANOSECONDS_PER_MS
 
     async def CancelOrder(  # noqa: N802
         self, request: pb.CancelOrderRequest, context: Context
@@ -124,14 +124,14 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             await abort_stopped(context, error)
         return pb.CancelOrderResponse(
             order_id=order_id,
-            status=_answer(result),
+            status=_status(result),
             result_code=CODE_NAMES[result.code],
             cancelled_quantity=result.remaining,
             sequence=sequence,
         )
 
     async def MoveOrder(self, request: pb.MoveOrderRequest, context: Context) -> pb.MoveOrderResponse:  # noqa: N802
-        """Give an order a new limit; it loses its priority."""
+        """Change the limit of an order, which loses its time priority."""
         try:
             future = self._intake.move(request.order_id, request.participant_id, request.symbol, request.price)
             result, sequence = await _one(future)
@@ -141,7 +141,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             await abort_stopped(context, error)
         return pb.MoveOrderResponse(
             order_id=request.order_id,
-            status=_answer(result),
+            status=_status(result),
             result_code=CODE_NAMES[result.code],
             filled_quantity=result.filled,
             remaining_quantity=result.remaining,
@@ -151,7 +151,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
     async def ReduceOrder(  # noqa: N802
         self, request: pb.ReduceOrderRequest, context: Context
     ) -> pb.ReduceOrderResponse:
-        """Take a quantity off an order; it keeps its priority."""
+        """Reduce an order, which keeps its time priority."""
         try:
             future = self._intake.reduce(request.order_id, request.participant_id, request.symbol, request.quantity)
             result, sequence = await _one(future)
@@ -161,14 +161,14 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             await abort_stopped(context, error)
         return pb.ReduceOrderResponse(
             order_id=request.order_id,
-            status=_answer(result),
+            status=_status(result),
             result_code=CODE_NAMES[result.code],
             remaining_quantity=result.remaining,
             sequence=sequence,
         )
 
     async def GetOrder(self, request: pb.GetOrderRequest, context: Context) -> pb.GetOrderResponse:  # noqa: N802
-        """What the engine knows of an order."""
+        """Return an open or remembered order."""
         order_id = request.order_id or self._machine.orders.ids.get(request.external_id, 0)
         known, resting = self._machine.orders.find(order_id), self._machine.core.order(order_id)
         if known is not None and known.status == OPEN and resting is None:
@@ -196,45 +196,47 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         )
 
 
-def _usual_answer(outcome: CommandOutcome | None) -> pb.PlaceOrderResponse:
-    """What the answers to most orders of an outcome have in common: taken, nothing filled, and their time."""
+def _common_response(outcome: CommandOutcome | None) -> pb.PlaceOrderResponse:
+    """The response to an accepted order without fills. Most responses equal it but for ids and quantities."""
     timestamp = 0
     if outcome is not None:
-        # The orders of one call came at one time.
+        # All orders of one call have the same timestamp.
         records = outcome.applied.events.records
         timestamp = _TIME_AND_FEE.unpack_from(records, outcome.event_index * EVENT_SIZE)[0] // NANOSECONDS_PER_MS
     return pb.PlaceOrderResponse(status=pb.ACCEPTED, result_code=_SUCCESS, timestamp=timestamp, notional="0", fee="0")
 
 
-def _answer_taken(order_ids: Sequence[int], answers: Sequence[pb.PlaceOrderResponse], outcome: CommandOutcome) -> None:
-    """Make usual answers those to orders that the core got."""
+def _fill_submitted(
+    order_ids: Sequence[int], responses: Sequence[pb.PlaceOrderResponse], outcome: CommandOutcome
+) -> None:
+    """Complete the common responses for orders that reached the core."""
     sequence, event_index = outcome.events_before, outcome.event_index
     records = outcome.applied.events.records
-    for order_id, answer, (code, status, events, filled, remaining, low, high) in zip(
-        order_ids, answers, _RESULT.iter_unpack(outcome.results), strict=True
+    for order_id, response, (code, status, events, filled, remaining, low, high) in zip(
+        order_ids, responses, _RESULT.iter_unpack(outcome.results), strict=True
     ):
         sequence += events
-        answer.order_id = order_id
-        answer.sequence = sequence
+        response.order_id = order_id
+        response.sequence = sequence
         if remaining:
-            answer.remaining_quantity = remaining
+            response.remaining_quantity = remaining
         if code or status != pb.ACCEPTED:
-            answer.status = status
-            answer.result_code = CODE_NAMES[code]
+            response.status = status
+            response.result_code = CODE_NAMES[code]
         if filled:
             notional = low | high << 64
-            # What leaves it with nothing is its last event: a fill, or the end of what was not filled.
+            # Nothing remains: the last event is either the completing trade or the reduction of the unfilled rest.
             if not remaining and records[(event_index + events - 1) * EVENT_SIZE] == _TRADE:
-                answer.is_order_completed = True
+                response.is_order_completed = True
             _, fee_bps = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)
-            answer.filled_quantity = filled
-            answer.notional = amount_to_text(notional)
-            answer.fee = amount_to_text(fee_amount(notional, fee_bps))
+            response.filled_quantity = filled
+            response.notional = amount_to_text(notional)
+            response.fee = amount_to_text(fee_amount(notional, fee_bps))
         event_index += events
 
 
 async def _one(future: asyncio.Future[CommandOutcome]) -> tuple[Result, int]:
-    """(result, sequence of its last event) of a single command; 0 if it emitted none."""
+    """(result, sequence of its last event) of a single command. The sequence is 0 without events."""
     outcome = await future
     (result,) = decode_results(outcome.results)
     return result, outcome.events_before + result.events if result.events else 0
@@ -244,5 +246,5 @@ def _refusal_result(refusal: Refusal) -> Result:
     return Result(refusal.code, ResultStatus.REJECTED, 0, 0, 0, 0)
 
 
-def _answer(result: Result) -> pb.OrderAnswer:
+def _status(result: Result) -> pb.OrderAnswer:
     return pb.REJECTED if result.status == ResultStatus.REJECTED else pb.ACCEPTED

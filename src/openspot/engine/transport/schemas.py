@@ -1,4 +1,4 @@
-"""Bodies and responses of the engine's HTTP interface: camelCase, decimals as texts in responses."""
+"""Request bodies and responses of the engine's HTTP interface: camelCase names, decimals as strings."""
 
 from typing import Annotated, Literal, Self
 

@@ -26,7 +26,7 @@ def adjustment(amount: str, adjustment_type: str = "DEPOSIT", **changes: str) ->
 
 
 @pytest.mark.spec("B4.4-52", "B4.4-53")
-async def test_balances_are_those_of_one_participant_or_of_all(admin: AdminClient) -> None:
+async def test_balances_are_listed_for_one_participant_or_all(admin: AdminClient) -> None:
     engine = admin.engine
     await engine.fund("alice", USD="1000", BTC="2")
     await engine.fund("bob", USD="500.000000000000000001")
@@ -41,7 +41,7 @@ async def test_balances_are_those_of_one_participant_or_of_all(admin: AdminClien
 
 
 @pytest.mark.spec("A1.5-11", "B4.4-54", "B4.4-55", "B4.4-56")
-async def test_an_adjustment_adds_to_a_balance_or_takes_away(admin: AdminClient) -> None:
+async def test_an_adjustment_adds_to_a_balance_or_subtracts_from_it(admin: AdminClient) -> None:
     engine = admin.engine
     # It makes the account if it is missing.
     answer = await admin.call("AdjustBalance", **adjustment("100.5"))

@@ -64,7 +64,7 @@ async def exchange(tmp_path: Path) -> AsyncIterator[Exchange]:
 
 
 @pytest.mark.spec("A2.7-13", "A2.7-14")
-async def test_both_sides_of_a_trade_rise_with_their_volume(exchange: Exchange) -> None:
+async def test_both_sides_of_a_trade_reach_a_higher_tier(exchange: Exchange) -> None:
     await exchange.trade("0.4")
     await exchange.charging.turn()
     assert exchange.fees("taker") == (None, None)  # Base: the symbol's fees
@@ -89,7 +89,7 @@ async def test_both_sides_of_a_trade_rise_with_their_volume(exchange: Exchange) 
     assert (shown.taker_fee_bps, shown.maker_fee_bps) == (22, 10)
 
 
-async def test_trading_with_oneself_makes_no_volume(exchange: Exchange) -> None:
+async def test_a_trade_with_oneself_adds_no_volume(exchange: Exchange) -> None:
     await exchange.trade("5", "maker", "maker")
     await exchange.charging.turn()
     assert exchange.fees("maker") == (None, None)
@@ -108,7 +108,7 @@ async def test_a_volume_counts_for_thirty_days(exchange: Exchange) -> None:
 
 
 @pytest.mark.parametrize("lost", ["nothing", "events", "volumes"])
-async def test_a_restart_forgets_no_volume_that_is_known_from_anywhere(exchange: Exchange, lost: str) -> None:
+async def test_a_restart_keeps_volumes_from_the_file_and_from_events(exchange: Exchange, lost: str) -> None:
     exchange.settings = exchange.settings.model_copy(update={"engine_event_retention": 1000})
     await exchange.restart()
     await exchange.trade("0.3")
@@ -141,7 +141,7 @@ async def _trade_fees(engine: EngineClient) -> tuple[int, int]:
 
 
 @pytest.mark.spec("A2.7-10", "A2.7-11")
-async def test_the_setting_chooses_and_is_undone_when_it_is_taken_back(tmp_path: Path) -> None:
+async def test_switching_the_setting_off_removes_the_tier_fees(tmp_path: Path) -> None:
     off = engine_settings(tmp_path)
     chosen = off.model_copy(update={"charge_by_volume_tier": True, "volume_tier_interval_s": 0.02})
     async with running_engine(off) as engine:

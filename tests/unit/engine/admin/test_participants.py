@@ -35,7 +35,7 @@ def revoking(time_ms: int) -> Command:
     return Command(REVOKE_TOKEN, timestamp=time_ms * MS)
 
 
-def test_accounts_come_by_deposit_or_by_creation_once_the_core_has_taken_them() -> None:
+def test_a_deposit_or_a_creation_that_the_core_accepts_adds_a_profile() -> None:
     participants = Participants()
     creation = Command(
         CommandKind.CREATE_ACCOUNT, flags=FLAG_ACTIVE, order_type=StpMode.CANCEL_BOTH, account=3, timestamp=7 * MS
@@ -54,7 +54,7 @@ def test_accounts_come_by_deposit_or_by_creation_once_the_core_has_taken_them() 
     assert participants.active_count == 2
 
 
-def test_a_deactivation_voids_what_was_issued_before_and_an_activation_does_not_bring_it_back() -> None:
+def test_a_deactivation_voids_earlier_tokens_even_after_reactivation() -> None:
     participants = Participants()
     follow(participants, (deposit(2, 5), ("alice", ""), ResultCode.SUCCESS))
     for step, active, count, sessions_from in (

@@ -38,7 +38,7 @@ def test_the_address_of_a_peer(peer: str, address: str) -> None:
         ("unix:/run/engine", "unix:/run/engine"),
     ],
 )
-def test_logins_are_counted_by_what_one_client_can_move_in(address: str, network: str) -> None:
+def test_logins_are_counted_by_the_network_of_one_client(address: str, network: str) -> None:
     assert network_of(address) == network
 
 

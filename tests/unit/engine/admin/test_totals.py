@@ -5,7 +5,7 @@ import pytest
 from openspot.engine.state.totals import Totals, TradeTally
 
 
-def test_sums_beyond_64_bits_outlive_a_snapshot() -> None:
+def test_sums_beyond_64_bits_survive_a_snapshot() -> None:
     totals = Totals()
     totals.placed, totals.rejected, totals.cancelled = 3, 2, 1
     tally = totals.new_tally(7)
@@ -20,6 +20,6 @@ def test_sums_beyond_64_bits_outlive_a_snapshot() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x01", Totals().snapshot()[:-1]])
-def test_what_is_no_snapshot_is_refused(content: bytes) -> None:
+def test_a_malformed_snapshot_is_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match="not a snapshot"):
         Totals().restore(content)

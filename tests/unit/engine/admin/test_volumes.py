@@ -44,7 +44,7 @@ def test_a_volume_is_the_sum_of_its_days_in_usd() -> None:
         ("100000000.01", 10, -2),
     ],
 )
-def test_a_tier_above_base_has_fees_of_its_own(volume: str, taker: int | None, maker: int | None) -> None:
+def test_a_tier_above_base_has_its_own_fees(volume: str, taker: int | None, maker: int | None) -> None:
     tier = tier_above_base(Decimal(volume))
     assert (tier.taker_bps if tier else None, tier.maker_bps if tier else None) == (taker, maker)
 
@@ -64,7 +64,7 @@ def test_currencies_are_valued_by_last_prices() -> None:
     assert usd_rates({"ETH-USD": Decimal(3000), "ETH-BTC": Decimal("0.05")})["BTC"] == 60_000
 
 
-def test_the_file_keeps_what_was_written_for_this_journal_alone(tmp_path: Path) -> None:
+def test_the_file_keeps_only_volumes_of_this_journal(tmp_path: Path) -> None:
     path = tmp_path / "volumes.sqlite"
     store = VolumeStore(path, "epoch")
     assert (store.next_sequence, store.rows()) == (1, [])
@@ -79,7 +79,7 @@ def test_the_file_keeps_what_was_written_for_this_journal_alone(tmp_path: Path) 
     other.close()
 
 
-def test_a_file_that_cannot_be_read_is_made_anew(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_recreated(tmp_path: Path) -> None:
     path = tmp_path / "volumes.sqlite"
     path.write_bytes(b"no database at all" * 1000)
     store = VolumeStore(path, "epoch")
