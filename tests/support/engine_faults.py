@@ -1,4 +1,4 @@
-"""Faults for an engine in a child process: Python that the child runs before the engine, and damage to its files."""
+"""Faults for an engine in a child process: Python code that the child runs first, and damage to its files."""
 
 from pathlib import Path
 
@@ -89,7 +89,7 @@ snapshots._sync_folder = _die_and_sync
 
 
 def tell_to_die(settings: Settings) -> None:
-    """The child kills itself with kill -9 at the next moment that its KILLED_… preparation names."""
+    """Make the child kill itself with kill -9 at the next point that its KILLED_… code names."""
     (settings.data_dir / "die").touch()
 
 
@@ -99,13 +99,13 @@ def wal_path(settings: Settings) -> Path:
 
 
 def flip(path: Path, offset: int) -> None:
-    """Change one byte of a file; a negative offset counts from its end."""
+    """Change one byte of a file. A negative offset counts from the end."""
     content = bytearray(path.read_bytes())
     content[offset] ^= 0xFF
     path.write_bytes(content)
 
 
 def tear(settings: Settings, kept: int) -> None:
-    """Leave `kept` bytes of a commit that was never finished behind the journal's newest one."""
+    """Append the first `kept` bytes of an unfinished commit to the write-ahead log."""
     content = wal_path(settings).read_bytes()
     wal_path(settings).write_bytes(content + content[-4096:][:kept])

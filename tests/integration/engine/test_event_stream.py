@@ -1,4 +1,4 @@
-"""/ws/events: what it carries, from where, and for whom."""
+"""/ws/events: which events it sends, from which sequence, and to whom."""
 
 import asyncio
 import socket
@@ -173,7 +173,7 @@ async def test_without_a_sequence_only_live_events_are_sent(engine: EngineClient
 
 
 async def test_a_replay_goes_live_under_load_without_a_gap_or_a_repeat(tmp_path: Path) -> None:
-    # A small memory makes the replay come from the disk.
+    # With little memory, the replay comes from the disk.
     settings = engine_settings(tmp_path, engine_stream_buffer=2000)
     async with running_engine(settings) as engine:
         await engine.fund()
@@ -300,7 +300,7 @@ async def test_a_slow_consumer_is_disconnected_and_resumes_by_sequence(
 
 
 async def _deaf_consumer(engine: EngineClient) -> socket.socket:
-    """A connection to the stream that is opened and then not read."""
+    """Open a connection to the stream and do not read from it."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.setblocking(False)
@@ -321,7 +321,7 @@ async def _deaf_consumer(engine: EngineClient) -> socket.socket:
 
 
 async def _last_sequence_of(connection: socket.socket) -> int:
-    """The last whole event that is still to be read from a connection that was cut."""
+    """The last complete event that can still be read from a closed connection."""
     loop = asyncio.get_running_loop()
     content = b""
     with suppress(TimeoutError, ConnectionError):

@@ -1,4 +1,4 @@
-"""The engine is killed, its files are damaged, its disk is full: what was answered is there, once."""
+"""Kills, damaged files and full disks: every acknowledged command survives exactly once."""
 
 import asyncio
 import sqlite3
@@ -23,7 +23,6 @@ def messages(child: EngineProcess) -> list[str]:
     return [str(line["event"]) for line in child.log()]
 
 
-@pytest.mark.spec("A1.2-02")
 async def test_an_acknowledged_order_is_there_after_kill_9(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()
@@ -143,7 +142,7 @@ async def test_damage_before_the_end_prevents_the_start_and_says_what_to_do(sett
             assert "damaged" in error, damage
             assert "openspot engine verify" in error, damage
             if damage is damaged_log:
-                # SQLite, had it opened the file, would have thrown the commits behind the damage away.
+                # If SQLite had opened the file, it would have discarded the commits after the damage.
                 assert [journal_path(settings).read_bytes(), wal_path(settings).read_bytes()] == before
         restore()
         child.start()
@@ -308,7 +307,7 @@ async def test_an_idle_engine_uses_almost_no_processor_time(settings: Settings) 
                 return (int(fields[11]) + int(fields[12])) / 100
 
             before = processor_s()
-            # Idle is: for two seconds a consumer of the stream is told nothing.
+            # The engine is idle once a consumer of the stream gets no event for two seconds.
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(2):
                     await stream.next()

@@ -1,4 +1,4 @@
-"""The engine is killed with kill -9, at random moments and at the worst ones: what was answered is there, once."""
+"""kill -9 at random and at the worst times: every acknowledged command survives exactly once."""
 
 import asyncio
 import importlib.util
@@ -34,9 +34,9 @@ from tests.support.engine_nursery import ForkedEngine, Nursery, engine_nursery
 from tests.support.engine_witness import Witness
 
 KILLS = int(os.environ.get("OPENSPOT_ENGINE_KILLS", "50"))
-"""Kills of each core at random moments; the nightly run has 200."""
+"""How often an engine with each core is killed at random times; nightly runs use 200."""
 KILLS_OF_A_JOURNAL = 10
-"""So many kills meet one journal, then another begins: the cost of a check grows with the history."""
+"""After this many kills a new journal begins, because a check takes longer the longer the history."""
 LOAD_S_MAX = 0.1
 START_S_MAX = 0.6
 
@@ -44,7 +44,7 @@ CORES = ("rust", "reference") if importlib.util.find_spec("openspot_matching") e
 
 
 def other_core(core: str) -> str:
-    """The core that checks: where it can be, the twin of the one that ran."""
+    """The core for the check: the other core if both are available."""
     return next((name for name in CORES if name != core), core)
 
 
@@ -69,7 +69,7 @@ async def test_kills_at_random_times_under_load_lose_and_repeat_nothing(
     started = time.monotonic()
     kills = in_start = torn = answered = trades = 0
     while kills < KILLS:
-        # Snapshots are frequent and events in memory few, so that kills also meet these.
+        # Frequent snapshots and few events in memory, so that kills also happen during their handling.
         settings = engine_settings(
             tmp_path / str(kills), engine_core=core, engine_snapshot_interval=1000, engine_stream_buffer=500
         )
@@ -203,7 +203,7 @@ async def test_a_kill_while_the_disk_is_full_loses_no_acknowledged_command(setti
     witness = Witness(4)
     async with engine_process(settings, FULL_DISK) as (child, engine):
         await witness.fund(engine)
-        # It ends with the first call that the full disk refuses.
+        # The load ends with the first call that fails because the disk is full.
         await witness.load(engine)
         assert "full" in (await engine.request("GET", "/health"))[1]["error"]["journal"]["message"]
         child.kill()

@@ -68,7 +68,7 @@ async def test_a_deposit_credits_and_its_reference_credits_once(engine: EngineCl
         assert (status, answer) == (200, {"success": True, "resultCode": "SUCCESS", "balance": "100.25"})
     status, answer = await engine.request("POST", DEPOSIT, body | {"amount": "1"})
     assert (status, answer["code"]) == (409, "REFERENCE_CONFLICT")
-    # A JSON number is taken as it is written, not as a float.
+    # A JSON number is read exactly as written, not as a float.
     raw = b'{"participantId": "alice", "currency": "USD", "amount": 0.100000000000000001}'
     assert (await engine.request("POST", DEPOSIT, raw))[1]["balance"] == "100.350000000000000001"
 

@@ -23,7 +23,6 @@ async def test_an_order_that_rests_is_accepted_and_shows_in_the_book(engine: Eng
     assert book["bids"] == [["100", "2"]]
 
 
-@pytest.mark.spec("A1.2-02", "A1.2-03")
 async def test_a_crossing_order_is_filled_with_exact_notional_and_fee(engine: EngineClient) -> None:
     await engine.fund("maker")
     await engine.fund("taker")
@@ -40,7 +39,7 @@ async def test_a_crossing_order_is_filled_with_exact_notional_and_fee(engine: En
 @pytest.mark.spec("A1.2-01", "B4.4-22")
 async def test_an_order_without_funds_is_rejected(engine: EngineClient) -> None:
     await engine.fund("alice", USD="100")
-    # The price is covered, its worst fee is not.
+    # The funds cover the price but not the worst-case fee.
     answer = await engine.place("buy", "100", "1")
     assert (answer.status, answer.result_code) == (pb.REJECTED, "RISK_NSF")
     assert (answer.filled_quantity, answer.remaining_quantity) == (0, SCALE)
@@ -82,7 +81,7 @@ async def test_other_order_types_and_the_internal_post_only_are_refused(engine: 
 @pytest.mark.spec("B4.4-20")
 async def test_the_reserve_price_of_a_buy_decides_how_much_is_held(engine: EngineClient) -> None:
     await engine.fund("alice", USD="1002.50")
-    # A reserve of 1000 holds 1000 and its worst fee of 25 bps: all there is.
+    # A reserve price of 1000 holds 1000 and the worst-case fee of 25 bps, which is the whole balance.
     assert (await engine.place("buy", "100", "1", reserve_price=100_001)).result_code == "RISK_NSF"
     answer = await engine.place("buy", "100", "1", reserve_price=100_000)
     assert answer.status == pb.ACCEPTED

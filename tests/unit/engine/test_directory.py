@@ -1,4 +1,4 @@
-"""Names and numbers."""
+"""The directory of names and numbers."""
 
 import pytest
 
@@ -70,7 +70,7 @@ def test_a_currency_keeps_its_number_and_its_description_changes() -> None:
     assert machine.directory.currency_text(9) == "AAA"
     with pytest.raises(NameTakenError, match="currencyId 9 belongs to AAA"):
         machine.directory.check_new_currency(Currency("BBB", 9, "B", 2))
-    # The same name under another number, and the old number still means the old one.
+    # The same name has a new number, and the old number still belongs to the old symbol.
     feed(machine, (Command(CommandKind.CREATE_CURRENCY, symbol=5).encode(), [("AAA", "Aaa", "2")]))
     again = Directory()
     again.restore(machine.directory.snapshot(1))

@@ -1,4 +1,4 @@
-"""Events on disk: a cache that is contiguous or made anew."""
+"""The event store: a cache without gaps, or recreated."""
 
 import sqlite3
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.support.engine_state import SEED, deposit, feed, new_machine, togethe
 
 
 def events(count: int) -> EventBatch:
-    """The first so many events of some history."""
+    """The first events of a fixed history."""
     machine = new_machine()
     feed(machine, SEED)
     return feed(machine, together(*(deposit(2, "alice", number + 1) for number in range(count)))).events

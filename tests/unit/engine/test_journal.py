@@ -1,4 +1,4 @@
-"""The journal file: what is appended is there, what is damaged is noticed."""
+"""The journal file: appended batches are durable, and damage is detected."""
 
 import sqlite3
 from pathlib import Path

@@ -1,16 +1,19 @@
-"""Which orders the engine knows."""
+"""The orders that the engine remembers."""
 
 import pytest
 
-from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, OrderMemory, RememberedOrder
+from openspot.engine.state.order_memory import CANCELLED, FILLED, OrderMemory, RememberedOrder
+
+PLACED = RememberedOrder(external_id="x", account=2, symbol=1, side=1, order_type=1, price=100, quantity=50, time_ns=9)
 
 
 def entry(external_id: str) -> tuple[object, ...]:
-    return (external_id, 2, 1, 1, 1, 100, 50, 9)
+    """The entry of an open order."""
+    return PLACED._replace(external_id=external_id)[: RememberedOrder._fields.index("status")]
 
 
 def add(memory: OrderMemory, number: int, given: tuple[object, ...]) -> None:
-    """Take an order in, as the door does."""
+    """Add an order as the command intake does."""
     memory.entries[number] = given
     if given[0]:
         memory.ids[str(given[0])] = number
@@ -26,9 +29,9 @@ def test_open_orders_are_never_forgotten_and_ended_ones_oldest_first() -> None:
     assert [number for number in range(1, 6) if memory.find(number)] == [1, 3, 4, 5]
     assert memory.ids == {"x1": 1, "x3": 3, "x4": 4, "x5": 5}
     assert memory.open_count == 2
-    # A forgotten id may come again.
+    # A forgotten id can be used again.
     add(memory, 2, entry("x2"))
-    assert memory.find(2) == RememberedOrder("x2", 2, 1, 1, 1, 100, 50, 9, OPEN, 0)
+    assert memory.find(2) == PLACED._replace(external_id="x2")
 
 
 def test_an_order_without_an_external_id_is_found_by_its_order_id() -> None:
@@ -47,7 +50,7 @@ def test_a_move_changes_the_price_and_an_end_the_status() -> None:
     add(memory, 1, entry("x"))
     memory.move(1, 120)
     memory.end(1, CANCELLED, 30)
-    assert memory.find(1) == RememberedOrder("x", 2, 1, 1, 1, 120, 50, 9, CANCELLED, 30)
+    assert memory.find(1) == PLACED._replace(price=120, status=CANCELLED, remaining=30)
 
 
 def test_a_reduction_lowers_the_ordered_quantity() -> None:
@@ -55,7 +58,7 @@ def test_a_reduction_lowers_the_ordered_quantity() -> None:
     add(memory, 1, entry("x"))
     memory.reduce(1, 20)
     memory.end(1, CANCELLED, 10)
-    assert memory.find(1) == RememberedOrder("x", 2, 1, 1, 1, 100, 30, 9, CANCELLED, 10)
+    assert memory.find(1) == PLACED._replace(quantity=30, status=CANCELLED, remaining=10)
 
 
 def test_a_snapshot_restores_all_but_pending_orders() -> None:
@@ -69,7 +72,7 @@ def test_a_snapshot_restores_all_but_pending_orders() -> None:
     assert again.snapshot(()) == memory.snapshot({7})
     assert again.find(7) is None
     assert again.ids == {f"x{number}": number for number in (1, 2, 3, 4, 6)}
-    # The order of ends is kept: the next one forgotten is the same.
+    # The order in which orders ended is restored: the same one is forgotten next.
     smaller = OrderMemory(1)
     smaller.restore(memory.snapshot(()))
     assert (smaller.find(6), smaller.find(2) is not None) == (None, True)
@@ -80,20 +83,20 @@ def test_a_replay_forgets_ended_orders_whose_ids_were_reused() -> None:
     for number in (1, 2, 3):
         add(memory, number, entry(f"x{number}"))
         memory.end(number, FILLED, 0)
-    # With room for one, order 1 and the external id x2 were free again by now.
+    # With room for one ended order, the live engine had already forgotten order 1 and external id x2.
     memory.make_room(1)
     add(memory, 1, entry("x1"))
     memory.entries[4] = entry("x2")
     memory.drop_index()
     assert memory.ids == {"x1": 1, "x2": 4, "x3": 3}
-    # The older order of that external id is forgotten, the newer one keeps it.
+    # The older order with this external id is forgotten; the newer one keeps it.
     memory.end(1, FILLED, 0)
     memory.trim()
     assert memory.find(2) is None
     assert memory.ids == {"x1": 1, "x2": 4, "x3": 3}
     memory.end(4, CANCELLED, 5)
     memory.trim()
-    assert memory.find(4) == RememberedOrder("x2", 2, 1, 1, 1, 100, 50, 9, CANCELLED, 5)
+    assert memory.find(4) == PLACED._replace(external_id="x2", status=CANCELLED, remaining=5)
     assert memory.ids == {"x1": 1, "x2": 4}
 
 

@@ -1,4 +1,4 @@
-"""The start: newest usable snapshot, journal tail, and events that the store lacks."""
+"""Recovery: the newest usable snapshot, the rest of the journal, and events that the store lacks."""
 
 from pathlib import Path
 
@@ -131,7 +131,7 @@ def test_only_the_newest_snapshots_are_kept(files: Files) -> None:
 def test_events_that_the_store_lacks_are_recreated(files: Files) -> None:
     files.write(HISTORY[:8])
     files.write(HISTORY[8:], stored=False)
-    # This snapshot is ahead of the store: it cannot tell what the events before it were.
+    # This snapshot is ahead of the store, so the events before it could not be recreated from it.
     files.snapshot()
     assert files.store.last_sequence < files.machine.core.event_sequence
     recovered = files.recover()

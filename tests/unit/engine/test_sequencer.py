@@ -1,4 +1,4 @@
-"""The sequencer: one order, nothing answered before it is durable, nothing guessed."""
+"""The sequencer: one order of commands, and no response before a command is durable."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -15,7 +15,7 @@ from tests.support.engine_state import SEED, Commands, cancel, deposit, new_mach
 
 
 class WatchedJournal(Journal):
-    """A journal that can be made to fail, and counts its commits."""
+    """A journal that counts its commits and fails on demand."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -30,7 +30,7 @@ class WatchedJournal(Journal):
 
 
 class Setup:
-    """A sequencer over a new journal, with the clock in hand."""
+    """A sequencer with a new journal and a manual clock."""
 
     def __init__(self, folder: Path, batch_max: int = 100, queue_max: int = 200) -> None:
         self.journal = WatchedJournal(folder / "journal.sqlite")
@@ -103,7 +103,7 @@ async def test_a_full_queue_or_a_blocked_engine_is_busy(setup: Setup) -> None:
         setup.sequencer.admit(1)
     setup.blocked = False
     assert setup.sequencer.depth == 169
-    # It is larger than a batch: it is committed alone.
+    # It is larger than a batch, so it is committed alone.
     assert len((await first).results) == 169 * RESULT_SIZE
 
 

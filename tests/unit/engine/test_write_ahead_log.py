@@ -1,4 +1,4 @@
-"""Reading a write-ahead log as SQLite would, and seeing what SQLite would pass over."""
+"""Inspecting a write-ahead log: what SQLite would replay, and what it would silently skip."""
 
 import random
 import sqlite3
@@ -14,7 +14,7 @@ FRAME = 24 + PAGE
 
 
 def log_of(tmp_path: Path, commits: int) -> tuple[bytes, bytes]:
-    """(database, write-ahead log) after so many commits: the first makes a table, each other adds a row."""
+    """(database, write-ahead log) after some commits: the first creates a table, each other adds a row."""
     path = tmp_path / "some.sqlite"
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(f"PRAGMA page_size={PAGE}")
@@ -106,5 +106,5 @@ def test_the_report_agrees_with_what_sqlite_recovers(tmp_path: Path) -> None:
         damaged = bytearray(content)
         damaged[32 + frame * FRAME + 1000] ^= 0xFF
         seen = rows_that_sqlite_sees(database, bytes(damaged), tmp_path / str(number))
-        # The first commit made the table.
+        # The first commit created the table.
         assert inspect_log(bytes(damaged)).commits == seen + 1

@@ -1,4 +1,4 @@
-"""What is particular to administration over HTTP: Connect JSON, gRPC-Web, content types, origins (Document B 4.4)."""
+"""AdminService over HTTP only: Connect JSON, gRPC-Web, content types and origins (Document B 4.4)."""
 
 import asyncio
 import gzip
@@ -121,7 +121,7 @@ async def test_an_invalid_body_is_refused_with_the_name_of_its_field(admin: Admi
 async def test_both_spellings_of_a_field_null_and_numbers_are_accepted(admin: AdminClient) -> None:
     for body in ({"limit": 5, "offset": "0"}, {"participant_id": "alice"}, {"participantId": None, "limit": None}):
         assert (await admin.post("ListOrders", body))[0] == 200, body
-    # A number is taken exactly as it was written, never through a float.
+    # A number is read exactly as written, never as a float.
     numbers = b'{"participantId": 7, "currency": "USD", "amount": 0.100000000000000001, "type": "DEPOSIT"}'
     assert (await admin.post("AdjustBalance", numbers))[1]["success"]
     (row,) = (await admin.post("ListBalances", {}))[1]["balances"]
@@ -142,7 +142,7 @@ async def test_other_methods_long_bodies_and_bad_headers_are_refused(admin: Admi
     status, _ = await admin.post("ListOrders", gzip.compress(b"{}"), {"Content-Encoding": "gzip"})
     assert status == 200
     assert (await _raw(engine, b"x-name: \xff\xfe")).startswith(b"HTTP/1.1 400")
-    # The engine goes on.
+    # The engine still works.
     assert (await admin.post("ListSymbols", {}))[0] == 200
 
 

@@ -43,7 +43,7 @@ async def test_balances_are_listed_for_one_participant_or_all(admin: AdminClient
 @pytest.mark.spec("A1.5-11", "B4.4-54", "B4.4-55", "B4.4-56")
 async def test_an_adjustment_adds_to_a_balance_or_subtracts_from_it(admin: AdminClient) -> None:
     engine = admin.engine
-    # It makes the account if it is missing.
+    # It creates a missing account.
     answer = await admin.call("AdjustBalance", **adjustment("100.5"))
     assert answer == {"success": True, "resultCode": "SUCCESS", "error": ""}
     assert (await balances(admin))["alice", "USD"][0] == "100.5"
@@ -58,7 +58,7 @@ async def test_an_adjustment_adds_to_a_balance_or_subtracts_from_it(admin: Admin
         "alice",
         "-100",
     )
-    # The fee account can be corrected as well.
+    # The fee account can be adjusted too.
     assert (await admin.call("AdjustBalance", **adjustment("5", participantId="house:fees")))["success"]
 
 
@@ -193,7 +193,7 @@ async def test_the_statistics_count_what_happened(tmp_path: Path, transport: Tra
         started = time.monotonic()
         again = (await admin.call("GetExchangeStats"))["system"]
         assert 0 <= int(again["uptimeMs"]) - int(system["uptimeMs"]) <= (time.monotonic() - started + 10) * 1000
-    # They are a function of the journal: the same after a restart, out of the snapshot and without it.
+    # The counts are a function of the journal: equal after a restart with and without the snapshot.
     for restart in ("snapshot", "journal"):
         if restart == "journal":
             for path in (settings.data_dir / "engine/snapshots").glob("*"):

@@ -1,4 +1,4 @@
-"""Orders, forced cancels and trades as an operator sees them (Document A 1.4; Document B 4.4)."""
+"""Lists of orders and trades, and forced cancels (Document A 1.4; Document B 4.4)."""
 
 import time
 from pathlib import Path
@@ -261,7 +261,7 @@ async def test_trades_are_filtered_by_symbol_and_participant_and_paged(funded: A
     assert await prices(limit=2, offset=2) == (["109", "108"], 12)
     assert await prices(offset=50) == ([], 12)
     assert await prices(participantId="nobody") == ([], 0)
-    # What came since the last list is in the next one.
+    # The next list contains the new trade.
     await trade(engine, "111")
     assert await prices(limit=1) == (["111"], 13)
 
@@ -298,7 +298,7 @@ async def test_orders_are_listed_the_same_after_a_restart(tmp_path: Path, transp
         await engine.cancel(cancelled.order_id, "maker")
         before = await admin.call("ListOrders")
         assert before["total"] == 4
-    # Once out of the snapshot, once out of the journal alone.
+    # Once from the snapshot, once from the journal only.
     for restart in ("snapshot", "journal"):
         if restart == "journal":
             for path in (settings.data_dir / "engine/snapshots").glob("*"):

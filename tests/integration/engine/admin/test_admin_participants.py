@@ -1,4 +1,4 @@
-"""Participants: created, listed, changed, and still there after a kill (Document A 2.6; Document B 4.4)."""
+"""Participants are created, listed and changed, and survive a kill (Document A 2.6; Document B 4.4)."""
 
 import asyncio
 import json
@@ -104,7 +104,7 @@ async def test_participants_are_listed_in_the_order_of_their_creation(admin: Adm
     await admin.engine.fund("depositor", USD="1")
     for number in range(5):
         await answer_of(admin, "CreateParticipant", **ALICE | {"participantId": f"p{number}", "name": ""})
-    # A deposit that is refused makes no participant.
+    # A refused deposit creates no participant.
     assert (await admin.call("AdjustBalance", participantId="x", currency="USD", amount="1e20", type="DEPOSIT"))[
         "success"
     ] is False
@@ -142,7 +142,7 @@ async def test_a_deactivated_participant_keeps_its_orders_and_places_no_new_ones
     assert (refused.status, refused.result_code) == (orders_pb2.REJECTED, "PARTICIPANT_INACTIVE")
     assert without_time(await answer_of(admin, "ActivateParticipant", participantId="alice")) == SHOWN
     assert (await engine.place("buy", "100", "1")).status == orders_pb2.ACCEPTED
-    # One that came by a deposit as well.
+    # So is a participant that a deposit created.
     await engine.fund("bob", USD="1000")
     await answer_of(admin, "DeactivateParticipant", participantId="bob")
     assert (await engine.place("buy", "100", "1", "bob")).result_code == "PARTICIPANT_INACTIVE"
@@ -152,7 +152,7 @@ async def test_a_deactivated_participant_keeps_its_orders_and_places_no_new_ones
 @pytest.mark.parametrize(
     ("mode", "resting", "incoming"),
     [
-        # What is left of a resting sell of 2 and of an incoming buy of 1, and how they ended.
+        # Remaining quantity and status of a resting sell of 2 and of an incoming buy of 1.
         ("NONE", ("PARTIALLY_FILLED", "1"), ("FILLED", "0")),
         ("CANCEL_RESTING", ("CANCELLED", "2"), ("OPEN", "1")),
         ("CANCEL_INCOMING", ("OPEN", "2"), ("CANCELLED", "1")),
@@ -270,7 +270,7 @@ async def test_participants_and_logouts_survive_a_kill(tmp_path: Path, snapshots
             child.start()
             await child.ready(engine)
             assert await admin.call("ListParticipants") == before
-            # A session goes on, one that was ended stays ended.
+            # A session continues after the kill, and a logged-out one stays ended.
             with pytest.raises(CallFailedError, match="the session was ended"):
                 await ended.call("ListParticipants")
             alice = await admin.call("Login", participantId="alice", password="alices-password")
@@ -300,7 +300,7 @@ async def test_the_first_administrators_password_stays_when_the_setting_changes(
         assert (await client.call("Login", participantId="admin", password="second-password"))["success"] is False
         admin = await client.login("admin", "first-password")
         assert (await admin.call("ListParticipants"))["total"] == 2
-    # Another id is another administrator.
+    # Another id creates another administrator.
     async with running_engine(changed.model_copy(update={"admin_id": "root"})) as engine:
         root = await AdminClient(engine, transport).login("root", "second-password")
         assert (await root.call("ListParticipants"))["total"] == 3
@@ -320,7 +320,7 @@ async def test_no_password_is_in_journal_log_or_export(tmp_path: Path, capfd: py
         await answer_of(admin, "CreateParticipant", **ALICE)
         await admin.call("Login", participantId="alice", password="guessed-password")
         await admin.call("Logout")
-        # While it runs, so that the write-ahead log is looked at too.
+        # Checked while the engine runs, so that the write-ahead log is searched too.
         for path in settings.data_dir.rglob("*"):
             if path.is_file() and path.name != "secrets.json":
                 content = path.read_bytes()

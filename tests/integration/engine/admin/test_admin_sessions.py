@@ -1,4 +1,4 @@
-"""Login, tokens and who may do what (Document A 5; Document B 4.4)."""
+"""Logins, tokens and permissions (Document A 5; Document B 4.4)."""
 
 import asyncio
 import json
@@ -121,7 +121,7 @@ async def test_participants_of_other_types_log_in_but_may_not_administer(
         failure = await refused(mallory, method, **fields)
         assert failure.status == "permission_denied", method
         assert participant_type in failure.message
-    # Its own session it may end.
+    # It may end its own session.
     assert (await mallory.call("Logout"))["success"]
     assert (await refused(mallory, "Logout")).status == "unauthenticated"
 
@@ -215,13 +215,13 @@ async def test_guesses_are_slowed_by_participant_and_by_address(anybody: AdminCl
             assert failure.message.startswith("too many logins, try again in ")
             return failure.status
 
-    # Ten failures from one address, whoever is tried, and one more every six seconds.
+    # Ten failures from one address for any participant, then one every six seconds.
     started = time.monotonic()
     failures = 0
     while isinstance(await guess(f"somebody-{failures}"), dict):
         failures += 1
     assert 10 <= failures <= 10 + (time.monotonic() - started) / 6
-    # The right password does not help then.
+    # Then even the right password is refused.
     assert await guess("admin", "first-password") == "resource_exhausted"
 
 
@@ -241,10 +241,10 @@ async def test_guesses_from_other_networks_do_not_lock_an_administrator_out(sett
         client = AdminClient(engine, "connect")
         assert await log_in(client, "198.51.100.7") == 200
         assert 429 in await attack(client)
-        # Elsewhere a login waits now; where it succeeded before, it does not.
+        # A login from another network must wait now; one from a known network need not.
         assert await log_in(client, "192.0.2.1") == 429
         assert [await log_in(client, "198.51.100.7") for _ in range(3)] == [200] * 3
-    # And so it is after a restart.
+    # The same holds after a restart.
     async with running_engine(behind_proxy) as engine:
         client = AdminClient(engine, "connect")
         assert 429 in await attack(client)
@@ -271,7 +271,7 @@ async def test_a_forged_client_address_is_ignored(settings: Settings) -> None:
         statuses = [
             (await client.post("Login", body, {"X-Forwarded-For": f"203.0.113.{number}"}))[0] for number in range(14)
         ]
-        # All of them came from one address, whatever they say.
+        # All came from one address, whatever their headers say.
         assert 429 in statuses
 
 

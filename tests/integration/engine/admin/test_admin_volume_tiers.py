@@ -1,4 +1,4 @@
-"""Charging by volume tier, chosen and not (Document A 2.7)."""
+"""Charging by volume tier, switched on and off (Document A 2.7)."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,7 +18,7 @@ START_NS = 20_000 * DAY_NS + DAY_NS // 2
 
 
 class Exchange:
-    """An engine with a clock of the test's, and its charging, turned by hand."""
+    """An engine with a manual clock, whose fee updates the test triggers."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -44,7 +44,7 @@ class Exchange:
                 await self.engine.intake.money(CommandKind.DEPOSIT, participant, currency, "10000000", "")
 
     async def trade(self, quantity: str, maker: str = "maker", taker: str = "taker") -> None:
-        """Quantity of BTC at 100000 USD."""
+        """Trade a quantity of BTC at 100,000 USD."""
         await self.engine.intake.place([order("sell", "100000", quantity, maker)]).future  # type: ignore[misc]
         await self.engine.intake.place([order("buy", "100000", quantity, taker)]).future  # type: ignore[misc]
 
@@ -77,7 +77,7 @@ async def test_both_sides_of_a_trade_reach_a_higher_tier(exchange: Exchange) -> 
     assert exchange.fees("other") == (22, 12)
     assert exchange.fees("maker") == (20, 10)
     assert exchange.engine.machine.core.command_sequence == commands + 3
-    # Nothing new, nothing done.
+    # Without new trades nothing changes.
     await exchange.charging.turn()
     assert exchange.engine.machine.core.command_sequence == commands + 3
     await exchange.trade("1")
@@ -132,7 +132,7 @@ async def test_a_restart_keeps_volumes_from_the_file_and_from_events(exchange: E
 
 
 async def _trade_fees(engine: EngineClient) -> tuple[int, int]:
-    """(taker, maker) basis points of one more trade."""
+    """Make one more trade and return its (taker, maker) basis points."""
     await engine.place("sell", "100000", "0.1", "maker")
     await engine.place("buy", "100000", "0.1", "taker")
     newest = await engine.last_sequence()

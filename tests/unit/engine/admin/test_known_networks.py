@@ -1,4 +1,4 @@
-"""Networks that administrators have logged in from."""
+"""Networks from which participants have logged in."""
 
 import stat
 from pathlib import Path

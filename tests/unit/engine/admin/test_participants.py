@@ -1,4 +1,4 @@
-"""Participants and ended sessions as part of the state machine."""
+"""Participants and revoked tokens as part of the state machine."""
 
 from collections.abc import Sequence
 

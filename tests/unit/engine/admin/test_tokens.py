@@ -1,4 +1,4 @@
-"""Tokens of administration sessions."""
+"""Session tokens of AdminService."""
 
 import jwt
 import pytest

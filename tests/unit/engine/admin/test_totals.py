@@ -1,4 +1,4 @@
-"""What the engine has counted."""
+"""Counts of orders and trades."""
 
 import pytest
 

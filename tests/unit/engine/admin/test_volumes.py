@@ -1,4 +1,4 @@
-"""Volumes over thirty days, their value in USD, and the tiers that they give."""
+"""Volumes over thirty days, their value in USD, and the resulting tiers."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_currencies_are_valued_by_last_prices() -> None:
         "BRL": Decimal("0.2"),
     }
     assert usd_rates({}) == {"USD": 1, "USDT": 1, "USDC": 1}
-    # Bitcoin without a trade against USD, through ether.
+    # BTC has no trade against USD, so it is valued through ETH.
     assert usd_rates({"ETH-USD": Decimal(3000), "ETH-BTC": Decimal("0.05")})["BTC"] == 60_000
 
 
