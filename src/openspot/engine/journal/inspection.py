@@ -4,7 +4,7 @@ Both are read-only, may run while an engine writes, and see the journal as it wa
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,7 +12,6 @@ from typing import Any, TextIO
 import msgspec
 
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import Command, CommandKind, Result, decode_commands, decode_results
 from openspot.engine.core.selection import make_core
 from openspot.engine.journal.journal import Batch, JournalDamagedError, JournalReader
@@ -101,7 +100,7 @@ def verify(journal_path: Path, core: str = "auto") -> VerifyReport:
         )
 
 
-def export(journal_path: Path, out: TextIO, new_core: Callable[[], MatchingCore] | None = None) -> int:
+def export(journal_path: Path, out: TextIO, core: str = "auto") -> int:
     """Write every command with its result, followed by its events, as JSON lines. Returns the number of lines.
 
     A command is `{"type": "command", "sequence", "kind", "timestamp" (ns), …its fields, "note", "resultCode"}`,
@@ -110,7 +109,7 @@ def export(journal_path: Path, out: TextIO, new_core: Callable[[], MatchingCore]
     """
     lines = 0
     with closing(JournalReader(journal_path)) as reader:
-        machine = StateMachine(new_core() if new_core else make_core("auto"), 0)
+        machine = StateMachine(make_core(core), 0)
         renderer = EventRenderer(machine.directory, reader.epoch)
         encode = msgspec.json.Encoder().encode
         for batch in reader.read():

@@ -87,11 +87,6 @@ class OrderMemory:
         entry = self.entries.get(order_id)
         return None if entry is None else RememberedOrder(*entry)
 
-    def external_id(self, order_id: int) -> str:
-        """The external id of an order, empty if it has none."""
-        entry = self.entries.get(order_id)
-        return entry[EXTERNAL_ID] if entry else ""
-
     def move(self, order_id: int, price: int) -> None:
         """Record the new limit of an open order."""
         entry = self.entries[order_id]

@@ -42,7 +42,7 @@ def test_an_order_without_an_external_id_is_found_by_its_order_id() -> None:
     memory.end(2, FILLED, 0)
     memory.trim()
     assert memory.ids == {}
-    assert (memory.find(1), memory.external_id(2), memory.external_id(99)) == (None, "", "")
+    assert (memory.find(1), memory.find(2)) == (None, PLACED._replace(external_id="", status=FILLED))
 
 
 def test_a_move_changes_the_price_and_an_end_the_status() -> None:

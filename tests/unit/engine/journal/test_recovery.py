@@ -198,7 +198,7 @@ def test_verify_names_damage_and_counts_intact_batches(files: Files) -> None:
 def test_export_writes_commands_each_followed_by_its_events(files: Files, tmp_path: Path) -> None:
     files.write(HISTORY)
     with (tmp_path / "out.jsonl").open("w", encoding="utf-8") as out:
-        lines = export(files.journal.path, out, ReferenceCore)
+        lines = export(files.journal.path, out, "reference")
     rows = (tmp_path / "out.jsonl").read_text("utf-8").splitlines()
     assert len(rows) == lines == files.machine.core.command_sequence + files.machine.core.event_sequence
     assert '"kind":"CREATE_SYMBOL"' in rows[7]
