@@ -13,7 +13,6 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine import metrics
 from openspot.engine.admin import fields
-from openspot.engine.admin.attempts import Attempts
 from openspot.engine.admin.errors import AdminError, FieldError, permission_denied, resource_exhausted, unauthenticated
 from openspot.engine.admin.known_networks import KnownNetworks
 from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, sign_token
@@ -25,6 +24,7 @@ from openspot.http.throttle import network_of
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
 from openspot.kit.passwords import Passwords
+from openspot.kit.rate_limit import RateLimit
 
 log = get_logger("admin")
 
@@ -61,9 +61,9 @@ class Authority:
         self.known_passwords = Passwords(1, KNOWN_LOGINS_WAITING_MAX, _too_many_logins)
         self._known = KnownNetworks(engine.journal_path.parent)
         # All logins of a participant count, but only failed logins of a network.
-        self._by_participant = Attempts(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
-        self._by_network = Attempts(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
-        self._by_known = Attempts(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
+        self._by_participant = RateLimit(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
+        self._by_network = RateLimit(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
+        self._by_known = RateLimit(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
 
     def find(self, participant_id: str) -> ParticipantAccount | None:
         """The account and profile of a participant, or None if it does not exist."""

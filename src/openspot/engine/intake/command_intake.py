@@ -20,7 +20,7 @@ from openspot.engine.core.records import COMMAND, Command, CommandKind, CreateSy
 from openspot.engine.intake.order_limits import OrderLimits
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
-from openspot.engine.state.order_memory import SYMBOL
+from openspot.engine.state.order_memory import RESTING_TYPES, SYMBOL
 from openspot.engine.state.state_machine import StateMachine
 
 EXTERNAL_ID_LENGTH_MAX = 64
@@ -114,7 +114,8 @@ class CommandIntake:
         accounts, symbols, entries, ids = directory.accounts, directory.symbols, orders.entries, orders.ids
         time_ns = self._sequencer.now()
         self._limits.begin(time_ns)
-        limit_refusal = self._limits.refusal
+        limit_refusal, open_orders_max = self._limits.refusal, self._limits.open_orders_max
+        open_orders = orders.open_orders if open_orders_max else {}
         commands: list[bytes] = []
         notes: list[Note] = []
         submitted_ids: list[int] = []
@@ -138,6 +139,9 @@ class CommandIntake:
             else:
                 worth = price * quantity if order_type != _BUDGET or spec is None else _budget_worth(order.budget, spec)
                 refusal = limit_refusal(participant_id, spec, quantity, worth)
+                if refusal is None and open_orders_max and order_type in RESTING_TYPES and account and spec:
+                    full = open_orders.get((account, spec.symbol_id), 0) >= open_orders_max
+                    refusal = ResultCode.MAX_NUM_ORDERS if full else None
             if refusal is not None:
                 refusals[index] = refusal
                 metrics.REFUSED.labels(refusal.name).inc()
@@ -178,6 +182,9 @@ class CommandIntake:
             entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
             if external_id:
                 ids[external_id] = order_id
+            if open_orders_max and order_type in RESTING_TYPES:
+                owner = (account, symbol)
+                open_orders[owner] = open_orders.get(owner, 0) + 1
         future = self._sequencer.submit(b"".join(commands), notes) if notes else None
         return PlacedOrders(refusals, submitted_ids, future)
 

@@ -1,8 +1,11 @@
-"""Limits of the engine for one participant and one order (Document A 8): rate, order size and notional.
+"""The limits on one participant and on one order (Document A 8): rate, open orders, order size and notional.
 
-The router's pre-trade check is narrower. These limits apply to every caller of the engine: even through a broken
-or bypassed router, one participant cannot fill the queue or place an order of absurd size. Cancels, reductions and
-money commands are never limited.
+The router's pre-trade check is narrower. These limits hold for every caller of the engine. So even if a router
+fails or is bypassed, no participant can fill the queue or the books, and no order of absurd size passes. Cancels,
+reductions and transfers are never limited.
+
+The limits are settings of the process, so they are checked before the journal and not in the core: a replay under
+other settings must give the same state. What they refuse is in no journal.
 """
 
 from collections.abc import Mapping
@@ -11,12 +14,14 @@ from typing import NamedTuple
 from openspot.domain.market import MarketLimits
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX, SymbolSpec
+from openspot.kit.rate_limit import RateLimit
 
-_SECOND_NS = 1_000_000_000
+PARTICIPANTS_MAX = 100_000
+"""Participants whose recent orders are counted. Those that were quiet for a second take no place."""
 
 
 class SizeLimit(NamedTuple):
-    """The largest order of a symbol in scaled units; `worth` is in units of price × quantity."""
+    """The largest order of a symbol, in its scaled units. `worth` is in the unit of price × quantity."""
 
     quantity: int
     worth: int
@@ -26,50 +31,51 @@ _UNLIMITED = SizeLimit(SCALED_MAX, SCALED_MAX * SCALED_MAX)
 
 
 class OrderLimits:
-    """The limits of one engine; it counts what each participant has sent in the current second."""
+    """The limits of one engine, and how much of its rate each participant has used."""
 
     def __init__(
-        self, per_second: int = 0, size_factor: int = 0, markets: Mapping[str, MarketLimits] | None = None
+        self,
+        per_second: int = 0,
+        size_factor: int = 0,
+        markets: Mapping[str, MarketLimits] | None = None,
+        open_orders_max: int = 0,
     ) -> None:
-        """Allow each participant `per_second` orders and moves in a second; 0 means no limit.
+        """Limit each participant to `per_second` orders and moves at once, and as many a second after that; 0: any.
 
-        Orders may be `size_factor` times as large as the bounds of their market; 0 means no limit. A symbol without
-        configured bounds has none.
+        The largest sizes are `size_factor` times the bounds of the order's market; 0: any. A symbol that is not in
+        `markets` has no largest size. `open_orders_max` is how many open orders a participant may have on one symbol;
+        0: any.
         """
-        self._per_second = per_second
+        self.open_orders_max = open_orders_max
+        self._rate = (
+            RateLimit(at_once=per_second, interval_s=1 / per_second, keys_max=PARTICIPANTS_MAX) if per_second else None
+        )
         self._size_factor = size_factor
         self._markets = markets or {}
         self._sizes: dict[int, SizeLimit] = {}
-        self._second = 0
-        self._sent: dict[str, int] = {}
+        self._now_ns = 0
 
     def begin(self, time_ns: int) -> None:
-        """Set the time of the following calls of `refusal`."""
-        second = time_ns // _SECOND_NS
-        if second != self._second:
-            self._second = second
-            self._sent.clear()
+        """Set the engine's time for the calls of `refusal` that follow."""
+        self._now_ns = time_ns
 
     def refusal(self, participant_id: str, spec: SymbolSpec | None, quantity: int, worth: int) -> ResultCode | None:
-        """The reason to refuse an order or move; if None, the order is counted.
+        """Why an order or move is refused, or None; then it is counted.
 
-        `worth` is its price × quantity, or its budget in that unit. `spec` is None for an unknown symbol.
+        `worth` is price × quantity, or the order's budget in the same unit. `spec` is None for an unknown symbol.
         """
         if spec is not None:
             quantity_max, worth_max = self._sizes.get(spec.symbol_id) or self._new_size(spec)
             too_large = quantity > quantity_max or worth > worth_max
-            # The core itself refuses what is beyond its range, with its own code.
+            # The core refuses a quantity or price beyond its own range, with its own code.
             if too_large and quantity <= SCALED_MAX and worth <= SCALED_MAX * quantity:
                 return ResultCode.MAX_ORDER_SIZE if quantity > quantity_max else ResultCode.MAX_NOTIONAL
-        if self._per_second:
-            sent = self._sent.get(participant_id, 0)
-            if sent >= self._per_second:
-                return ResultCode.RATE_LIMITED
-            self._sent[participant_id] = sent + 1
+        if self._rate is not None and self._rate.take(participant_id, self._now_ns):
+            return ResultCode.RATE_LIMITED
         return None
 
     def _new_size(self, spec: SymbolSpec) -> SizeLimit:
-        """Compute the limit of a symbol on first use. It stays, because a number belongs to one symbol forever."""
+        """The limit of a symbol that is asked for the first time. A symbol id never changes its meaning."""
         market = self._markets.get(spec.symbol)
         if market is None or not self._size_factor:
             limit = _UNLIMITED

@@ -9,9 +9,12 @@ garbage collector does not track it. RememberedOrder names the fields.
 
 from collections import deque
 from collections.abc import Collection
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
+
+from openspot.domain.order import EngineOrderType
 
 OPEN = 0
 FILLED = 1
@@ -41,9 +44,11 @@ class RememberedOrder(NamedTuple):
 
 Entry = tuple[Any, ...]
 """The fields of a RememberedOrder. The entry of an open order lacks the last two."""
-EXTERNAL_ID, ACCOUNT, SYMBOL, SIDE, _, PRICE, QUANTITY, _, _STATUS, _ = range(len(RememberedOrder._fields))
+EXTERNAL_ID, ACCOUNT, SYMBOL, SIDE, _ORDER_TYPE, PRICE, QUANTITY, _, _STATUS, _ = range(len(RememberedOrder._fields))
 """Indices of an entry."""
 
+RESTING_TYPES = frozenset({int(EngineOrderType.GTC), int(EngineOrderType.POST_ONLY)})
+"""Order types that can rest in a book."""
 FILLED_END = (FILLED, 0)
 """Status and remaining quantity, appended to the entry of an order when a fill completes it."""
 
@@ -63,6 +68,8 @@ class OrderMemory:
         """The ids of the ended orders, oldest first."""
         self._ended_max = ended_max
         self._ids: dict[str, int] | None = None
+        self._open_orders: dict[tuple[int, int], int] | None = None
+        self._ended_counted = 0
 
     @property
     def ids(self) -> dict[str, int]:
@@ -79,8 +86,28 @@ class OrderMemory:
         return self._ids
 
     def drop_index(self) -> None:
-        """Discard `ids`, because entries were added without it. The next use builds it again."""
+        """Discard `ids` and `open_orders`, because entries were added without them. The next use builds them again."""
         self._ids = None
+        self._open_orders = None
+
+    @property
+    def open_orders(self) -> dict[tuple[int, int], int]:
+        """How many open orders can rest, by (account, symbol), including those that have not reached the core yet.
+
+        Built on first use, so a replay does not count. `trim` subtracts the orders that ended. Code that adds an entry
+        of a type that can rest counts it here, or calls `drop_index`.
+        """
+        return self.count_open_orders() if self._open_orders is None else self._open_orders
+
+    def count_open_orders(self) -> dict[tuple[int, int], int]:
+        """Build `open_orders` now, so that the first use does not wait for it."""
+        self._open_orders = {}
+        for entry in self.entries.values():
+            if is_open(entry) and entry[_ORDER_TYPE] in RESTING_TYPES:
+                owner = entry[ACCOUNT], entry[SYMBOL]
+                self._open_orders[owner] = self._open_orders.get(owner, 0) + 1
+        self._ended_counted = len(self.ended)
+        return self._open_orders
 
     def find(self, order_id: int) -> RememberedOrder | None:
         """The order, or None if it is unknown or forgotten."""
@@ -103,13 +130,26 @@ class OrderMemory:
         self.ended.append(order_id)
 
     def trim(self) -> None:
-        """Forget the oldest ended orders that exceed the bound."""
+        """Forget the oldest ended orders that exceed the bound, and subtract newly ended ones from `open_orders`."""
+        if self._open_orders is not None:
+            self._count_ended(self._open_orders)
         ended, forget, ids = self.ended, self.entries.pop, self._ids
         for _ in range(len(ended) - self._ended_max):
             order_id = ended.popleft()
             external_id = forget(order_id)[EXTERNAL_ID]
             if ids and ids.get(external_id) == order_id:
                 del ids[external_id]
+        self._ended_counted = len(ended)
+
+    def _count_ended(self, open_orders: dict[tuple[int, int], int]) -> None:
+        """Subtract the orders that ended since the last call from `open_orders`."""
+        for order_id in islice(reversed(self.ended), len(self.ended) - self._ended_counted):
+            entry = self.entries[order_id]
+            if entry[_ORDER_TYPE] in RESTING_TYPES:
+                owner = entry[ACCOUNT], entry[SYMBOL]
+                open_orders[owner] -= 1
+                if not open_orders[owner]:
+                    del open_orders[owner]
 
     def make_room(self, order_id: int) -> None:
         """Forget the ended order with this id. A replay trims later than the live engine did and may still hold it."""

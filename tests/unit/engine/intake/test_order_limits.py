@@ -14,16 +14,19 @@ SECOND = 10**9
 
 
 @pytest.mark.spec("A8-46")
-def test_the_rate_of_a_participant_is_limited_in_each_second() -> None:
+def test_a_participant_sends_its_rate_at_once_and_as_many_in_the_next_second() -> None:
     limits = OrderLimits(per_second=3)
     limits.begin(7 * SECOND)
     assert [limits.refusal("alice", BTC_USD, 1, 1) for _ in range(5)] == [None] * 3 + [ResultCode.RATE_LIMITED] * 2
     assert limits.refusal("alice", None, 1, 1) is ResultCode.RATE_LIMITED
     assert limits.refusal("bob", BTC_USD, 1, 1) is None
-    limits.begin(8 * SECOND - 1)
+    limits.begin(7 * SECOND + SECOND // 3 - 1)
     assert limits.refusal("alice", BTC_USD, 1, 1) is ResultCode.RATE_LIMITED
-    limits.begin(8 * SECOND)
+    limits.begin(7 * SECOND + SECOND // 3)
     assert limits.refusal("alice", BTC_USD, 1, 1) is None
+    assert limits.refusal("alice", BTC_USD, 1, 1) is ResultCode.RATE_LIMITED
+    limits.begin(9 * SECOND)
+    assert [limits.refusal("alice", BTC_USD, 1, 1) for _ in range(4)] == [None] * 3 + [ResultCode.RATE_LIMITED]
 
 
 def test_without_a_rate_no_participant_is_limited() -> None:
@@ -65,3 +68,4 @@ def test_sizes_beyond_the_range_of_the_core_are_left_to_the_core() -> None:
 def test_the_default_limits_are_those_of_the_decision() -> None:
     settings = Settings()
     assert (settings.engine_rate_limit, settings.engine_size_factor) == (50_000, 10)
+    assert settings.engine_open_orders_max == 200_000
