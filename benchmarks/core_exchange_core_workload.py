@@ -35,8 +35,8 @@ from benchmarks.core_runs import (
 )
 from benchmarks.exchange_core import DEPOSIT, USERS, Workload, generate
 from openspot.engine.core.records import COMMAND_SIZE, CommandKind
-from openspot.engine.directory import Note
-from openspot.engine.journal import Journal
+from openspot.engine.journal.journal import Journal
+from openspot.engine.state.directory import Note
 
 if TYPE_CHECKING:
     from openspot.engine.core.protocol import MatchingCore

@@ -62,7 +62,7 @@ def _figures(commands: int, seconds: float, same: bool) -> Figures:
 
 def core_and_journal(name: str, parsed: argparse.Namespace) -> Figures:
     """Commit a batch, apply it."""
-    from openspot.engine.journal import Journal
+    from openspot.engine.journal.journal import Journal
 
     make = rust_core if name == "rust" else reference_core
     steps, outcome = shallow(COMMANDS[name], parsed.seed)
@@ -92,15 +92,15 @@ def whole_engine(name: str, parsed: argparse.Namespace) -> Figures:
 
 async def _whole_engine(name: str, seed: int) -> Figures:
     from benchmarks.engine_commands import engine_commands, first_commands
-    from openspot.engine.journal import Journal
-    from openspot.engine.sequencer import Sequencer
-    from openspot.engine.state_machine import Applied, StateMachine
+    from openspot.engine.intake.sequencer import Sequencer
+    from openspot.engine.journal.journal import Journal
+    from openspot.engine.state.state_machine import AppliedBatch, StateMachine
 
     flow = engine_commands(COMMANDS[name], seed)
     prepared = []
     while part := list(islice(flow, BATCH)):
         prepared.append((b"".join(command for command, _ in part), [note for _, note in part]))
-    applied: list[Applied] = []
+    applied: list[AppliedBatch] = []
     machine = StateMachine(rust_core() if name == "rust" else reference_core(), 250_000)
     with tempfile.TemporaryDirectory() as folder, closing(Journal(Path(folder) / "journal.sqlite")) as journal:
         sequencer = Sequencer(

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from benchmarks.workloads import ACCOUNT_FIRST, ACCOUNTS, BUY, CANCEL, DEPOSIT, GTC, IOC, SYMBOL, TAKE, Step, shallow
 from openspot.domain.market import load_markets
 from openspot.engine.core.records import Command, CommandKind
-from openspot.engine.directory import Note
-from openspot.engine.seed import seed_commands
+from openspot.engine.intake.seed import seed_commands
+from openspot.engine.state.directory import Note
 
 FIRST_ACCOUNT = 2
 REPEATED = 300_000

@@ -30,7 +30,7 @@ import uvloop
 from benchmarks.core_runs import table
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc, orders_pb2_grpc
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine.grpc_api import MESSAGE_BYTES_MAX
+from openspot.engine.transport.grpc_server import MESSAGE_BYTES_MAX
 from openspot.kit.service import run_service
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import free_port

@@ -24,11 +24,11 @@ from pathlib import Path
 
 from benchmarks.core_runs import Figures, Side, answer_as_child, measure, options, table
 from benchmarks.engine_commands import engine_commands, first_commands
-from openspot.engine.audit import verify
 from openspot.engine.core.selection import make_core
-from openspot.engine.event_store import EventStore
-from openspot.engine.journal import Journal
-from openspot.engine.recovery import recover
+from openspot.engine.journal.inspection import verify
+from openspot.engine.journal.journal import Journal
+from openspot.engine.journal.recovery import recover
+from openspot.engine.stream.event_store import EventStore
 
 MODULE = "benchmarks.engine_recovery"
 BATCH = 256

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
+from openspot.engine.admin.listing_routes import admin_routers
 from openspot.engine.admin.service import AdminTokens, admin_service_router
-from openspot.engine.http_admin import admin_routers
-from openspot.engine.http_api import engine_document, engine_routers
+from openspot.engine.transport.http_app import engine_document, engine_routers
 from openspot.http.authentication import Authenticator, ServiceKeys
 from openspot.http.policy import Access, Policy
 from openspot.http.routing import Route, Router

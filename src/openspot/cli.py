@@ -332,8 +332,8 @@ def journal_path(given: Path | None) -> Path:
 @engine_app.command()
 def verify(journal: JournalPath = None) -> None:
     """Check every batch, replay from zero, compare snapshots, print the state's hash. Exit code 1: a check failed."""
-    from openspot.engine.audit import verify as verify_journal
-    from openspot.engine.journal import JournalDamagedError
+    from openspot.engine.journal.inspection import verify as verify_journal
+    from openspot.engine.journal.journal import JournalDamagedError
 
     try:
         report = verify_journal(journal_path(journal), load_settings().engine_core)
@@ -355,8 +355,8 @@ def export(
     out: Annotated[Path | None, typer.Option(help="File to write; standard output if none is given")] = None,
 ) -> None:
     """Write every command and every event as JSON lines."""
-    from openspot.engine.audit import export as export_journal
-    from openspot.engine.journal import JournalDamagedError
+    from openspot.engine.journal.inspection import export as export_journal
+    from openspot.engine.journal.journal import JournalDamagedError
 
     try:
         if out is None:

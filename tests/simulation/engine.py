@@ -17,14 +17,14 @@ from openspot.engine import metrics
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import RESULT_SIZE
 from openspot.engine.core.selection import make_core
-from openspot.engine.directory import Note
-from openspot.engine.door import Door
-from openspot.engine.event_render import EventRenderer
-from openspot.engine.grpc_accounts import AccountService
-from openspot.engine.grpc_orders import OrderService
-from openspot.engine.seed import seed_commands
-from openspot.engine.sequencer import Outcome
-from openspot.engine.state_machine import Applied, StateMachine, placed_order_ids
+from openspot.engine.intake.command_intake import CommandIntake
+from openspot.engine.intake.seed import seed_commands
+from openspot.engine.intake.sequencer import CommandOutcome
+from openspot.engine.state.directory import Note
+from openspot.engine.state.state_machine import AppliedBatch, StateMachine, placed_order_ids
+from openspot.engine.stream.event_render import EventRenderer
+from openspot.engine.transport.account_service import AccountService
+from openspot.engine.transport.order_service import OrderService
 from tests.simulation.loop import VirtualLoop
 
 EPOCH = "sim"
@@ -63,7 +63,7 @@ class Committed(NamedTuple):
 class _Submission(NamedTuple):
     commands: bytes
     notes: Sequence[Note]
-    future: asyncio.Future[Outcome]
+    future: asyncio.Future[CommandOutcome]
 
 
 class _Snapshot(NamedTuple):
@@ -100,7 +100,7 @@ class SimulatedEngine:
         self.sequencer = self
         self._renderer = EventRenderer(self.machine.directory, EPOCH)
         engine: Any = self
-        self.door = engine.door = Door(self.machine, engine)
+        self.intake = engine.intake = CommandIntake(self.machine, engine)
         self.orders = OrderService(engine)
         self.accounts = AccountService(engine)
 
@@ -113,9 +113,9 @@ class SimulatedEngine:
     def admit(self, count: int) -> None:
         """Room is always there."""
 
-    def submit(self, commands: bytes, notes: Sequence[Note]) -> asyncio.Future[Outcome]:
+    def submit(self, commands: bytes, notes: Sequence[Note]) -> asyncio.Future[CommandOutcome]:
         """Have commands wait for the next commit."""
-        future: asyncio.Future[Outcome] = self._loop.create_future()
+        future: asyncio.Future[CommandOutcome] = self._loop.create_future()
         self._waiting.append(_Submission(commands, notes, future))
         return future
 
@@ -141,7 +141,7 @@ class SimulatedEngine:
             end = position + len(submission.notes) * RESULT_SIZE
             results = applied.results[position:end]
             if not submission.future.done():
-                submission.future.set_result(Outcome(results, applied, event_index))
+                submission.future.set_result(CommandOutcome(results, applied, event_index))
             event_index += metrics.event_count(results)
             position = end
 
@@ -195,7 +195,7 @@ class SimulatedEngine:
             self.machine.register(commands, notes)
             self._take_over(self.machine.apply(commands, notes))
 
-    def _take_over(self, applied: Applied) -> None:
+    def _take_over(self, applied: AppliedBatch) -> None:
         batch = applied.events
         messages = self._renderer.messages(batch)
         place = batch.first_sequence - 1

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 from openspot.contracts.messages import SubmitOrderReply
 from openspot.contracts.refusals import RefusalCode
-from openspot.engine.order_memory import OrderMemory
+from openspot.engine.state.order_memory import OrderMemory
 from openspot.ledger import settlement
 from openspot.ledger.changes import Change, decide
 from openspot.ledger.postings import Leg, TradePostings, trade_postings

@@ -44,7 +44,7 @@ def look(world: "World") -> None:
 
 def administer(world: "World") -> None:
     """An operator moves, reduces or cancels an order, or changes an account, past the router."""
-    door, chance, machine = world.engine.door, world.chance, world.engine.machine
+    intake, chance, machine = world.engine.intake, world.chance, world.engine.machine
     orders = machine.core.open_orders()
     if not world.engine.is_up:
         return
@@ -53,11 +53,11 @@ def administer(world: "World") -> None:
         order = chance.choice(orders)
         owner = machine.directory.participant(order.account)
         if kind == 0:
-            work = door.move(order.order_id, owner, "", order.price + chance.choice((-50, -25, 25, 50)))
+            work = intake.move(order.order_id, owner, "", order.price + chance.choice((-50, -25, 25, 50)))
         elif kind == 1:
-            work = door.reduce(order.order_id, owner, "", chance.choice((order.remaining, 500_000)))
+            work = intake.reduce(order.order_id, owner, "", chance.choice((order.remaining, 500_000)))
         else:
-            work = door.cancel_as_administrator(order.order_id, "")
+            work = intake.cancel_as_administrator(order.order_id, "")
     else:
         user = chance.choice(USERS)
         account = machine.directory.account(user)
@@ -68,7 +68,7 @@ def administer(world: "World") -> None:
         else:
             taker, maker = chance.choice(((25, -10), (10, 5), (0, 0)))
             command = Command(CommandKind.SET_ACCOUNT_FEES, flags=1, account=account, order_id=taker, price=maker)
-        work = door.submit(command, (user,))
+        work = intake.submit(command, (user,))
     work.add_done_callback(_look_at)
 
 

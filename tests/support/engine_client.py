@@ -52,7 +52,7 @@ def order(
     /,
     **fields: Any,
 ) -> orders_pb2.PlaceOrderRequest:
-    """A GTC order on BTC-USD, price and quantity as decimals; `fields` are those of the message, as they are."""
+    """A GTC order on BTC-USD. `price` and `quantity` are decimals; `fields` are set on the message unchanged."""
     number = fields.get("order_id", next(_order_ids))
     request = orders_pb2.PlaceOrderRequest(
         order_id=number,
@@ -94,7 +94,7 @@ class EngineClient:
         await self.http.close()
 
     async def fund(self, participant: str = "alice", **amounts: str) -> None:
-        """Deposit, by currency; without amounts a lot of USD and BTC."""
+        """Deposit the given amounts by currency; by default plenty of USD and BTC."""
         for currency, amount in (amounts or {"USD": "1000000", "BTC": "1000"}).items():
             reply = await self.accounts.Deposit(
                 accounts_pb2.DepositRequest(participant_id=participant, currency=currency, amount=amount)
@@ -142,7 +142,7 @@ class EngineClient:
             yield Stream(socket)
 
     async def events(self, from_seq: int, last_seq: int) -> list[dict[str, Any]]:
-        """The events of these sequences, over a connection of their own."""
+        """The events with these sequences, read over a new connection."""
         events: list[dict[str, Any]] = []
         async with self.stream(from_seq, batch="true") as stream:
             await stream.next()
@@ -170,7 +170,7 @@ class Stream:
         return json.loads(message.data)
 
     async def close_code(self, timeout_s: float = 30) -> int | None:
-        """The code that the connection ends with, what comes before it being skipped."""
+        """Skip messages until the connection ends, and return its close code."""
         while True:
             message = await self.socket.receive(timeout=timeout_s)
             if message.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR):
@@ -179,7 +179,7 @@ class Stream:
 
 @asynccontextmanager
 async def running_engine(settings: Settings) -> AsyncIterator[EngineClient]:
-    """An engine in this process, stopped cleanly in the end."""
+    """An engine in this process. Stops it cleanly at the end."""
     stop = asyncio.Event()
     task = asyncio.create_task(run(settings, stop))
     client = EngineClient(settings)
@@ -205,7 +205,7 @@ async def _until_ready(client: EngineClient, check: Any) -> None:
 
 
 class EngineProcess:
-    """An engine as a child process, to be killed."""
+    """An engine in a child process that can be killed."""
 
     def __init__(self, settings: Settings, preparation: str = "") -> None:
         """`preparation` is Python that the child runs before the engine."""
@@ -237,7 +237,7 @@ class EngineProcess:
         }
 
     async def ready(self, client: EngineClient) -> None:
-        """Wait until it answers. Fails with its log if it ends."""
+        """Wait until the engine responds. Fails with its log if it ends instead."""
         await _until_ready(client, self._check_alive)
 
     def _check_alive(self) -> None:
@@ -248,24 +248,24 @@ class EngineProcess:
         return None if self.process is None else self.process.poll()
 
     def kill(self) -> None:
-        """kill -9."""
+        """Kill it with kill -9."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> int:
-        """SIGTERM; answers the exit code."""
+        """Send SIGTERM and return the exit code."""
         assert self.process is not None
         self.process.terminate()
         return self.process.wait(30)
 
     def wait(self, timeout_s: float = 30) -> int:
-        """Wait for its end; answers the exit code."""
+        """Wait until it ends and return the exit code."""
         assert self.process is not None
         return self.process.wait(timeout_s)
 
     def log(self) -> list[dict[str, Any]]:
-        """The lines that it logged."""
+        """Its log lines."""
         return [json.loads(line) for line in self.log_path.read_text("utf-8").splitlines() if line.startswith("{")]
 
 

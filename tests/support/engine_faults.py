@@ -1,4 +1,4 @@
-"""Faults for an engine in a child process: Python that the child runs before the engine, and damage to its files."""
+"""Faults for an engine in a child process: Python code that the child runs first, and damage to its files."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from openspot.engine.engine import JOURNAL, journal_path
 from openspot.kit.settings import Settings
 
 FULL_DISK = """
-from openspot.engine.journal import Journal
+from openspot.engine.journal.journal import Journal
 _open = Journal._open
 def _open_with_little_room(self):
     _open(self)
@@ -15,7 +15,7 @@ def _open_with_little_room(self):
 Journal._open = _open_with_little_room
 """
 FULL_EVENT_STORE = """
-from openspot.engine.event_store import EventStore
+from openspot.engine.stream.event_store import EventStore
 _append = EventStore.append
 def _append_little(self, batches, keep):
     if self.last_sequence > 1:
@@ -37,7 +37,7 @@ def die_if_told():
         os.kill(os.getpid(), signal.SIGKILL)
 """
 KILLED_BEFORE_COMMIT = f"""{_DYING}
-from openspot.engine.journal import Journal
+from openspot.engine.journal.journal import Journal
 _append = Journal.append
 def _die_and_append(self, *arguments):
     die_if_told()
@@ -45,7 +45,7 @@ def _die_and_append(self, *arguments):
 Journal.append = _die_and_append
 """
 KILLED_AFTER_COMMIT = f"""{_DYING}
-from openspot.engine.journal import Journal
+from openspot.engine.journal.journal import Journal
 _append = Journal.append
 def _append_and_die(self, *arguments):
     checksum = _append(self, *arguments)
@@ -54,7 +54,7 @@ def _append_and_die(self, *arguments):
 Journal.append = _append_and_die
 """
 KILLED_AFTER_APPLY = f"""{_DYING}
-from openspot.engine.state_machine import StateMachine
+from openspot.engine.state.state_machine import StateMachine
 _apply = StateMachine.apply
 def _apply_and_die(self, *arguments):
     applied = _apply(self, *arguments)
@@ -79,7 +79,7 @@ def _fsync_and_die(descriptor):
 os.fsync = _fsync_and_die
 """
 KILLED_AFTER_A_SNAPSHOT_IS_RENAMED = f"""{_DYING}
-from openspot.engine import snapshots
+from openspot.engine.journal import snapshots
 _sync_folder = snapshots._sync_folder
 def _die_and_sync(folder):
     die_if_told()
@@ -89,7 +89,7 @@ snapshots._sync_folder = _die_and_sync
 
 
 def tell_to_die(settings: Settings) -> None:
-    """The child kills itself with kill -9 at the next moment that its KILLED_… preparation names."""
+    """Make the child kill itself with kill -9 at the next point that its KILLED_… code names."""
     (settings.data_dir / "die").touch()
 
 
@@ -99,13 +99,13 @@ def wal_path(settings: Settings) -> Path:
 
 
 def flip(path: Path, offset: int) -> None:
-    """Change one byte of a file; a negative offset counts from its end."""
+    """Change one byte of a file. A negative offset counts from the end."""
     content = bytearray(path.read_bytes())
     content[offset] ^= 0xFF
     path.write_bytes(content)
 
 
 def tear(settings: Settings, kept: int) -> None:
-    """Leave `kept` bytes of a commit that was never finished behind the journal's newest one."""
+    """Append the first `kept` bytes of an unfinished commit to the write-ahead log."""
     content = wal_path(settings).read_bytes()
     wal_path(settings).write_bytes(content + content[-4096:][:kept])

@@ -1,7 +1,7 @@
-"""Engines that start fast: forked from a process that has everything imported, and otherwise as any other.
+"""Engine processes that start fast, because they are forked from a process that has imported everything.
 
-What a start reads, opens and replays is the same; only the half second that Python needs for its imports is
-spent once. Each engine is a process of its own, to be killed with kill -9.
+Apart from the imports, which take half a second, a start does the same as any other. Each engine is a separate process
+that can be killed with kill -9.
 """
 
 import json
@@ -49,12 +49,12 @@ class Nursery:
         )
 
     def ask(self, order: str, value: object) -> int | None:
-        """Give an order and read its answer."""
+        """Send an instruction and read the response."""
         self._send(order, value)
         return self._answer()
 
     def end_of(self, pid: int, timeout_s: float) -> int:
-        """The exit code of an engine, when it has ended. One that goes on beyond `timeout_s` is killed, and fails."""
+        """Wait for an engine to end and return its exit code. Kills it after `timeout_s`, and fails."""
         self._send("wait", pid)
         in_time, _, _ = select.select([self._process.stdout], [], [], timeout_s)
         if not in_time:
@@ -75,7 +75,7 @@ class Nursery:
         return answer
 
     def close(self) -> None:
-        """End it; its engines have been ended before."""
+        """End the process. End its engines first."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(10)
@@ -83,7 +83,7 @@ class Nursery:
 
 
 class ForkedEngine(EngineProcess):
-    """An engine of a nursery."""
+    """An engine that a nursery forked."""
 
     def __init__(self, settings: Settings, nursery: Nursery) -> None:
         super().__init__(settings)
@@ -121,7 +121,7 @@ class ForkedEngine(EngineProcess):
 
 @contextmanager
 def engine_nursery() -> Iterator[Nursery]:
-    """A nursery."""
+    """A running nursery."""
     nursery = Nursery()
     try:
         yield nursery

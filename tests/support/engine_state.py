@@ -1,12 +1,12 @@
-"""Commands with notes for tests of the engine behind its network."""
+"""Commands with notes, for tests below the network interfaces."""
 
 from openspot.domain.market import load_markets
 from openspot.domain.order import EngineOrderType, Side
 from openspot.engine.core.records import COMMAND_SIZE, Command, CommandKind
 from openspot.engine.core.reference import ReferenceCore
-from openspot.engine.directory import Note
-from openspot.engine.seed import seed_commands
-from openspot.engine.state_machine import Applied, StateMachine
+from openspot.engine.intake.seed import seed_commands
+from openspot.engine.state.directory import Note
+from openspot.engine.state.state_machine import AppliedBatch, StateMachine
 
 Commands = tuple[bytes, list[Note]]
 
@@ -41,7 +41,7 @@ def place(
 
 
 def cancel(order_id: int) -> Commands:
-    """An administrator's cancel."""
+    """A cancel by an administrator."""
     return Command(CommandKind.CANCEL, timestamp=4, order_id=order_id).encode(), [()]
 
 
@@ -51,12 +51,12 @@ def together(*parts: Commands) -> Commands:
 
 
 def new_machine(orders_remembered: int = 1000) -> StateMachine:
-    """A state machine over the reference core, with nothing in it."""
+    """An empty state machine with the reference core."""
     return StateMachine(ReferenceCore(), orders_remembered)
 
 
-def feed(machine: StateMachine, batch: Commands) -> Applied:
-    """Register and apply."""
+def feed(machine: StateMachine, batch: Commands) -> AppliedBatch:
+    """Register and apply commands."""
     commands, notes = batch
     assert len(commands) == len(notes) * COMMAND_SIZE
     machine.register(commands, notes)

@@ -1,8 +1,8 @@
-"""A witness of an engine: puts load on it, remembers every answer, and says after a kill whether all of it still holds.
+"""Puts load on an engine, remembers every response, and checks after a kill that all of them still hold.
 
-`check` proves, after a restart and before any new command: every answered command is there where its answer
-said, no order, trade or reference is there twice, the sum of every asset is what went in less what went out, and
-the engine's state is that of a replay of its journal from zero.
+`check` runs after a restart and before any new command. It proves that every acknowledged command is found at the
+sequence of its response, that no order, trade or reference exists twice, that the sum of each asset equals deposits
+less withdrawals, and that the state equals a replay of the journal from the beginning.
 """
 
 import asyncio
@@ -16,31 +16,31 @@ import grpc
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine.audit import verify
 from openspot.engine.engine import journal_path
+from openspot.engine.journal.inspection import verify
 from tests.support.engine_client import SCALE, EngineClient, EngineProcess, order
 
 WORKERS = 8
 FIRST_FUNDS = {"USD": "1000000", "BTC": "1000"}
 TRADERS = ("alice", "bob")
 _TOLD_AGAIN = 300
-"""How many events from before a kill are read again behind it; the whole history is at the end."""
+"""How many earlier events are read again after each kill. The last check reads the whole history."""
 
 
 class Transfer(NamedTuple):
-    """A deposit, or a withdrawal if negative, that was asked for under a reference."""
+    """A deposit, or a withdrawal if negative, requested under a reference."""
 
     currency: str
     amount: Decimal
 
 
 class Witness:
-    """What was asked of one engine, and what it answered."""
+    """The requests to one engine and its responses."""
 
     def __init__(self, seed: int) -> None:
         self.events: list[dict[str, Any]] = []
         self.answered = 0
-        """Commands whose answer came."""
+        """How many commands were acknowledged."""
         self._random = random.Random(seed)
         self._owners: dict[int, str] = {}
         self._asked: dict[str, Transfer] = {}
@@ -51,13 +51,13 @@ class Witness:
     # Load
 
     async def fund(self, engine: EngineClient) -> None:
-        """First money of the traders."""
+        """Fund the traders."""
         for trader in TRADERS:
             for currency, amount in FIRST_FUNDS.items():
                 assert await self.transfer(engine, trader, currency, Decimal(amount))
 
     async def load(self, engine: EngineClient) -> None:
-        """Orders, cancels, deposits and withdrawals, several at a time, until the engine goes away."""
+        """Send orders, cancels, deposits and withdrawals concurrently until the engine is gone."""
         with suppress(grpc.aio.AioRpcError):
             await asyncio.gather(*(self._work(engine) for _ in range(WORKERS)))
 
@@ -79,7 +79,7 @@ class Witness:
         return order(side, price, "0.01", trader, order_id=self._random.getrandbits(60))
 
     async def place(self, engine: EngineClient, requests: list[pb.PlaceOrderRequest]) -> None:
-        """Place orders in one call and remember the answers."""
+        """Place orders in one call and remember the responses."""
         answers = (await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=requests))).orders
         for request, answer in zip(requests, answers, strict=True):
             assert answer.sequence, answer
@@ -88,7 +88,7 @@ class Witness:
         self.answered += len(answers)
 
     async def cancel(self, engine: EngineClient, order_id: int) -> None:
-        """Cancel an order of its owner's and remember the answer."""
+        """Cancel an order for its owner and remember the response."""
         answer = await engine.cancel(order_id, self._owners[order_id])
         self.answered += 1
         if answer.result_code == "SUCCESS":
@@ -97,7 +97,7 @@ class Witness:
     async def transfer(
         self, engine: EngineClient, participant: str, currency: str, amount: Decimal, *, reference: str = ""
     ) -> bool:
-        """Deposit, or withdraw if negative, under a new reference or this; whether it was answered with success."""
+        """Deposit, or withdraw if negative, under `reference` or a new one. Returns whether it succeeded."""
         reference = reference or f"transfer-{self._random.getrandbits(64)}"
         self._asked[reference] = Transfer(currency, amount)
         fields = {"participant_id": participant, "currency": currency, "reference": reference}
@@ -115,7 +115,7 @@ class Witness:
     # After a restart
 
     async def check(self, engine: EngineClient, child: EngineProcess, core: str) -> None:
-        """Everything of the head of this file; `core` is the one that replays."""
+        """Run all checks that this file's docstring lists; `core` names the core for the replay."""
         await self._read_events(engine, max(1, len(self.events) - _TOLD_AGAIN + 1))
         self._check_answers()
         self._check_nothing_is_twice()
@@ -123,13 +123,13 @@ class Witness:
         self._check_replay(child, core)
 
     def forget_after(self, sequence: int) -> None:
-        """What made events behind this one is known to be lost: the disk has lost what it had confirmed."""
+        """Forget responses to commands whose events come after `sequence`: a failed disk has lost them."""
         self.events = self.events[:sequence]
         self._unchecked = [answer for answer in self._unchecked if answer.sequence <= sequence]
         self._transferred = {name: place for name, place in self._transferred.items() if place <= sequence}
 
     async def check_history(self, engine: EngineClient) -> None:
-        """That the whole history is told again, to the letter."""
+        """Check that the whole history is sent again unchanged."""
         await self._read_events(engine, 1)
 
     async def _read_events(self, engine: EngineClient, first: int) -> None:
@@ -159,7 +159,7 @@ class Witness:
             assert Decimal(credited[reference]["amount"]) == self._asked[reference].amount
 
     def _check_taken(self, answer: pb.PlaceOrderResponse, order_id: str) -> None:
-        """An order's own events end where its answer says, and fill what its answer says."""
+        """Check that the events of each order end at the sequence and fill the quantity of its response."""
         filled = 0
         for event in reversed(self.events[: answer.sequence]):
             if event["type"] == "trade" and event["takerOrderId"] == order_id:
@@ -189,7 +189,7 @@ class Witness:
         assert min(open_quantity.values(), default=Decimal()) >= 0, "more left an order than was in it"
 
     async def _check_sums(self, engine: EngineClient) -> None:
-        """Σ of every asset over all accounts, fees included, is what was deposited less what was withdrawn."""
+        """Check that the sum of each asset over all accounts, including fees, is deposits less withdrawals."""
         status, body = await engine.request("GET", "/api/v1/balances")
         assert status == 200, body
         held: dict[str, Decimal] = defaultdict(Decimal)
@@ -203,8 +203,8 @@ class Witness:
         assert held == expected
 
     def _check_replay(self, child: EngineProcess, core: str) -> None:
-        """The state that the engine started with is that of a replay from zero; so are its snapshots'."""
-        started = [line for line in child.log() if line["event"] == "engine state is complete"][-1]
+        """Check that the recovered state and all snapshots equal a replay from the beginning."""
+        started = [line for line in child.log() if line["event"] == "recovered the engine state"][-1]
         report = verify(journal_path(child.settings), core)
         assert report.problems == []
         assert (report.commands, report.state_hash) == (started["commands"], started["state_hash"])

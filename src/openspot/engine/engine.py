@@ -1,4 +1,4 @@
-"""The engine without its network: journal, state machine, sequencer, events and snapshots, put together."""
+"""The engine without its network interfaces: wires journal, state machine, sequencer, events and snapshots."""
 
 import asyncio
 import hashlib
@@ -9,17 +9,18 @@ from pathlib import Path
 from openspot.domain.market import load_markets
 from openspot.engine import metrics
 from openspot.engine.core.selection import make_core
-from openspot.engine.door import Door
-from openspot.engine.event_log import EventLog
-from openspot.engine.event_render import EventRenderer
-from openspot.engine.event_store import EventStore
-from openspot.engine.journal import Journal
-from openspot.engine.limits import OrderLimits
-from openspot.engine.recovery import Recovered, recover
-from openspot.engine.seed import seed_commands
-from openspot.engine.sequencer import Sequencer
-from openspot.engine.snapshots import Snapshot, SnapshotHeader, write_snapshot
-from openspot.engine.state_machine import Applied
+from openspot.engine.intake.command_intake import CommandIntake
+from openspot.engine.intake.order_limits import OrderLimits
+from openspot.engine.intake.seed import seed_commands
+from openspot.engine.intake.sequencer import Sequencer
+from openspot.engine.journal import snapshots
+from openspot.engine.journal.journal import Journal
+from openspot.engine.journal.recovery import Recovered, recover
+from openspot.engine.journal.snapshots import Snapshot, SnapshotHeader, write_snapshot
+from openspot.engine.state.state_machine import AppliedBatch
+from openspot.engine.stream.event_log import EventLog
+from openspot.engine.stream.event_render import EventRenderer
+from openspot.engine.stream.event_store import EventStore
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings
@@ -29,18 +30,17 @@ log = get_logger("engine")
 FOLDER = "engine"
 JOURNAL = "journal.sqlite"
 EVENTS = "events.sqlite"
-SNAPSHOTS = "snapshots"
 EVENTS_UNWRITTEN_MAX = 500_000
-"""Events that may wait for the event store; beyond it commands are refused as ENGINE_BUSY until it has caught up."""
+"""How many events may wait for the event store. Above it, commands are refused with ENGINE_BUSY."""
 
 
 def journal_path(settings: Settings) -> Path:
-    """Where the engine of these settings has its journal."""
+    """The path of the journal of an engine with these settings."""
     return settings.data_dir / FOLDER / JOURNAL
 
 
 class Engine:
-    """A running engine. Made with `Engine.open`, ended with `close`."""
+    """A running engine. Create it with `Engine.open` and end it with `close`."""
 
     def __init__(
         self, settings: Settings, journal: Journal, store: EventStore, recovered: Recovered, clock: Clock
@@ -71,12 +71,12 @@ class Engine:
             load_markets().limits,
             settings.engine_open_orders_max,
         )
-        self.door = Door(self.machine, self.sequencer, limits)
+        self.intake = CommandIntake(self.machine, self.sequencer, limits)
         self.journal_path = journal.path
         self.state_hash = self.machine.core.state_hash()
-        """The core's state hash at the start or at the newest snapshot, whichever is later; it is too dear for more."""
+        """The core's state hash at the start or at the newest snapshot. Computing it more often would cost too much."""
         self.state_hash_commands = self.machine.core.command_sequence
-        """Behind which command that was."""
+        """The last command that `state_hash` covers."""
         self._journal = journal
         self._snapshot_sequence = recovered.snapshot_sequence
         self._snapshot: asyncio.Task[None] | None = None
@@ -84,7 +84,7 @@ class Engine:
 
     @classmethod
     async def open(cls, settings: Settings, clock: Clock = system_clock) -> "Engine":
-        """Bring the engine to the end of its journal; an empty one gets its currencies and markets.
+        """Recover the state at the end of the journal. An empty journal gets the configured currencies and markets.
 
         Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, OSError.
         """
@@ -96,7 +96,7 @@ class Engine:
             recovered = recover(
                 journal,
                 store,
-                path.with_name(SNAPSHOTS),
+                path.with_name(snapshots.FOLDER),
                 new_core,
                 orders_remembered=settings.engine_orders_remembered,
                 event_retention=settings.engine_event_retention,
@@ -106,7 +106,7 @@ class Engine:
             raise
         engine = cls(settings, journal, store, recovered, clock)
         log.info(
-            "engine state is complete",
+            "recovered the engine state",
             core=recovered.machine.core.name,
             journal=str(path),
             epoch=journal.epoch,
@@ -124,10 +124,10 @@ class Engine:
     async def _seed(self) -> None:
         commands, notes = seed_commands(load_markets(), self.sequencer.now())
         await self.sequencer.submit(commands, notes)
-        log.info("a new journal: currencies and markets were created", symbols=len(self.machine.directory.symbols))
+        log.info("created currencies and markets in a new journal", symbols=len(self.machine.directory.symbols))
 
     async def close(self) -> None:
-        """Finish what was taken, take a snapshot, close the files."""
+        """Finish all submitted commands, take a snapshot, and close the files."""
         await self.sequencer.close()
         if self._snapshot is not None:
             await asyncio.gather(self._snapshot, return_exceptions=True)
@@ -136,7 +136,7 @@ class Engine:
         await self.events.close()
         await asyncio.get_running_loop().run_in_executor(None, self._journal.close)
 
-    def _note_applied(self, applied: Applied) -> None:
+    def _note_applied(self, applied: AppliedBatch) -> None:
         metrics.EVENTS.inc(len(applied.events))
         self.events.add(applied.events)
         behind = self.machine.core.command_sequence - self._snapshot_sequence
@@ -144,27 +144,27 @@ class Engine:
             self._snapshot = asyncio.create_task(self._try_snapshot())
 
     async def _try_snapshot(self) -> None:
-        """Take a snapshot; a failure is logged, the journal alone is enough."""
+        """Take a snapshot, and log a failure: the journal alone is enough to recover."""
         try:
             await self._take_snapshot()
         except Exception:
-            log.exception("a snapshot could not be taken")
+            log.exception("failed to take a snapshot")
 
     async def _take_snapshot(self) -> None:
-        """Take a snapshot of this moment. Raises OSError."""
+        """Take a snapshot of the current state. Raises OSError."""
         started = time.perf_counter()
         core = self.machine.core
         sequence, event_sequence, checksum = core.command_sequence, core.event_sequence, self.sequencer.checksum
         core_bytes, rest = self.machine.snapshot(self.sequencer.pending_order_ids())
         self._snapshot_sequence = sequence
         taken = time.perf_counter()
-        # A snapshot that is ahead of the event store would be of no use to a start.
+        # Recovery skips snapshots that are ahead of the event store.
         await self.events.stored(event_sequence)
 
         def write() -> tuple[Path, str]:
             state_hash = hashlib.sha256(core_bytes).hexdigest()
             header = SnapshotHeader(self.epoch, sequence, event_sequence, state_hash, checksum, len(core_bytes))
-            path = write_snapshot(self.journal_path.with_name(SNAPSHOTS), Snapshot(header, core_bytes, rest))
+            path = write_snapshot(self.journal_path.with_name(snapshots.FOLDER), Snapshot(header, core_bytes, rest))
             return path, state_hash
 
         path, self.state_hash = await asyncio.get_running_loop().run_in_executor(None, write)

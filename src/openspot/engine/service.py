@@ -1,15 +1,15 @@
-"""The matching engine's process: the engine, its HTTP and event stream, and its gRPC."""
+"""The matching engine as a service: the engine with its HTTP, event stream and gRPC servers."""
 
 import asyncio
 import gc
 import sys
 from typing import Any
 
+from openspot.engine.admin.listing_routes import admin_routers
 from openspot.engine.admin.service import AdminService, for_console
 from openspot.engine.engine import Engine
-from openspot.engine.grpc_api import GrpcServer
-from openspot.engine.http_admin import admin_routers
-from openspot.engine.http_api import make_engine_app
+from openspot.engine.transport.grpc_server import GrpcServer
+from openspot.engine.transport.http_app import make_engine_app
 from openspot.http.server import http_server
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
@@ -19,12 +19,12 @@ from openspot.kit.settings import Settings
 log = get_logger("engine")
 
 THREAD_SWITCH_S = 0.0005
-"""How long the committing thread waits at most for the interpreter while the event loop is busy."""
+"""The longest time that the committing thread waits for the interpreter while the event loop is busy."""
 _STREAM_MESSAGE_BYTES_MAX = 4096
 
 
 class EngineHealth(Health):
-    """Health that also names the core that runs."""
+    """Health checks of the engine; the report also names the running core."""
 
     def __init__(self, engine: Engine) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class EngineHealth(Health):
             raise RuntimeError(self._engine.events.fault)
 
     async def report(self, *, vital_only: bool) -> tuple[int, dict[str, Any]]:
-        """(status code, body), the core among the details."""
+        """(status code, body). The details include the core."""
         status, body = await super().report(vital_only=vital_only)
         core = {"status": "up", "name": self._core}
         return status, body | {
@@ -51,15 +51,15 @@ class EngineHealth(Health):
 
 
 async def run(settings: Settings, stop: asyncio.Event) -> None:
-    """Run the engine until `stop`.
+    """Run the engine until `stop` is set.
 
     Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, PortTakenError, and
-    EngineStoppedError when only a new start can tell what the journal holds.
+    EngineStoppedError if only a restart can tell what the journal holds.
     """
     settings = with_secrets(settings)
     sys.setswitchinterval(THREAD_SWITCH_S)
     engine = await Engine.open(settings)
-    # What the start has built stays: the collector need not look at it again.
+    # The recovered state lives as long as the process, so the garbage collector need not scan it.
     gc.collect()
     gc.freeze()
     admin = AdminService(engine)
@@ -95,7 +95,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
 
 
 async def _until_stopped(engine: Engine, stop: asyncio.Event) -> None:
-    """Wait for `stop`. Raises EngineStoppedError if the process has to end."""
+    """Wait for `stop`. Raises EngineStoppedError if the process must end."""
     stopped = asyncio.ensure_future(stop.wait())
     try:
         await asyncio.wait((stopped, engine.sequencer.fault), return_when=asyncio.FIRST_COMPLETED)

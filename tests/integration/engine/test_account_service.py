@@ -14,7 +14,7 @@ def deposit(amount: str, participant: str = "alice", currency: str = "USD", refe
 
 
 @pytest.mark.spec("B4.4-25", "B4.4-30")
-async def test_a_deposit_makes_the_account_and_credits_it(engine: EngineClient) -> None:
+async def test_a_deposit_creates_the_account_and_credits_it(engine: EngineClient) -> None:
     first = await engine.accounts.Deposit(deposit("100.000000000000000001"))
     assert (first.success, first.result_code, first.balance) == (True, "SUCCESS", "100.000000000000000001")
     second = await engine.accounts.Deposit(deposit("0.5"))
@@ -37,7 +37,7 @@ async def test_a_reference_credits_once_and_conflicts_with_another_deposit(engin
 
 
 @pytest.mark.spec("B4.4-26", "B4.4-30")
-async def test_a_withdrawal_debits_what_is_free(engine: EngineClient) -> None:
+async def test_a_withdrawal_debits_free_funds_only(engine: EngineClient) -> None:
     await engine.fund("alice", USD="100")
     await engine.place("buy", "50", "1")  # holds 50 and its worst fee
     request = pb.WithdrawRequest(participant_id="alice", currency="USD", amount="49.9")
@@ -81,7 +81,7 @@ async def test_a_reservation_holds_until_it_is_released_or_completed(engine: Eng
     assert (usd.total, usd.reserved) == ("40", "0")
 
 
-async def test_a_withdrawal_completes_with_the_amount_that_is_held_or_not_at_all(engine: EngineClient) -> None:
+async def test_a_withdrawal_completes_only_with_the_amount_that_is_held(engine: EngineClient) -> None:
     await engine.fund("alice", USD="100")
     held = pb.ReserveWithdrawalRequest(participant_id="alice", currency="USD", amount="60", reference="w9")
     assert (await engine.accounts.ReserveWithdrawal(held)).success
@@ -131,7 +131,7 @@ async def test_a_bad_field_is_refused_with_a_code_and_credits_nothing(engine: En
 
 
 @pytest.mark.spec("A1.4-10", "A1.4-11", "A1.4-12", "A1.4-13", "A1.4-15", "A1.4-16", "A1.4-17", "A2.5-04")
-async def test_locked_follows_the_open_orders_at_every_moment(engine: EngineClient) -> None:
+async def test_locked_always_equals_the_holds_of_open_orders(engine: EngineClient) -> None:
     await engine.fund("alice", USD="10000", BTC="10")
     await engine.fund("bob", USD="10000", BTC="10")
 
@@ -156,7 +156,7 @@ async def test_locked_follows_the_open_orders_at_every_moment(engine: EngineClie
     assert (usd.total, usd.available) == ("9899.85", "9718.85")  # 100 paid, and a maker fee of 15 bps
 
 
-async def test_balances_of_nobody_are_empty(engine: EngineClient) -> None:
+async def test_balances_of_an_unknown_participant_are_empty(engine: EngineClient) -> None:
     await engine.fund()
     assert await engine.balances("nobody") == {}
     assert await engine.balances("") == {}

@@ -1,4 +1,4 @@
-"""/ws/events: what it carries, from where, and for whom."""
+"""/ws/events: which events it sends, from which sequence, and to whom."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ import pytest
 from openspot.contracts.engine_events import AcceptedEvent, Hello, StreamEntry
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine import event_stream
+from openspot.engine.transport import event_stream
 from openspot.http import protocol
 from tests.support.engine_client import EngineClient, engine_settings, order, running_engine
 
@@ -144,7 +144,7 @@ async def test_reduce_reject_accepted_moved_and_balance_events(engine: EngineCli
     assert (reject["price"], reject["quantity"]) == ("5000", "1")
 
 
-async def test_a_reject_keeps_the_names_that_the_engine_does_not_know(engine: EngineClient) -> None:
+async def test_a_reject_event_repeats_unknown_names_as_sent(engine: EngineClient) -> None:
     answer = await engine.send(order(participant_id="stranger", symbol="NEW-COIN", side=0, type=9, metadata="m"))
     (event,) = await engine.events(answer.sequence, answer.sequence)
     assert (event["participantId"], event["symbol"], event["reason"]) == ("stranger", "NEW-COIN", "INVALID_SIDE")
@@ -152,7 +152,7 @@ async def test_a_reject_keeps_the_names_that_the_engine_does_not_know(engine: En
 
 
 @pytest.mark.spec("A6.4-05")
-async def test_any_sequence_can_be_the_first(engine: EngineClient) -> None:
+async def test_the_stream_starts_at_any_requested_sequence(engine: EngineClient) -> None:
     await engine.fund()
     for number in range(30):
         await engine.place("buy", str(50 + number), "0.01")
@@ -163,7 +163,7 @@ async def test_any_sequence_can_be_the_first(engine: EngineClient) -> None:
         assert await engine.events(first, last) == everything[first - 1 :]
 
 
-async def test_without_a_sequence_only_what_is_new_comes(engine: EngineClient) -> None:
+async def test_without_a_sequence_only_live_events_are_sent(engine: EngineClient) -> None:
     await engine.fund()
     async with engine.stream() as stream:
         hello = await stream.next()
@@ -173,7 +173,7 @@ async def test_without_a_sequence_only_what_is_new_comes(engine: EngineClient) -
 
 
 async def test_a_replay_goes_live_under_load_without_a_gap_or_a_repeat(tmp_path: Path) -> None:
-    # A small memory makes the replay come from the disk.
+    # With little memory, the replay comes from the disk.
     settings = engine_settings(tmp_path, engine_stream_buffer=2000)
     async with running_engine(settings) as engine:
         await engine.fund()
@@ -203,7 +203,7 @@ async def test_a_replay_goes_live_under_load_without_a_gap_or_a_repeat(tmp_path:
         assert seen[2] == list(range(1500, count * size + 3))
 
 
-async def test_a_sequence_that_is_no_longer_kept_or_not_yet_there_is_refused(tmp_path: Path) -> None:
+async def test_a_sequence_before_the_oldest_or_after_the_newest_event_is_refused(tmp_path: Path) -> None:
     settings = engine_settings(tmp_path, engine_stream_buffer=16, engine_event_retention=1000)
     async with running_engine(settings) as engine:
         await engine.fund()
@@ -237,7 +237,7 @@ async def test_a_sequence_that_is_no_longer_kept_or_not_yet_there_is_refused(tmp
 
 
 @pytest.mark.spec("A5-21")
-async def test_the_stream_needs_the_service_headers_and_sound_parameters(engine: EngineClient) -> None:
+async def test_the_stream_requires_the_service_headers_and_valid_parameters(engine: EngineClient) -> None:
     async def refusal(query: str, headers: dict[str, str]) -> int:
         with pytest.raises(aiohttp.WSServerHandshakeError) as caught:
             await engine.http.ws_connect(f"{engine.url}/ws/events{query}", headers=headers)
@@ -250,7 +250,7 @@ async def test_the_stream_needs_the_service_headers_and_sound_parameters(engine:
         assert await refusal("?" + query, engine.headers) == 400, query
 
 
-async def test_what_a_consumer_sends_means_nothing(engine: EngineClient) -> None:
+async def test_messages_from_a_consumer_are_ignored(engine: EngineClient) -> None:
     async with engine.stream() as stream:
         await stream.next()
         await stream.socket.send_str("{")
@@ -259,7 +259,7 @@ async def test_what_a_consumer_sends_means_nothing(engine: EngineClient) -> None
         assert (await stream.next())["seq"] == 1
 
 
-async def test_a_slow_consumer_is_cut_off_and_resumes_by_sequence(
+async def test_a_slow_consumer_is_disconnected_and_resumes_by_sequence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_stream, "SEND_TIMEOUT_S", 0.5)
@@ -300,7 +300,7 @@ async def test_a_slow_consumer_is_cut_off_and_resumes_by_sequence(
 
 
 async def _deaf_consumer(engine: EngineClient) -> socket.socket:
-    """A connection to the stream that is opened and then not read."""
+    """Open a connection to the stream and do not read from it."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.setblocking(False)
@@ -321,7 +321,7 @@ async def _deaf_consumer(engine: EngineClient) -> socket.socket:
 
 
 async def _last_sequence_of(connection: socket.socket) -> int:
-    """The last whole event that is still to be read from a connection that was cut."""
+    """The last complete event that can still be read from a closed connection."""
     loop = asyncio.get_running_loop()
     content = b""
     with suppress(TimeoutError, ConnectionError):
@@ -341,7 +341,7 @@ async def test_hello_and_events_decode_by_the_contract(engine: EngineClient) -> 
     assert isinstance(messages[1], AcceptedEvent)
 
 
-async def test_a_consumer_that_only_listens_stays_while_slow_heads_are_closed(
+async def test_a_listening_consumer_stays_connected_while_slow_request_heads_are_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "HEAD_S_MAX", 0.3)

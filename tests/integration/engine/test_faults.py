@@ -1,4 +1,4 @@
-"""The engine is killed, its files are damaged, its disk is full: what was answered is there, once."""
+"""Kills, damaged files and full disks: every acknowledged command survives exactly once."""
 
 import asyncio
 import sqlite3
@@ -10,8 +10,9 @@ import pytest
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine.audit import verify
-from openspot.engine.engine import SNAPSHOTS, journal_path
+from openspot.engine.engine import journal_path
+from openspot.engine.journal import snapshots
+from openspot.engine.journal.inspection import verify
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineProcess, engine_process, engine_settings
 from tests.support.engine_faults import FAILING_DISK, FULL_DISK, FULL_EVENT_STORE, flip, wal_path
@@ -22,7 +23,6 @@ def messages(child: EngineProcess) -> list[str]:
     return [str(line["event"]) for line in child.log()]
 
 
-@pytest.mark.spec("A1.2-02")
 async def test_an_acknowledged_order_is_there_after_kill_9(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()
@@ -54,7 +54,7 @@ async def test_a_deposit_reference_credits_once_across_restarts(settings: Settin
         assert (await engine.accounts.Deposit(request)).result_code == "REFERENCE_CONFLICT"
 
 
-async def test_a_torn_last_page_is_cut_with_a_warning(settings: Settings) -> None:
+async def test_a_torn_last_page_is_removed_with_a_warning(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()
         placed = [await engine.place() for _ in range(3)]
@@ -62,7 +62,7 @@ async def test_a_torn_last_page_is_cut_with_a_warning(settings: Settings) -> Non
         flip(wal_path(settings), -100)
         child.start()
         await child.ready(engine)
-        assert "the journal's torn end is cut" in messages(child)
+        assert "the journal has a torn end, which is removed" in messages(child)
         assert [(await engine.find(answer.order_id)).found for answer in placed] == [True, True, False]
         again = await engine.place(order_id=placed[2].order_id)
         assert again.sequence == placed[2].sequence
@@ -71,7 +71,7 @@ async def test_a_torn_last_page_is_cut_with_a_warning(settings: Settings) -> Non
     assert verify(journal_path(settings)).problems == []
 
 
-async def test_half_a_last_page_is_cut_too(settings: Settings) -> None:
+async def test_half_a_last_page_is_removed_too(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()
         placed = [await engine.place() for _ in range(2)]
@@ -84,7 +84,7 @@ async def test_half_a_last_page_is_cut_too(settings: Settings) -> None:
         assert not (await engine.find(placed[1].order_id)).found
 
 
-async def test_a_damaged_last_batch_is_cut_with_a_warning(settings: Settings) -> None:
+async def test_a_damaged_last_batch_is_removed_with_a_warning(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()
         placed = [await engine.place() for _ in range(3)]
@@ -96,11 +96,11 @@ async def test_a_damaged_last_batch_is_cut_with_a_warning(settings: Settings) ->
             )
         child.start()
         await child.ready(engine)
-        assert "the journal's torn end was cut" in messages(child)
+        assert "removed the torn end of the journal" in messages(child)
         assert [(await engine.find(answer.order_id)).found for answer in placed] == [True, True, False]
 
 
-async def test_damage_in_the_middle_stops_the_start_and_says_what_to_do(settings: Settings) -> None:
+async def test_damage_before_the_end_prevents_the_start_and_says_what_to_do(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()
         for _ in range(10):
@@ -142,14 +142,14 @@ async def test_damage_in_the_middle_stops_the_start_and_says_what_to_do(settings
             assert "damaged" in error, damage
             assert "openspot engine verify" in error, damage
             if damage is damaged_log:
-                # SQLite, had it opened the file, would have thrown the commits behind the damage away.
+                # If SQLite had opened the file, it would have discarded the commits after the damage.
                 assert [journal_path(settings).read_bytes(), wal_path(settings).read_bytes()] == before
         restore()
         child.start()
         await child.ready(engine)
 
 
-async def test_a_journal_whose_end_was_lost_behind_a_snapshot_does_not_start(settings: Settings) -> None:
+async def test_a_journal_that_ends_before_a_snapshot_does_not_start(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()
         assert child.stop() == 0
@@ -157,17 +157,19 @@ async def test_a_journal_whose_end_was_lost_behind_a_snapshot_does_not_start(set
             connection.execute("DELETE FROM batches WHERE first_sequence = (SELECT max(first_sequence) FROM batches)")
         child.start()
         assert child.wait() == 1
-        assert "its end is lost" in str(child.log()[-1]["error"])
-        for path in journal_path(settings).with_name(SNAPSHOTS).iterdir():
+        assert "the end of the journal is lost" in str(child.log()[-1]["error"])
+        for path in journal_path(settings).with_name(snapshots.FOLDER).iterdir():
             path.unlink()
         child.start()
         await child.ready(engine)
-        assert "the journal has lost its newest commands: events had been sent that it does not know" in messages(child)
+        assert "the journal has lost its newest commands: it ends before events that were already sent" in messages(
+            child
+        )
         assert "BTC" not in await engine.balances()
         assert await engine.last_sequence() == 1
 
 
-async def test_a_clean_stop_starts_from_its_snapshot_and_a_lost_event_file_is_made_again(settings: Settings) -> None:
+async def test_a_clean_stop_leaves_a_snapshot_and_a_lost_event_file_is_recreated(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()
         placed = await engine.place("sell", "100", "1")
@@ -177,7 +179,7 @@ async def test_a_clean_stop_starts_from_its_snapshot_and_a_lost_event_file_is_ma
         assert child.stop() == 0
 
         def replayed() -> int:
-            lines = [line for line in child.log() if line["event"] == "engine state is complete"]
+            lines = [line for line in child.log() if line["event"] == "recovered the engine state"]
             return int(lines[-1]["replayed_commands"])
 
         child.start()
@@ -230,7 +232,7 @@ async def test_a_full_disk_acknowledges_nothing_and_says_so(settings: Settings) 
 
 
 @pytest.mark.spec("A1.1-65")
-async def test_without_room_for_events_orders_go_on_and_a_restart_fills_the_gap(settings: Settings) -> None:
+async def test_without_disk_space_for_events_orders_continue_and_a_restart_fills_the_gap(settings: Settings) -> None:
     async with engine_process(settings, FULL_EVENT_STORE) as (child, engine):
         await engine.fund()
         placed: list[int] = []
@@ -255,7 +257,7 @@ async def test_without_room_for_events_orders_go_on_and_a_restart_fills_the_gap(
         assert [event["orderId"] for event in events if event["type"] == "accepted"] == [str(name) for name in placed]
 
 
-async def test_a_disk_that_fails_in_a_commit_ends_the_process_and_a_start_tells_the_truth(settings: Settings) -> None:
+async def test_a_disk_failure_during_a_commit_ends_the_process_and_a_restart_recovers(settings: Settings) -> None:
     async with engine_process(settings, FAILING_DISK) as (child, engine):
         await engine.fund()
         placed: list[int] = []
@@ -265,7 +267,7 @@ async def test_a_disk_that_fails_in_a_commit_ends_the_process_and_a_start_tells_
                 placed.append(answer.order_id)
         assert len(placed) > 3
         assert child.wait() == 1
-        assert "the journal failed in a commit" in str(child.log()[-1]["error"])
+        assert "the journal failed during a commit" in str(child.log()[-1]["error"])
         sound = EngineProcess(settings)
         sound.start()
         child.process = sound.process
@@ -293,7 +295,7 @@ async def test_a_second_engine_on_the_same_journal_or_port_does_not_start(tmp_pa
         assert (await engine.request("GET", "/ready"))[0] == 200
 
 
-async def test_an_idle_engine_uses_next_to_no_processor(settings: Settings) -> None:
+async def test_an_idle_engine_uses_almost_no_processor_time(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()
         async with engine.stream() as stream:
@@ -305,7 +307,7 @@ async def test_an_idle_engine_uses_next_to_no_processor(settings: Settings) -> N
                 return (int(fields[11]) + int(fields[12])) / 100
 
             before = processor_s()
-            # Idle is: for two seconds a consumer of the stream is told nothing.
+            # The engine is idle once a consumer of the stream gets no event for two seconds.
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(2):
                     await stream.next()

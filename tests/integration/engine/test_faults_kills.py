@@ -1,4 +1,4 @@
-"""The engine is killed with kill -9, at random moments and at the worst ones: what was answered is there, once."""
+"""kill -9 at random and at the worst times: every acknowledged command survives exactly once."""
 
 import asyncio
 import importlib.util
@@ -13,7 +13,8 @@ import grpc
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
-from openspot.engine.engine import SNAPSHOTS, journal_path
+from openspot.engine.engine import journal_path
+from openspot.engine.journal import snapshots
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineClient, EngineProcess, engine_process, engine_settings, order
 from tests.support.engine_faults import (
@@ -33,9 +34,9 @@ from tests.support.engine_nursery import ForkedEngine, Nursery, engine_nursery
 from tests.support.engine_witness import Witness
 
 KILLS = int(os.environ.get("OPENSPOT_ENGINE_KILLS", "50"))
-"""Kills of each core at random moments; the nightly run has 200."""
+"""How often an engine with each core is killed at random times; nightly runs use 200."""
 KILLS_OF_A_JOURNAL = 10
-"""So many kills meet one journal, then another begins: the cost of a check grows with the history."""
+"""After this many kills a new journal begins, because a check takes longer the longer the history."""
 LOAD_S_MAX = 0.1
 START_S_MAX = 0.6
 
@@ -43,7 +44,7 @@ CORES = ("rust", "reference") if importlib.util.find_spec("openspot_matching") e
 
 
 def other_core(core: str) -> str:
-    """The core that checks: where it can be, the twin of the one that ran."""
+    """The core for the check: the other core if both are available."""
     return next((name for name in CORES if name != core), core)
 
 
@@ -61,14 +62,14 @@ async def restart(child: EngineProcess, engine: EngineClient) -> None:
 @pytest.mark.spec("A6.4-05")
 @pytest.mark.timeout(60 + 4 * KILLS)
 @pytest.mark.parametrize("core", CORES)
-async def test_kills_at_random_moments_under_load_lose_and_double_nothing(
+async def test_kills_at_random_times_under_load_lose_and_repeat_nothing(
     tmp_path: Path, nursery: Nursery, core: str
 ) -> None:
     chance = random.Random(20_260_729)
     started = time.monotonic()
     kills = in_start = torn = answered = trades = 0
     while kills < KILLS:
-        # Snapshots are frequent and events in memory few, so that kills also meet these.
+        # Frequent snapshots and few events in memory, so that kills also happen during their handling.
         settings = engine_settings(
             tmp_path / str(kills), engine_core=core, engine_snapshot_interval=1000, engine_stream_buffer=500
         )
@@ -108,7 +109,7 @@ async def test_kills_at_random_moments_under_load_lose_and_double_nothing(
 
 @pytest.mark.spec("A6.4-05")
 @pytest.mark.parametrize("moment", ["before commit", "after commit", "after apply"])
-async def test_a_kill_between_commit_and_answer_leaves_the_command_there_once(settings: Settings, moment: str) -> None:
+async def test_a_kill_between_commit_and_response_leaves_the_command_once(settings: Settings, moment: str) -> None:
     preparation = {
         "before commit": KILLED_BEFORE_COMMIT,
         "after commit": KILLED_AFTER_COMMIT,
@@ -162,7 +163,7 @@ async def test_a_kill_between_commit_and_answer_leaves_the_command_there_once(se
 )
 async def test_a_kill_during_a_snapshot_loses_nothing_and_leaves_no_draft(tmp_path: Path, preparation: str) -> None:
     settings = engine_settings(tmp_path, engine_snapshot_interval=1000)
-    folder = journal_path(settings).with_name(SNAPSHOTS)
+    folder = journal_path(settings).with_name(snapshots.FOLDER)
     witness = Witness(2)
     async with engine_process(settings, preparation) as (child, engine):
         await witness.fund(engine)
@@ -180,7 +181,7 @@ async def test_a_kill_during_a_snapshot_loses_nothing_and_leaves_no_draft(tmp_pa
         await witness.check(engine, child, "auto")
 
 
-async def test_with_its_last_page_damaged_the_journal_ends_one_commit_earlier_and_is_whole(settings: Settings) -> None:
+async def test_with_a_damaged_last_page_the_journal_ends_one_commit_earlier(settings: Settings) -> None:
     witness = Witness(3)
     async with engine_process(settings) as (child, engine):
         await witness.fund(engine)
@@ -198,11 +199,11 @@ async def test_with_its_last_page_damaged_the_journal_ends_one_commit_earlier_an
 
 
 @pytest.mark.spec("A1.1-65")
-async def test_a_kill_while_the_disk_is_full_loses_nothing_that_was_answered(settings: Settings) -> None:
+async def test_a_kill_while_the_disk_is_full_loses_no_acknowledged_command(settings: Settings) -> None:
     witness = Witness(4)
     async with engine_process(settings, FULL_DISK) as (child, engine):
         await witness.fund(engine)
-        # It ends with the first call that the full disk refuses.
+        # The load ends with the first call that fails because the disk is full.
         await witness.load(engine)
         assert "full" in (await engine.request("GET", "/health"))[1]["error"]["journal"]["message"]
         child.kill()

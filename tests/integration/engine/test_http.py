@@ -35,7 +35,7 @@ async def test_a_new_engine_lists_the_twelve_markets(engine: EngineClient) -> No
 
 
 @pytest.mark.spec("B4.4-02")
-async def test_the_order_book_is_live_and_needs_no_headers(engine: EngineClient) -> None:
+async def test_the_order_book_is_current_and_needs_no_headers(engine: EngineClient) -> None:
     await engine.fund()
     path = "/api/v1/marketdata/orderbook/BTC-USD"
     assert (await engine.request("GET", path, headers={}))[1]["bids"] == []
@@ -68,7 +68,7 @@ async def test_a_deposit_credits_and_its_reference_credits_once(engine: EngineCl
         assert (status, answer) == (200, {"success": True, "resultCode": "SUCCESS", "balance": "100.25"})
     status, answer = await engine.request("POST", DEPOSIT, body | {"amount": "1"})
     assert (status, answer["code"]) == (409, "REFERENCE_CONFLICT")
-    # A JSON number is taken as it is written, not as a float.
+    # A JSON number is read exactly as written, not as a float.
     raw = b'{"participantId": "alice", "currency": "USD", "amount": 0.100000000000000001}'
     assert (await engine.request("POST", DEPOSIT, raw))[1]["balance"] == "100.350000000000000001"
 
@@ -93,7 +93,7 @@ _BAD_DEPOSITS: tuple[tuple[object, str], ...] = (
 )
 
 
-async def test_a_bad_deposit_is_refused_by_the_name_of_its_field(engine: EngineClient) -> None:
+async def test_an_invalid_deposit_is_refused_with_the_name_of_its_field(engine: EngineClient) -> None:
     good = {"participantId": "alice", "currency": "USD", "amount": "1"}
     for change, expected in _BAD_DEPOSITS:
         status, body = await engine.request("POST", DEPOSIT, good | change)
@@ -113,7 +113,7 @@ async def test_a_bad_deposit_is_refused_by_the_name_of_its_field(engine: EngineC
 
 
 @pytest.mark.spec("A5-21", "A5-22", "B4.4-04")
-async def test_service_headers_are_needed_where_money_and_symbols_are(engine: EngineClient) -> None:
+async def test_routes_for_money_and_symbols_require_the_service_headers(engine: EngineClient) -> None:
     good = engine.headers
     body = {"participantId": "alice", "currency": "USD", "amount": "1"}
     for headers in (

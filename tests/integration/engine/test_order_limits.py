@@ -1,4 +1,4 @@
-"""The engine's limits over gRPC: refused at the door, without an event (Document A 8)."""
+"""The engine's order limits over gRPC: refused at intake, without an event (Document A 8)."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ async def test_beyond_the_rate_orders_are_refused_and_cancels_are_not(tmp_path: 
         assert (await engine.cancel(answers[0].order_id)).result_code == "SUCCESS"
 
         async def accepted_again() -> bool:
-            """A refused order's id stays free, and the next second has room."""
+            """Repeat a refused order id in the next second: the id is still unused."""
             return (await engine.send(orders[-1])).result_code == "SUCCESS"
 
         await eventually(accepted_again)

@@ -23,7 +23,6 @@ async def test_an_order_that_rests_is_accepted_and_shows_in_the_book(engine: Eng
     assert book["bids"] == [["100", "2"]]
 
 
-@pytest.mark.spec("A1.2-02", "A1.2-03")
 async def test_a_crossing_order_is_filled_with_exact_notional_and_fee(engine: EngineClient) -> None:
     await engine.fund("maker")
     await engine.fund("taker")
@@ -40,7 +39,7 @@ async def test_a_crossing_order_is_filled_with_exact_notional_and_fee(engine: En
 @pytest.mark.spec("A1.2-01", "B4.4-22")
 async def test_an_order_without_funds_is_rejected(engine: EngineClient) -> None:
     await engine.fund("alice", USD="100")
-    # The price is covered, its worst fee is not.
+    # The funds cover the price but not the worst-case fee.
     answer = await engine.place("buy", "100", "1")
     assert (answer.status, answer.result_code) == (pb.REJECTED, "RISK_NSF")
     assert (answer.filled_quantity, answer.remaining_quantity) == (0, SCALE)
@@ -57,7 +56,7 @@ async def test_an_ioc_on_an_empty_book_is_cancelled(engine: EngineClient) -> Non
 
 
 @pytest.mark.spec("B4.4-19")
-async def test_each_public_order_type_is_taken(engine: EngineClient) -> None:
+async def test_each_public_order_type_is_accepted(engine: EngineClient) -> None:
     await engine.fund("maker")
     await engine.fund("taker")
     await engine.place("sell", "100", "3", "maker")
@@ -72,7 +71,7 @@ async def test_each_public_order_type_is_taken(engine: EngineClient) -> None:
 
 
 @pytest.mark.spec("B4.4-19")
-async def test_another_order_type_is_refused_also_the_internal_post_only(engine: EngineClient) -> None:
+async def test_other_order_types_and_the_internal_post_only_are_refused(engine: EngineClient) -> None:
     await engine.fund()
     for order_type in (0, 5, 6, 99, -1, 256 + 1, 2**31 - 1):
         answer = await engine.place(type=order_type)
@@ -80,9 +79,9 @@ async def test_another_order_type_is_refused_also_the_internal_post_only(engine:
 
 
 @pytest.mark.spec("B4.4-20")
-async def test_the_reserve_price_of_a_buy_decides_what_is_held(engine: EngineClient) -> None:
+async def test_the_reserve_price_of_a_buy_decides_how_much_is_held(engine: EngineClient) -> None:
     await engine.fund("alice", USD="1002.50")
-    # A reserve of 1000 holds 1000 and its worst fee of 25 bps: all there is.
+    # A reserve price of 1000 holds 1000 and the worst-case fee of 25 bps, which is the whole balance.
     assert (await engine.place("buy", "100", "1", reserve_price=100_001)).result_code == "RISK_NSF"
     answer = await engine.place("buy", "100", "1", reserve_price=100_000)
     assert answer.status == pb.ACCEPTED
@@ -180,7 +179,7 @@ async def test_an_order_is_cancelled_and_found_by_its_external_id(engine: Engine
     assert not (await engine.find(12345)).found
 
 
-async def test_a_move_changes_the_price_and_matches_anew(engine: EngineClient) -> None:
+async def test_a_move_changes_the_price_and_matches_again(engine: EngineClient) -> None:
     await engine.fund("maker")
     await engine.fund("taker")
     await engine.place("sell", "105", "1", "maker")
@@ -205,7 +204,7 @@ async def test_a_move_changes_the_price_and_matches_anew(engine: EngineClient) -
         assert (refused.status, refused.result_code, refused.sequence) == (pb.REJECTED, code, 0)
 
 
-async def test_a_reduce_takes_a_quantity_off_and_keeps_the_place(engine: EngineClient) -> None:
+async def test_a_reduced_order_keeps_its_place_in_the_queue(engine: EngineClient) -> None:
     await engine.fund()
     placed = await engine.place("buy", "100", "3")
     request = pb.ReduceOrderRequest(order_id=placed.order_id, participant_id="alice", quantity=SCALE)
@@ -239,7 +238,7 @@ async def test_a_filled_and_a_rejected_order_are_remembered(engine: EngineClient
     assert found.external_id == f"external-{maker.order_id}"
 
 
-async def test_an_id_that_was_used_is_refused_without_an_event(engine: EngineClient) -> None:
+async def test_a_repeated_order_id_is_refused_without_an_event(engine: EngineClient) -> None:
     await engine.fund()
     live = await engine.place()
     ended = await engine.place(type=pb.IOC)
@@ -256,7 +255,7 @@ async def test_an_id_that_was_used_is_refused_without_an_event(engine: EngineCli
     assert (await engine.find(live.order_id)).status == "OPEN"
 
 
-async def test_an_id_is_refused_while_the_first_order_is_still_on_its_way(engine: EngineClient) -> None:
+async def test_a_repeated_order_id_is_refused_before_the_first_order_is_durable(engine: EngineClient) -> None:
     await engine.fund()
     requests = [order(order_id=1_000_000, external_id="twin") for _ in range(50)]
     answers = await asyncio.gather(*(engine.orders.PlaceOrder(request) for request in requests))
@@ -264,7 +263,7 @@ async def test_an_id_is_refused_while_the_first_order_is_still_on_its_way(engine
     assert (await engine.balances())["USD"].locked == "100"
 
 
-async def test_orders_of_one_call_are_taken_in_their_order_and_answered_each(engine: EngineClient) -> None:
+async def test_orders_of_one_call_are_placed_in_order_with_one_response_each(engine: EngineClient) -> None:
     await engine.fund("maker")
     await engine.fund("taker")
     first = order("sell", "100", "1", "maker")
@@ -293,7 +292,7 @@ async def test_orders_of_one_call_are_taken_in_their_order_and_answered_each(eng
     assert taken[-1] == await engine.last_sequence()
 
 
-async def test_an_empty_call_is_answered_and_an_oversized_one_refused(engine: EngineClient) -> None:
+async def test_an_empty_call_succeeds_and_an_oversized_one_is_refused(engine: EngineClient) -> None:
     assert len((await engine.orders.PlaceOrders(pb.PlaceOrdersRequest())).orders) == 0
     too_many = [pb.PlaceOrderRequest(order_id=number) for number in range(engine.settings.engine_batch_max + 1)]
     with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -302,7 +301,7 @@ async def test_an_empty_call_is_answered_and_an_oversized_one_refused(engine: En
     assert "orders" in (caught.value.details() or "")
 
 
-async def test_a_full_queue_answers_busy_and_takes_nothing_of_the_call(tmp_path: Path) -> None:
+async def test_a_full_queue_refuses_all_orders_of_a_call_as_busy(tmp_path: Path) -> None:
     async with running_engine(engine_settings(tmp_path, engine_queue_max=10)) as engine:
         await engine.fund()
         requests = [order() for _ in range(11)]
@@ -317,7 +316,7 @@ async def test_a_full_queue_answers_busy_and_takes_nothing_of_the_call(tmp_path:
 
 
 @pytest.mark.spec("A9-03")
-async def test_the_package_holds_the_named_services(engine: EngineClient) -> None:
+async def test_the_package_contains_the_named_services(engine: EngineClient) -> None:
     from openspot.contracts.gen.exchange.v1 import accounts_pb2, admin_pb2, market_data_pb2
 
     services = {

@@ -1,1 +1,1 @@
-"""exchange.v1.AdminService: participants, sessions, orders, trades, balances and figures for the operator."""
+"""What operators do: exchange.v1.AdminService, the listing of symbols and currencies, and fees by volume tier."""

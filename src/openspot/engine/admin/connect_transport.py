@@ -31,7 +31,7 @@ CONTENT_TYPES = (
 
 
 def admin_application(dispatch: Dispatch) -> ASGIApp:
-    """The service as an ASGI application, for HTTP requests below PATH."""
+    """The ASGI application for requests below PATH."""
     service = SimpleNamespace(**{snake_case(name): _method(dispatch, name) for name in METHODS})
     application = AdminServiceASGIApplication(
         cast(AdminService, service),
@@ -53,7 +53,7 @@ def _method(dispatch: Dispatch, name: str) -> Callable[[Message, RequestContext[
 
 
 class _OnlyKnownContent:
-    """Refuses content that is neither Connect nor gRPC-Web (415), and headers that are not UTF-8 (400)."""
+    """Refuses requests whose content is neither Connect nor gRPC-Web (415) or whose headers are not UTF-8 (400)."""
 
     def __init__(self, application: ASGIApp) -> None:
         self._application = application
@@ -69,7 +69,7 @@ class _OnlyKnownContent:
 
 
 def _fault(scope: Scope) -> tuple[int, str, str] | None:
-    """(HTTP status, Connect code, reason), or None."""
+    """(HTTP status, Connect code, reason) of a request that must be refused, or None."""
     try:
         for name, value in scope["headers"]:
             (name + value).decode("utf-8")

@@ -1,4 +1,4 @@
-"""Who may call which method, and what becomes of what a method raises: the same for every transport."""
+"""Checks who may call a method, and turns its exceptions into responses. All transports share it."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -9,10 +9,10 @@ from google.protobuf.message import Message
 
 from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.engine.admin.authority import Authority
-from openspot.engine.admin.errors import AdminError, FieldError, too_much, unavailable
+from openspot.engine.admin.errors import AdminError, FieldError, resource_exhausted, unavailable
 from openspot.engine.admin.handlers import Caller, Handlers
-from openspot.engine.door import Refusal
-from openspot.engine.sequencer import EngineStoppedError
+from openspot.engine.intake.command_intake import Refusal
+from openspot.engine.intake.sequencer import EngineStoppedError
 from openspot.kit.log import get_logger
 
 log = get_logger("admin")
@@ -21,25 +21,25 @@ SERVICE = pb.DESCRIPTOR.services_by_name["AdminService"]
 METHODS = tuple(method.name for method in SERVICE.methods)
 OPEN_TO_ALL = frozenset({"Login", "ValidateToken"})
 OPEN_TO_SESSIONS = frozenset({"Logout"})
-"""All other methods are for administrators."""
+"""All other methods require an administrator."""
 
 Method = Callable[[Any, Caller], Awaitable[Message]]
 
 
 def snake_case(method: str) -> str:
-    """The name of a method of the protocol in Python: GetExchangeStats → get_exchange_stats."""
+    """The Python name of a protocol method: GetExchangeStats → get_exchange_stats."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", method).lower()
 
 
 class Dispatch:
-    """Calls the methods of one engine for the transports."""
+    """Calls the methods of AdminService for its transports."""
 
     def __init__(self, authority: Authority, handlers: Handlers) -> None:
         self._authority = authority
         self._methods: dict[str, Method] = {name: getattr(handlers, snake_case(name)) for name in METHODS}
 
     async def call(self, name: str, request: Message, authorization: str, address: str) -> Message:
-        """The response of a method; `authorization` is the header of the call. Raises AdminError, nothing else."""
+        """Call a method and return its response. `authorization` is the call's header. Raises only AdminError."""
         try:
             caller = self._admit(name, authorization, address)
             return await self._methods[name](request, caller)
@@ -48,11 +48,11 @@ class Dispatch:
         except FieldError as error:
             return _refused(name, error)
         except Refusal as refusal:
-            raise too_much(f"{refusal.code.name}: the engine did not take the command") from refusal
+            raise resource_exhausted(f"{refusal.code.name}: the engine did not accept the command") from refusal
         except EngineStoppedError as error:
             raise unavailable(str(error)) from error
         except Exception as error:
-            log.exception("an administration call failed", method=name)
+            log.exception("an administrative call failed", method=name)
             raise AdminError(grpc.StatusCode.INTERNAL, "internal error") from error
 
     def _admit(self, name: str, authorization: str, address: str) -> Caller:
@@ -64,7 +64,7 @@ class Dispatch:
 
 
 def _refused(name: str, error: FieldError) -> Message:
-    """The answer that carries the reason. Raises AdminError where the response has no place for it."""
+    """The response that reports the error. Raises AdminError if the response has no field for it."""
     output = SERVICE.methods_by_name[name].output_type
     if "error" not in output.fields_by_name:
         raise AdminError(grpc.StatusCode.INVALID_ARGUMENT, str(error)) from error

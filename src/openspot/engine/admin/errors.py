@@ -1,4 +1,4 @@
-"""What an administration call can be refused with."""
+"""Errors of AdminService."""
 
 import grpc
 
@@ -6,7 +6,7 @@ from openspot.domain.result_code import ResultCode
 
 
 class AdminError(Exception):
-    """A call is refused as a whole: a status of gRPC and Connect, and why."""
+    """The call fails with a gRPC or Connect status; the message says why."""
 
     def __init__(self, status: grpc.StatusCode, message: str) -> None:
         super().__init__(message)
@@ -14,10 +14,10 @@ class AdminError(Exception):
 
 
 class FieldError(ValueError):
-    """A field cannot be taken, or a change not be made; the message is "field reason" or "field: reason".
+    """A field is invalid or a change is refused; the message is "field reason" or "field: reason".
 
-    An answer with `success` and `error` carries it there; a list, which has neither, fails with INVALID_ARGUMENT.
-    `code` is for answers that also have a result code.
+    Responses with `success` and `error` report it there. Lists have neither: they fail with INVALID_ARGUMENT.
+    `code` is for responses that also have a result code.
     """
 
     def __init__(self, message: str, code: ResultCode = ResultCode.UNSUPPORTED_COMMAND) -> None:
@@ -26,20 +26,20 @@ class FieldError(ValueError):
 
 
 def unauthenticated(message: str) -> AdminError:
-    """Nobody, or nobody any more, is logged in with this token."""
+    """The token is missing, invalid, expired or revoked."""
     return AdminError(grpc.StatusCode.UNAUTHENTICATED, message)
 
 
 def permission_denied(message: str) -> AdminError:
-    """The session's participant may not do this."""
+    """The participant of the session may not call this method."""
     return AdminError(grpc.StatusCode.PERMISSION_DENIED, message)
 
 
-def too_much(message: str) -> AdminError:
-    """A bound is reached; the same call may succeed later, or with less asked."""
+def resource_exhausted(message: str) -> AdminError:
+    """A limit is reached. The call may succeed later, or if it asks for less."""
     return AdminError(grpc.StatusCode.RESOURCE_EXHAUSTED, message)
 
 
 def unavailable(message: str) -> AdminError:
-    """The engine cannot do this now."""
+    """The engine cannot do this at present."""
     return AdminError(grpc.StatusCode.UNAVAILABLE, message)

@@ -1,7 +1,4 @@
-"""The fields of administration requests: what is taken, and the words in which the rest is refused.
-
-All functions raise FieldError.
-"""
+"""Validation of the fields of AdminService requests. All functions raise FieldError."""
 
 from decimal import Decimal
 
@@ -12,7 +9,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.admin.errors import FieldError
 
 PARTICIPANT_TYPES = ("MAKER", "TAKER", "BOTH", "BROKER", "SYSTEM", "SUPER_ADMIN")
-"""Types that a participant can be created with (Document A 2.6)."""
+"""The types of participants (Document A 2.6)."""
 ADJUSTMENT_TYPES = ("DEPOSIT", "WITHDRAW")
 ORDER_STATUSES = tuple(status.name for status in OrderStatus if status is not OrderStatus.PENDING)
 
@@ -25,19 +22,19 @@ PASSWORD_LENGTH_MAX = 256
 
 
 def participant_id(value: str) -> str:
-    """A participant's id, of a participant that may or may not exist."""
+    """A well-formed participant id. The participant need not exist."""
     if not PARTICIPANT_ID_TEXT.fullmatch(value):
         raise FieldError("participantId must be 1 to 64 letters, digits or _ : -", ResultCode.AUTH_INVALID_USER)
     return value
 
 
 def optional_participant_id(value: str) -> str:
-    """A participant's id, or an empty text for any."""
+    """A well-formed participant id, or an empty text, which means any."""
     return participant_id(value) if value else ""
 
 
 def page(limit: int, offset: int) -> tuple[int, int]:
-    """(limit, offset) of a list; a limit of 0 is the default one."""
+    """(limit, offset) of a list. A limit of 0 means the default."""
     if limit > LIMIT_MAX:
         raise FieldError(f"limit must be at most {LIMIT_MAX}")
     if offset > OFFSET_MAX:
@@ -46,7 +43,7 @@ def page(limit: int, offset: int) -> tuple[int, int]:
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    """A text out of a fixed list."""
+    """One of the allowed texts."""
     if value not in allowed:
         raise FieldError(f"{name} must be one of {', '.join(allowed)}")
     return value
@@ -58,29 +55,29 @@ def stp_mode(value: str) -> StpMode:
 
 
 def order_status(value: str) -> str:
-    """A status in upper case, given in any case, or an empty text for any."""
+    """An order status in upper case, or an empty text, which means any. Accepts any case."""
     return one_of("status", value.upper(), ORDER_STATUSES) if value else ""
 
 
 def name(value: str, default: str) -> str:
-    """A participant's name; `default` if there is none."""
+    """The name of a participant, or `default` if it is empty."""
     text = value.strip()
     if len(text) > NAME_LENGTH_MAX or not text.isprintable():
-        raise FieldError(f"name must have at most {NAME_LENGTH_MAX} printable letters")
+        raise FieldError(f"name must have at most {NAME_LENGTH_MAX} printable characters")
     return text or default
 
 
 def new_password(value: str) -> str:
-    """A password to be set."""
+    """A password to set."""
     if not PASSWORD_LENGTH_MIN <= len(value) <= PASSWORD_LENGTH_MAX:
-        raise FieldError(f"password must have {PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} letters")
+        raise FieldError(f"password must have {PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} characters")
     return value
 
 
 def given_password(value: str) -> str:
-    """A password to be checked."""
+    """A password to check."""
     if not 1 <= len(value) <= PASSWORD_LENGTH_MAX:
-        raise FieldError(f"password must have 1 to {PASSWORD_LENGTH_MAX} letters")
+        raise FieldError(f"password must have 1 to {PASSWORD_LENGTH_MAX} characters")
     return value
 
 

@@ -11,11 +11,11 @@ from google.protobuf.message import Message
 from openspot.contracts.gen.exchange.v1 import admin_pb2_grpc
 from openspot.engine.admin.dispatch import METHODS, Dispatch
 from openspot.engine.admin.errors import AdminError
-from openspot.engine.grpc_orders import Context
+from openspot.engine.transport.order_service import Context
 
 
 def add_admin_service(dispatch: Dispatch, server: grpc.aio.Server) -> None:
-    """Let a server answer the service's methods."""
+    """Add the service to a gRPC server."""
     servicer = SimpleNamespace(**{name: _method(dispatch, name) for name in METHODS})
     admin_pb2_grpc.add_AdminServiceServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
 
@@ -39,6 +39,6 @@ def _authorization(context: Context) -> str:
 
 
 def peer_address(peer: str) -> str:
-    """The address in gRPC's name of a peer: "ipv4:10.0.0.1:5000", "ipv6:%5B::1%5D:5000" → "10.0.0.1", "::1"."""
+    """The IP address of a gRPC peer: "ipv4:10.0.0.1:5000" → "10.0.0.1", "ipv6:%5B::1%5D:5000" → "::1"."""
     kind, _, rest = unquote(peer).partition(":")
     return rest.rpartition(":")[0].strip("[]") if kind in ("ipv4", "ipv6") else peer

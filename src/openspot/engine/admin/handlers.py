@@ -1,7 +1,7 @@
-"""The methods of exchange.v1.AdminService, without their transport (Document B 4.4).
+"""The methods of exchange.v1.AdminService, without a transport (Document B 4.4).
 
-Each takes its request and the caller, and answers its response; dispatch.py says who may call it and turns what
-is raised into answers.
+Each method takes its request and the caller, and returns its response. dispatch.py decides who may call it and turns
+exceptions into responses.
 """
 
 from itertools import islice
@@ -13,15 +13,15 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.admin import fields
 from openspot.engine.admin.authority import Authority, Session
-from openspot.engine.admin.changes import Changes
 from openspot.engine.admin.errors import AdminError, FieldError
-from openspot.engine.admin.figures import Figures
-from openspot.engine.admin.orders import OrderList
-from openspot.engine.admin.participants import Profile
-from openspot.engine.admin.trades import TradeIndex
+from openspot.engine.admin.order_list import OrderList
+from openspot.engine.admin.participant_changes import ParticipantChanges
+from openspot.engine.admin.reports import Reports
+from openspot.engine.admin.trade_index import TradeIndex
 from openspot.engine.core.records import decode_results
-from openspot.engine.directory import UNKNOWN_ACCOUNT
 from openspot.engine.engine import Engine
+from openspot.engine.state.directory import UNKNOWN_ACCOUNT
+from openspot.engine.state.participants import Profile
 from openspot.kit.log import get_logger
 
 log = get_logger("admin")
@@ -31,15 +31,15 @@ _ORDER_ID_DIGITS_MAX = 20
 
 
 class Caller(NamedTuple):
-    """Where a call comes from, and whose session it is, if the method asks for one."""
+    """The caller's address, and its session if the method requires one."""
 
     address: str
     session: Session | None = None
 
     @property
     def logged_in(self) -> Session:
-        """The session of a method that asks for one."""
-        assert self.session is not None, "dispatch.py lets nobody in without"
+        """The session, in a method that requires one."""
+        assert self.session is not None, "dispatch.py requires a session"
         return self.session
 
 
@@ -50,15 +50,15 @@ class Handlers:
         self._engine = engine
         self._machine = engine.machine
         self._authority = authority
-        self._changes = Changes(engine, authority)
+        self._changes = ParticipantChanges(engine, authority)
         self._orders = OrderList(engine)
         self._trades = TradeIndex(engine)
-        self._figures = Figures(engine, self._orders)
+        self._reports = Reports(engine, self._orders)
 
     # Sessions
 
     async def login(self, request: pb.LoginRequest, caller: Caller) -> pb.LoginResponse:
-        """Begin a session."""
+        """Start a session."""
         token, session = await self._authority.login(request.participant_id, request.password, caller.address)
         return pb.LoginResponse(
             success=True,
@@ -70,7 +70,7 @@ class Handlers:
         )
 
     async def validate_token(self, request: pb.ValidateTokenRequest, caller: Caller) -> pb.ValidateTokenResponse:
-        """Whose session a token is, if it is one."""
+        """Return whether a token is valid, and whose session it is."""
         try:
             session = self._authority.session(request.token)
         except AdminError:
@@ -87,7 +87,7 @@ class Handlers:
     async def list_participants(
         self, request: pb.ListParticipantsRequest, caller: Caller
     ) -> pb.ListParticipantsResponse:
-        """Participants in the order in which they came to be."""
+        """Participants in order of creation."""
         limit, offset = fields.page(request.limit, request.offset)
         profiles = self._machine.participants.profiles
         return pb.ListParticipantsResponse(
@@ -100,39 +100,39 @@ class Handlers:
 
     async def get_participant(self, request: pb.GetParticipantRequest, caller: Caller) -> pb.ParticipantResponse:
         """One participant."""
-        return self._answer(request.participant_id)
+        return self._participant_response(request.participant_id)
 
     async def create_participant(self, request: pb.CreateParticipantRequest, caller: Caller) -> pb.ParticipantResponse:
         """Create a participant."""
         await self._changes.create(
             request.participant_id, request.password, request.name, request.type, request.stp_mode
         )
-        _note(caller, "a participant was created", participant=request.participant_id, type=request.type)
-        return self._answer(request.participant_id)
+        _log_change(caller, "created a participant", participant=request.participant_id, type=request.type)
+        return self._participant_response(request.participant_id)
 
     async def activate_participant(
         self, request: pb.ActivateParticipantRequest, caller: Caller
     ) -> pb.ParticipantResponse:
         """Let a participant place orders and log in again."""
         await self._changes.set_active(request.participant_id, True, caller.logged_in)
-        _note(caller, "a participant was activated", participant=request.participant_id)
-        return self._answer(request.participant_id)
+        _log_change(caller, "activated a participant", participant=request.participant_id)
+        return self._participant_response(request.participant_id)
 
     async def deactivate_participant(
         self, request: pb.DeactivateParticipantRequest, caller: Caller
     ) -> pb.ParticipantResponse:
         """Refuse a participant's new orders and end its sessions; its open orders stay."""
         await self._changes.set_active(request.participant_id, False, caller.logged_in)
-        _note(caller, "a participant was deactivated", participant=request.participant_id)
-        return self._answer(request.participant_id)
+        _log_change(caller, "deactivated a participant", participant=request.participant_id)
+        return self._participant_response(request.participant_id)
 
     async def update_stp_mode(self, request: pb.UpdateStpModeRequest, caller: Caller) -> pb.ParticipantResponse:
         """Set a participant's self-trade prevention."""
         await self._changes.set_stp_mode(request.participant_id, request.stp_mode, caller.logged_in)
-        _note(caller, "an STP mode was set", participant=request.participant_id, stp_mode=request.stp_mode)
-        return self._answer(request.participant_id)
+        _log_change(caller, "set an STP mode", participant=request.participant_id, stp_mode=request.stp_mode)
+        return self._participant_response(request.participant_id)
 
-    def _answer(self, participant_id: str) -> pb.ParticipantResponse:
+    def _participant_response(self, participant_id: str) -> pb.ParticipantResponse:
         account, profile = self._changes.known(participant_id)
         return pb.ParticipantResponse(success=True, participant=self._participant(account, profile))
 
@@ -162,7 +162,7 @@ class Handlers:
     async def cancel_order_admin(
         self, request: pb.CancelOrderAdminRequest, caller: Caller
     ) -> pb.CancelOrderAdminResponse:
-        """Cancel anybody's order, which emits a reduce event (Document A 1.4)."""
+        """Cancel the order of any participant, which emits a reduce event (Document A 1.4)."""
         order_id = self._order_id(request.order_id)
         order = self._machine.orders.find(order_id)
         code, error = ResultCode.MATCHING_UNKNOWN_ORDER_ID, "orderId: there is no such open order"
@@ -173,12 +173,12 @@ class Handlers:
             elif request.symbol and order.symbol not in self._machine.directory.symbol_numbers(request.symbol):
                 error = "symbol: the order is on another symbol"
             else:
-                outcome = await self._engine.door.cancel_as_administrator(order_id, "")
+                outcome = await self._engine.intake.cancel_as_administrator(order_id, "")
                 (result,) = decode_results(outcome.results)
                 code = ResultCode(result.code)
         success = code is ResultCode.SUCCESS
         if success:
-            _note(caller, "an order was cancelled", order_id=order_id, participant=owner)
+            _log_change(caller, "cancelled an order", order_id=order_id, participant=owner)
         return pb.CancelOrderAdminResponse(
             order_id=str(order_id) if order_id else request.order_id,
             status="CANCELLED" if success else "REJECTED",
@@ -198,40 +198,40 @@ class Handlers:
         return pb.ListTradesResponse(trades=[_trade(trade) for trade in trades], total=total)
 
     def _order_id(self, text: str) -> int:
-        """The engine's number of an order that is named by it or by its external id; 0 if there is none."""
+        """The order id of an order that is named by its order id or its external id; 0 if there is none."""
         if text.isascii() and text.isdigit():
             number = int(text) if len(text) <= _ORDER_ID_DIGITS_MAX else 0
             return number if number <= _ORDER_ID_MAX else 0
         return self._machine.orders.ids.get(text, 0) if text else 0
 
     def _account(self, participant_id: str) -> int:
-        """The account of a list's filter: 0 without one, UNKNOWN_ACCOUNT if there is no such participant."""
+        """The account to filter by: 0 means any, UNKNOWN_ACCOUNT that the participant does not exist."""
         wanted = fields.optional_participant_id(participant_id)
         return self._machine.directory.account(wanted) if wanted else 0
 
     def _symbols(self, text: str) -> frozenset[int]:
-        """The numbers that a list's filter stands for, deleted symbols included; empty without one."""
+        """The symbol numbers to filter by, including deleted symbols. Empty means any. Raises FieldError."""
         numbers = self._machine.directory.symbol_numbers(text) if text else frozenset()
         if text and not numbers:
             raise FieldError(f"symbol: there is no {text!r}")
         return numbers
 
-    # Balances, risk, symbols, figures
+    # Balances, risk, symbols, statistics
 
     async def list_balances(self, request: pb.ListBalancesRequest, caller: Caller) -> pb.ListBalancesResponse:
-        """The balances of a participant, or of all."""
+        """The balances of one participant, or of all."""
         wanted = fields.optional_participant_id(request.participant_id)
-        return pb.ListBalancesResponse(balances=await self._figures.balances(wanted))
+        return pb.ListBalancesResponse(balances=await self._reports.balances(wanted))
 
     async def adjust_balance(self, request: pb.AdjustBalanceRequest, caller: Caller) -> pb.AdjustBalanceResponse:
-        """Correct a balance."""
+        """Add to a balance or subtract from it."""
         try:
             await self._changes.adjust(request.participant_id, request.currency, request.amount, request.type)
         except FieldError as error:
             return pb.AdjustBalanceResponse(success=False, result_code=error.code.name, error=str(error))
-        _note(
+        _log_change(
             caller,
-            "a balance was adjusted",
+            "adjusted a balance",
             participant=request.participant_id,
             currency=request.currency,
             amount=request.amount,
@@ -240,12 +240,12 @@ class Handlers:
         return pb.AdjustBalanceResponse(success=True, result_code=ResultCode.SUCCESS.name)
 
     async def list_risk_metrics(self, request: pb.ListRiskMetricsRequest, caller: Caller) -> pb.ListRiskMetricsResponse:
-        """How much of their balances the open orders of a participant, or of all, lock."""
+        """How much of each balance is locked by open orders, of one participant or of all."""
         wanted = fields.optional_participant_id(request.participant_id)
-        return pb.ListRiskMetricsResponse(metrics=await self._figures.risk(wanted))
+        return pb.ListRiskMetricsResponse(metrics=await self._reports.risk(wanted))
 
     async def list_symbols(self, request: pb.ListSymbolsRequest, caller: Caller) -> pb.ListSymbolsResponse:
-        """All symbols, by number."""
+        """All symbols in order of their numbers."""
         specs = sorted(self._machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
         return pb.ListSymbolsResponse(
             symbols=[
@@ -263,8 +263,8 @@ class Handlers:
     async def get_exchange_stats(
         self, request: pb.GetExchangeStatsRequest, caller: Caller
     ) -> pb.GetExchangeStatsResponse:
-        """Figures of the whole exchange."""
-        return self._figures.exchange()
+        """Statistics of the whole exchange."""
+        return self._reports.exchange()
 
 
 def _trade(trade: TradeEvent) -> pb.AdminTrade:
@@ -285,6 +285,6 @@ def _trade(trade: TradeEvent) -> pb.AdminTrade:
     )
 
 
-def _note(caller: Caller, change: str, **details: object) -> None:
-    """Every change stands in the log with who made it."""
+def _log_change(caller: Caller, change: str, **details: object) -> None:
+    """Log a change and who made it."""
     log.info(change, by=caller.logged_in.participant_id, address=caller.address, **details)

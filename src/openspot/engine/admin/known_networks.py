@@ -1,7 +1,6 @@
-"""Networks from which administrators have logged in, remembered across restarts in a file beside the journal.
+"""Networks from which participants have logged in, kept across restarts in a file beside the journal.
 
-What is known here only widens an allowance of logins. So a file that cannot be read is begun again, and one that
-cannot be written is logged.
+A known network only widens the login limits. So an unreadable file is replaced, and a failed write is only logged.
 """
 
 import json
@@ -18,7 +17,7 @@ FILE_NAME = "admin-networks.json"
 
 
 class KnownNetworks:
-    """Networks by participant, the newest last."""
+    """Known networks by participant, newest last."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
@@ -29,7 +28,7 @@ class KnownNetworks:
         return network in self._networks.get(participant_id, ())
 
     def add(self, participant_id: str, network: str) -> None:
-        """Remember a successful login; the oldest are forgotten beyond the bounds."""
+        """Remember the network of a successful login. Forgets the oldest beyond the bounds."""
         if self.holds(participant_id, network):
             return
         networks = [*self._networks.pop(participant_id, []), network]
@@ -39,7 +38,7 @@ class KnownNetworks:
         try:
             self._write()
         except OSError as error:
-            log.warning("a known network was not stored", error=str(error))
+            log.warning("failed to store a known network", error=str(error))
 
     def _write(self) -> None:
         fresh = self._path.with_suffix(".new")
@@ -55,7 +54,7 @@ def _read(path: Path) -> dict[str, list[str]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        log.warning("the known networks cannot be read", error=str(error))
+        log.warning("failed to read the known networks", error=str(error))
         return {}
     if not isinstance(content, dict):
         return {}

@@ -1,4 +1,4 @@
-"""exchange.v1.AdminService put together: one implementation, its transports, and the tokens of its sessions."""
+"""Wires exchange.v1.AdminService: one implementation, its transports, and token authentication for the HTTP routes."""
 
 import asyncio
 from typing import Any
@@ -36,7 +36,7 @@ _ADMIN_SERVICE = Policy(Access.DELEGATED, throttle=ThrottleClass.EXEMPT)
 
 
 class AdminTokens:
-    """Tokens of AdminService's sessions. A session of another type than an administrator's opens nothing."""
+    """Authenticates the tokens of AdminService sessions. Only those of administrators grant access."""
 
     name = "adminToken"
     scheme: dict[str, Any] = {"type": "http", "scheme": "bearer", "description": "a token of AdminService's Login"}  # noqa: RUF012
@@ -48,7 +48,7 @@ class AdminTokens:
         self._authority = authority
 
     async def identify(self, context: RequestContext) -> Identity | None:
-        """Whose session's token the request carries. Raises CredentialsError."""
+        """The participant whose token the request carries, or None without a token. Raises CredentialsError."""
         if context.authorization is None:
             return None
         try:
@@ -60,7 +60,7 @@ class AdminTokens:
 
 
 class AdminService:
-    """The administration of one engine."""
+    """AdminService of one engine."""
 
     def __init__(self, engine: Engine) -> None:
         self._authority = Authority(engine)
@@ -68,43 +68,43 @@ class AdminService:
         self._charging = VolumeCharging(engine)
         self._charging_task: asyncio.Task[None] | None = None
         self.authenticators = engine_authenticators(engine.settings, self._authority)
-        """Who may call the engine's HTTP: services, and administrators."""
+        """Authenticators for the engine's HTTP routes: services and administrators."""
 
     async def start(self) -> None:
-        """Create the first administrator if there is none, and charge by volume where that is chosen.
+        """Create the first administrator if there is none, and start charging by volume tier if configured.
 
-        Raises ValueError for a bad OPENSPOT_ADMIN_ID or OPENSPOT_ADMIN_PASSWORD, EngineStoppedError.
+        Raises ValueError for an invalid OPENSPOT_ADMIN_ID or OPENSPOT_ADMIN_PASSWORD, EngineStoppedError.
         """
         await self._authority.ensure_first_administrator()
         self._charging_task = asyncio.create_task(self._charging.run())
 
     async def close(self) -> None:
-        """End what was begun."""
+        """Stop the hashing threads and the volume task."""
         self._authority.close()
         if self._charging_task is not None:
             await end_tasks(self._charging_task)
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        """Serve the methods on a gRPC server."""
+        """Add the service to a gRPC server."""
         add_admin_service(self._dispatch, server)
 
     def router(self) -> Router:
-        """The methods over HTTP."""
+        """The routes of the service over HTTP."""
         return admin_service_router(self._dispatch)
 
 
 def admin_service_router(dispatch: Dispatch) -> Router:
-    """AdminService as Connect JSON and gRPC-Web, which have their own guard."""
+    """AdminService over Connect JSON and gRPC-Web. Dispatch checks the access, not the HTTP layer."""
     router = Router()
     router.delegate("POST", f"{PATH}/{{method}}", _ADMIN_SERVICE, admin_application(dispatch))
     return router
 
 
 def engine_authenticators(settings: Settings, authority: Authority) -> tuple[Authenticator, ...]:
-    """The credentials that the engine's HTTP takes."""
+    """The authenticators for the engine's HTTP routes."""
     return ServiceKeys(settings.engine_api_key, settings.engine_api_secret), AdminTokens(authority)
 
 
 def for_console(application: ASGIApp, origins: str) -> ASGIApp:
-    """`application`, also for pages of these origins (with commas)."""
+    """Allow pages of `origins`, separated by commas, to call `application`."""
     return with_cors(application, origins, headers=_CONSOLE_HEADERS, exposed=_GRPC_WEB_HEADERS)

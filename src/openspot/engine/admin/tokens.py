@@ -1,9 +1,9 @@
-"""Tokens of administration sessions: HS256 JWTs of the engine's own, with its own secret (Document A 5).
+"""Session tokens of AdminService: HS256 JWTs, signed with a secret of the engine's own (Document A 5).
 
-A token names its participant (`sub`), itself (`jti`), the journal that it is good for (`aud`, the epoch) and, in
-milliseconds since 1970, when it was issued and when it expires. Nothing is kept of a session but its end: a
-logout is a command of the journal (participants.py). So tokens and logouts both outlive a restart of the engine,
-and a token means nothing to an engine with another journal. Time and ids are passed in.
+A token contains its participant (`sub`), its id (`jti`), the epoch of the journal for which it is valid (`aud`), and
+its issue and expiry times in milliseconds since 1970. The engine stores no sessions, only logouts, as commands in the
+journal (state/participants.py). So tokens and logouts survive a restart, and a token is invalid for an engine with
+another journal. Time and ids are arguments.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from openspot.kit.tokens import is_time
 ALGORITHM = "HS256"
 TOKEN_LENGTH_MAX = 4096
 _CLAIMS = ("sub", "jti", "aud", "issuedAt", "expiresAt")
-# The time is the caller's and in milliseconds: `expiresAt` is checked below.
+# The times are checked below, because they are in milliseconds and `now_ms` is an argument.
 _CHECKS = {
     "require": list(_CLAIMS),
     "verify_exp": False,
@@ -27,11 +27,11 @@ _CHECKS = {
 
 
 class TokenError(Exception):
-    """A text is no token of this engine, or no longer; the message says why, and never shows the token."""
+    """The token is invalid or expired; the message says why and never contains the token."""
 
 
 class TokenClaims(NamedTuple):
-    """What a token says."""
+    """The claims of a token. Times are milliseconds since 1970."""
 
     participant_id: str
     token_id: str
@@ -40,7 +40,7 @@ class TokenClaims(NamedTuple):
 
 
 def sign_token(claims: TokenClaims, secret: str, epoch: str) -> str:
-    """The token that says `claims`, good for the journal of `epoch`."""
+    """Sign a token with these claims, valid for the journal with this epoch."""
     payload = {
         "sub": claims.participant_id,
         "jti": claims.token_id,
@@ -52,7 +52,7 @@ def sign_token(claims: TokenClaims, secret: str, epoch: str) -> str:
 
 
 def read_token(token: str, secret: str, epoch: str, now_ms: int) -> TokenClaims:
-    """What a token says. Raises TokenError unless it is one of this engine and has not expired at `now_ms`."""
+    """The claims of a token. Raises TokenError unless this engine signed it and it is valid at `now_ms`."""
     if len(token) > TOKEN_LENGTH_MAX:
         raise TokenError("the token is too long")
     try:

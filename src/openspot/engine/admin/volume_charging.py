@@ -1,8 +1,8 @@
-"""Charging by volume tier (Document A 2.7), for those who choose it: `OPENSPOT_CHARGE_BY_VOLUME_TIER=true`.
+"""Charging by volume tier (Document A 2.7), switched on by `OPENSPOT_CHARGE_BY_VOLUME_TIER=true`.
 
-Now and then the new trades are added to the volumes, and every participant whose tier has changed gets its fees
-by a command of the journal, for orders to come. In tier Base the symbols' own fees hold. Where it is not chosen,
-participants that still have fees from a time when it was lose them.
+At each interval, new trades are added to the volumes. Every participant whose tier changed gets the fees of its new
+tier for future orders, by a durable command. In tier Base, the fees of the symbol apply. While charging is off,
+participants lose the tier fees that they still have from before.
 """
 
 import asyncio
@@ -10,16 +10,17 @@ import struct
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from functools import partial
+from typing import NamedTuple
 
 from openspot.domain.money import scaled_to_text
-from openspot.engine.admin.event_reader import EventReader
 from openspot.engine.admin.volume_store import VolumeStore
 from openspot.engine.admin.volumes import WINDOW_DAYS, VolumeBook, VolumeKey, tier_above_base, usd_rates
 from openspot.engine.core.records import EVENT_SIZE, FLAG_ACTIVE, Command, CommandKind, EventType, decode_events
-from openspot.engine.door import Refusal
 from openspot.engine.engine import Engine
-from openspot.engine.event_batch import EventBatch
-from openspot.engine.sequencer import EngineStoppedError
+from openspot.engine.intake.command_intake import Refusal
+from openspot.engine.intake.sequencer import EngineStoppedError
+from openspot.engine.state.event_batch import EventBatch
+from openspot.engine.stream.event_reader import EventReader
 from openspot.kit.log import get_logger
 
 log = get_logger("volume_charging")
@@ -27,19 +28,23 @@ log = get_logger("volume_charging")
 VOLUMES = "volumes.sqlite"
 _TRADE = int(EventType.TRADE)
 _HEAD = struct.Struct("<8xI12xQ24xQQqq56x")
-"""Of an event: symbol, time, account of the taker, account of the maker, price, quantity."""
+"""Fields of an event: symbol, timestamp, taker's account, maker's account, price, quantity."""
 assert _HEAD.size == EVENT_SIZE
 _NANOSECONDS_PER_DAY = 86_400_000_000_000
 _CHANGES_AT_ONCE = 256
 _ACCOUNTS_A_TURN = 200
 _UNSIGNED = 2**64
 
-Fees = tuple[int, int]
-"""(taker, maker) in basis points."""
+
+class AccountFees(NamedTuple):
+    """An account's own fees in basis points."""
+
+    taker_bps: int
+    maker_bps: int
 
 
 class VolumeCharging:
-    """Keeps the fees of one engine's participants at their tiers."""
+    """Keeps the fees of participants in line with their volume tiers."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -52,7 +57,7 @@ class VolumeCharging:
         self._thread = ThreadPoolExecutor(1, "volumes")
 
     async def run(self) -> None:
-        """Work until cancelled; what fails is logged and tried again at the next turn."""
+        """Update fees until cancelled. A failure is logged, and the next update tries again."""
         if not self._engine.settings.charge_by_volume_tier:
             await self._set_fees(dict.fromkeys(self._machine.participants.own_fees))
             return
@@ -63,31 +68,31 @@ class VolumeCharging:
                 except EngineStoppedError:
                     return
                 except Exception:
-                    log.exception("fees by volume could not be brought up to date")
+                    log.exception("failed to update fees by volume")
                 await asyncio.sleep(self._engine.settings.volume_tier_interval_s)
         finally:
             self.close()
 
     def close(self) -> None:
-        """Wait for a write under way, and close the file."""
+        """Wait for a running write and close the file."""
         self._thread.shutdown()
         if self._store is not None:
             self._store.close()
 
     async def turn(self) -> None:
-        """Bring volumes and fees up to date. Raises EventStoreError, sqlite3.Error, EngineStoppedError."""
+        """Update volumes and fees. Raises EventStoreError, sqlite3.Error, EngineStoppedError."""
         oldest_day = self._engine.sequencer.now() // _NANOSECONDS_PER_DAY - WINDOW_DAYS + 1
         await self._follow(oldest_day)
         if oldest_day != self._oldest_day:
             self._book.forget_before(oldest_day)
             self._oldest_day = oldest_day
         rates = usd_rates(self._last_prices())
-        wanted: dict[int, Fees | None] = {}
+        wanted: dict[int, AccountFees | None] = {}
         for count, account in enumerate({*self._book.accounts(), *self._machine.participants.own_fees}, 1):
             if count % _ACCOUNTS_A_TURN == 0:
                 await asyncio.sleep(0)
             tier = tier_above_base(self._book.value(account, rates))
-            fees = None if tier is None else (tier.taker_bps, tier.maker_bps)
+            fees = None if tier is None else AccountFees(tier.taker_bps, tier.maker_bps)
             if fees != self._fees(account):
                 wanted[account] = fees
         await self._set_fees(wanted)
@@ -95,7 +100,7 @@ class VolumeCharging:
     # Volumes
 
     async def _follow(self, oldest_day: int) -> None:
-        """Add the trades since the last turn, in memory and on disk."""
+        """Add the trades since the last update, in memory and on disk."""
         in_thread = partial(asyncio.get_running_loop().run_in_executor, self._thread)
         if self._store is None:
             path = self._engine.journal_path.with_name(VOLUMES)
@@ -118,14 +123,14 @@ class VolumeCharging:
             kinds, _HEAD.iter_unpack(batch.records), strict=True
         ):
             day = time_ns // _NANOSECONDS_PER_DAY
-            # Trading with oneself makes no volume.
+            # A trade with oneself adds no volume.
             if kind != _TRADE or day < oldest_day or taker == maker:
                 continue
             spec = self._machine.directory.symbol(symbol)
-            assert spec is not None, "a symbol that has traded has a name for ever"
+            assert spec is not None, "a symbol number keeps its name forever"
             notional = price * quantity * spec.quote_unit
             for account in (taker, maker):
-                key = (account, day, spec.quote)
+                key = VolumeKey(account, day, spec.quote)
                 self._unsaved[key] = self._book.add(key, notional)
 
     def _last_prices(self) -> dict[str, Decimal]:
@@ -139,24 +144,24 @@ class VolumeCharging:
 
     # Fees
 
-    def _fees(self, account: int) -> Fees | None:
-        """The fees of its own that an account has now."""
+    def _fees(self, account: int) -> AccountFees | None:
+        """The current fees of an account, None if it pays those of the symbols."""
         state = self._machine.core.account(account)
         if state is None or state.taker_fee_bps is None or state.maker_fee_bps is None:
             return None
-        return state.taker_fee_bps, state.maker_fee_bps
+        return AccountFees(state.taker_fee_bps, state.maker_fee_bps)
 
-    async def _set_fees(self, wanted: dict[int, Fees | None]) -> None:
-        """Give accounts their fees, or take them away. Raises EngineStoppedError.
+    async def _set_fees(self, wanted: dict[int, AccountFees | None]) -> None:
+        """Set the fees of accounts; None removes them. Raises EngineStoppedError.
 
-        Those that a busy engine does not take wait for the next turn, or start.
+        Changes that a busy engine refuses are made by the next update, or after the next start.
         """
         rows = list(wanted.items())
-        taken = 0
+        submitted = 0
         for start in range(0, len(rows), _CHANGES_AT_ONCE):
             futures = []
             for account, fees in rows[start : start + _CHANGES_AT_ONCE]:
-                taker, maker = fees or (0, 0)
+                taker, maker = fees or AccountFees(0, 0)
                 command = Command(
                     CommandKind.SET_ACCOUNT_FEES,
                     flags=0 if fees is None else FLAG_ACTIVE,
@@ -165,10 +170,10 @@ class VolumeCharging:
                     price=maker,
                 )
                 try:
-                    futures.append(self._engine.door.submit(command, (self._machine.directory.participant(account),)))
+                    futures.append(self._engine.intake.submit(command, (self._machine.directory.participant(account),)))
                 except Refusal:
                     break
             await asyncio.gather(*futures)
-            taken += len(futures)
+            submitted += len(futures)
         if rows:
-            log.info("fees by volume were set", changed=len(rows), taken=taken)
+            log.info("set fees by volume", wanted=len(rows), submitted=submitted)

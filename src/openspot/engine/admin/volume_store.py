@@ -1,10 +1,10 @@
-"""Volumes on disk, beside the journal: a SQLite file that outlives the retention of events.
+"""Trading volumes in a SQLite file beside the journal.
 
-It follows from the events. A file of another journal is emptied; one that is lost is filled again from those
-events that are still retained.
+Volumes are computed from events but kept longer than events are retained. A file that belongs to another journal is
+emptied. A lost file is filled again from the events that are still retained.
 
     volumes(account, day, currency, amount)    amount: decimal digits of amount units
-    meta(key, value)                           epoch; next_sequence: the first event that is not in the volumes
+    meta(key, value)                           epoch; next_sequence: the first event that the volumes do not include
 """
 
 import sqlite3
@@ -27,10 +27,10 @@ CREATE TABLE IF NOT EXISTS volumes (
 
 
 class VolumeStore:
-    """The file of one engine. All methods raise sqlite3.Error; one thread at a time."""
+    """The volume file of one engine. All methods raise sqlite3.Error. Use it from one thread at a time."""
 
     def __init__(self, path: Path, epoch: str) -> None:
-        """Open, or make anew what is of another journal or no such file at all."""
+        """Recreate the file if it is unreadable; empty it if it belongs to another journal."""
         try:
             self._open(path)
         except sqlite3.DatabaseError:
@@ -46,7 +46,7 @@ class VolumeStore:
                 self._connection.execute("INSERT INTO meta VALUES ('epoch', ?)", (epoch,))
             known = {}
         self.next_sequence = int(known.get("next_sequence", "1"))
-        """The first event that is not in the volumes."""
+        """The first event that the volumes do not include."""
 
     def _open(self, path: Path) -> None:
         self._connection = sqlite3.connect(path, check_same_thread=False)
@@ -56,10 +56,10 @@ class VolumeStore:
     def rows(self) -> list[tuple[VolumeKey, int]]:
         """All volumes."""
         rows = self._connection.execute("SELECT account, day, currency, amount FROM volumes")
-        return [((account, day, currency), int(amount)) for account, day, currency, amount in rows]
+        return [(VolumeKey(account, day, currency), int(amount)) for account, day, currency, amount in rows]
 
     def write(self, changed: Mapping[VolumeKey, int], next_sequence: int, oldest_day: int) -> None:
-        """Set volumes to new amounts, drop those of days before, and note how far the events were read."""
+        """Set volumes to new amounts, delete those before `oldest_day`, and record the next event to read."""
         with self._connection:
             self._connection.executemany(
                 "INSERT INTO volumes VALUES (?, ?, ?, ?)"

@@ -1,11 +1,12 @@
-"""The trading volume of participants over thirty days, and the fee tier that it gives (Document A 2.7).
+"""The trading volume of participants over thirty days, and the fee tier that follows from it (Document A 2.7).
 
-A day is one of UTC; the window is this day and the twenty-nine before. Both sides of a trade count, unless they
-are one. A volume is kept in the quote currencies of its trades, exactly, and valued in USD when a tier is asked for.
+The window is the current UTC day and the twenty-nine before. A trade counts for both sides, unless a participant
+trades with itself. Volumes are exact sums in the quote currencies; they are converted to USD to determine a tier.
 """
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 from openspot.domain.fees import ENGINE_TIERS, FeeTier, engine_tier
 from openspot.domain.money import AMOUNT_SCALE
@@ -13,10 +14,15 @@ from openspot.domain.money import AMOUNT_SCALE
 WINDOW_DAYS = 30
 USD = "USD"
 STABLE = ("USDT", "USDC")
-"""Worth a dollar each until a trade says otherwise."""
+"""Worth one dollar each until a trade gives another price."""
 
-VolumeKey = tuple[int, int, str]
-"""(account, day since 1970, quote currency)."""
+
+class VolumeKey(NamedTuple):
+    """What a volume is kept by. `day` counts from 1970, `currency` is the quote currency."""
+
+    account: int
+    day: int
+    currency: str
 
 
 class VolumeBook:
@@ -26,7 +32,7 @@ class VolumeBook:
         self._volumes: dict[int, dict[tuple[int, str], int]] = {}
 
     def add(self, key: VolumeKey, amount: int) -> int:
-        """Add to a volume; answers what it is now."""
+        """Add to a volume and return its new value."""
         account, day, currency = key
         days = self._volumes.setdefault(account, {})
         days[day, currency] = total = days.get((day, currency), 0) + amount
@@ -39,14 +45,14 @@ class VolumeBook:
     def forget_before(self, day: int) -> None:
         """Forget the volumes of earlier days."""
         for account, days in list(self._volumes.items()):
-            kept = {key: amount for key, amount in days.items() if key[0] >= day}
+            kept = {(kept_day, currency): amount for (kept_day, currency), amount in days.items() if kept_day >= day}
             if kept:
                 self._volumes[account] = kept
             else:
                 del self._volumes[account]
 
     def value(self, account: int, rates: Mapping[str, Decimal]) -> Decimal:
-        """An account's volume in USD; what has no rate counts nothing."""
+        """The volume of an account in USD. Currencies without a rate count as zero."""
         days = self._volumes.get(account, {})
         return sum(
             (rates.get(currency, Decimal(0)) * amount / AMOUNT_SCALE for (_, currency), amount in days.items()),
@@ -55,15 +61,15 @@ class VolumeBook:
 
 
 def tier_above_base(volume: Decimal) -> FeeTier | None:
-    """The tier of a volume in USD, None for Base: there the symbols' own fees hold."""
+    """The tier of a volume in USD; None for Base, in which the fees of the symbol apply."""
     tier = engine_tier(volume)
     return None if tier is ENGINE_TIERS[0] else tier
 
 
 def usd_rates(last_prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """What one unit of each currency is worth in USD, by the last trade prices of symbols.
+    """The value of one unit of each currency in USD, from the last trade prices of symbols.
 
-    A currency without trades against USD is valued through another that trades against both.
+    A currency that does not trade against USD is valued through one that trades against both.
     """
     rates = {currency: Decimal(1) for currency in (USD, *STABLE)}
     pairs = {tuple(symbol.split("-")): price for symbol, price in last_prices.items() if price > 0}

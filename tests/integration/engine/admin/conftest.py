@@ -11,18 +11,18 @@ from tests.support.engine_client import EngineClient, engine_settings
 
 @pytest.fixture(autouse=True)
 def _quick_logins(cheap_passwords: None) -> None:
-    """Nearly every test here logs in; what a hash costs is for tests/unit/kit/test_passwords.py."""
+    """Use cheap password hashes, because nearly every test logs in. tests/unit/kit/test_passwords.py tests the cost."""
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Settings of this test's engine, its first administrator's password among them."""
+    """Settings of the engine, including the password of the first administrator."""
     return engine_settings(tmp_path, admin_id="admin", admin_password="first-password")
 
 
 @pytest.fixture(params=["grpc", "connect"])
 def transport(request: pytest.FixtureRequest) -> Transport:
-    """Every case holds over both."""
+    """Run each test over both transports."""
     chosen: Transport = request.param
     return chosen
 

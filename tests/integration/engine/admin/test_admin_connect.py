@@ -1,4 +1,4 @@
-"""What is particular to administration over HTTP: Connect JSON, gRPC-Web, content types, origins (Document B 4.4)."""
+"""AdminService over HTTP only: Connect JSON, gRPC-Web, content types and origins (Document B 4.4)."""
 
 import asyncio
 import gzip
@@ -74,7 +74,7 @@ _CONTENT_TYPES = (
 
 
 @pytest.mark.spec("A7-16")
-async def test_what_is_neither_connect_nor_grpc_web_is_an_unsupported_media_type(admin: AdminClient) -> None:
+async def test_other_content_types_get_415(admin: AdminClient) -> None:
     for content_type, status in _CONTENT_TYPES:
         answered, body = await admin.post("ListSymbols", {}, {"Content-Type": content_type})
         assert answered == status, (content_type, body)
@@ -111,17 +111,17 @@ _UNREADABLE = (
 )
 
 
-async def test_a_body_that_cannot_be_read_names_the_field(admin: AdminClient) -> None:
+async def test_an_invalid_body_is_refused_with_the_name_of_its_field(admin: AdminClient) -> None:
     for body, message in _UNREADABLE:
         status, answer = await admin.post("ListOrders", body)
         assert (status, answer["code"]) == (400, "invalid_argument"), body[:100]
         assert answer["message"].startswith(message), body[:100]
 
 
-async def test_both_spellings_null_and_numbers_are_taken(admin: AdminClient) -> None:
+async def test_both_spellings_of_a_field_null_and_numbers_are_accepted(admin: AdminClient) -> None:
     for body in ({"limit": 5, "offset": "0"}, {"participant_id": "alice"}, {"participantId": None, "limit": None}):
         assert (await admin.post("ListOrders", body))[0] == 200, body
-    # A number is taken exactly as it was written, never through a float.
+    # A number is read exactly as written, never as a float.
     numbers = b'{"participantId": 7, "currency": "USD", "amount": 0.100000000000000001, "type": "DEPOSIT"}'
     assert (await admin.post("AdjustBalance", numbers))[1]["success"]
     (row,) = (await admin.post("ListBalances", {}))[1]["balances"]
@@ -142,7 +142,7 @@ async def test_other_methods_long_bodies_and_bad_headers_are_refused(admin: Admi
     status, _ = await admin.post("ListOrders", gzip.compress(b"{}"), {"Content-Encoding": "gzip"})
     assert status == 200
     assert (await _raw(engine, b"x-name: \xff\xfe")).startswith(b"HTTP/1.1 400")
-    # The engine goes on.
+    # The engine still works.
     assert (await admin.post("ListSymbols", {}))[0] == 200
 
 
@@ -215,7 +215,7 @@ async def _preflight(engine: EngineClient, path: str, origin: str, headers: str)
 
 
 @pytest.mark.parametrize("path", [f"{PATH}/Login", "/api/v1/admin/symbols"])
-async def test_pages_of_the_console_may_call_and_others_may_not(engine: EngineClient, path: str) -> None:
+async def test_only_pages_of_the_console_may_call(engine: EngineClient, path: str) -> None:
     wanted = "authorization, content-type, connect-protocol-version, connect-timeout-ms, x-grpc-web, x-user-agent"
     for origin in (CONSOLE, "http://localhost:3000"):
         status, headers = await _preflight(engine, path, origin, wanted)
@@ -230,7 +230,7 @@ async def test_pages_of_the_console_may_call_and_others_may_not(engine: EngineCl
         assert "Access-Control-Allow-Origin" not in headers
 
 
-async def test_answers_name_the_consoles_origin_alone(admin: AdminClient) -> None:
+async def test_responses_allow_only_the_origin_of_the_console(admin: AdminClient) -> None:
     engine = admin.engine
     for origin, expected in ((CONSOLE, CONSOLE), ("http://evil.example", None)):
         for path, status in ((f"{PATH}/ListSymbols", 200), (f"{PATH}/NoSuch", 404)):

@@ -1,4 +1,4 @@
-"""Orders, forced cancels and trades as an operator sees them (Document A 1.4; Document B 4.4)."""
+"""Lists of orders and trades, and forced cancels (Document A 1.4; Document B 4.4)."""
 
 import time
 from pathlib import Path
@@ -74,7 +74,7 @@ async def test_orders_of_every_status_are_listed_in_upper_case(funded: AdminClie
 
 
 @pytest.mark.spec("B4.4-49")
-async def test_orders_are_chosen_by_participant_and_symbol_and_page(funded: AdminClient) -> None:
+async def test_orders_are_filtered_by_participant_and_symbol_and_paged(funded: AdminClient) -> None:
     engine = funded.engine
     alices = [(await engine.place("buy", "100", "1")).order_id for _ in range(5)]
     makers = [(await engine.place("sell", "200", "1", "maker")).order_id for _ in range(3)]
@@ -93,7 +93,7 @@ async def test_orders_are_chosen_by_participant_and_symbol_and_page(funded: Admi
     assert (beyond["orders"], beyond["total"]) == ([], 10)
 
 
-async def test_a_page_holds_a_hundred_orders_unless_told_and_a_thousand_at_most(funded: AdminClient) -> None:
+async def test_a_page_has_a_hundred_orders_by_default_and_a_thousand_at_most(funded: AdminClient) -> None:
     orders = [order("buy", "100", "0.001") for _ in range(1100)]
     await funded.engine.orders.PlaceOrders(orders_pb2.PlaceOrdersRequest(orders=orders))
     newest = sorted((asked.order_id for asked in orders), reverse=True)
@@ -103,7 +103,7 @@ async def test_a_page_holds_a_hundred_orders_unless_told_and_a_thousand_at_most(
     assert await ids(funded, limit=7, offset=1095, status="OPEN") == newest[1095:]
 
 
-async def test_what_is_taken_off_an_order_does_not_count_as_filled(funded: AdminClient) -> None:
+async def test_a_reduction_does_not_count_as_filled(funded: AdminClient) -> None:
     engine = funded.engine
     placed = await engine.place("buy", "100", "3")
     await engine.orders.ReduceOrder(
@@ -135,7 +135,7 @@ _BAD_LISTS = (
 )
 
 
-async def test_a_list_names_the_field_that_it_cannot_take(admin: AdminClient) -> None:
+async def test_a_list_refuses_a_bad_filter_with_the_name_of_its_field(admin: AdminClient) -> None:
     for method, fields, message in _BAD_LISTS:
         with pytest.raises(CallFailedError) as caught:
             await admin.call(method, **fields)
@@ -171,7 +171,7 @@ async def test_a_forced_cancel_emits_a_reduce_event_that_completes_the_order(fun
 
 
 @pytest.mark.spec("B4.4-50")
-async def test_a_forced_cancel_needs_the_order_alone_by_either_of_its_ids(funded: AdminClient) -> None:
+async def test_a_forced_cancel_needs_only_one_of_the_two_order_ids(funded: AdminClient) -> None:
     first, second = [await funded.engine.place("buy", "100", "1") for _ in range(2)]
     by_number = await funded.call("CancelOrderAdmin", orderId=str(first.order_id))
     by_name = await funded.call("CancelOrderAdmin", orderId=f"external-{second.order_id}")
@@ -180,7 +180,7 @@ async def test_a_forced_cancel_needs_the_order_alone_by_either_of_its_ids(funded
 
 
 @pytest.mark.spec("B4.4-50", "A7-18")
-async def test_a_forced_cancel_that_does_not_fit_is_refused(funded: AdminClient) -> None:
+async def test_a_forced_cancel_is_refused_if_participant_or_symbol_differ(funded: AdminClient) -> None:
     engine = funded.engine
     placed = await engine.place("buy", "100", "1")
     ended = await engine.place("buy", "90", "1")
@@ -241,7 +241,7 @@ async def test_trades_are_listed_newest_first_with_both_sides(funded: AdminClien
 
 
 @pytest.mark.spec("B4.4-51")
-async def test_trades_are_chosen_by_symbol_and_participant_and_page(funded: AdminClient) -> None:
+async def test_trades_are_filtered_by_symbol_and_participant_and_paged(funded: AdminClient) -> None:
     engine = funded.engine
     for price in range(100, 110):
         await trade(engine, str(price))
@@ -261,7 +261,7 @@ async def test_trades_are_chosen_by_symbol_and_participant_and_page(funded: Admi
     assert await prices(limit=2, offset=2) == (["109", "108"], 12)
     assert await prices(offset=50) == ([], 12)
     assert await prices(participantId="nobody") == ([], 0)
-    # What came since the last list is in the next one.
+    # The next list contains the new trade.
     await trade(engine, "111")
     assert await prices(limit=1) == (["111"], 13)
 
@@ -298,7 +298,7 @@ async def test_orders_are_listed_the_same_after_a_restart(tmp_path: Path, transp
         await engine.cancel(cancelled.order_id, "maker")
         before = await admin.call("ListOrders")
         assert before["total"] == 4
-    # Once out of the snapshot, once out of the journal alone.
+    # Once from the snapshot, once from the journal only.
     for restart in ("snapshot", "journal"):
         if restart == "journal":
             for path in (settings.data_dir / "engine/snapshots").glob("*"):

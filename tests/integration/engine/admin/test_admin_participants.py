@@ -1,4 +1,4 @@
-"""Participants: created, listed, changed, and still there after a kill (Document A 2.6; Document B 4.4)."""
+"""Participants are created, listed and changed, and survive a kill (Document A 2.6; Document B 4.4)."""
 
 import asyncio
 import json
@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
-from openspot.engine.audit import export
 from openspot.engine.engine import journal_path
+from openspot.engine.journal.inspection import export
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient, CallFailedError, Transport
 from tests.support.engine_client import SCALE, engine_process, engine_settings, order, running_engine
@@ -77,15 +77,15 @@ _BAD_PARTICIPANTS = (
     ({"participantId": "admin"}, "participantId: admin already exists"),
     ({"participantId": "bob"}, "participantId: bob already exists"),  # by a deposit
     ({"participantId": "house:fees"}, "participantId: house:fees already exists"),
-    ({"password": "short"}, "password must have 8 to 256 letters"),
-    ({"password": "x" * 257}, "password must have 8 to 256 letters"),
-    ({"name": "x" * 129}, "name must have at most 128 printable letters"),
-    ({"name": "a\nb"}, "name must have at most 128 printable letters"),
+    ({"password": "short"}, "password must have 8 to 256 characters"),
+    ({"password": "x" * 257}, "password must have 8 to 256 characters"),
+    ({"name": "x" * 129}, "name must have at most 128 printable characters"),
+    ({"name": "a\nb"}, "name must have at most 128 printable characters"),
 )
 
 
 @pytest.mark.spec("A2.6-09", "A2.6-17", "A7-18")
-async def test_a_participant_that_breaks_a_rule_is_refused(admin: AdminClient) -> None:
+async def test_an_invalid_participant_is_refused(admin: AdminClient) -> None:
     await admin.engine.fund("bob", USD="1")
     before = (await admin.call("ListParticipants"))["total"]
     for change, error in _BAD_PARTICIPANTS:
@@ -93,7 +93,7 @@ async def test_a_participant_that_breaks_a_rule_is_refused(admin: AdminClient) -
         assert (await admin.call("ListParticipants"))["total"] == before, change
 
 
-async def test_one_of_many_at_once_creates_the_participant(admin: AdminClient) -> None:
+async def test_concurrent_creations_create_the_participant_once(admin: AdminClient) -> None:
     answers = await asyncio.gather(*(admin.call("CreateParticipant", **ALICE) for _ in range(5)))
     assert sum(answer["success"] for answer in answers) == 1
     assert {answer["error"] for answer in answers} == {"", "participantId: alice already exists"}
@@ -104,7 +104,7 @@ async def test_participants_are_listed_in_the_order_of_their_creation(admin: Adm
     await admin.engine.fund("depositor", USD="1")
     for number in range(5):
         await answer_of(admin, "CreateParticipant", **ALICE | {"participantId": f"p{number}", "name": ""})
-    # A deposit that is refused makes no participant.
+    # A refused deposit creates no participant.
     assert (await admin.call("AdjustBalance", participantId="x", currency="USD", amount="1e20", type="DEPOSIT"))[
         "success"
     ] is False
@@ -142,7 +142,7 @@ async def test_a_deactivated_participant_keeps_its_orders_and_places_no_new_ones
     assert (refused.status, refused.result_code) == (orders_pb2.REJECTED, "PARTICIPANT_INACTIVE")
     assert without_time(await answer_of(admin, "ActivateParticipant", participantId="alice")) == SHOWN
     assert (await engine.place("buy", "100", "1")).status == orders_pb2.ACCEPTED
-    # One that came by a deposit as well.
+    # So is a participant that a deposit created.
     await engine.fund("bob", USD="1000")
     await answer_of(admin, "DeactivateParticipant", participantId="bob")
     assert (await engine.place("buy", "100", "1", "bob")).result_code == "PARTICIPANT_INACTIVE"
@@ -152,7 +152,7 @@ async def test_a_deactivated_participant_keeps_its_orders_and_places_no_new_ones
 @pytest.mark.parametrize(
     ("mode", "resting", "incoming"),
     [
-        # What is left of a resting sell of 2 and of an incoming buy of 1, and how they ended.
+        # Remaining quantity and status of a resting sell of 2 and of an incoming buy of 1.
         ("NONE", ("PARTIALLY_FILLED", "1"), ("FILLED", "0")),
         ("CANCEL_RESTING", ("CANCELLED", "2"), ("OPEN", "1")),
         ("CANCEL_INCOMING", ("OPEN", "2"), ("CANCELLED", "1")),
@@ -160,7 +160,7 @@ async def test_a_deactivated_participant_keeps_its_orders_and_places_no_new_ones
         ("DECREMENT_AND_CANCEL", ("OPEN", "1"), ("CANCELLED", "1")),
     ],
 )
-async def test_the_stp_mode_decides_what_becomes_of_a_self_trade(
+async def test_the_stp_mode_decides_which_order_of_a_self_trade_is_cancelled(
     admin: AdminClient, mode: str, resting: tuple[str, str], incoming: tuple[str, str]
 ) -> None:
     engine = admin.engine
@@ -174,7 +174,7 @@ async def test_the_stp_mode_decides_what_becomes_of_a_self_trade(
         assert (row["status"], row["remainingQuantity"]) == expected, (mode, row)
 
 
-async def test_an_order_that_prevention_reduced_and_a_fill_completed_is_told_from_a_cancelled_rest(
+async def test_a_filled_order_that_stp_reduced_differs_from_one_whose_rest_was_cancelled(
     admin: AdminClient,
 ) -> None:
     engine = admin.engine
@@ -212,12 +212,12 @@ _BAD_CHANGES = (
 
 
 @pytest.mark.spec("A2.6-17", "A7-18")
-async def test_a_change_that_cannot_be_made_is_refused(admin: AdminClient) -> None:
+async def test_an_impossible_change_is_refused(admin: AdminClient) -> None:
     for method, fields, error in _BAD_CHANGES:
         assert (await refusal_of(admin, method, **fields)).startswith(error), (method, fields)
 
 
-async def test_changes_at_the_same_time_do_not_undo_each_other(admin: AdminClient) -> None:
+async def test_concurrent_changes_do_not_undo_each_other(admin: AdminClient) -> None:
     await answer_of(admin, "CreateParticipant", **ALICE)
     for active, mode in ((False, "CANCEL_BOTH"), (True, "NONE"), (False, "CANCEL_INCOMING")):
         await asyncio.gather(
@@ -245,7 +245,7 @@ async def test_two_administrators_cannot_deactivate_each_other(admin: AdminClien
 
 
 @pytest.mark.parametrize("snapshots", [False, True])
-async def test_participants_and_logouts_outlive_a_kill(tmp_path: Path, snapshots: bool) -> None:
+async def test_participants_and_logouts_survive_a_kill(tmp_path: Path, snapshots: bool) -> None:
     interval = {"engine_snapshot_interval": 1000} if snapshots else {}
     settings = engine_settings(tmp_path, engine_orders_remembered=1000, **interval)
     async with engine_process(settings) as (child, engine):
@@ -270,7 +270,7 @@ async def test_participants_and_logouts_outlive_a_kill(tmp_path: Path, snapshots
             child.start()
             await child.ready(engine)
             assert await admin.call("ListParticipants") == before
-            # A session goes on, one that was ended stays ended.
+            # A session continues after the kill, and a logged-out one stays ended.
             with pytest.raises(CallFailedError, match="the session was ended"):
                 await ended.call("ListParticipants")
             alice = await admin.call("Login", participantId="alice", password="alices-password")
@@ -278,7 +278,7 @@ async def test_participants_and_logouts_outlive_a_kill(tmp_path: Path, snapshots
             wrong = await admin.call("Login", participantId="alice", password="alice's password")
             assert wrong["success"] is False
         if snapshots:
-            starts = [line for line in child.log() if line["event"] == "engine state is complete"]
+            starts = [line for line in child.log() if line["event"] == "recovered the engine state"]
             assert starts[-1]["snapshot_commands"] > 0
         assert child.stop() == 0
 
@@ -300,14 +300,14 @@ async def test_the_first_administrators_password_stays_when_the_setting_changes(
         assert (await client.call("Login", participantId="admin", password="second-password"))["success"] is False
         admin = await client.login("admin", "first-password")
         assert (await admin.call("ListParticipants"))["total"] == 2
-    # Another id is another administrator.
+    # Another id creates another administrator.
     async with running_engine(changed.model_copy(update={"admin_id": "root"})) as engine:
         root = await AdminClient(engine, transport).login("root", "second-password")
         assert (await root.call("ListParticipants"))["total"] == 3
 
 
 @pytest.mark.parametrize(("name", "value"), [("admin_id", "the admin"), ("admin_password", "x" * 257)])
-async def test_a_first_administrator_that_cannot_be_stops_the_start(tmp_path: Path, name: str, value: str) -> None:
+async def test_an_invalid_first_administrator_prevents_the_start(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(ValueError, match=f"OPENSPOT_{name.upper()} must"):
         async with running_engine(engine_settings(tmp_path, **{name: value})):
             pass
@@ -320,7 +320,7 @@ async def test_no_password_is_in_journal_log_or_export(tmp_path: Path, capfd: py
         await answer_of(admin, "CreateParticipant", **ALICE)
         await admin.call("Login", participantId="alice", password="guessed-password")
         await admin.call("Logout")
-        # While it runs, so that the write-ahead log is looked at too.
+        # Checked while the engine runs, so that the write-ahead log is searched too.
         for path in settings.data_dir.rglob("*"):
             if path.is_file() and path.name != "secrets.json":
                 content = path.read_bytes()
@@ -333,5 +333,5 @@ async def test_no_password_is_in_journal_log_or_export(tmp_path: Path, capfd: py
     assert "alice" in lines.getvalue()
     assert "argon2" not in lines.getvalue()
     logged = "".join(capfd.readouterr())
-    assert "a participant was created" in logged
+    assert "created a participant" in logged
     assert "-password" not in logged

@@ -1,4 +1,4 @@
-"""Login, tokens and who may do what (Document A 5; Document B 4.4)."""
+"""Logins, tokens and permissions (Document A 5; Document B 4.4)."""
 
 import asyncio
 import json
@@ -76,8 +76,8 @@ _WRONG_LOGINS = (
     ("nobody", "first-password", "participantId or password is wrong"),
     ("alice", "anything", "participantId or password is wrong"),  # came by a deposit: has no password
     ("house:fees", "anything", "participantId or password is wrong"),
-    ("admin", "", "password must have 1 to 256 letters"),
-    ("admin", "x" * 257, "password must have 1 to 256 letters"),
+    ("admin", "", "password must have 1 to 256 characters"),
+    ("admin", "x" * 257, "password must have 1 to 256 characters"),
     ("", "first-password", "participantId must be 1 to 64 letters, digits or _ : -"),
     ("a b", "first-password", "participantId must be 1 to 64 letters, digits or _ : -"),
 )
@@ -99,7 +99,7 @@ async def test_a_wrong_login_gives_no_token(anybody: AdminClient) -> None:
 
 
 @pytest.mark.spec("A5-23", "B4.4-35")
-async def test_administration_needs_the_token_of_an_administrator(anybody: AdminClient) -> None:
+async def test_administrative_methods_require_the_token_of_an_administrator(anybody: AdminClient) -> None:
     for method, fields in ADMINISTRATION:
         for token in ("", "x.y.z", "x" * 5000):
             assert (await refused(anybody.with_token(token), method, **fields)).status == "unauthenticated", method
@@ -107,7 +107,9 @@ async def test_administration_needs_the_token_of_an_administrator(anybody: Admin
 
 @pytest.mark.spec("A5-27", "B4.4-38")
 @pytest.mark.parametrize("participant_type", ["MAKER", "TAKER", "BOTH", "BROKER"])
-async def test_other_types_log_in_but_may_not_administer(admin: AdminClient, participant_type: str) -> None:
+async def test_participants_of_other_types_log_in_but_may_not_administer(
+    admin: AdminClient, participant_type: str
+) -> None:
     await participant(admin, "mallory", participant_type)
     mallory = await AdminClient(admin.engine, admin.transport).login("mallory", "mallory-password")
     assert await mallory.call("ValidateToken", token=mallory.token) == {
@@ -119,7 +121,7 @@ async def test_other_types_log_in_but_may_not_administer(admin: AdminClient, par
         failure = await refused(mallory, method, **fields)
         assert failure.status == "permission_denied", method
         assert participant_type in failure.message
-    # Its own session it may end.
+    # It may end its own session.
     assert (await mallory.call("Logout"))["success"]
     assert (await refused(mallory, "Logout")).status == "unauthenticated"
 
@@ -169,7 +171,7 @@ async def test_forged_tokens_are_refused(admin: AdminClient, settings: Settings)
 
 
 @pytest.mark.spec("A5-29")
-async def test_a_token_is_good_until_it_expires(tmp_path: Path, transport: Transport) -> None:
+async def test_a_token_is_valid_until_it_expires(tmp_path: Path, transport: Transport) -> None:
     settings = engine_settings(tmp_path, admin_password="first-password", admin_token_s=1)
     async with running_engine(settings) as engine:
         client = AdminClient(engine, transport)
@@ -213,17 +215,17 @@ async def test_guesses_are_slowed_by_participant_and_by_address(anybody: AdminCl
             assert failure.message.startswith("too many logins, try again in ")
             return failure.status
 
-    # Ten failures from one address, whoever is tried, and one more every six seconds.
+    # Ten failures from one address for any participant, then one every six seconds.
     started = time.monotonic()
     failures = 0
     while isinstance(await guess(f"somebody-{failures}"), dict):
         failures += 1
     assert 10 <= failures <= 10 + (time.monotonic() - started) / 6
-    # The right password does not help then.
+    # Then even the right password is refused.
     assert await guess("admin", "first-password") == "resource_exhausted"
 
 
-async def test_guesses_from_elsewhere_do_not_keep_an_administrator_out(settings: Settings) -> None:
+async def test_guesses_from_other_networks_do_not_lock_an_administrator_out(settings: Settings) -> None:
     behind_proxy = settings.model_copy(update={"trusted_proxies": "127.0.0.1"})
 
     async def log_in(client: AdminClient, address: str, password: str = "first-password") -> int:
@@ -239,10 +241,10 @@ async def test_guesses_from_elsewhere_do_not_keep_an_administrator_out(settings:
         client = AdminClient(engine, "connect")
         assert await log_in(client, "198.51.100.7") == 200
         assert 429 in await attack(client)
-        # Elsewhere a login waits now; where it succeeded before, it does not.
+        # A login from another network must wait now; one from a known network need not.
         assert await log_in(client, "192.0.2.1") == 429
         assert [await log_in(client, "198.51.100.7") for _ in range(3)] == [200] * 3
-    # And so it is after a restart.
+    # The same holds after a restart.
     async with running_engine(behind_proxy) as engine:
         client = AdminClient(engine, "connect")
         assert 429 in await attack(client)
@@ -250,7 +252,7 @@ async def test_guesses_from_elsewhere_do_not_keep_an_administrator_out(settings:
         assert await log_in(client, "198.51.100.7") == 200
 
 
-async def test_a_known_address_has_a_bound_too(anybody: AdminClient) -> None:
+async def test_logins_from_a_known_network_are_limited_too(anybody: AdminClient) -> None:
     right = {"participantId": "admin", "password": "first-password"}
     assert (await anybody.call("Login", **right))["success"]
     failures = 0
@@ -262,18 +264,18 @@ async def test_a_known_address_has_a_bound_too(anybody: AdminClient) -> None:
     assert 10 <= failures <= 10 + (time.monotonic() - started) / 6
 
 
-async def test_an_address_that_a_client_makes_up_is_not_believed(settings: Settings) -> None:
+async def test_a_forged_client_address_is_ignored(settings: Settings) -> None:
     async with running_engine(settings) as engine:
         client = AdminClient(engine, "connect")
         body = {"participantId": "nobody", "password": "guess"}
         statuses = [
             (await client.post("Login", body, {"X-Forwarded-For": f"203.0.113.{number}"}))[0] for number in range(14)
         ]
-        # All of them came from one address, whatever they say.
+        # All came from one address, whatever their headers say.
         assert 429 in statuses
 
 
-async def test_a_burst_of_guesses_is_bounded_too(anybody: AdminClient) -> None:
+async def test_a_burst_of_guesses_is_limited(anybody: AdminClient) -> None:
     async def guess() -> bool:
         try:
             return bool(await anybody.call("Login", participantId="admin", password="guess-of-a-password"))

@@ -1,4 +1,4 @@
-"""Charging by volume tier, chosen and not (Document A 2.7)."""
+"""Charging by volume tier, switched on and off (Document A 2.7)."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,7 +18,7 @@ START_NS = 20_000 * DAY_NS + DAY_NS // 2
 
 
 class Exchange:
-    """An engine with a clock of the test's, and its charging, turned by hand."""
+    """An engine with a manual clock, whose fee updates the test triggers."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -41,12 +41,12 @@ class Exchange:
     async def fund(self, *participants: str) -> None:
         for participant in participants:
             for currency in ("USD", "BTC"):
-                await self.engine.door.money(CommandKind.DEPOSIT, participant, currency, "10000000", "")
+                await self.engine.intake.money(CommandKind.DEPOSIT, participant, currency, "10000000", "")
 
     async def trade(self, quantity: str, maker: str = "maker", taker: str = "taker") -> None:
-        """Quantity of BTC at 100000 USD."""
-        await self.engine.door.place([order("sell", "100000", quantity, maker)]).future  # type: ignore[misc]
-        await self.engine.door.place([order("buy", "100000", quantity, taker)]).future  # type: ignore[misc]
+        """Trade a quantity of BTC at 100,000 USD."""
+        await self.engine.intake.place([order("sell", "100000", quantity, maker)]).future  # type: ignore[misc]
+        await self.engine.intake.place([order("buy", "100000", quantity, taker)]).future  # type: ignore[misc]
 
     def fees(self, participant: str) -> tuple[int | None, int | None]:
         state = self.engine.machine.core.account(self.engine.machine.directory.account(participant))
@@ -64,7 +64,7 @@ async def exchange(tmp_path: Path) -> AsyncIterator[Exchange]:
 
 
 @pytest.mark.spec("A2.7-13", "A2.7-14")
-async def test_both_sides_of_a_trade_rise_with_their_volume(exchange: Exchange) -> None:
+async def test_both_sides_of_a_trade_reach_a_higher_tier(exchange: Exchange) -> None:
     await exchange.trade("0.4")
     await exchange.charging.turn()
     assert exchange.fees("taker") == (None, None)  # Base: the symbol's fees
@@ -77,7 +77,7 @@ async def test_both_sides_of_a_trade_rise_with_their_volume(exchange: Exchange) 
     assert exchange.fees("other") == (22, 12)
     assert exchange.fees("maker") == (20, 10)
     assert exchange.engine.machine.core.command_sequence == commands + 3
-    # Nothing new, nothing done.
+    # Without new trades nothing changes.
     await exchange.charging.turn()
     assert exchange.engine.machine.core.command_sequence == commands + 3
     await exchange.trade("1")
@@ -89,7 +89,7 @@ async def test_both_sides_of_a_trade_rise_with_their_volume(exchange: Exchange) 
     assert (shown.taker_fee_bps, shown.maker_fee_bps) == (22, 10)
 
 
-async def test_trading_with_oneself_makes_no_volume(exchange: Exchange) -> None:
+async def test_a_trade_with_oneself_adds_no_volume(exchange: Exchange) -> None:
     await exchange.trade("5", "maker", "maker")
     await exchange.charging.turn()
     assert exchange.fees("maker") == (None, None)
@@ -108,14 +108,14 @@ async def test_a_volume_counts_for_thirty_days(exchange: Exchange) -> None:
 
 
 @pytest.mark.parametrize("lost", ["nothing", "events", "volumes"])
-async def test_a_restart_forgets_no_volume_that_is_known_from_anywhere(exchange: Exchange, lost: str) -> None:
+async def test_a_restart_keeps_volumes_from_the_file_and_from_events(exchange: Exchange, lost: str) -> None:
     exchange.settings = exchange.settings.model_copy(update={"engine_event_retention": 1000})
     await exchange.restart()
     await exchange.trade("0.3")
     first_trade = exchange.engine.events.last_sequence
     await exchange.charging.turn()
     if lost == "events":
-        await exchange.engine.door.place([order("buy", "1", "0.1", "other") for _ in range(2000)]).future  # type: ignore[misc]
+        await exchange.engine.intake.place([order("buy", "1", "0.1", "other") for _ in range(2000)]).future  # type: ignore[misc]
     await exchange.trade("0.1")
     await exchange.close()
     if lost == "volumes":
@@ -132,7 +132,7 @@ async def test_a_restart_forgets_no_volume_that_is_known_from_anywhere(exchange:
 
 
 async def _trade_fees(engine: EngineClient) -> tuple[int, int]:
-    """(taker, maker) basis points of one more trade."""
+    """Make one more trade and return its (taker, maker) basis points."""
     await engine.place("sell", "100000", "0.1", "maker")
     await engine.place("buy", "100000", "0.1", "taker")
     newest = await engine.last_sequence()
@@ -141,7 +141,7 @@ async def _trade_fees(engine: EngineClient) -> tuple[int, int]:
 
 
 @pytest.mark.spec("A2.7-10", "A2.7-11")
-async def test_the_setting_chooses_and_is_undone_when_it_is_taken_back(tmp_path: Path) -> None:
+async def test_switching_the_setting_off_removes_the_tier_fees(tmp_path: Path) -> None:
     off = engine_settings(tmp_path)
     chosen = off.model_copy(update={"charge_by_volume_tier": True, "volume_tier_interval_s": 0.02})
     async with running_engine(off) as engine:

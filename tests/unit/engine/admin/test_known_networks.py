@@ -1,4 +1,4 @@
-"""Networks that administrators have logged in from."""
+"""Networks from which participants have logged in."""
 
 import stat
 from pathlib import Path
@@ -9,7 +9,7 @@ from openspot.engine.admin import known_networks
 from openspot.engine.admin.known_networks import FILE_NAME, KnownNetworks
 
 
-def test_a_network_is_known_for_its_participant_and_outlives_the_process(tmp_path: Path) -> None:
+def test_a_network_is_known_for_its_participant_after_a_restart(tmp_path: Path) -> None:
     known = KnownNetworks(tmp_path)
     known.add("admin", "203.0.113.9")
     for networks in (known, KnownNetworks(tmp_path)):
@@ -31,7 +31,7 @@ def test_the_oldest_are_forgotten_beyond_the_bounds(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"admin": 5}', '{"admin": [5]}', "\x00"])
-def test_a_file_that_cannot_be_read_is_begun_again(tmp_path: Path, content: str) -> None:
+def test_an_unreadable_file_is_replaced(tmp_path: Path, content: str) -> None:
     (tmp_path / FILE_NAME).write_text(content)
     known = KnownNetworks(tmp_path)
     assert not known.holds("admin", "1")
@@ -39,7 +39,7 @@ def test_a_file_that_cannot_be_read_is_begun_again(tmp_path: Path, content: str)
     assert KnownNetworks(tmp_path).holds("admin", "1")
 
 
-def test_a_file_that_cannot_be_written_stops_no_login(tmp_path: Path) -> None:
+def test_a_failed_write_prevents_no_login(tmp_path: Path) -> None:
     known = KnownNetworks(tmp_path / "missing")
     known.add("admin", "1")
     assert known.holds("admin", "1")

@@ -4,9 +4,9 @@ import pytest
 
 from openspot.engine.admin.authority import network_of
 from openspot.engine.admin.dispatch import METHODS, snake_case
-from openspot.engine.admin.figures import utilisation_percent
 from openspot.engine.admin.grpc_transport import peer_address
 from openspot.engine.admin.handlers import Handlers
+from openspot.engine.admin.reports import utilisation_percent
 
 
 def test_every_method_of_the_protocol_has_its_handler() -> None:
@@ -38,7 +38,7 @@ def test_the_address_of_a_peer(peer: str, address: str) -> None:
         ("unix:/run/engine", "unix:/run/engine"),
     ],
 )
-def test_logins_are_counted_by_what_one_client_can_move_in(address: str, network: str) -> None:
+def test_logins_are_counted_by_the_network_of_one_client(address: str, network: str) -> None:
     assert network_of(address) == network
 
 

@@ -1,4 +1,4 @@
-"""Volumes over thirty days, their value in USD, and the tiers that they give."""
+"""Volumes over thirty days, their value in USD, and the resulting tiers."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -7,18 +7,18 @@ import pytest
 
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.engine.admin.volume_store import VolumeStore
-from openspot.engine.admin.volumes import VolumeBook, tier_above_base, usd_rates
+from openspot.engine.admin.volumes import VolumeBook, VolumeKey, tier_above_base, usd_rates
 
 RATES = {"USD": Decimal(1), "BTC": Decimal(60_000)}
 
 
 def test_a_volume_is_the_sum_of_its_days_in_usd() -> None:
     book = VolumeBook()
-    assert book.add((2, 100, "USD"), 40_000 * AMOUNT_SCALE) == 40_000 * AMOUNT_SCALE
-    assert book.add((2, 100, "USD"), 2_000 * AMOUNT_SCALE) == 42_000 * AMOUNT_SCALE
-    book.add((2, 110, "BTC"), AMOUNT_SCALE // 2)
-    book.add((2, 110, "XYZ"), 10**30)  # nobody knows what it is worth
-    book.add((3, 110, "USD"), 1)
+    assert book.add(VolumeKey(2, 100, "USD"), 40_000 * AMOUNT_SCALE) == 40_000 * AMOUNT_SCALE
+    assert book.add(VolumeKey(2, 100, "USD"), 2_000 * AMOUNT_SCALE) == 42_000 * AMOUNT_SCALE
+    book.add(VolumeKey(2, 110, "BTC"), AMOUNT_SCALE // 2)
+    book.add(VolumeKey(2, 110, "XYZ"), 10**30)  # nobody knows what it is worth
+    book.add(VolumeKey(3, 110, "USD"), 1)
     assert book.value(2, RATES) == 72_000
     assert book.value(3, RATES) == Decimal("1e-18")
     assert book.value(4, RATES) == 0
@@ -44,7 +44,7 @@ def test_a_volume_is_the_sum_of_its_days_in_usd() -> None:
         ("100000000.01", 10, -2),
     ],
 )
-def test_a_tier_above_base_has_fees_of_its_own(volume: str, taker: int | None, maker: int | None) -> None:
+def test_a_tier_above_base_has_its_own_fees(volume: str, taker: int | None, maker: int | None) -> None:
     tier = tier_above_base(Decimal(volume))
     assert (tier.taker_bps if tier else None, tier.maker_bps if tier else None) == (taker, maker)
 
@@ -60,11 +60,11 @@ def test_currencies_are_valued_by_last_prices() -> None:
         "BRL": Decimal("0.2"),
     }
     assert usd_rates({}) == {"USD": 1, "USDT": 1, "USDC": 1}
-    # Bitcoin without a trade against USD, through ether.
+    # BTC has no trade against USD, so it is valued through ETH.
     assert usd_rates({"ETH-USD": Decimal(3000), "ETH-BTC": Decimal("0.05")})["BTC"] == 60_000
 
 
-def test_the_file_keeps_what_was_written_for_this_journal_alone(tmp_path: Path) -> None:
+def test_the_file_keeps_only_volumes_of_this_journal(tmp_path: Path) -> None:
     path = tmp_path / "volumes.sqlite"
     store = VolumeStore(path, "epoch")
     assert (store.next_sequence, store.rows()) == (1, [])
@@ -79,7 +79,7 @@ def test_the_file_keeps_what_was_written_for_this_journal_alone(tmp_path: Path) 
     other.close()
 
 
-def test_a_file_that_cannot_be_read_is_made_anew(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_recreated(tmp_path: Path) -> None:
     path = tmp_path / "volumes.sqlite"
     path.write_bytes(b"no database at all" * 1000)
     store = VolumeStore(path, "epoch")

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AccountServiceStub:
-    """Money in and out of the engine's accounts (Document B 4.4). Amounts are decimal texts.
+    """Deposits, withdrawals and balances of the engine's accounts (Document B 4.4). Amounts are decimal strings.
     """
 
     def __init__(self, channel):
@@ -68,11 +68,11 @@ class AccountServiceStub:
 
 
 class AccountServiceServicer:
-    """Money in and out of the engine's accounts (Document B 4.4). Amounts are decimal texts.
+    """Deposits, withdrawals and balances of the engine's accounts (Document B 4.4). Amounts are decimal strings.
     """
 
     def Deposit(self, request, context):
-        """Credits an account, making it if it is missing. The same reference credits once.
+        """Credits an account and creates it if it is missing. A repeated reference credits once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -85,21 +85,21 @@ class AccountServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ReserveWithdrawal(self, request, context):
-        """Holds funds for a withdrawal that is still to be sent.
+        """Holds funds for a withdrawal that is not sent yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReleaseWithdrawal(self, request, context):
-        """Ends a reservation: the funds are free again.
+        """Ends a reservation and frees the funds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CompleteWithdrawal(self, request, context):
-        """Ends a reservation: the funds have left.
+        """Ends a reservation and debits the funds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -153,7 +153,7 @@ def add_AccountServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AccountService:
-    """Money in and out of the engine's accounts (Document B 4.4). Amounts are decimal texts.
+    """Deposits, withdrawals and balances of the engine's accounts (Document B 4.4). Amounts are decimal strings.
     """
 
     @staticmethod

@@ -39,10 +39,10 @@ _GZIP_COMPRESSION = GzipCompression()
 
 class AdminService(Protocol):
     """
-    Administration of the engine (Document B 4.4): sixteen methods of the spec, and Logout.
-    All but Login, ValidateToken and Logout need the token of a SUPER_ADMIN or SYSTEM; Logout ends the session of
-    whatever token it comes with. A change that is refused answers success false and an error that names the field;
-    a list with a bad field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 is 100.
+    Administration of the engine (Document B 4.4): the sixteen methods of the specification, and Logout.
+    All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
+    ends the session of its token. A refused change returns success = false and an error that names the field; a list
+    with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
     """
     async def login(self, request: LoginRequest, ctx: RequestContext[LoginRequest, LoginResponse], /) -> LoginResponse:
         raise ConnectError(Code.UNIMPLEMENTED, 'Not implemented')
@@ -311,10 +311,10 @@ class AdminServiceASGIApplication(ConnectASGIApplication[AdminService]):
 
 class AdminServiceClient(ConnectClient):
     """
-    Administration of the engine (Document B 4.4): sixteen methods of the spec, and Logout.
-    All but Login, ValidateToken and Logout need the token of a SUPER_ADMIN or SYSTEM; Logout ends the session of
-    whatever token it comes with. A change that is refused answers success false and an error that names the field;
-    a list with a bad field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 is 100.
+    Administration of the engine (Document B 4.4): the sixteen methods of the specification, and Logout.
+    All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
+    ends the session of its token. A refused change returns success = false and an error that names the field; a list
+    with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
     """
     def __init__(
         self,
@@ -683,10 +683,10 @@ class AdminServiceClient(ConnectClient):
 
 class AdminServiceSync(Protocol):
     """
-    Administration of the engine (Document B 4.4): sixteen methods of the spec, and Logout.
-    All but Login, ValidateToken and Logout need the token of a SUPER_ADMIN or SYSTEM; Logout ends the session of
-    whatever token it comes with. A change that is refused answers success false and an error that names the field;
-    a list with a bad field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 is 100.
+    Administration of the engine (Document B 4.4): the sixteen methods of the specification, and Logout.
+    All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
+    ends the session of its token. A refused change returns success = false and an error that names the field; a list
+    with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
     """
     def login(self, request: LoginRequest, ctx: RequestContext[LoginRequest, LoginResponse], /) -> LoginResponse:
         raise ConnectError(Code.UNIMPLEMENTED, 'Not implemented')
@@ -953,10 +953,10 @@ class AdminServiceWSGIApplication(ConnectWSGIApplication):
 
 class AdminServiceClientSync(ConnectClientSync):
     """
-    Administration of the engine (Document B 4.4): sixteen methods of the spec, and Logout.
-    All but Login, ValidateToken and Logout need the token of a SUPER_ADMIN or SYSTEM; Logout ends the session of
-    whatever token it comes with. A change that is refused answers success false and an error that names the field;
-    a list with a bad field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 is 100.
+    Administration of the engine (Document B 4.4): the sixteen methods of the specification, and Logout.
+    All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
+    ends the session of its token. A refused change returns success = false and an error that names the field; a list
+    with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
     """
     def __init__(
         self,

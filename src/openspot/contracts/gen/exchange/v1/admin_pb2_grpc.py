@@ -26,10 +26,10 @@ if _version_not_supported:
 
 
 class AdminServiceStub:
-    """Administration of the engine (Document B 4.4): sixteen methods of the spec, and Logout.
-    All but Login, ValidateToken and Logout need the token of a SUPER_ADMIN or SYSTEM; Logout ends the session of
-    whatever token it comes with. A change that is refused answers success false and an error that names the field;
-    a list with a bad field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 is 100.
+    """Administration of the engine (Document B 4.4): the sixteen methods of the specification, and Logout.
+    All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
+    ends the session of its token. A refused change returns success = false and an error that names the field; a list
+    with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
     """
 
     def __init__(self, channel):
@@ -126,10 +126,10 @@ class AdminServiceStub:
 
 
 class AdminServiceServicer:
-    """Administration of the engine (Document B 4.4): sixteen methods of the spec, and Logout.
-    All but Login, ValidateToken and Logout need the token of a SUPER_ADMIN or SYSTEM; Logout ends the session of
-    whatever token it comes with. A change that is refused answers success false and an error that names the field;
-    a list with a bad field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 is 100.
+    """Administration of the engine (Document B 4.4): the sixteen methods of the specification, and Logout.
+    All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
+    ends the session of its token. A refused change returns success = false and an error that names the field; a list
+    with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
     """
 
     def Login(self, request, context):
@@ -331,10 +331,10 @@ def add_AdminServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
-    """Administration of the engine (Document B 4.4): sixteen methods of the spec, and Logout.
-    All but Login, ValidateToken and Logout need the token of a SUPER_ADMIN or SYSTEM; Logout ends the session of
-    whatever token it comes with. A change that is refused answers success false and an error that names the field;
-    a list with a bad field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 is 100.
+    """Administration of the engine (Document B 4.4): the sixteen methods of the specification, and Logout.
+    All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
+    ends the session of its token. A refused change returns success = false and an error that names the field; a list
+    with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.
     """
 
     @staticmethod

@@ -80,7 +80,7 @@ class OrderServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PlaceOrders(self, request, context):
-        """Many orders in one call, taken in the given order; each has an answer of its own.
+        """Places many orders in the given order. Each gets its own response.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -93,21 +93,21 @@ class OrderServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def MoveOrder(self, request, context):
-        """A new limit price; the order loses its priority.
+        """Changes the limit of an order, which loses its time priority.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReduceOrder(self, request, context):
-        """A smaller quantity; the order keeps its priority.
+        """Reduces an order, which keeps its time priority.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetOrder(self, request, context):
-        """What the engine knows of one order: resting, or ended within the engine's memory of recent orders.
+        """Returns an open order, or an ended one that the engine remembers.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -1,0 +1,144 @@
+"""The routes /api/v1/admin/symbols and /api/v1/admin/currencies (Document B 4.4), for services and administrators."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from starlette.responses import Response
+
+from openspot.engine.admin.listings import ListingError, Listings
+from openspot.engine.engine import Engine
+from openspot.engine.state.directory import Currency
+from openspot.engine.transport.http_app import PREFIX, symbol_view
+from openspot.engine.transport.schemas import (
+    CurrencyBody,
+    CurrencyChange,
+    CurrencyResponse,
+    SymbolBody,
+    SymbolChange,
+    SymbolResponse,
+)
+from openspot.http.errors import HttpError
+from openspot.http.policy import Access, Policy
+from openspot.http.responses import json_response
+from openspot.http.routing import Router
+
+_READ = Policy(Access.ADMIN | Access.SERVICE)
+_CHANGE = Policy(Access.ADMIN | Access.SERVICE, audit=True)
+
+
+def currency_view(currency: Currency) -> dict[str, Any]:
+    """The response for a currency."""
+    return {
+        "currency": currency.currency,
+        "currencyId": currency.currency_id,
+        "name": currency.name,
+        "places": currency.places,
+    }
+
+
+@contextmanager
+def _not_found() -> Iterator[None]:
+    """Turn a ListingError into 404, because the path names something that does not exist."""
+    try:
+        yield
+    except ListingError as error:
+        raise HttpError(404, str(error), error.code.name) from error
+
+
+def symbol_routes(engine: Engine, listings: Listings) -> Router:
+    """Symbols: list, create, read, change, delete."""
+    router = Router(f"{PREFIX}/admin/symbols", tag="administration")
+    unknown = {404: "no such symbol"}
+
+    @router.get("", _READ, response=list[SymbolResponse], summary="All symbols")
+    async def list_symbols() -> Response:
+        specs = sorted(engine.machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
+        return json_response([symbol_view(spec) for spec in specs])
+
+    @router.post(
+        "", _CHANGE, status=201, response=SymbolResponse, refusals={409: "the symbol or its number exists"},
+        summary="Create a symbol",
+    )  # fmt: skip
+    async def create_symbol(body: SymbolBody) -> Response:
+        return json_response(symbol_view(await listings.create_symbol(body)), 201)
+
+    @router.get("/{symbol}", _READ, response=SymbolResponse, refusals=unknown, summary="One symbol")
+    async def get_symbol(symbol: str) -> Response:
+        with _not_found():
+            return json_response(symbol_view(listings.symbol(symbol)))
+
+    async def change_symbol(symbol: str, body: SymbolChange) -> Response:
+        with _not_found():
+            listings.symbol(symbol)
+        return json_response(symbol_view(await listings.change_symbol(symbol, body)))
+
+    for method in ("PUT", "PATCH"):
+        router.route(
+            method, "/{symbol}", _CHANGE, response=SymbolResponse, refusals=unknown,
+            name=f"{method.lower()}_symbol",
+            summary="Change a symbol's fees, or deactivate it: it then takes no orders",
+        )(change_symbol)  # fmt: skip
+
+    @router.delete(
+        "/{symbol}", _CHANGE, response=SymbolResponse, refusals=unknown | {409: "the symbol has open orders"},
+        summary="Delete a symbol",
+    )  # fmt: skip
+    async def delete_symbol(symbol: str) -> Response:
+        with _not_found():
+            listings.symbol(symbol)
+        return json_response(symbol_view(await listings.delete_symbol(symbol)))
+
+    return router
+
+
+def currency_routes(engine: Engine, listings: Listings) -> Router:
+    """Currencies: list, create, read, change, delete."""
+    router = Router(f"{PREFIX}/admin/currencies", tag="administration")
+    unknown = {404: "no such currency"}
+
+    @router.get("", _READ, response=list[CurrencyResponse], summary="All currencies")
+    async def list_currencies() -> Response:
+        currencies = sorted(engine.machine.directory.currencies.values(), key=lambda currency: currency.currency_id)
+        return json_response([currency_view(currency) for currency in currencies])
+
+    @router.post(
+        "", _CHANGE, status=201, response=CurrencyResponse, refusals={409: "the currency or its number exists"},
+        summary="Create a currency",
+    )  # fmt: skip
+    async def create_currency(body: CurrencyBody) -> Response:
+        return json_response(currency_view(await listings.create_currency(body)), 201)
+
+    @router.get("/{currency}", _READ, response=CurrencyResponse, refusals=unknown, summary="One currency")
+    async def get_currency(currency: str) -> Response:
+        with _not_found():
+            return json_response(currency_view(listings.currency(currency)))
+
+    async def change_currency(currency: str, body: CurrencyChange) -> Response:
+        with _not_found():
+            listings.currency(currency)
+        return json_response(currency_view(await listings.change_currency(currency, body)))
+
+    for method in ("PUT", "PATCH"):
+        router.route(
+            method, "/{currency}", _CHANGE, response=CurrencyResponse, refusals=unknown,
+            name=f"{method.lower()}_currency",
+            summary="Change a currency's name or decimal places",
+        )(change_currency)  # fmt: skip
+
+    @router.delete(
+        "/{currency}", _CHANGE, response=CurrencyResponse, refusals=unknown | {409: "a symbol or a balance uses it"},
+        summary="Delete a currency",
+    )  # fmt: skip
+    async def delete_currency(currency: str) -> Response:
+        with _not_found():
+            listings.currency(currency)
+        return json_response(currency_view(await listings.delete_currency(currency)))
+
+    return router
+
+
+def admin_routers(engine: Engine) -> list[Router]:
+    """The routes of symbols and currencies."""
+    listings = Listings(engine.machine, engine.intake)
+    return [symbol_routes(engine, listings), currency_routes(engine, listings)]

@@ -1,0 +1,172 @@
+"""Creates, changes and deletes symbols and currencies, one at a time. Each change is a durable command.
+
+This file checks names, and the core checks numbers.
+"""
+
+import asyncio
+from dataclasses import replace
+
+from openspot.domain.money import MoneyError, to_scaled
+from openspot.domain.result_code import ResultCode
+from openspot.domain.symbol import SymbolSpec, specification_error
+from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
+from openspot.engine.intake.command_intake import CommandIntake, Refusal
+from openspot.engine.state.directory import DESCRIBE_CURRENCY, Currency, NameTakenError, Note
+from openspot.engine.state.state_machine import StateMachine
+from openspot.engine.transport.schemas import CurrencyBody, CurrencyChange, SymbolBody, SymbolChange
+
+_UNSIGNED = 2**64
+
+
+class ListingError(Refusal):
+    """The change was refused; the message says why."""
+
+
+class Listings:
+    """The symbols and currencies of one engine. All methods raise ListingError, Refusal, EngineStoppedError."""
+
+    def __init__(self, machine: StateMachine, intake: CommandIntake) -> None:
+        self._directory = machine.directory
+        self._intake = intake
+        self._turn = asyncio.Lock()
+
+    # Currencies
+
+    def currency(self, name: str) -> Currency:
+        """The currency with this name."""
+        currency = self._directory.currencies.get(name)
+        if currency is None:
+            raise ListingError(ResultCode.INVALID_CURRENCY, f"currency: there is no {name!r}")
+        return currency
+
+    async def create_currency(self, body: CurrencyBody) -> Currency:
+        """Add a currency."""
+        async with self._turn:
+            number = body.currency_id or self._directory.next_currency_id()
+            currency = Currency(body.currency, number, body.name or body.currency, body.places)
+            try:
+                self._directory.check_new_currency(currency)
+            except NameTakenError as error:
+                raise ListingError(ResultCode.CURRENCY_ALREADY_EXISTS, str(error)) from error
+            await self._carry_out(
+                Command(CommandKind.CREATE_CURRENCY, symbol=number),
+                (currency.currency, currency.name, str(currency.places)),
+                f"currencyId {number}",
+            )
+            return self.currency(body.currency)
+
+    async def change_currency(self, name: str, change: CurrencyChange) -> Currency:
+        """Change a currency's name or decimal places."""
+        async with self._turn:
+            known = self.currency(name)
+            title = known.name if change.name is None else change.name
+            places = known.places if change.places is None else change.places
+            await self._intake.submit(
+                Command(DESCRIBE_CURRENCY, symbol=known.currency_id), (known.currency, title, str(places))
+            )
+            return self.currency(name)
+
+    async def delete_currency(self, name: str) -> Currency:
+        """Delete a currency that no symbol and no balance uses."""
+        async with self._turn:
+            known = self.currency(name)
+            await self._carry_out(Command(CommandKind.DELETE_CURRENCY, symbol=known.currency_id), (), name)
+            return known
+
+    # Symbols
+
+    def symbol(self, name: str) -> SymbolSpec:
+        """The symbol with this name."""
+        spec = self._directory.symbols.get(name)
+        if spec is None:
+            raise ListingError(ResultCode.INVALID_SYMBOL, f"symbol: there is no {name!r}")
+        return spec
+
+    async def create_symbol(self, body: SymbolBody) -> SymbolSpec:
+        """Add a symbol (Document A 2.5)."""
+        async with self._turn:
+            spec = self._specification(body)
+            base, quote = self.currency(spec.base).currency_id, self.currency(spec.quote).currency_id
+            try:
+                self._directory.check_new_symbol(spec)
+            except NameTakenError as error:
+                raise ListingError(ResultCode.SYMBOL_ALREADY_EXISTS, str(error)) from error
+            command = CreateSymbol(
+                spec.symbol_id,
+                0,
+                base,
+                quote,
+                spec.base_scale_k,
+                spec.quote_scale_k,
+                spec.tick,
+                spec.lot,
+                spec.taker_fee_bps,
+                spec.maker_fee_bps,
+            )
+            await self._carry_out(command, (spec.symbol,), f"symbolId {spec.symbol_id}")
+            return self.symbol(spec.symbol)
+
+    def _specification(self, body: SymbolBody) -> SymbolSpec:
+        base_scale, quote_scale = body.base_scale_k, body.quote_scale_k
+        base_scale = _scale(body.lot_size.as_tuple().exponent) if base_scale is None else base_scale
+        quote_scale = _scale(body.tick_size.as_tuple().exponent) if quote_scale is None else quote_scale
+        steps = []
+        for name, value, scale in (("lotSize", body.lot_size, base_scale), ("tickSize", body.tick_size, quote_scale)):
+            try:
+                # `specification_error` below reports a scale that is not a power of ten.
+                steps.append(to_scaled(value, scale) if scale == _scale(1 - len(str(scale))) else 0)
+            except MoneyError as error:
+                raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, f"{name} {error}") from error
+        lot, tick = steps
+        fault = specification_error(base_scale, quote_scale, tick, lot, body.taker_fee, body.maker_fee)
+        if fault:
+            raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, fault)
+        base, quote = body.symbol.split("-")
+        number = body.symbol_id or self._directory.next_symbol_id()
+        return SymbolSpec(
+            body.symbol, number, base, quote, base_scale, quote_scale, tick, lot, body.taker_fee, body.maker_fee
+        )
+
+    async def change_symbol(self, name: str, change: SymbolChange) -> SymbolSpec:
+        """Change the fees of a symbol for future orders, or whether it accepts orders."""
+        async with self._turn:
+            known = self.symbol(name)
+            taker = known.taker_fee_bps if change.taker_fee is None else change.taker_fee
+            maker = known.maker_fee_bps if change.maker_fee is None else change.maker_fee
+            active = known.active if change.active is None else change.active
+            fault = specification_error(known.base_scale_k, known.quote_scale_k, known.tick, known.lot, taker, maker)
+            if fault:
+                raise ListingError(ResultCode.INVALID_SYMBOL_SPECIFICATION, fault)
+            command = Command(
+                CommandKind.UPDATE_SYMBOL,
+                flags=FLAG_ACTIVE if active else 0,
+                symbol=known.symbol_id,
+                order_id=taker % _UNSIGNED,
+                account=maker % _UNSIGNED,
+            )
+            await self._carry_out(command, (), name)
+            return replace(known, taker_fee_bps=taker, maker_fee_bps=maker, active=active)
+
+    async def delete_symbol(self, name: str) -> SymbolSpec:
+        """Delete a symbol that has no open orders (Document B 4.4)."""
+        async with self._turn:
+            known = self.symbol(name)
+            await self._carry_out(Command(CommandKind.DELETE_SYMBOL, symbol=known.symbol_id), (), name)
+            return known
+
+    async def _carry_out(self, command: Command | CreateSymbol, note: Note, subject: str) -> None:
+        outcome = await self._intake.submit(command, note)
+        (result,) = decode_results(outcome.results)
+        if result.code != ResultCode.SUCCESS:
+            code = ResultCode(result.code)
+            raise ListingError(code, f"{subject}: {code.name}")
+
+
+def _scale(exponent: int | str) -> int:
+    """The power of ten that turns a decimal with this exponent into an integer.
+
+    At most 10^40: a later check refuses finer decimals.
+    """
+    assert isinstance(exponent, int), "a body's decimals are finite"
+    places: int = min(max(-exponent, 0), 40)
+    return int(10**places)

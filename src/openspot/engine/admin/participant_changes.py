@@ -1,0 +1,123 @@
+"""Changes that operators make to participants and balances. Each is a durable command.
+
+All methods raise FieldError if a field is refused, and Refusal or EngineStoppedError if the engine accepts no command.
+"""
+
+import asyncio
+
+from openspot.domain.ids import FEE_ACCOUNT_ID
+from openspot.domain.money import decimal_to_text
+from openspot.domain.order import StpMode
+from openspot.domain.result_code import ResultCode
+from openspot.engine.admin import fields
+from openspot.engine.admin.authority import Authority, Session
+from openspot.engine.admin.errors import FieldError
+from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
+from openspot.engine.engine import Engine
+from openspot.engine.state.directory import UNKNOWN_ACCOUNT
+from openspot.engine.state.participants import ParticipantAccount
+from openspot.engine.transport.account_service import money_result
+
+_ADJUSTMENT_FAULTS = {
+    ResultCode.INVALID_AMOUNT: "amount is too large",
+    ResultCode.RISK_NSF: "amount is more than the participant's free funds",
+}
+
+
+class ParticipantChanges:
+    """The participants and balances of one engine."""
+
+    def __init__(self, engine: Engine, authority: Authority) -> None:
+        self._engine = engine
+        self._directory = engine.machine.directory
+        self._authority = authority
+        self._turn = asyncio.Lock()
+
+    def known(self, participant_id: str) -> ParticipantAccount:
+        """The account and profile of a participant. Raises FieldError if it does not exist."""
+        found = self._authority.find(fields.participant_id(participant_id))
+        if found is None:
+            raise FieldError(f"participantId: there is no {participant_id}")
+        return found
+
+    # Participants
+
+    async def create(self, participant_id: str, password: str, name: str, participant_type: str, stp_mode: str) -> None:
+        """Create an active participant that can log in."""
+        fields.participant_id(participant_id)
+        fields.new_password(password)
+        name = fields.name(name, participant_id)
+        fields.one_of("type", participant_type, fields.PARTICIPANT_TYPES)
+        mode = fields.stp_mode(stp_mode)
+        taken = FieldError(f"participantId: {participant_id} already exists")
+        if self._authority.find(participant_id) is not None:
+            raise taken
+        password_hash = await self._authority.passwords.hash(password)
+        outcome = await self._engine.intake.create_account(
+            (participant_id, name, participant_type, password_hash),
+            Command(CommandKind.CREATE_ACCOUNT, order_type=mode, flags=FLAG_ACTIVE),
+        )
+        (result,) = decode_results(outcome.results)
+        if result.code == ResultCode.ACCOUNT_ALREADY_EXISTS:
+            raise taken
+        assert result.code == ResultCode.SUCCESS, "all other rules were checked"
+
+    async def set_active(self, participant_id: str, active: bool, by: Session) -> None:
+        """Activate or deactivate a participant.
+
+        An inactive one cannot place orders or log in; its open orders stay (Document B 4.4).
+        """
+        self.known(participant_id)
+        if not active and participant_id == by.participant_id:
+            # This guarantees that one active administrator remains.
+            raise FieldError("participantId: a session cannot deactivate its own participant")
+        await self._set(participant_id, by, active=active)
+
+    async def set_stp_mode(self, participant_id: str, stp_mode: str, by: Session) -> None:
+        """Set the self-trade prevention mode for future orders of a participant."""
+        self.known(participant_id)
+        await self._set(participant_id, by, mode=fields.stp_mode(stp_mode))
+
+    async def _set(
+        self, participant_id: str, by: Session, *, active: bool | None = None, mode: StpMode | None = None
+    ) -> None:
+        if participant_id == FEE_ACCOUNT_ID:
+            raise FieldError(f"participantId: {FEE_ACCOUNT_ID} is the fee account and cannot be changed")
+        async with self._turn:
+            # The command sets both properties, so earlier changes must be applied first, even if their caller is gone.
+            await self._engine.sequencer.settle()
+            self._authority.check_still_active(by)
+            account, profile = self.known(participant_id)
+            is_active = profile.active if active is None else active
+            command = Command(
+                CommandKind.SET_ACCOUNT,
+                account=account,
+                flags=FLAG_ACTIVE if is_active else 0,
+                order_type=profile.stp_mode if mode is None else mode,
+            )
+            outcome = await self._engine.intake.submit(command, (participant_id,))
+        (result,) = decode_results(outcome.results)
+        assert result.code == ResultCode.SUCCESS, "the participant exists and is not the fee account"
+
+    # Balances
+
+    async def adjust(self, participant_id: str, currency: str, amount: str, adjustment: str) -> None:
+        """Add to a balance or subtract from it (Document A 1.5). Adding creates a missing account.
+
+        Changes the engine only, not the ledger. The `code` of the FieldError is the result code.
+        """
+        fields.participant_id(participant_id)
+        value = fields.positive_amount(amount)
+        if fields.one_of("type", adjustment, fields.ADJUSTMENT_TYPES) == "WITHDRAW":
+            if self._directory.account(participant_id) == UNKNOWN_ACCOUNT:
+                raise FieldError(f"participantId: there is no {participant_id}", ResultCode.RISK_NSF)
+            value = -value
+        if currency not in self._directory.currencies:
+            raise FieldError("currency: Unknown currency", ResultCode.INVALID_CURRENCY)
+        code = (
+            await money_result(
+                self._engine.intake.money(CommandKind.ADJUST, participant_id, currency, decimal_to_text(value), "")
+            )
+        ).code
+        if code is not ResultCode.SUCCESS:
+            raise FieldError(_ADJUSTMENT_FAULTS.get(code, code.name), code)

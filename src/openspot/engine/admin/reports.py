@@ -1,0 +1,159 @@
+"""Reports for operators: exchange statistics, balances and risk metrics."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+
+import psutil
+
+from openspot import __version__
+from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
+from openspot.domain.money import EXACT, amount_to_text, decimal_to_text, scaled_to_text
+from openspot.engine.admin.errors import resource_exhausted
+from openspot.engine.admin.order_list import OrderList
+from openspot.engine.core.protocol import Balance
+from openspot.engine.engine import Engine
+from openspot.engine.state.directory import UNKNOWN_ACCOUNT
+
+ROWS_MAX = 100_000
+"""The most rows of one response. A caller who would get more must name a participant."""
+_ACCOUNTS_A_TURN = 200
+_MILLISECONDS = 1000
+
+
+class Reports:
+    """Reports of one engine, from its current state."""
+
+    def __init__(self, engine: Engine, orders: OrderList) -> None:
+        self._engine = engine
+        self._machine = engine.machine
+        self._orders = orders
+        self._started = time.monotonic()
+        self._process = psutil.Process()
+
+    def exchange(self) -> pb.GetExchangeStatsResponse:
+        """The response of GetExchangeStats."""
+        engine, core, totals = self._engine, self._machine.core, self._machine.totals
+        pending = len(engine.sequencer.pending_order_ids())
+        return pb.GetExchangeStatsResponse(
+            matching=pb.MatchingStats(
+                core=core.name,
+                commands=core.command_sequence,
+                events=core.event_sequence,
+                symbols=len(self._machine.directory.symbols),
+                state_hash=engine.state_hash,
+                state_hash_commands=engine.state_hash_commands,
+            ),
+            orders=pb.OrderStats(
+                open=self._machine.orders.open_count - pending,
+                placed=totals.placed,
+                rejected=totals.rejected,
+                cancelled=totals.cancelled,
+            ),
+            trades=self._trades(),
+            participants=pb.ParticipantStats(
+                total=len(self._machine.participants.profiles), active=self._machine.participants.active_count
+            ),
+            system=pb.SystemStats(
+                uptime_ms=int((time.monotonic() - self._started) * _MILLISECONDS),
+                memory_bytes=self._process.memory_info().rss,
+                journal_bytes=_journal_bytes(engine.journal_path),
+                queue_depth=engine.sequencer.depth,
+                version=__version__,
+            ),
+        )
+
+    def _trades(self) -> pb.TradeStats:
+        volumes: dict[str, Decimal] = {}
+        notionals: dict[str, Decimal] = {}
+        count = 0
+        for number, tally in self._machine.totals.tallies.items():
+            spec = self._machine.directory.symbol(number)
+            assert spec is not None, "a symbol number keeps its name forever"
+            count += tally.trades
+            # Two numbers can share a name, if a symbol was deleted and created again.
+            for sums, value, scale in (
+                (volumes, tally.quantity, spec.base_scale_k),
+                (notionals, tally.notional, spec.base_scale_k * spec.quote_scale_k),
+            ):
+                sums[spec.symbol] = EXACT.add(sums.get(spec.symbol, Decimal(0)), Decimal(scaled_to_text(value, scale)))
+        return pb.TradeStats(
+            count=count,
+            volume_by_symbol={symbol: decimal_to_text(volume) for symbol, volume in volumes.items()},
+            notional_by_symbol={symbol: decimal_to_text(notional) for symbol, notional in notionals.items()},
+        )
+
+    # Balances
+
+    async def balances(self, participant_id: str) -> list[pb.AdminBalance]:
+        """The balances of one participant, or of all without one. Raises AdminError if there are too many."""
+        rows: list[pb.AdminBalance] = []
+        async for name, balance in self._balances(participant_id):
+            _check_room(rows)
+            rows.append(
+                pb.AdminBalance(
+                    participant_id=name,
+                    currency=self._machine.directory.currency_text(balance.currency),
+                    total=amount_to_text(balance.total),
+                    available=amount_to_text(balance.total - balance.locked),
+                    locked=amount_to_text(balance.locked),
+                    reserved=amount_to_text(balance.reserved),
+                )
+            )
+        return rows
+
+    async def risk(self, participant_id: str) -> list[pb.RiskMetric]:
+        """How much of each balance is locked by open orders, of one participant or of all.
+
+        Raises AdminError if there are too many.
+        """
+        rows: list[pb.RiskMetric] = []
+        counts = await self._orders.open_counts()
+        async for name, balance in self._balances(participant_id):
+            _check_room(rows)
+            rows.append(
+                pb.RiskMetric(
+                    participant_id=name,
+                    currency=self._machine.directory.currency_text(balance.currency),
+                    total=amount_to_text(balance.total),
+                    locked=amount_to_text(balance.locked),
+                    utilisation_percent=utilisation_percent(balance.locked, balance.total),
+                    open_orders=counts[balance.account, balance.currency],
+                )
+            )
+        return rows
+
+    async def _balances(self, participant_id: str) -> AsyncIterator[tuple[str, Balance]]:
+        """(participant, balance). Balances can change meanwhile: the event loop runs between accounts."""
+        directory = self._machine.directory
+        accounts = {participant_id: directory.account(participant_id)} if participant_id else dict(directory.accounts)
+        for count, (name, account) in enumerate(accounts.items(), 1):
+            if account != UNKNOWN_ACCOUNT:
+                for balance in self._machine.core.balances(account):
+                    yield name, balance
+            if count % _ACCOUNTS_A_TURN == 0:
+                await asyncio.sleep(0)
+
+
+def utilisation_percent(locked: int, total: int) -> str:
+    """Locked ÷ total in percent with two decimal places, rounded down; "0.00" if the total is zero."""
+    hundredths = locked * 10_000 // total if total else 0
+    return f"{hundredths // 100}.{hundredths % 100:02d}"
+
+
+def _check_room(rows: list[pb.AdminBalance] | list[pb.RiskMetric]) -> None:
+    if len(rows) >= ROWS_MAX:
+        raise resource_exhausted(f"participantId: there are more than {ROWS_MAX} rows, name a participant")
+
+
+def _journal_bytes(path: Path) -> int:
+    """The size of the journal including its write-ahead log."""
+    total = 0
+    for ending in ("", "-wal"):
+        try:
+            total += path.with_name(path.name + ending).stat().st_size
+        except FileNotFoundError:
+            continue
+    return total

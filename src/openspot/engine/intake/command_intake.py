@@ -1,0 +1,340 @@
+"""Command intake: turns requests into commands and notes.
+
+It replaces names by numbers and refuses requests that cannot become a command: a repeated order id or external id,
+a malformed id, a full queue, or an order beyond the limits of order_limits.py. Such a refusal is not journalled
+and emits no event; its response has sequence 0. Everything else goes to the core, which may refuse with an event.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.money import MoneyError, parse_decimal, to_amount
+from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.result_code import ResultCode
+from openspot.domain.symbol import SYMBOL_TEXT, SymbolSpec
+from openspot.engine import metrics
+from openspot.engine.core.records import COMMAND, Command, CommandKind, CreateSymbol
+from openspot.engine.intake.order_limits import OrderLimits
+from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
+from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
+from openspot.engine.state.order_memory import RESTING_TYPES, SYMBOL
+from openspot.engine.state.state_machine import StateMachine
+
+EXTERNAL_ID_LENGTH_MAX = 64
+METADATA_LENGTH_MAX = 4096
+REFERENCE_LENGTH_MAX = 256
+
+_PLACE, _BUY, _SELL = int(CommandKind.PLACE), int(Side.BUY), int(Side.SELL)
+_BUDGET = int(EngineOrderType.FOK_BUDGET)
+_PUBLIC_TYPES_MAX = int(EngineOrderType.FOK_BUDGET)
+"""POST_ONLY has a higher number and is not offered to clients (Document A 2.8)."""
+_LOW = (1 << 64) - 1
+_pack = COMMAND.pack
+
+
+class OrderRequest(Protocol):
+    """The fields of exchange.v1.PlaceOrderRequest that the intake reads."""
+
+    @property
+    def order_id(self) -> int: ...
+
+    @property
+    def participant_id(self) -> str: ...
+
+    @property
+    def symbol(self) -> str: ...
+
+    @property
+    def side(self) -> int: ...
+
+    @property
+    def type(self) -> int: ...
+
+    @property
+    def price(self) -> int: ...
+
+    @property
+    def quantity(self) -> int: ...
+
+    @property
+    def reserve_price(self) -> int: ...
+
+    @property
+    def budget(self) -> str: ...
+
+    @property
+    def external_id(self) -> str: ...
+
+    @property
+    def metadata(self) -> str: ...
+
+
+class Refusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not an error
+    """The request was refused: no command was submitted."""
+
+    def __init__(self, code: ResultCode, message: str = "") -> None:
+        super().__init__(message or code.name)
+        self.code = code
+
+
+class PlacedOrders(NamedTuple):
+    """The result of placing several orders.
+
+    `refusals` holds the refused orders by their index in the call, `submitted_ids` the order ids of the others, and
+    `future` their outcome; it is None if all were refused.
+    """
+
+    refusals: dict[int, ResultCode]
+    submitted_ids: list[int]
+    future: asyncio.Future[CommandOutcome] | None
+
+
+class CommandIntake:
+    """Submits commands to one sequencer."""
+
+    def __init__(self, machine: StateMachine, sequencer: Sequencer, limits: OrderLimits | None = None) -> None:
+        """Without `limits`, only the core's own ranges apply."""
+        self._machine = machine
+        self._sequencer = sequencer
+        self._limits = limits or OrderLimits()
+
+    # Orders
+
+    def place(self, requests: Sequence[OrderRequest]) -> PlacedOrders:
+        """Submit orders in the given order, in one commit. Raises EngineStoppedError."""
+        try:
+            self._sequencer.admit(len(requests))
+        except EngineBusyError:
+            metrics.REFUSED.labels(ResultCode.ENGINE_BUSY.name).inc(len(requests))
+            return PlacedOrders(dict.fromkeys(range(len(requests)), ResultCode.ENGINE_BUSY), [], None)
+        directory, orders = self._machine.directory, self._machine.orders
+        accounts, symbols, entries, ids = directory.accounts, directory.symbols, orders.entries, orders.ids
+        time_ns = self._sequencer.now()
+        self._limits.begin(time_ns)
+        limit_refusal, open_orders_max = self._limits.refusal, self._limits.open_orders_max
+        open_orders = orders.open_orders if open_orders_max else {}
+        commands: list[bytes] = []
+        notes: list[Note] = []
+        submitted_ids: list[int] = []
+        refusals: dict[int, ResultCode] = {}
+        for index, order in enumerate(requests):
+            order_id, external_id, metadata = order.order_id, order.external_id, order.metadata
+            participant_id, symbol_text = order.participant_id, order.symbol
+            side, order_type, price, quantity = order.side, order.type, order.price, order.quantity
+            account, spec = accounts.get(participant_id), symbols.get(symbol_text)
+            refusal: ResultCode | None = None
+            if order_id in entries or external_id in ids:
+                refusal = ResultCode.DUPLICATE_ORDER_ID
+            elif not order_id or len(external_id) > EXTERNAL_ID_LENGTH_MAX:
+                refusal = ResultCode.INVALID_ORDER_ID
+            elif len(metadata) > METADATA_LENGTH_MAX:
+                refusal = ResultCode.UNSUPPORTED_COMMAND
+            elif account is None and not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
+                refusal = ResultCode.AUTH_INVALID_USER
+            elif spec is None and not SYMBOL_TEXT.fullmatch(symbol_text):
+                refusal = ResultCode.INVALID_SYMBOL
+            else:
+                worth = price * quantity if order_type != _BUDGET or spec is None else _budget_worth(order.budget, spec)
+                refusal = limit_refusal(participant_id, spec, quantity, worth)
+                if refusal is None and open_orders_max and order_type in RESTING_TYPES and account and spec:
+                    full = open_orders.get((account, spec.symbol_id), 0) >= open_orders_max
+                    refusal = ResultCode.MAX_NUM_ORDERS if full else None
+            if refusal is not None:
+                refusals[index] = refusal
+                metrics.REFUSED.labels(refusal.name).inc()
+                continue
+            if account is None or spec is None:
+                notes.append((external_id, metadata, participant_id, symbol_text))
+                account = UNKNOWN_ACCOUNT if account is None else account
+                symbol = UNKNOWN_SYMBOL if spec is None else spec.symbol_id
+            else:
+                notes.append((external_id, metadata))
+                symbol = spec.symbol_id
+            if side != _BUY and side != _SELL:
+                side = 0
+            if not 0 < order_type <= _PUBLIC_TYPES_MAX:
+                order_type = 0
+            amount = 0
+            if order_type == _BUDGET:
+                amount = _budget(order.budget)
+            elif side == _BUY:
+                amount = order.reserve_price or price
+            commands.append(
+                _pack(
+                    _PLACE,
+                    side,
+                    order_type,
+                    0,
+                    symbol,
+                    time_ns,
+                    order_id,
+                    account,
+                    price,
+                    quantity,
+                    amount & _LOW,
+                    amount >> 64,
+                )
+            )
+            submitted_ids.append(order_id)
+            entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
+            if external_id:
+                ids[external_id] = order_id
+            if open_orders_max and order_type in RESTING_TYPES:
+                owner = (account, symbol)
+                open_orders[owner] = open_orders.get(owner, 0) + 1
+        future = self._sequencer.submit(b"".join(commands), notes) if notes else None
+        return PlacedOrders(refusals, submitted_ids, future)
+
+    def cancel(
+        self, order_id: int, external_id: str, participant_id: str, symbol: str
+    ) -> tuple[int, asyncio.Future[CommandOutcome]]:
+        """Cancel an order for its owner: (order id, future). Raises Refusal, EngineStoppedError."""
+        if not order_id and external_id:
+            order_id = self._machine.orders.ids.get(external_id, 0)
+        account = self._machine.directory.account(participant_id)
+        command = Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=order_id, account=account)
+        return order_id, self.submit(command, ())
+
+    def cancel_as_administrator(self, order_id: int, symbol: str) -> asyncio.Future[CommandOutcome]:
+        """Cancel the order of any participant (Document A 1.4). Raises Refusal, EngineStoppedError."""
+        return self.submit(Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=order_id), ())
+
+    def move(self, order_id: int, participant_id: str, symbol: str, price: int) -> asyncio.Future[CommandOutcome]:
+        """Give an order a new limit. Raises Refusal, EngineStoppedError."""
+        self._check_symbol(order_id, symbol)
+        self._check_move(order_id, participant_id, price)
+        account = self._machine.directory.account(participant_id)
+        return self.submit(Command(CommandKind.MOVE, order_id=order_id, account=account, price=price), ())
+
+    def reduce(self, order_id: int, participant_id: str, symbol: str, quantity: int) -> asyncio.Future[CommandOutcome]:
+        """Reduce an order by `quantity`. Raises Refusal, EngineStoppedError."""
+        self._check_symbol(order_id, symbol)
+        account = self._machine.directory.account(participant_id)
+        return self.submit(Command(CommandKind.REDUCE, order_id=order_id, account=account, quantity=quantity), ())
+
+    def _symbol(self, text: str) -> int:
+        """The number of the symbol that an order must have; 0, which means any, for an empty text."""
+        spec = self._machine.directory.symbols.get(text)
+        return spec.symbol_id if spec else UNKNOWN_SYMBOL if text else 0
+
+    def _check_symbol(self, order_id: int, text: str) -> None:
+        """Check the symbol here, because the MOVE and REDUCE of the core carry none."""
+        order = self._machine.orders.entries.get(order_id)
+        if text and order is not None and order[SYMBOL] != self._symbol(text):
+            raise Refusal(ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+
+    def _check_move(self, order_id: int, participant_id: str, price: int) -> None:
+        order = self._machine.orders.find(order_id)
+        spec = self._machine.directory.symbol(order.symbol) if order else None
+        self._limits.begin(self._sequencer.now())
+        quantity = order.quantity if order else 0
+        refusal = self._limits.refusal(participant_id, spec, quantity, price * quantity)
+        if refusal is not None:
+            metrics.REFUSED.labels(refusal.name).inc()
+            raise Refusal(refusal)
+
+    # Money
+
+    def money(
+        self, kind: CommandKind, participant_id: str, currency: str, amount: str, reference: str
+    ) -> asyncio.Future[CommandOutcome]:
+        """Submit a DEPOSIT, WITHDRAW, RESERVE or ADJUST; `amount` is a decimal. Raises Refusal, EngineStoppedError."""
+        directory = self._machine.directory
+        known = directory.currencies.get(currency)
+        if known is None:
+            raise Refusal(ResultCode.INVALID_CURRENCY)
+        if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
+            raise Refusal(ResultCode.AUTH_INVALID_USER)
+        units = _amount(amount)
+        if units == 0:
+            raise Refusal(ResultCode.INVALID_AMOUNT)
+        low, high = _reference(reference)
+        self._admit()
+        new_allowed = kind in PARTICIPANT_KINDS
+        account = directory.account_or_new(participant_id) if new_allowed else directory.account(participant_id)
+        return self._submit(
+            Command(kind, symbol=known.currency_id, account=account, amount=units, price=low, quantity=high),
+            (participant_id, reference),
+        )
+
+    def end_reservation(
+        self, kind: CommandKind, reference: str, participant_id: str = "", currency: str = "", amount: str = ""
+    ) -> asyncio.Future[CommandOutcome]:
+        """Submit a RELEASE or COMMIT of the amount held under `reference`.
+
+        If `amount` is given, the core refuses unless participant, currency and amount equal what is held.
+        Raises Refusal, EngineStoppedError.
+        """
+        low, high = _reference(reference)
+        command = Command(kind, price=low, quantity=high)
+        if amount:
+            directory = self._machine.directory
+            known, units = directory.currencies.get(currency), _amount(amount)
+            if known is None:
+                raise Refusal(ResultCode.INVALID_CURRENCY)
+            if units == 0:
+                raise Refusal(ResultCode.INVALID_AMOUNT)
+            account = directory.account(participant_id)
+            command = command._replace(symbol=known.currency_id, account=account, amount=units)
+        return self.submit(command, ("", reference))
+
+    # Any command
+
+    def submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
+        """Submit one command with the current time. Raises Refusal (ENGINE_BUSY), EngineStoppedError."""
+        self._admit()
+        return self._submit(command, note)
+
+    def create_account(self, note: Note, command: Command) -> asyncio.Future[CommandOutcome]:
+        """Submit a CREATE_ACCOUNT and assign the account number. Raises Refusal, EngineStoppedError."""
+        participant_id = note[0]
+        assert command.kind == CommandKind.CREATE_ACCOUNT
+        if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
+            raise Refusal(ResultCode.AUTH_INVALID_USER)
+        self._admit()
+        number = self._machine.directory.account_or_new(participant_id)
+        return self._submit(command._replace(account=number), note)
+
+    def _admit(self) -> None:
+        try:
+            self._sequencer.admit(1)
+        except EngineBusyError as error:
+            raise Refusal(ResultCode.ENGINE_BUSY) from error
+
+    def _submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
+        stamped = command._replace(timestamp=self._sequencer.now())
+        return self._sequencer.submit(stamped.encode(), (note,))
+
+
+def _budget(text: str) -> int:
+    """The budget in amount units. Returns 0, which the core refuses, if `text` is not an amount."""
+    try:
+        return max(0, to_amount(parse_decimal(text)))
+    except MoneyError:
+        return 0
+
+
+def _budget_worth(text: str, spec: SymbolSpec) -> int:
+    """The budget in the symbol's units of price × quantity."""
+    return _budget(text) // spec.quote_unit
+
+
+def _amount(text: str) -> int:
+    """The amount in amount units. Returns 0, which is refused, if `text` is not an amount."""
+    try:
+        return to_amount(parse_decimal(text))
+    except MoneyError:
+        return 0
+
+
+def _reference(text: str) -> tuple[int, int]:
+    """The low and high half of the 128-bit digest of an external reference; zeros without one. Raises Refusal."""
+    if not text:
+        return 0, 0
+    if len(text) > REFERENCE_LENGTH_MAX:
+        raise Refusal(ResultCode.UNKNOWN_REFERENCE)
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return int.from_bytes(digest[:8], "little", signed=True), int.from_bytes(digest[8:], "little", signed=True)

@@ -1,0 +1,275 @@
+"""The directory: maps participants, symbols and currencies to the numbers by which the core knows them.
+
+Commands carry names as notes, and the journal stores both, so a replay rebuilds the directory. A number keeps
+its name forever, even after its symbol or currency is deleted, so that old events stay readable.
+
+Account numbers are assigned in the order of commands. Account 1 is the fee account `house:fees`.
+"""
+
+from dataclasses import replace
+
+import msgspec
+
+from openspot.domain.ids import FEE_ACCOUNT_ID
+from openspot.domain.symbol import SymbolSpec
+from openspot.engine.core.protocol import FEE_ACCOUNT
+from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol
+
+Note = tuple[str, ...]
+"""The texts of a command, for which its record has no room. By kind:
+
+PLACE               (external id, metadata); if the directory did not know the participant or the symbol, followed
+                    by (participant as sent, symbol as sent)
+money kinds         (participant, reference); RELEASE and COMMIT: ("", reference)
+CREATE_ACCOUNT      (participant, name, type, password hash)
+SET_ACCOUNT, SET_ACCOUNT_FEES
+                    (participant,)
+REVOKE_TOKEN        (token id, expiry in milliseconds since 1970)
+CREATE_CURRENCY, DESCRIBE_CURRENCY
+                    (currency, name, decimal places)
+CREATE_SYMBOL       (symbol,)
+any other           ()
+"""
+
+DESCRIBE_CURRENCY = 200
+"""Sets the name and decimal places of a currency. Only the directory knows this kind: the core refuses it with
+UNSUPPORTED_COMMAND and advances its command sequence."""
+
+NAMING_KINDS = frozenset(
+    {
+        int(CommandKind.CREATE_CURRENCY),
+        int(CommandKind.DELETE_CURRENCY),
+        int(CommandKind.CREATE_SYMBOL),
+        int(CommandKind.UPDATE_SYMBOL),
+        int(CommandKind.DELETE_SYMBOL),
+        DESCRIBE_CURRENCY,
+    }
+)
+"""Kinds that change the directory if the core accepts them."""
+
+PARTICIPANT_KINDS = frozenset(
+    {int(CommandKind.DEPOSIT), int(CommandKind.ADJUST), int(CommandKind.CREATE_ACCOUNT)},
+)
+"""Kinds whose note may name a new participant."""
+
+UNKNOWN_ACCOUNT = 2**64 - 1
+UNKNOWN_SYMBOL = 2**32 - 1
+"""Stand for names that the directory does not know. These numbers are never assigned. 0 cannot be used: in a CANCEL
+it means an administrator, or any symbol."""
+
+
+class Currency(msgspec.Struct, frozen=True):
+    """A currency. `places` is the number of decimal places shown to clients; the engine always keeps 18."""
+
+    currency: str
+    currency_id: int
+    name: str
+    places: int
+
+
+class NameTakenError(Exception):
+    """The name or number is already in use; the message says by what."""
+
+
+class _Symbol(msgspec.Struct, array_like=True, frozen=True):
+    symbol: str
+    symbol_id: int
+    base: str
+    quote: str
+    base_scale_k: int
+    quote_scale_k: int
+    tick: int
+    lot: int
+    taker_fee_bps: int
+    maker_fee_bps: int
+    active: bool
+
+
+class _Snapshot(msgspec.Struct, frozen=True):
+    participants: list[str]
+    currencies: list[Currency]
+    deleted_currencies: list[int]
+    symbols: list[_Symbol]
+    deleted_symbols: list[int]
+
+
+class Directory:
+    """Names and numbers of participants, currencies and symbols."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[str, int] = {FEE_ACCOUNT_ID: FEE_ACCOUNT}
+        """Account numbers by participant."""
+        self.symbols: dict[str, SymbolSpec] = {}
+        """Existing symbols by name."""
+        self.currencies: dict[str, Currency] = {}
+        """Existing currencies by name."""
+        self._participants = ["", FEE_ACCOUNT_ID]
+        self._symbols_ever: dict[int, SymbolSpec] = {}
+        self._currencies_ever: dict[int, Currency] = {}
+
+    # Participants
+
+    def account(self, participant_id: str) -> int:
+        """The account number of a participant, UNKNOWN_ACCOUNT if it has none."""
+        return self.accounts.get(participant_id, UNKNOWN_ACCOUNT)
+
+    def account_or_new(self, participant_id: str) -> int:
+        """The account number of a participant. Assigns the next number to a new one."""
+        number = self.accounts.get(participant_id)
+        if number is None:
+            number = self.accounts[participant_id] = len(self._participants)
+            self._participants.append(participant_id)
+        return number
+
+    def participant(self, account: int) -> str:
+        """The participant with this account number, empty if there is none."""
+        return self._participants[account] if account < len(self._participants) else ""
+
+    # Symbols and currencies
+
+    def symbol(self, number: int) -> SymbolSpec | None:
+        """The symbol with this number, which may be deleted."""
+        return self._symbols_ever.get(number)
+
+    def symbol_numbers(self, name: str) -> frozenset[int]:
+        """All numbers that a symbol name has or ever had."""
+        return frozenset(number for number, spec in self._symbols_ever.items() if spec.symbol == name)
+
+    def currency(self, number: int) -> Currency | None:
+        """The currency with this number, which may be deleted."""
+        return self._currencies_ever.get(number)
+
+    def currency_text(self, number: int) -> str:
+        """The name of the currency with this number, empty if there is none."""
+        known = self._currencies_ever.get(number)
+        return known.currency if known else ""
+
+    def next_symbol_id(self) -> int:
+        """One above the highest number that any symbol ever had."""
+        return max(self._symbols_ever, default=0) + 1
+
+    def next_currency_id(self) -> int:
+        """One above the highest number that any currency ever had."""
+        return max(self._currencies_ever, default=0) + 1
+
+    def check_new_symbol(self, spec: SymbolSpec) -> None:
+        """Raise NameTakenError if the name exists, or if the number ever belonged to another symbol."""
+        if spec.symbol in self.symbols:
+            raise NameTakenError(f"symbol {spec.symbol} already exists")
+        known = self._symbols_ever.get(spec.symbol_id)
+        if known is not None and _identity(known) != _identity(spec):
+            raise NameTakenError(f"symbolId {spec.symbol_id} belongs to {known.symbol}, whose name or scales differ")
+
+    def check_new_currency(self, currency: Currency) -> None:
+        """Raise NameTakenError if the name exists, or if the number ever belonged to another currency."""
+        if currency.currency in self.currencies:
+            raise NameTakenError(f"currency {currency.currency} already exists")
+        known = self._currencies_ever.get(currency.currency_id)
+        if known is not None and known.currency != currency.currency:
+            raise NameTakenError(f"currencyId {currency.currency_id} belongs to {known.currency}")
+
+    # Changes
+
+    def apply(self, command: Command | CreateSymbol, note: Note) -> None:
+        """Apply a command of NAMING_KINDS that the core accepted, or any DESCRIBE_CURRENCY."""
+        if isinstance(command, CreateSymbol):
+            self._put_symbol(self._created_symbol(command, note[0]))
+            return
+        number = command.symbol
+        if command.kind in (CommandKind.CREATE_CURRENCY, DESCRIBE_CURRENCY):
+            name, title, places = note
+            self._currencies_ever[number] = self.currencies[name] = Currency(name, number, title, int(places))
+        elif command.kind == CommandKind.DELETE_CURRENCY:
+            self.currencies.pop(self.currency_text(number), None)
+        elif command.kind == CommandKind.UPDATE_SYMBOL:
+            taker, maker = _signed(command.order_id), _signed(command.account)
+            active = bool(command.flags & FLAG_ACTIVE)
+            known = self._symbols_ever[number]
+            self._put_symbol(replace(known, taker_fee_bps=taker, maker_fee_bps=maker, active=active))
+        elif command.kind == CommandKind.DELETE_SYMBOL:
+            self.symbols.pop(self._symbols_ever[number].symbol, None)
+
+    def _created_symbol(self, command: CreateSymbol, name: str) -> SymbolSpec:
+        return SymbolSpec(
+            symbol=name,
+            symbol_id=command.symbol,
+            base=self.currency_text(command.base),
+            quote=self.currency_text(command.quote),
+            base_scale_k=command.base_scale_k,
+            quote_scale_k=command.quote_scale_k,
+            tick=command.tick,
+            lot=command.lot,
+            taker_fee_bps=command.taker_fee_bps,
+            maker_fee_bps=command.maker_fee_bps,
+        )
+
+    def _put_symbol(self, spec: SymbolSpec) -> None:
+        self._symbols_ever[spec.symbol_id] = self.symbols[spec.symbol] = spec
+
+    # Snapshot
+
+    def snapshot(self, accounts: int) -> bytes:
+        """The directory with accounts up to number `accounts` as bytes: equal directories give equal bytes."""
+        return msgspec.msgpack.encode(
+            _Snapshot(
+                self._participants[FEE_ACCOUNT + 1 : accounts + 1],
+                [currency for _, currency in sorted(self._currencies_ever.items())],
+                sorted(
+                    number
+                    for number, known in self._currencies_ever.items()
+                    if self.currencies.get(known.currency) is not known
+                ),
+                [_packed(spec) for _, spec in sorted(self._symbols_ever.items())],
+                sorted(
+                    number
+                    for number, known in self._symbols_ever.items()
+                    if self.symbols.get(known.symbol) is not known
+                ),
+            )
+        )
+
+    def restore(self, snapshot: bytes) -> None:
+        """Replace the directory. Raises ValueError unless `snapshot` is complete."""
+        try:
+            content = msgspec.msgpack.decode(snapshot, type=_Snapshot)
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"not a snapshot of the directory: {error}") from error
+        self._participants = ["", FEE_ACCOUNT_ID, *content.participants]
+        self.accounts = {name: number for number, name in enumerate(self._participants) if number}
+        self._currencies_ever = {currency.currency_id: currency for currency in content.currencies}
+        gone = set(content.deleted_currencies)
+        self.currencies = {
+            currency.currency: currency for currency in content.currencies if currency.currency_id not in gone
+        }
+        self._symbols_ever = {symbol.symbol_id: _unpacked(symbol) for symbol in content.symbols}
+        gone = set(content.deleted_symbols)
+        self.symbols = {spec.symbol: spec for number, spec in self._symbols_ever.items() if number not in gone}
+
+
+def _identity(spec: SymbolSpec) -> tuple[object, ...]:
+    """The properties that a symbol number keeps forever, because its old events cannot be read without them."""
+    return spec.symbol, spec.base, spec.quote, spec.base_scale_k, spec.quote_scale_k
+
+
+def _signed(value: int) -> int:
+    return value - 2**64 if value >= 2**63 else value
+
+
+def _packed(spec: SymbolSpec) -> _Symbol:
+    return _Symbol(
+        spec.symbol,
+        spec.symbol_id,
+        spec.base,
+        spec.quote,
+        spec.base_scale_k,
+        spec.quote_scale_k,
+        spec.tick,
+        spec.lot,
+        spec.taker_fee_bps,
+        spec.maker_fee_bps,
+        spec.active,
+    )
+
+
+def _unpacked(symbol: _Symbol) -> SymbolSpec:
+    return SymbolSpec(**msgspec.structs.asdict(symbol))

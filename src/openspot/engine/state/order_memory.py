@@ -1,0 +1,183 @@
+"""The orders that the engine remembers: every open one, and the newest ended ones up to a bound.
+
+The command intake looks here for repeated order ids and external ids, events get their external ids from here,
+and GetOrder finds orders here that have left the book.
+
+There may be millions of entries, so each is a plain tuple of plain values: it takes the least memory, and the
+garbage collector does not track it. RememberedOrder names the fields.
+"""
+
+from collections import deque
+from collections.abc import Collection
+from itertools import islice
+from typing import Any, NamedTuple
+
+import msgspec
+
+from openspot.domain.order import EngineOrderType
+
+OPEN = 0
+FILLED = 1
+CANCELLED = 2
+REJECTED = 3
+
+
+class RememberedOrder(NamedTuple):
+    """A remembered order.
+
+    `price` is its current limit, `quantity` the ordered quantity less later reductions, `time_ns` its arrival in
+    nanoseconds since 1970, and `status` OPEN, FILLED, CANCELLED or REJECTED of this module. `remaining` is the
+    unfilled quantity of an ended order; only the core knows that of an open one.
+    """
+
+    external_id: str
+    account: int
+    symbol: int
+    side: int
+    order_type: int
+    price: int
+    quantity: int
+    time_ns: int
+    status: int = OPEN
+    remaining: int = 0
+
+
+Entry = tuple[Any, ...]
+"""The fields of a RememberedOrder. The entry of an open order lacks the last two."""
+EXTERNAL_ID, ACCOUNT, SYMBOL, SIDE, _ORDER_TYPE, PRICE, QUANTITY, _, _STATUS, _ = range(len(RememberedOrder._fields))
+"""Indices of an entry."""
+
+RESTING_TYPES = frozenset({int(EngineOrderType.GTC), int(EngineOrderType.POST_ONLY)})
+"""Order types that can rest in a book."""
+FILLED_END = (FILLED, 0)
+"""Status and remaining quantity, appended to the entry of an order when a fill completes it."""
+
+
+def is_open(entry: Entry) -> bool:
+    """Whether the order of an entry has not ended."""
+    return len(entry) == _STATUS
+
+
+class OrderMemory:
+    """Orders by order id and by external id."""
+
+    def __init__(self, ended_max: int) -> None:
+        self.entries: dict[int, Entry] = {}
+        """Entries by order id. Code that adds an entry also adds its external id to `ids`, or calls `drop_index`."""
+        self.ended: deque[int] = deque()
+        """The ids of the ended orders, oldest first."""
+        self._ended_max = ended_max
+        self._ids: dict[str, int] | None = None
+        self._open_orders: dict[tuple[int, int], int] | None = None
+        self._ended_counted = 0
+
+    @property
+    def ids(self) -> dict[str, int]:
+        """Order ids by external id, built on first use.
+
+        Built lazily because a replay would add most ids for orders that it soon forgets. A replay trims later than
+        the live engine did, so two entries can share an external id: the newer order has it.
+        """
+        return self.index() if self._ids is None else self._ids
+
+    def index(self) -> dict[str, int]:
+        """Build `ids` now, so that the first lookup does not wait for it."""
+        self._ids = {entry[EXTERNAL_ID]: order_id for order_id, entry in self.entries.items() if entry[EXTERNAL_ID]}
+        return self._ids
+
+    def drop_index(self) -> None:
+        """Discard `ids` and `open_orders`, because entries were added without them. The next use builds them again."""
+        self._ids = None
+        self._open_orders = None
+
+    @property
+    def open_orders(self) -> dict[tuple[int, int], int]:
+        """How many open orders can rest, by (account, symbol), including those that have not reached the core yet.
+
+        Built on first use, so a replay does not count. `trim` subtracts the orders that ended. Code that adds an entry
+        of a type that can rest counts it here, or calls `drop_index`.
+        """
+        return self.count_open_orders() if self._open_orders is None else self._open_orders
+
+    def count_open_orders(self) -> dict[tuple[int, int], int]:
+        """Build `open_orders` now, so that the first use does not wait for it."""
+        self._open_orders = {}
+        for entry in self.entries.values():
+            if is_open(entry) and entry[_ORDER_TYPE] in RESTING_TYPES:
+                owner = entry[ACCOUNT], entry[SYMBOL]
+                self._open_orders[owner] = self._open_orders.get(owner, 0) + 1
+        self._ended_counted = len(self.ended)
+        return self._open_orders
+
+    def find(self, order_id: int) -> RememberedOrder | None:
+        """The order, or None if it is unknown or forgotten."""
+        entry = self.entries.get(order_id)
+        return None if entry is None else RememberedOrder(*entry)
+
+    def move(self, order_id: int, price: int) -> None:
+        """Record the new limit of an open order."""
+        entry = self.entries[order_id]
+        self.entries[order_id] = (*entry[:PRICE], price, *entry[PRICE + 1 :])
+
+    def reduce(self, order_id: int, quantity: int) -> None:
+        """Record that an open order was reduced by `quantity`."""
+        entry = self.entries[order_id]
+        self.entries[order_id] = (*entry[:QUANTITY], entry[QUANTITY] - quantity, *entry[QUANTITY + 1 :])
+
+    def end(self, order_id: int, status: int, remaining: int) -> None:
+        """Record that an open order has ended."""
+        self.entries[order_id] = (*self.entries[order_id], status, remaining)
+        self.ended.append(order_id)
+
+    def trim(self) -> None:
+        """Forget the oldest ended orders that exceed the bound, and subtract newly ended ones from `open_orders`."""
+        if self._open_orders is not None:
+            self._count_ended(self._open_orders)
+        ended, forget, ids = self.ended, self.entries.pop, self._ids
+        for _ in range(len(ended) - self._ended_max):
+            order_id = ended.popleft()
+            external_id = forget(order_id)[EXTERNAL_ID]
+            if ids and ids.get(external_id) == order_id:
+                del ids[external_id]
+        self._ended_counted = len(ended)
+
+    def _count_ended(self, open_orders: dict[tuple[int, int], int]) -> None:
+        """Subtract the orders that ended since the last call from `open_orders`."""
+        for order_id in islice(reversed(self.ended), len(self.ended) - self._ended_counted):
+            entry = self.entries[order_id]
+            if entry[_ORDER_TYPE] in RESTING_TYPES:
+                owner = entry[ACCOUNT], entry[SYMBOL]
+                open_orders[owner] -= 1
+                if not open_orders[owner]:
+                    del open_orders[owner]
+
+    def make_room(self, order_id: int) -> None:
+        """Forget the ended order with this id. A replay trims later than the live engine did and may still hold it."""
+        self.ended.remove(order_id)
+        del self.entries[order_id]
+        self.drop_index()
+
+    @property
+    def open_count(self) -> int:
+        """How many orders are open, including those that have not reached the core yet."""
+        return len(self.entries) - len(self.ended)
+
+    def snapshot(self, pending: Collection[int]) -> bytes:
+        """The orders except `pending` ones as bytes: equal memories give equal bytes."""
+        live = sorted(
+            order_id for order_id, entry in self.entries.items() if is_open(entry) and order_id not in pending
+        )
+        return msgspec.msgpack.encode(
+            ([(order_id, self.entries[order_id]) for order_id in (*self.ended, *live)], len(self.ended))
+        )
+
+    def restore(self, snapshot: bytes) -> None:
+        """Replace all orders. Raises ValueError unless `snapshot` is complete."""
+        try:
+            rows, ended = msgspec.msgpack.decode(snapshot, type=tuple[list[tuple[int, tuple[Any, ...]]], int])
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"not a snapshot of the order memory: {error}") from error
+        self.entries = dict(rows)
+        self.drop_index()
+        self.ended = deque(order_id for order_id, _ in rows[:ended])
+        self.trim()

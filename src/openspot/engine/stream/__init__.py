@@ -1,0 +1,1 @@
+"""The engine's events: in memory, on disk, and as JSON."""

@@ -1,0 +1,186 @@
+"""Renders events as the JSON of `/ws/events` (contracts/engine_events.py; Document A 2.2)."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import msgspec
+
+from openspot.contracts.engine_events import (
+    AcceptedEvent,
+    BalanceEvent,
+    EngineEvent,
+    MovedEvent,
+    ReduceEvent,
+    RejectEvent,
+    TradeEvent,
+)
+from openspot.domain.ids import trade_id
+from openspot.domain.money import amount_to_text, scaled_to_text
+from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.result_code import ResultCode
+from openspot.domain.symbol import SymbolSpec
+from openspot.engine.core.records import (
+    EVENT_MAKER_COMPLETED,
+    EVENT_MAKER_REBATE,
+    EVENT_TAKER_COMPLETED,
+    CommandKind,
+    Event,
+    EventType,
+    decode_events,
+)
+from openspot.engine.state.directory import Directory, Note
+from openspot.engine.state.event_batch import EventBatch
+from openspot.kit.clock import NANOSECONDS_PER_MS
+
+_SIDES: dict[int, str] = {Side.BUY: "buy", Side.SELL: "sell"}
+_ORDER_TYPES: dict[int, str] = {order_type: order_type.name for order_type in EngineOrderType}
+_REASONS: dict[int, str] = {code: code.name for code in ResultCode}
+_KINDS: dict[int, str] = {kind: kind.name for kind in CommandKind}
+
+# Prices and quantities repeat, so most texts come from the cache.
+_scaled_text = lru_cache(65_536)(scaled_to_text)
+_encode = msgspec.json.Encoder().encode
+
+
+class EventRenderer:
+    """Renders stream messages. The directory keeps the names of all numbers forever, so old events can be rendered."""
+
+    def __init__(self, directory: Directory, epoch: str) -> None:
+        self._directory = directory
+        self._epoch = epoch
+        self._makers: dict[int, Callable[[Event, Note], EngineEvent]] = {
+            EventType.ACCEPTED: self._accepted,
+            EventType.TRADE: self._trade,
+            EventType.REDUCE: self._reduce,
+            EventType.REJECT: self._reject,
+            EventType.MOVED: self._moved,
+            EventType.BALANCE: self._balance,
+        }
+
+    def messages(self, batch: EventBatch) -> list[bytes]:
+        """The events as JSON, encoded once and cached in the batch."""
+        if batch.messages is None:
+            batch.messages = [_encode(event) for event in self.events(batch)]
+        return batch.messages
+
+    def events(self, batch: EventBatch) -> list[EngineEvent]:
+        """The events as messages of the stream."""
+        makers = self._makers
+        return [
+            makers[event.type](event, texts)
+            for event, texts in zip(decode_events(batch.records), batch.texts, strict=True)
+        ]
+
+    def _accepted(self, event: Event, texts: Note) -> AcceptedEvent:
+        symbol, price_scale, quantity_scale, _ = self._scales(event)
+        return AcceptedEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            engine_order_id=str(event.order_id),
+            order_id=texts[0],
+            participant_id=self._directory.participant(event.account),
+            side=_SIDES[event.side],
+            order_type=_ORDER_TYPES[event.order_type],
+            price=_scaled_text(event.price, price_scale),
+            quantity=_scaled_text(event.quantity, quantity_scale),
+            metadata=texts[1],
+        )
+
+    def _trade(self, event: Event, texts: Note) -> TradeEvent:
+        symbol, price_scale, quantity_scale, quote = self._scales(event)
+        participant = self._directory.participant
+        return TradeEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            trade_id=trade_id(self._epoch, event.sequence),
+            taker_engine_order_id=str(event.order_id),
+            maker_engine_order_id=str(event.maker_order_id),
+            taker_order_id=texts[0],
+            maker_order_id=texts[1],
+            taker_participant_id=participant(event.account),
+            maker_participant_id=participant(event.maker_account),
+            taker_side=_SIDES[event.side],
+            price=_scaled_text(event.price, price_scale),
+            quantity=_scaled_text(event.quantity, quantity_scale),
+            is_taker_completed=bool(event.flags & EVENT_TAKER_COMPLETED),
+            is_maker_completed=bool(event.flags & EVENT_MAKER_COMPLETED),
+            taker_remaining=_scaled_text(event.remaining, quantity_scale),
+            maker_remaining=_scaled_text(event.maker_remaining, quantity_scale),
+            taker_fee_amount=amount_to_text(event.amount),
+            taker_fee_bps=event.fee_bps,
+            maker_fee_amount=amount_to_text(event.maker_amount),
+            maker_fee_bps=event.maker_fee_bps,
+            maker_is_rebate=bool(event.flags & EVENT_MAKER_REBATE),
+            fee_currency=quote,
+        )
+
+    def _reduce(self, event: Event, texts: Note) -> ReduceEvent:
+        symbol, price_scale, quantity_scale, _ = self._scales(event)
+        return ReduceEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            engine_order_id=str(event.order_id),
+            order_id=texts[0],
+            participant_id=self._directory.participant(event.account),
+            side=_SIDES[event.side],
+            price=_scaled_text(event.price, price_scale),
+            quantity=_scaled_text(event.quantity, quantity_scale),
+            remaining=_scaled_text(event.remaining, quantity_scale),
+            is_order_completed=bool(event.flags & EVENT_TAKER_COMPLETED),
+            reason=_REASONS[event.code],
+        )
+
+    def _reject(self, event: Event, texts: Note) -> RejectEvent:
+        symbol, price_scale, quantity_scale, _ = self._scales(event)
+        order_id, metadata, *sent = texts
+        return RejectEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            # An unknown name is repeated as sent. Without its scales, price and quantity stay integers.
+            symbol=symbol or sent[1],
+            engine_order_id=str(event.order_id),
+            order_id=order_id,
+            participant_id=self._directory.participant(event.account) or sent[0],
+            side=_SIDES.get(event.side, ""),
+            order_type=_ORDER_TYPES.get(event.order_type, ""),
+            price=scaled_to_text(event.price, price_scale),
+            quantity=scaled_to_text(event.quantity, quantity_scale),
+            reason=_REASONS[event.code],
+            metadata=metadata,
+        )
+
+    def _moved(self, event: Event, texts: Note) -> MovedEvent:
+        symbol, price_scale, quantity_scale, _ = self._scales(event)
+        return MovedEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            symbol=symbol,
+            engine_order_id=str(event.order_id),
+            order_id=texts[0],
+            participant_id=self._directory.participant(event.account),
+            side=_SIDES[event.side],
+            price=_scaled_text(event.price, price_scale),
+            remaining=_scaled_text(event.remaining, quantity_scale),
+        )
+
+    def _balance(self, event: Event, texts: Note) -> BalanceEvent:
+        return BalanceEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            kind=_KINDS[event.order_type],
+            participant_id=self._directory.participant(event.account),
+            currency=self._directory.currency_text(event.currency),
+            amount=amount_to_text(event.amount),
+            total=amount_to_text(event.maker_amount),
+            reference=texts[1],
+        )
+
+    def _scales(self, event: Event) -> tuple[str, int, int, str]:
+        """(symbol, scale of prices, scale of quantities, quote currency); scales of 1 for an unknown symbol."""
+        spec: SymbolSpec | None = self._directory.symbol(event.symbol)
+        if spec is None:
+            return "", 1, 1, ""
+        return spec.symbol, spec.quote_scale_k, spec.base_scale_k, spec.quote

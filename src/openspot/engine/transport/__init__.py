@@ -1,0 +1,1 @@
+"""The engine's network interfaces: gRPC, HTTP and the event stream over WebSocket."""

@@ -1,0 +1,118 @@
+"""exchange.v1.AccountService (Document B 4.4): deposits, withdrawals and balances."""
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from openspot.contracts.gen.exchange.v1 import accounts_pb2 as pb
+from openspot.contracts.gen.exchange.v1 import accounts_pb2_grpc
+from openspot.domain.money import amount_to_text
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.records import CommandKind, decode_results
+from openspot.engine.engine import Engine
+from openspot.engine.intake.command_intake import Refusal
+from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
+from openspot.engine.transport.balance_views import balance_views
+from openspot.engine.transport.order_service import Context, abort_stopped
+
+
+class MoneyResult(NamedTuple):
+    """The result of a command that moves money. `balance` is the account's total afterwards, "0" if refused."""
+
+    code: ResultCode
+    balance: str
+    sequence: int
+
+    @property
+    def success(self) -> bool:
+        """Whether the money was moved."""
+        return self.code is ResultCode.SUCCESS
+
+
+async def money_result(future: asyncio.Future[CommandOutcome]) -> MoneyResult:
+    """Wait for the result of a command that moves money. Raises EngineStoppedError."""
+    outcome = await future
+    (result,) = decode_results(outcome.results)
+    sequence = outcome.events_before + result.events if result.events else 0
+    return MoneyResult(ResultCode(result.code), amount_to_text(result.notional), sequence)
+
+
+class AccountService(accounts_pb2_grpc.AccountServiceServicer):
+    """Account operations. A refused request gets a response with its result code, never a gRPC error."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._intake = engine.intake
+
+    async def Deposit(self, request: pb.DepositRequest, context: Context) -> pb.DepositResponse:  # noqa: N802
+        """Credit an account and create it if it is missing. A repeated reference credits once."""
+        result = await self._move(CommandKind.DEPOSIT, request, context)
+        return pb.DepositResponse(
+            success=result.success,
+            result_code=result.code.name,
+            balance=result.balance,
+            sequence=result.sequence,
+        )
+
+    async def Withdraw(self, request: pb.WithdrawRequest, context: Context) -> pb.WithdrawResponse:  # noqa: N802
+        """Debit an account."""
+        result = await self._move(CommandKind.WITHDRAW, request, context)
+        return pb.WithdrawResponse(
+            success=result.success,
+            result_code=result.code.name,
+            balance=result.balance,
+            sequence=result.sequence,
+        )
+
+    async def ReserveWithdrawal(  # noqa: N802
+        self, request: pb.ReserveWithdrawalRequest, context: Context
+    ) -> pb.ReserveWithdrawalResponse:
+        """Hold funds for a withdrawal."""
+        result = await self._move(CommandKind.RESERVE, request, context)
+        return pb.ReserveWithdrawalResponse(
+            success=result.success,
+            result_code=result.code.name,
+            balance=result.balance,
+            sequence=result.sequence,
+        )
+
+    async def ReleaseWithdrawal(  # noqa: N802
+        self, request: pb.ReleaseWithdrawalRequest, context: Context
+    ) -> pb.ReleaseWithdrawalResponse:
+        """Release a held amount."""
+        result = await _result(lambda: self._intake.end_reservation(CommandKind.RELEASE, request.reference), context)
+        return pb.ReleaseWithdrawalResponse(success=result.success, result_code=result.code.name)
+
+    async def CompleteWithdrawal(  # noqa: N802
+        self, request: pb.CompleteWithdrawalRequest, context: Context
+    ) -> pb.CompleteWithdrawalResponse:
+        """Debit a held amount. If the request has an amount, it must equal what is held."""
+        named = (request.reference, request.participant_id, request.currency, request.amount)
+        result = await _result(lambda: self._intake.end_reservation(CommandKind.COMMIT, *named), context)
+        return pb.CompleteWithdrawalResponse(success=result.success, result_code=result.code.name)
+
+    async def GetBalances(  # noqa: N802
+        self, request: pb.GetBalancesRequest, context: Context
+    ) -> pb.GetBalancesResponse:
+        """The balances of one participant; empty for an unknown one."""
+        views = balance_views(self._engine.machine, request.participant_id) if request.participant_id else []
+        return pb.GetBalancesResponse(balances=[pb.Balance(**view._asdict()) for view in views])
+
+    async def _move(
+        self,
+        kind: CommandKind,
+        request: pb.DepositRequest | pb.WithdrawRequest | pb.ReserveWithdrawalRequest,
+        context: Context,
+    ) -> MoneyResult:
+        fields = (request.participant_id, request.currency, request.amount, request.reference)
+        return await _result(lambda: self._intake.money(kind, *fields), context)
+
+
+async def _result(submit: Callable[[], asyncio.Future[CommandOutcome]], context: Context) -> MoneyResult:
+    """Call `submit` and wait for the result; a refusal becomes a result with its code."""
+    try:
+        return await money_result(submit())
+    except Refusal as refusal:
+        return MoneyResult(refusal.code, "0", 0)
+    except EngineStoppedError as error:
+        await abort_stopped(context, error)

@@ -1,0 +1,250 @@
+"""exchange.v1.OrderService (Document B 4.4)."""
+
+import asyncio
+import struct
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import grpc
+
+from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.contracts.gen.exchange.v1 import orders_pb2_grpc
+from openspot.domain.fees import fee_amount
+from openspot.domain.money import amount_to_text
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.records import EVENT_SIZE, RESULT_SIZE, EventType, Result, ResultStatus, decode_results
+from openspot.engine.engine import Engine
+from openspot.engine.intake.command_intake import PlacedOrders, Refusal
+from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
+from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, REJECTED
+from openspot.kit.clock import NANOSECONDS_PER_MS
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+CODE_NAMES: dict[int, str] = {int(code): code.name for code in ResultCode}
+_SUCCESS = ResultCode.SUCCESS.name
+_TRADE = int(EventType.TRADE)
+_STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
+_TIME_AND_FEE = struct.Struct("<24xQ72xi")
+"""Fields of an ACCEPTED or REJECT event, the first event of a PLACE: timestamp and the taker fee of the order."""
+_RESULT = struct.Struct("<HBxIqqQq")
+"""Fields of a result that can be other than zero."""
+assert _RESULT.size == RESULT_SIZE
+
+
+async def abort_stopped(context: Context, error: EngineStoppedError) -> NoReturn:
+    """End the call with UNAVAILABLE, because the engine accepts no commands."""
+    await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
+
+
+class OrderService(orders_pb2_grpc.OrderServiceServicer):
+    """Order entry. A refused order gets a response with its result code, never a gRPC error."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._intake = engine.intake
+        self._machine = engine.machine
+        self._sequencer = engine.sequencer
+        self._orders_max = engine.settings.engine_batch_max
+
+    async def PlaceOrder(  # noqa: N802 - the name of the protocol
+        self, request: pb.PlaceOrderRequest, context: Context
+    ) -> pb.PlaceOrderResponse:
+        """Place one order."""
+        try:
+            placed, outcome = await self._place((request,))
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        response = _common_response(outcome)
+        self._fill((request,), (response,), placed, outcome)
+        return response
+
+    async def PlaceOrders(  # noqa: N802
+        self, request: pb.PlaceOrdersRequest, context: Context
+    ) -> pb.PlaceOrdersResponse:
+        """Place many orders in one commit."""
+        requests = request.orders
+        if len(requests) > self._orders_max:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"orders: at most {self._orders_max} in one call")
+        try:
+            placed, outcome = await self._place(requests)
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        # Parsing the same serialised response many times takes half as long as setting each field of each response.
+        common = pb.PlaceOrdersResponse(orders=[_common_response(outcome)]).SerializeToString()
+        response = pb.PlaceOrdersResponse.FromString(common * len(requests))
+        self._fill(requests, response.orders, placed, outcome)
+        return response
+
+    async def _place(self, requests: Sequence[pb.PlaceOrderRequest]) -> tuple[PlacedOrders, CommandOutcome | None]:
+        """Submit orders and wait for their outcome, which is None if all were refused. Raises EngineStoppedError."""
+        placed = self._intake.place(requests)
+        if placed.future is not None:
+            return placed, await placed.future
+        if ResultCode.DUPLICATE_ORDER_ID in placed.refusals.values():
+            # The original order may not be durable yet. Wait, so that this response does not reveal it too early.
+            await self._sequencer.settle()
+        return placed, None
+
+    def _fill(
+        self,
+        requests: Sequence[pb.PlaceOrderRequest],
+        responses: Sequence[pb.PlaceOrderResponse],
+        placed: PlacedOrders,
+        outcome: CommandOutcome | None,
+    ) -> None:
+        """Complete the common responses for each order."""
+        refusals = placed.refusals
+        for index, code in refusals.items():
+            self._refuse(requests[index], responses[index], code)
+        if refusals:
+            responses = [response for index, response in enumerate(responses) if index not in refusals]
+        if outcome is not None:
+            _fill_submitted(placed.submitted_ids, responses, outcome)
+
+    def _refuse(self, order: pb.PlaceOrderRequest, response: pb.PlaceOrderResponse, code: ResultCode) -> None:
+        response.order_id = order.order_id
+        response.status = pb.REJECTED
+        response.result_code = code.name
+        response.remaining_quantity = order.quantity
+        response.timestamp = self._sequencer.now() // NANOSECONDS_PER_MS
+
+    async def CancelOrder(  # noqa: N802
+        self, request: pb.CancelOrderRequest, context: Context
+    ) -> pb.CancelOrderResponse:
+        """Cancel an order of the participant, by order id or external id."""
+        order_id = request.order_id
+        try:
+            order_id, future = self._intake.cancel(
+                order_id, request.external_id, request.participant_id, request.symbol
+            )
+            result, sequence = await _one(future)
+        except Refusal as refusal:
+            result, sequence = _refusal_result(refusal), 0
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.CancelOrderResponse(
+            order_id=order_id,
+            status=_status(result),
+            result_code=CODE_NAMES[result.code],
+            cancelled_quantity=result.remaining,
+            sequence=sequence,
+        )
+
+    async def MoveOrder(self, request: pb.MoveOrderRequest, context: Context) -> pb.MoveOrderResponse:  # noqa: N802
+        """Change the limit of an order, which loses its time priority."""
+        try:
+            future = self._intake.move(request.order_id, request.participant_id, request.symbol, request.price)
+            result, sequence = await _one(future)
+        except Refusal as refusal:
+            result, sequence = _refusal_result(refusal), 0
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.MoveOrderResponse(
+            order_id=request.order_id,
+            status=_status(result),
+            result_code=CODE_NAMES[result.code],
+            filled_quantity=result.filled,
+            remaining_quantity=result.remaining,
+            sequence=sequence,
+        )
+
+    async def ReduceOrder(  # noqa: N802
+        self, request: pb.ReduceOrderRequest, context: Context
+    ) -> pb.ReduceOrderResponse:
+        """Reduce an order, which keeps its time priority."""
+        try:
+            future = self._intake.reduce(request.order_id, request.participant_id, request.symbol, request.quantity)
+            result, sequence = await _one(future)
+        except Refusal as refusal:
+            result, sequence = _refusal_result(refusal), 0
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        return pb.ReduceOrderResponse(
+            order_id=request.order_id,
+            status=_status(result),
+            result_code=CODE_NAMES[result.code],
+            remaining_quantity=result.remaining,
+            sequence=sequence,
+        )
+
+    async def GetOrder(self, request: pb.GetOrderRequest, context: Context) -> pb.GetOrderResponse:  # noqa: N802
+        """Return an open or remembered order."""
+        order_id = request.order_id or self._machine.orders.ids.get(request.external_id, 0)
+        known, resting = self._machine.orders.find(order_id), self._machine.core.order(order_id)
+        if known is not None and known.status == OPEN and resting is None:
+            try:
+                await self._sequencer.settle()
+            except EngineStoppedError as error:
+                await abort_stopped(context, error)
+            known, resting = self._machine.orders.find(order_id), self._machine.core.order(order_id)
+        spec = self._machine.directory.symbol(known.symbol) if known else None
+        if known is None:
+            return pb.GetOrderResponse(found=False)
+        remaining = resting.remaining if resting else known.remaining
+        open_name = "OPEN" if remaining == known.quantity else "PARTIALLY_FILLED"
+        return pb.GetOrderResponse(
+            found=True,
+            order_id=order_id,
+            external_id=known.external_id,
+            participant_id=self._machine.directory.participant(known.account),
+            symbol=spec.symbol if spec else "",
+            side=known.side,  # type: ignore[arg-type]
+            status=_STATUS_NAMES.get(known.status, open_name),
+            price=known.price,
+            quantity=known.quantity,
+            remaining_quantity=remaining,
+        )
+
+
+def _common_response(outcome: CommandOutcome | None) -> pb.PlaceOrderResponse:
+    """The response to an accepted order without fills. Most responses equal it but for ids and quantities."""
+    timestamp = 0
+    if outcome is not None:
+        # All orders of one call have the same timestamp.
+        records = outcome.applied.events.records
+        timestamp = _TIME_AND_FEE.unpack_from(records, outcome.event_index * EVENT_SIZE)[0] // NANOSECONDS_PER_MS
+    return pb.PlaceOrderResponse(status=pb.ACCEPTED, result_code=_SUCCESS, timestamp=timestamp, notional="0", fee="0")
+
+
+def _fill_submitted(
+    order_ids: Sequence[int], responses: Sequence[pb.PlaceOrderResponse], outcome: CommandOutcome
+) -> None:
+    """Complete the common responses for orders that reached the core."""
+    sequence, event_index = outcome.events_before, outcome.event_index
+    records = outcome.applied.events.records
+    for order_id, response, (code, status, events, filled, remaining, low, high) in zip(
+        order_ids, responses, _RESULT.iter_unpack(outcome.results), strict=True
+    ):
+        sequence += events
+        response.order_id = order_id
+        response.sequence = sequence
+        if remaining:
+            response.remaining_quantity = remaining
+        if code or status != pb.ACCEPTED:
+            response.status = status
+            response.result_code = CODE_NAMES[code]
+        if filled:
+            notional = low | high << 64
+            # Nothing remains: the last event is either the completing trade or the reduction of the unfilled rest.
+            if not remaining and records[(event_index + events - 1) * EVENT_SIZE] == _TRADE:
+                response.is_order_completed = True
+            _, fee_bps = _TIME_AND_FEE.unpack_from(records, event_index * EVENT_SIZE)
+            response.filled_quantity = filled
+            response.notional = amount_to_text(notional)
+            response.fee = amount_to_text(fee_amount(notional, fee_bps))
+        event_index += events
+
+
+async def _one(future: asyncio.Future[CommandOutcome]) -> tuple[Result, int]:
+    """(result, sequence of its last event) of a single command. The sequence is 0 without events."""
+    outcome = await future
+    (result,) = decode_results(outcome.results)
+    return result, outcome.events_before + result.events if result.events else 0
+
+
+def _refusal_result(refusal: Refusal) -> Result:
+    return Result(refusal.code, ResultStatus.REJECTED, 0, 0, 0, 0)
+
+
+def _status(result: Result) -> pb.OrderAnswer:
+    return pb.REJECTED if result.status == ResultStatus.REJECTED else pb.ACCEPTED

@@ -1,0 +1,158 @@
+"""Request bodies and responses of the engine's HTTP interface: camelCase names, decimals as strings."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from openspot.domain.money import AMOUNT_PLACES
+from openspot.engine.intake.command_intake import REFERENCE_LENGTH_MAX
+from openspot.http.validation import (
+    Body,
+    Currency,
+    ExactPositiveDecimal,
+    ParticipantId,
+    PositiveDecimal,
+    ResponseBody,
+    Symbol,
+    WholeNumber,
+    example,
+    rule_broken,
+)
+
+ID_MAX = 2**31 - 1
+
+Identifier = Annotated[WholeNumber, Field(ge=1, le=ID_MAX)]
+CurrencyName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+Places = Annotated[WholeNumber, Field(ge=0, le=AMOUNT_PLACES)]
+Reference = Annotated[str, StringConstraints(max_length=REFERENCE_LENGTH_MAX)]
+
+
+class DepositBody(Body):
+    """Money for one participant. A `reference` is credited once, however often it is sent."""
+
+    model_config = example({"participantId": "alice", "currency": "USD", "amount": "100.25", "reference": "tx-1"})
+
+    participant_id: ParticipantId
+    currency: Currency
+    amount: PositiveDecimal
+    reference: Reference = ""
+
+
+class CurrencyBody(Body):
+    """A new currency. Without `currencyId` it gets the next free number."""
+
+    model_config = example({"currency": "DOGE", "name": "Dogecoin", "places": 8})
+
+    currency: Currency
+    currency_id: Identifier | None = None
+    name: CurrencyName | None = None
+    places: Places = AMOUNT_PLACES
+
+
+class CurrencyChange(Body):
+    """What changes of a currency; the rest stays."""
+
+    name: CurrencyName | None = None
+    places: Places | None = None
+
+
+class SymbolBody(Body):
+    """A new symbol. Scales that are not given are the finest that lot and tick need."""
+
+    model_config = example(
+        {"symbol": "DOGE-USD", "lotSize": "0.1", "tickSize": "0.0001", "takerFee": 25, "makerFee": 15}
+    )
+
+    symbol: Symbol
+    symbol_id: Identifier | None = None
+    base_currency: str | None = None
+    quote_currency: str | None = None
+    lot_size: ExactPositiveDecimal
+    tick_size: ExactPositiveDecimal
+    base_scale_k: WholeNumber | None = None
+    quote_scale_k: WholeNumber | None = None
+    taker_fee: WholeNumber
+    maker_fee: WholeNumber
+
+    @model_validator(mode="after")
+    def currencies_are_those_of_the_name(self) -> Self:
+        """Refuse currencies that the symbol's name does not have."""
+        base, quote = self.symbol.split("-")
+        if self.base_currency not in (None, base) or self.quote_currency not in (None, quote):
+            raise rule_broken("baseCurrency and quoteCurrency must be those of the symbol's name")
+        return self
+
+
+class SymbolChange(Body):
+    """What changes of a symbol; the rest stays. A symbol that is not `active` takes no orders."""
+
+    taker_fee: WholeNumber | None = None
+    maker_fee: WholeNumber | None = None
+    active: bool | None = None
+
+
+class SymbolResponse(ResponseBody):
+    """A symbol (Document A 2.5). Fees in basis points; a negative maker fee is a rebate."""
+
+    symbol: str
+    symbol_id: int
+    base_currency: str
+    quote_currency: str
+    base_scale_k: int
+    quote_scale_k: int
+    tick_size: str
+    lot_size: str
+    taker_fee: int
+    maker_fee: int
+    active: bool
+
+
+class CurrencyResponse(ResponseBody):
+    """A currency and the number that the journal knows it by."""
+
+    currency: str
+    currency_id: int
+    name: str
+    places: int
+
+
+Level = Annotated[list[str], Field(min_length=2, max_length=2, description="[price, quantity]")]
+
+
+class OrderBookResponse(ResponseBody):
+    """Level-2 bids and asks, best first. `sequence` is that of the newest event, `timestamp` in milliseconds."""
+
+    symbol: str
+    bids: list[Level]
+    asks: list[Level]
+    sequence: int
+    timestamp: int
+
+
+class DepositResponse(ResponseBody):
+    """The participant's total after the deposit."""
+
+    success: Literal[True]
+    result_code: Literal["SUCCESS"]
+    balance: str
+
+
+class BalanceResponse(ResponseBody):
+    """One participant's money in one currency: available = total - locked (Document A 1.4).
+
+    `reserved` is held beyond `locked`: worst-case fees of open buys, and withdrawals on their way. Orders and
+    withdrawals can use available - reserved.
+    """
+
+    participant_id: str
+    currency: str
+    total: str
+    available: str
+    locked: str
+    reserved: str
+
+
+class BalancesResponse(ResponseBody):
+    """The balances of one participant, or of all."""
+
+    balances: list[BalanceResponse]

@@ -1,0 +1,106 @@
+"""The state machine: a function of its commands, whether live, replayed or restored."""
+
+from openspot.domain.order import Side
+from openspot.engine.state.order_memory import CANCELLED, FILLED, REJECTED
+from openspot.engine.state.state_machine import RECENT_TRADES_MAX, placed_order_ids
+from tests.support.engine_state import SEED, Commands, cancel, deposit, feed, new_machine, place, together
+
+HISTORY: list[Commands] = [
+    SEED,
+    deposit(2, "alice", 1000),
+    deposit(3, "bob", 10, currency=3),
+    place(1, 2),
+    place(2, 3, Side.SELL, quantity=10**8 // 2),
+    place(3, 9),
+    place(4, 3, Side.SELL, 20_000),
+    cancel(4),
+    place(5, 2, quantity=10**7, external=""),
+]
+
+
+def test_orders_end_as_events_say() -> None:
+    machine = new_machine()
+    for batch in HISTORY:
+        feed(machine, batch)
+    statuses = {number: machine.orders.find(number) for number in range(1, 6)}
+    assert {number: (order.status, order.remaining) for number, order in statuses.items() if order} == {
+        1: (0, 0),
+        2: (FILLED, 0),
+        3: (REJECTED, 10**8),
+        4: (CANCELLED, 10**8),
+        5: (0, 0),
+    }
+    assert len(machine.trades[1]) == 1
+
+
+def test_events_carry_the_texts_of_their_orders_and_commands() -> None:
+    machine = new_machine()
+    texts = [text for batch in HISTORY for text in feed(machine, batch).events.texts]
+    assert texts == [
+        ("alice", ""),
+        ("bob", ""),
+        ("external-1", "{}"),
+        ("external-2", "{}"),
+        ("external-2", "external-1"),
+        ("external-3", "{}"),
+        ("external-4", "{}"),
+        ("external-4",),
+        ("external-5", "{}"),
+    ]
+
+
+def test_the_state_does_not_depend_on_how_commands_are_batched() -> None:
+    one_by_one, at_once = new_machine(), new_machine()
+    events = [feed(one_by_one, batch).events for batch in HISTORY]
+    everything = feed(at_once, together(*HISTORY)).events
+    assert one_by_one.snapshot() == at_once.snapshot()
+    assert b"".join(part.records for part in events) == everything.records
+    assert [text for part in events for text in part.texts] == everything.texts
+
+
+def test_a_restored_machine_continues_like_the_original() -> None:
+    first, second = new_machine(), new_machine()
+    for batch in HISTORY:
+        feed(first, batch)
+    second.restore(*first.snapshot())
+    assert second.snapshot() == first.snapshot()
+    more = together(deposit(4, "carol", 7), place(6, 3, Side.SELL, quantity=10**8), cancel(5))
+    assert feed(first, more).events.records == feed(second, more).events.records
+    assert first.snapshot() == second.snapshot()
+
+
+def test_a_replay_returns_only_unknown_events_and_reaches_the_same_state() -> None:
+    live, replay = new_machine(), new_machine()
+    *earlier, last = HISTORY
+    for batch in earlier:
+        feed(live, batch)
+    known = live.core.event_sequence
+    newest = feed(live, last).events
+    for batch in earlier:
+        replay.register(*batch)
+        assert len(replay.apply(*batch, known).events) == 0
+    replay.register(*last)
+    again = replay.apply(*last, known).events
+    assert (again.first_sequence, again.records, again.texts) == (known + 1, newest.records, newest.texts)
+    assert len(again) > 0
+    assert replay.snapshot() == live.snapshot()
+
+
+def test_a_snapshot_omits_what_is_not_durable_yet() -> None:
+    machine = new_machine()
+    for batch in HISTORY:
+        feed(machine, batch)
+    durable = machine.snapshot()
+    commands, notes = together(deposit(4, "carol", 7), place(6, 4))
+    machine.register(commands, notes)
+    assert machine.snapshot(placed_order_ids(commands)) == durable
+    machine.apply(commands, notes)
+    assert machine.snapshot() != durable
+
+
+def test_recent_trades_are_bounded() -> None:
+    machine = new_machine()
+    feed(machine, together(SEED, deposit(2, "alice", 10**9), deposit(3, "bob", 10**6, currency=3)))
+    feed(machine, place(1, 2, quantity=10 * RECENT_TRADES_MAX))
+    feed(machine, together(*(place(10 + n, 3, Side.SELL, quantity=1) for n in range(RECENT_TRADES_MAX + 5))))
+    assert len(machine.trades[1]) == RECENT_TRADES_MAX
