@@ -114,7 +114,7 @@ async def run_echo(settings: Settings, stop: asyncio.Event, *subjects: str) -> N
     """Provide the echo on `subjects`, by default on the bare edge's own."""
     bus = await Bus.connect(settings, "echo")
     for subject in subjects or (ECHO_SUBJECT,):
-        await bus.serve(subject, "echo", SubmitOrder, answer_as_echo, lambda why: SubmitOrderReply(False, None, why))
+        await bus.serve(subject, "echo", SubmitOrder, answer_as_echo, SubmitOrderReply.refused)
     await stop.wait()
     await bus.close()
 

@@ -175,8 +175,7 @@ def deposit(
 async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_hash: str) -> str:
     from openspot.contracts import subjects
     from openspot.contracts.messages import DepositConfirmed
-    from openspot.kit.bus import Bus, PublishError
-    from openspot.kit.bus_connection import BusUnavailableError
+    from openspot.kit.bus import Bus, BusError
     from openspot.kit.database import DatabaseUnavailableError, create_pool
 
     try:
@@ -184,7 +183,7 @@ async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_ha
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             bus = await Bus.connect(settings, "cli")
         pool = await create_pool(settings, connections_max=1, timeout_s=CONNECT_TIMEOUT_S)
-    except (BusUnavailableError, DatabaseUnavailableError, TimeoutError) as error:
+    except (BusError, DatabaseUnavailableError, TimeoutError) as error:
         reason = str(error) or "no NATS server answers"
         raise fail(f"the platform is not running here ({reason}); `openspot up` starts it") from error
     try:
@@ -196,7 +195,7 @@ async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_ha
         event = DepositConfirmed(tx_hash, user_id, asset, amount, timestamp=time.time_ns() // NANOSECONDS_PER_MS)
         try:
             await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{tx_hash}")
-        except PublishError as error:
+        except BusError as error:
             raise fail(f"the deposit was not published: {error}") from error
         query = "SELECT balance FROM ledger_entries WHERE transaction_id = $1"
         deadline = time.monotonic() + DEPOSIT_TIMEOUT_S

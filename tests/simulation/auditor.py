@@ -94,10 +94,10 @@ class Auditor:
             if row is None:
                 self.findings.append(f"order {order_id} has no row")
                 continue
-            shown = (row.internal_id, row.user_id, row.symbol, row.side, row.status.value, row.reject_reason or "")
+            shown = (row.engine_order_id, row.user_id, row.symbol, row.side, row.status.value, row.reject_reason or "")
             final = order.final
             reason = final.reason if final.status == "rejected" else ""
-            real = (order.internal_id, order.user, order.market.symbol, order.side, final.status, reason)
+            real = (order.engine_order_id, order.user, order.market.symbol, order.side, final.status, reason)
             self._expect(f"row of order {order_id}", shown, real)
             scale = order.market.quantity_scale
             amounts = (

@@ -1,22 +1,30 @@
 """The bus of the simulation: what a NATS server keeps, and a process's connection to it, with the methods of `Bus`.
 
 Streams never lose what they have taken. Everything else is lost now and then: a request or its answer, a publish or
-its acknowledgement, a consumer's acknowledgement. A repeat of a message id is dropped within the duplicate window,
-which ends at any moment. Durable consumers deliver at least once: late, out of order, several times, to any process.
+its acknowledgement, a consumer's acknowledgement. Now and then the subjects of one user, or `trades.executed`, take
+nothing for a while. A repeat of a message id is dropped within the duplicate window, which may end at any time. Durable
+consumers deliver at least once: late, out of order, several times, to any process.
 """
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from openspot.contracts.streams import STREAMS, StreamDefinition
-from openspot.kit.bus import Outgoing, PublishError, encode
-from openspot.kit.bus_connection import BusUnavailableError
-from tests.simulation.key_value import Bucket
+from openspot.contracts.streams import STREAMS, StreamDefinition, stream_of
+from openspot.kit.bus import (
+    ConsumerState,
+    Consumption,
+    NoAnswerError,
+    NotSentError,
+    Outgoing,
+    PublishError,
+    encode,
+)
+from openspot.kit.bus.consumer import Handler
+from tests.simulation.key_value import Bucket, ReachedBucket
 from tests.simulation.process import Place, Process, Weather
 
 REACH = 12
@@ -25,6 +33,8 @@ BATCH_MAX = 8
 REQUEST_TIMEOUT_S = 5.0
 LOSS = 0.01
 """How probable it is that a message is lost."""
+REPAIR = 0.2
+"""How probable it is, at each publish, that deaf subjects take messages again."""
 
 
 class StoredMessage(NamedTuple):
@@ -123,12 +133,16 @@ class BusServer:
         self.streams = {definition.name: Stream(definition) for definition in STREAMS}
         self.consumers: dict[str, Consumer] = {}
         self.buckets: dict[str, Bucket] = {}
+        self.deaf: dict[str, None] = {}
+        """Last parts of subjects that take nothing for a while: of a user, or `executed`."""
         self._providers: dict[str, list[Listener]] = {}
         self._followers: dict[str, list[Listener]] = {}
 
     def store(self, subject: str, message_id: str, payload: bytes) -> None:
         """Take a message of a stream; who follows its subject at this moment gets it."""
-        is_new = self.streams[_stream_name(subject)].store(subject, message_id, payload)
+        stream = stream_of(subject)
+        assert stream is not None, f"no stream captures {subject}"
+        is_new = self.streams[stream.name].store(subject, message_id, payload)
         for process, decode, handle in self._followers.get(subject, ()) if is_new else ():
             if process.is_alive and not self.weather.strikes(0.05):
                 process.start(handle(subject, decode(payload)))  # type: ignore[arg-type]
@@ -142,10 +156,10 @@ class BusServer:
         self._followers.setdefault(subject, []).append(listener)
 
     def provider(self, subject: str) -> Listener:
-        """One of those that answer. Raises BusUnavailableError if there is none."""
+        """One of those that answer. Raises NotSentError if there is none."""
         there = [listener for listener in self._providers.get(subject, ()) if listener.process.is_alive]
         if not there:
-            raise BusUnavailableError(f"no provider of {subject}")
+            raise NotSentError(f"no provider of {subject}")
         return self.weather.chance.choice(there)
 
     def disconnect(self, process: Process) -> None:
@@ -168,7 +182,7 @@ class SimulatedBus:
     async def request(
         self, subject: str, message: msgspec.Struct, reply_type: type[Any], timeout_s: float | None = None
     ) -> Any:
-        """Ask any one of the providers. Raises BusUnavailableError."""
+        """Ask any one of the providers. Raises NotSentError or NoAnswerError."""
         weather = self._server.weather
         reply: asyncio.Future[bytes] = weather.loop.create_future()
 
@@ -188,7 +202,7 @@ class SimulatedBus:
                 await self._process.act(Place.REQUEST, arrive)
                 payload = await reply
         except TimeoutError as error:
-            raise BusUnavailableError(f"no answer to {subject}") from error
+            raise NoAnswerError(f"no answer to {subject}") from error
         return msgspec.json.decode(payload, type=reply_type)
 
     async def serve(
@@ -206,50 +220,55 @@ class SimulatedBus:
         await self.publish_many([Outgoing(subject, encode(message), message_id)])
 
     async def publish_many(self, events: Sequence[Outgoing]) -> None:
-        """Publish in order. Raises PublishError if the connection or an acknowledgement is lost on the way."""
-        weather = self._server.weather
-        for event in events:
+        """Publish in order. Raises PublishError with what was lost, not acknowledged, or met a deaf subject."""
+        server, weather = self._server, self._server.weather
+        if events and weather.strikes(LOSS):
+            server.deaf[_last_part(weather.chance.choice(events).subject)] = None
+        # Deaf for the whole batch: an event must not overtake another one of its key.
+        left = [event for event in events if _last_part(event.subject) in server.deaf]
+        for place, event in enumerate(events):
             if weather.strikes(LOSS / 4):
-                raise PublishError("the connection was lost")
-            store = functools.partial(self._server.store, event.subject, event.message_id, event.payload)
+                lost = events[place:]
+                raise PublishError("the connection was lost", [one for one in events if one in left or one in lost])
+            if event in left:
+                continue
+            store = functools.partial(server.store, event.subject, event.message_id, event.payload)
             await self._process.act(Place.PUBLISH, store)
+        if weather.is_calm or weather.strikes(REPAIR):
+            server.deaf.clear()
         if weather.strikes(2 * LOSS):
-            raise PublishError("no acknowledgement in time")
+            raise PublishError("no acknowledgement in time", events)
+        if left:
+            raise PublishError("subjects take nothing", left)
 
     async def announce(self, subject: str, message: msgspec.Struct) -> None:
         """News that nobody here follows."""
 
-    async def consume(
-        self,
-        stream: StreamDefinition,
-        subject: str,
-        durable: str,
-        event_type: type[Any],
-        handler: Callable[[list[Any]], Awaitable[Collection[int] | None]],
-        *,
-        stop: asyncio.Event,
-        **_: object,
-    ) -> None:
-        """Consume until `stop` is set; the simulation says when something is delivered."""
+    async def consume(self, consumption: Consumption[Any], handler: Handler[Any], stop: asyncio.Event) -> None:
+        """Consume until `stop` is set. The simulation says when something is delivered."""
+        durable = consumption.durable
         consumer = self._server.consumers.get(durable)
         if consumer is None:
-            consumer = self._server.consumers[durable] = Consumer(self._server.streams[stream.name], subject)
-        consumer.listeners.append(Listener(self._process, _decoder(cast(Hashable, event_type)), handler))
+            stream = self._server.streams[consumption.stream.name]
+            consumer = self._server.consumers[durable] = Consumer(stream, consumption.subject)
+        decode = _decoder(cast(Hashable, consumption.event_type))
+        consumer.listeners.append(Listener(self._process, decode, handler))
         await stop.wait()
 
-    async def key_value(self, bucket: str, ttl_s: float | None = None) -> Any:
+    async def consumer_state(self, stream: str, durable: str) -> ConsumerState:
+        """The server never loses a consumer here."""
+        return ConsumerState(0, 0, 0)
+
+    def key_value(self, bucket: str, value_type: type[Any], life_s: float | None = None) -> ReachedBucket:
         """The bucket of that name, as this process reaches it."""
-        found = self._server.buckets.setdefault(bucket, Bucket(self._server.weather.loop.time, ttl_s))
+        found = self._server.buckets.setdefault(bucket, Bucket(self._server.weather.loop.time, life_s))
         return found.reached_by(self._process)
+
+
+def _last_part(subject: str) -> str:
+    return subject.rpartition(".")[2]
 
 
 @functools.cache
 def _decoder(message_type: Any) -> Callable[[bytes], Any]:
     return msgspec.json.Decoder(message_type).decode
-
-
-@functools.cache
-def _stream_name(subject: str) -> str:
-    return next(
-        definition.name for definition in STREAMS if any(fnmatchcase(subject, form) for form in definition.subjects)
-    )

@@ -21,8 +21,8 @@ from openspot.contracts.messages import (
     WithdrawalOutcome,
     WithdrawalRequested,
 )
-from openspot.kit.bus import encode
-from openspot.kit.bus_connection import BusUnavailableError
+from openspot.contracts.refusals import UNCERTAIN
+from openspot.kit.bus import RequestFailedError, encode
 from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.process import Process
 
@@ -109,7 +109,7 @@ class Traders:
     async def _place(self, asked: SubmitOrder) -> None:
         told, order_id = self._told, asked.order.order_id
         reply: SubmitOrderReply | None = await self._asked(subjects.ORDERS_SUBMIT, asked, SubmitOrderReply)
-        if reply is None or reply.status_unknown:
+        if reply is None or reply.code in UNCERTAIN:
             told.unknown.add(order_id)
         elif reply.success:
             assert reply.order is not None, "an accepted order is shown"
@@ -158,7 +158,7 @@ class Traders:
         self.waiting += 1
         try:
             return await self._bus.request(subject, message, reply_type)
-        except BusUnavailableError:
+        except RequestFailedError:
             return None
         finally:
             self.waiting -= 1

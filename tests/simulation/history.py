@@ -53,7 +53,7 @@ class OrderHistory:
     """An order and all its states."""
 
     order_id: str
-    internal_id: int
+    engine_order_id: int
     user: str
     market: Market
     side: str

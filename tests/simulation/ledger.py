@@ -22,12 +22,12 @@ from openspot.ledger.changes import (
     Recorded,
     decide,
 )
-from openspot.ledger.consumer import TradeConsumer
+from openspot.ledger.consumer import trade_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.postings import Account, Leg, TradePostings, changes_of, mark_of, running_balances, sums
 from openspot.ledger.settlement import Settlement
-from openspot.ledger.store import Applied, RejectedTrade, Settled
+from openspot.ledger.store import Applied, Outbox, RejectedTrade, Settled
 from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.process import Place, Process
 
@@ -79,10 +79,14 @@ class LedgerTables:
         decision = decide(changes, self.accounts, recorded, {})
         self.insert(decision.legs, decision.balances)
         self.accounts |= decision.states
-        ids = list(range(self._outbox_ids, self._outbox_ids + len(decision.balance_changes)))
+        return Applied(decision, self.add_to_outbox(decision.balance_changes))
+
+    def add_to_outbox(self, changes: Sequence[BalanceChange]) -> list[int]:
+        """Put events into the outbox, and return their ids."""
+        ids = list(range(self._outbox_ids, self._outbox_ids + len(changes)))
         self._outbox_ids += len(ids)
-        self.outbox |= dict(zip(ids, decision.balance_changes, strict=True))
-        return Applied(decision, ids)
+        self.outbox |= dict(zip(ids, changes, strict=True))
+        return ids
 
     def balances(self, user_ids: Collection[str]) -> dict[str, list[LedgerBalance]]:
         """The accounts of each of the users that has any."""
@@ -129,14 +133,25 @@ class SimulatedLedgerStore:
 
         await self._process.act(Place.LEDGER, forget)
 
+    async def keep(self, changes: Sequence[BalanceChange]) -> None:
+        """As `LedgerStore.keep`."""
+        await self._process.act(Place.LEDGER, lambda: self._tables.add_to_outbox(changes))
+
     @asynccontextmanager
-    async def unpublished(self, age_s: float, limit: int) -> AsyncIterator[list[BalanceChange]]:
-        """What waits in the outbox, with the accounts as they stand now."""
+    async def unpublished(self, age_s: float, limit: int, without: Collection[str]) -> AsyncIterator[Outbox]:
+        """What waits in the outbox, with the accounts as they are now."""
         await self._process.io(Place.LEDGER)
-        taken = sorted(self._tables.outbox)[:limit]
-        changes = [self._tables.outbox[outbox_id] for outbox_id in taken]
-        yield [change._replace(state=self._tables.accounts[change.account]) for change in changes]
-        await self.published(taken)
+        waiting = {
+            outbox_id: change
+            for outbox_id, change in sorted(self._tables.outbox.items())
+            if change.account[0] not in without
+        }
+        taken = list(waiting)[:limit]
+        outbox = Outbox(
+            {key: waiting[key]._replace(state=self._tables.accounts[waiting[key].account]) for key in taken}, []
+        )
+        yield outbox
+        await self.published(outbox.published)
 
     async def states(self, accounts: Collection[Account]) -> dict[Account, AccountState]:
         """Those of `accounts` that exist."""
@@ -165,7 +180,7 @@ class Ledger:
         async def settle(trades: list[Any]) -> None:
             await settlement.announce(trades, await settlement.settle(trades))
 
-        self._consumer = TradeConsumer(bus, settle)
+        self._consumer = trade_consumer(bus, settle)
         process.start(self._run())
 
     async def _run(self) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 from unittest.mock import patch
 
 from openspot.contracts.messages import SubmitOrderReply
+from openspot.contracts.refusals import RefusalCode
 from openspot.engine.order_memory import OrderMemory
 from openspot.ledger import settlement
 from openspot.ledger.changes import Change, decide
 from openspot.ledger.postings import Leg, TradePostings, trade_postings
 from openspot.ledger.store import Applied
-from openspot.router import translator
+from openspot.router import row_writer, translator
 from openspot.router.schemas import Position, TrackedOrder
 from openspot.router.submission import Submission
 from openspot.router.translation import Projection
@@ -91,17 +92,31 @@ def position_before_events() -> Fault:
     """The translator notes its position first and publishes then: a kill between the two skips events."""
     publish = translator._Following._publish
 
-    async def hasty(following: Any, outgoing: Any) -> None:
+    async def hasty(following: Any, pending: Any) -> None:
         await following._save(Position(following._epoch, following.next_sequence - 1))
-        await publish(following, outgoing)
+        await publish(following, pending)
 
     return patch.object(translator._Following, "_publish", hasty)
 
 
+def position_passes_held_events() -> Fault:
+    """The published position goes past events that neither the bus nor the disk has: a kill loses them."""
+    return patch.object(translator._Following, "_publishable", lambda _, position: position)
+
+
+def rows_pass_held_events() -> Fault:
+    """The rows go past events that the bus has not taken, without keeping them: a kill loses them."""
+
+    async def forgetful(connection: Any, held: Any) -> None:
+        """Keep nothing."""
+
+    return patch.object(row_writer, "write_held", forgetful)
+
+
 def events_in_any_order() -> Fault:
     """The translator publishes what an event leads to backwards."""
-    outgoing_of = translator._outgoing_of
-    return patch.object(translator, "_outgoing_of", lambda *given, **named: outgoing_of(*given, **named)[::-1])
+    pending_of = translator._pending_of
+    return patch.object(translator, "_pending_of", lambda *given: pending_of(*given)[::-1])
 
 
 def makers_forget_fills() -> Fault:
@@ -131,7 +146,8 @@ def unknown_is_refused() -> Fault:
 
     async def certain(submission: Any, request: Any) -> SubmitOrderReply:
         reply = await submit(submission, request)
-        return SubmitOrderReply(reply.success, reply.order, reply.error)
+        code = None if reply.code is None else RefusalCode.ENGINE
+        return SubmitOrderReply(reply.success, reply.order, reply.error, code)
 
     return patch.object(Submission, "submit", certain)
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-_LOGGING = ("openspot.router.", "openspot.ledger.")
+_LOGGING = ("openspot.router.", "openspot.ledger.", "openspot.kit.bus.")
 _TIMED = (*_LOGGING, "openspot.kit.pacing")
 
 

@@ -50,15 +50,15 @@ class Router:
         self.translator = Translator(settings=settings, bus=bus, store=store, session=session, engine_url="")
         self._reference_prices = ReferencePrices(3_600_000)
         known_orders = KnownOrders(1000)
-        self._rejections = Rejections(bus, store)
+        self.rejections = Rejections(bus, store)
         self._submission = Submission(
             markets={symbol: Market(configuration().limits[symbol], spec) for symbol, spec in specs.items()},
             reference_prices=self._reference_prices,
-            funds=AvailableFunds(bus, client, 0.5),
+            funds=AvailableFunds(bus, client, 0.5, server.weather.loop.time),
             order_ids=OrderIds(store.take_id_block),
             known_orders=known_orders,
             placements=Placements(client.place_orders, wait_s_max=NEVER_S, waiting_max=1000),
-            rejections=self._rejections,
+            rejections=self.rejections,
             clock=engine.now,
             honour_time_in_force=True,
         )
@@ -72,7 +72,7 @@ class Router:
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submission.submit, None)
         await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._enquiry.cancel, None)
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._enquiry.get, None)
-        await asyncio.gather(self._rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))
+        await asyncio.gather(self.rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))
 
     async def _note_price(self, _: str, trade: ExecutedTrade) -> None:
         self._reference_prices.note(trade.symbol, Decimal(trade.price), trade.timestamp)

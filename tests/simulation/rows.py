@@ -3,15 +3,26 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from openspot.domain.order import OrderStatus
+from openspot.kit.bus import Outgoing, PendingEvent
 from openspot.router.order_ids import BLOCK_SIZE
 from openspot.router.schemas import Position, TrackedOrder, TradeRow
-from openspot.router.store import FencedError
+from openspot.router.store import FencedError, Resumption
 from tests.simulation.process import Place, Process
 
 _NUMBERS = ("price", "quantity", "filled_quantity", "filled_notional", "remaining_quantity", "fee")
+
+
+class HeldRow(NamedTuple):
+    """A row of `router_held_events`."""
+
+    message_id: str
+    sequence: int
+    key: str
+    subject: str
+    payload: bytes
 
 
 class Rows:
@@ -20,6 +31,8 @@ class Rows:
     def __init__(self) -> None:
         self.orders: dict[str, TrackedOrder] = {}
         self.trades: dict[str, TradeRow] = {}
+        self.held: dict[str, HeldRow] = {}
+        """Events that the bus has not taken, by message id, oldest first."""
         self.cursor: Position | None = None
         self.last_id = 0
         self.faults: list[str] = []
@@ -29,20 +42,29 @@ class Rows:
         self.last_id += BLOCK_SIZE
         return self.last_id
 
-    def open_orders(self) -> tuple[Position | None, list[TrackedOrder]]:
-        """The cursor, and the orders that are open there."""
+    def resumption(self) -> Resumption:
+        """The cursor, the orders that are open there, and the events that were held."""
         orders = self.orders.values()
-        return self.cursor, [order for order in orders if not order.has_ended and order.internal_id is not None]
+        return Resumption(
+            self.cursor,
+            [order for order in orders if not order.has_ended and order.engine_order_id is not None],
+            [
+                PendingEvent(
+                    Outgoing(row.subject, row.payload, row.message_id, key=row.key), row.sequence, is_stored=True
+                )
+                for row in self.held.values()
+            ],
+        )
 
-    def write(
-        self, last: Position | None, position: Position, orders: list[TrackedOrder], trades: list[TradeRow]
-    ) -> None:
+    def write(self, last: Position | None, position: Position, transaction: "_Connection") -> None:
         """One transaction. Raises FencedError."""
         self.move_cursor(last, position)
-        for order in orders:
+        for order in transaction.orders:
             self.write_order(order)
-        for trade in trades:
+        for trade in transaction.trades:
             self.write_trade(trade)
+        for row in transaction.held:
+            self.held.setdefault(row.message_id, row)
 
     def move_cursor(self, last: Position | None, position: Position) -> None:
         """Raises FencedError if the cursor is not where its writer left it."""
@@ -51,13 +73,19 @@ class Rows:
         self.cursor = position
 
     def write_order(self, order: TrackedOrder) -> None:
-        """Insert an order or bring it up to date; an older state and one that has ended stay as they are."""
+        """Insert an order or bring it up to date; an older state and one that has ended stay as they are.
+
+        One that a router refused before it reached the engine gives way.
+        """
         row = self.orders.get(order.order_id)
-        if row is None or (
-            row.internal_id is not None
-            and row.internal_id == order.internal_id
-            and row.last_sequence < order.last_sequence
-            and not row.has_ended
+        if (
+            row is None
+            or row.engine_order_id is None
+            or (
+                row.engine_order_id == order.engine_order_id
+                and row.last_sequence < order.last_sequence
+                and not row.has_ended
+            )
         ):
             self.orders[order.order_id] = order
 
@@ -77,13 +105,16 @@ class _Connection:
         self._process = process
         self.orders: list[TrackedOrder] = []
         self.trades: list[TradeRow] = []
+        self.held: list[HeldRow] = []
 
     async def execute(self, query: str, *columns: Sequence[Any]) -> None:
-        """One of the two statements that the row writer uses."""
+        """One of the statements that the row writer uses."""
         await self._process.io(Place.ROWS)
         rows = zip(*columns, strict=True)
         if "INSERT INTO orders" in query:
             self.orders += map(_order_of, rows)
+        elif "INSERT INTO router_held_events" in query:
+            self.held += [HeldRow(*row) for row in rows]
         else:
             self.trades += [TradeRow(*row) for row in rows]
 
@@ -100,12 +131,21 @@ class SimulatedStore:
         return await self._process.act(Place.ROWS, self._rows.next_id)
 
     async def order(self, order_id: str) -> TrackedOrder | None:
-        """The order of that external id."""
+        """The order of that id."""
         return await self._process.act(Place.ROWS, lambda: self._rows.orders.get(order_id))
 
-    async def open_orders(self) -> tuple[Position | None, list[TrackedOrder]]:
-        """The cursor, and the open orders at exactly that place."""
-        return await self._process.act(Place.ROWS, self._rows.open_orders)
+    async def resumption(self) -> Resumption:
+        """Where the rows stand, all parts as of the same moment."""
+        return await self._process.act(Place.ROWS, self._rows.resumption)
+
+    async def forget_held(self, message_ids: Sequence[str]) -> None:
+        """Delete held events that are published now."""
+
+        def forget() -> None:
+            for message_id in message_ids:
+                self._rows.held.pop(message_id, None)
+
+        await self._process.act(Place.ROWS, forget)
 
     @asynccontextmanager
     async def moving_cursor(self, last: Position | None, position: Position) -> AsyncIterator[_Connection]:
@@ -113,9 +153,7 @@ class SimulatedStore:
         await self._process.io(Place.ROWS)
         connection = _Connection(self._process)
         yield connection
-        await self._process.act(
-            Place.ROWS, lambda: self._rows.write(last, position, connection.orders, connection.trades)
-        )
+        await self._process.act(Place.ROWS, lambda: self._rows.write(last, position, connection))
 
     async def insert_refused_orders(self, orders: Sequence[TrackedOrder]) -> None:
         """Insert orders that the engine never saw."""

@@ -30,6 +30,8 @@ def _seed_that_shows(finding: str, log: Log, make_world: Callable[[int], World])
         (mutants.seller_pays_no_fee, "ledger account"),
         (mutants.balance_events_share_ids, "newest balance event"),
         (mutants.position_before_events, "trades.executed"),
+        (mutants.position_passes_held_events, "events of order"),
+        (mutants.rows_pass_held_events, "events of order"),
         (mutants.events_in_any_order, "events of order"),
         (mutants.makers_forget_fills, "row of order"),
         (mutants.deposits_without_reference, "deposit tx-"),

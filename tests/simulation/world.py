@@ -42,6 +42,8 @@ class World:
         self, seed: int, *, tables: Callable[[], LedgerTables] = LedgerTables, rows: Callable[[], Rows] = Rows
     ) -> None:
         self.chance = chance = random.Random(seed)
+        # The pauses between attempts are shortened by chance, too (kit/backoff.py).
+        random.seed(seed)
         self.loop = VirtualLoop()  # type: ignore[abstract]  # the platform needs no more of a loop
         asyncio._set_running_loop(self.loop)
         try:
@@ -118,6 +120,9 @@ class World:
             "answers to traders": self.traders.waiting,
             "rows": (0 if cursor is None else cursor.sequence) < len(self.engine.messages),
             "the outbox": self.tables.outbox,
+            "events that the bus did not take": self.rows.held
+            or any(router.translator.held for router in self.routers),
+            "refused orders": any(router.rejections.waiting for router in self.routers),
             **{durable: consumer.places for durable, consumer in self.server.consumers.items()},
         }
         return [name for name, is_left in unfinished.items() if is_left]

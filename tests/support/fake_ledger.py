@@ -15,6 +15,7 @@ from openspot.contracts.messages import (
     LedgerPosting,
     LedgerPostingReply,
 )
+from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 
@@ -42,7 +43,7 @@ class FakeLedger:
             queue,
             LedgerBalancesRequest,
             self._get,
-            lambda why: LedgerBalancesReply([], why),
+            LedgerBalancesReply.refused,
         )
         for subject, sign in ((subjects.LEDGER_CREDIT, 1), (subjects.LEDGER_DEBIT, -1)):
             await self._bus.serve(
@@ -50,7 +51,7 @@ class FakeLedger:
                 queue,
                 LedgerPosting,
                 lambda posting, sign=sign: self._post(posting, sign),
-                lambda why: LedgerPostingReply(False, error=why),
+                LedgerPostingReply.refused,
             )
         await self._bus.check()
 
@@ -69,7 +70,7 @@ class FakeLedger:
         self.asked.append(request)
         await self.answers.wait()
         if self.fails_with is not None:
-            return LedgerBalancesReply([], self.fails_with)
+            return LedgerBalancesReply.refused(Refusal(RefusalCode.UNAVAILABLE, self.fails_with))
         return LedgerBalancesReply(
             [
                 LedgerBalance(asset, f"{amount:f}", "0")
@@ -82,7 +83,7 @@ class FakeLedger:
         self.postings.append(posting)
         await self.answers.wait()
         if self.fails_with is not None:
-            return LedgerPostingReply(False, error=self.fails_with)
+            return LedgerPostingReply.refused(Refusal(RefusalCode.UNAVAILABLE, self.fails_with))
         account = (posting.user_id, posting.asset)
         if posting.transaction_id not in self.posted:
             self.posted[posting.transaction_id] = posting

@@ -1,7 +1,7 @@
 """A small order router in this process: provides orders.submit, orders.cancel and orders.get on the real bus.
 
-It keeps orders in memory and answers what it is told to, so that the edge is tested against every answer that
-a router can give. The real chain is tested end to end.
+It keeps orders in memory and replies what it is told to, so that the edge is tested against every reply of a router.
+The real chain is tested end to end.
 """
 
 import asyncio
@@ -17,6 +17,8 @@ from openspot.contracts.messages import (
     SubmitOrder,
     SubmitOrderReply,
 )
+from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import Bus
 from openspot.kit.clock import iso_from_ms
 
@@ -53,8 +55,9 @@ def record_of(request: SubmitOrder, status: str = "open", reject_reason: str | N
 class FakeRouter:
     """Accepts every order and cancel unless its attributes say otherwise.
 
-    `reject_with` and `cancel_error` are reasons; `undecided` answers the reason without a record, as a router
-    does that could not reach the engine; `unknown` and `silent` leave the order's fate open.
+    `reject_with` is the reason of a rejected order, the name of an engine's result code or the words of the pre-trade
+    check. `refusal` and `cancel_refusal` are returned as they are; with `shows_order` a refused cancel comes with the
+    order. `silent` never replies.
     """
 
     def __init__(self, bus: Bus) -> None:
@@ -63,32 +66,30 @@ class FakeRouter:
         self.cancelled: list[CancelOrder] = []
         self.orders: dict[str, OrderRecord] = {}
         self.reject_with: str | None = None
-        self.cancel_error: str | None = None
-        self.undecided = False
-        self.unknown = False
+        self.refusal: Refusal | None = None
+        self.cancel_refusal: Refusal | None = None
+        self.shows_order = True
         self.silent = False
 
     async def start(self) -> None:
         """Provide the subjects."""
-        queue = subjects.ORDER_ROUTER_QUEUE
-        await self._bus.serve(
-            subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submit, lambda why: SubmitOrderReply(False, error=why)
-        )
-        await self._bus.serve(
-            subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancel, lambda why: CancelOrderReply(False, error=why)
-        )
-        await self._bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._get, lambda why: GetOrderReply(error=why))
+        queue, serve = subjects.ORDER_ROUTER_QUEUE, self._bus.serve
+        await serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submit, SubmitOrderReply.refused)
+        await serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancel, CancelOrderReply.refused)
+        await serve(subjects.ORDERS_GET, queue, GetOrder, self._get, GetOrderReply.refused)
         await self._bus.check()
 
     async def _submit(self, request: SubmitOrder) -> SubmitOrderReply:
         self.submitted.append(request)
         if self.silent:
             await asyncio.Event().wait()
-        if self.unknown:
-            return SubmitOrderReply(False, error="the engine did not answer", status_unknown=True)
+        if self.refusal is not None:
+            return SubmitOrderReply.refused(self.refusal)
         if self.reject_with is not None:
-            record = None if self.undecided else record_of(request, "rejected", self.reject_with)
-            return SubmitOrderReply(False, record, self.reject_with)
+            is_code = self.reject_with in ResultCode.__members__
+            code = RefusalCode.ENGINE if is_code else RefusalCode.PRE_TRADE_CHECK
+            record = record_of(request, "rejected", self.reject_with)
+            return SubmitOrderReply.refused(Refusal(code, self.reject_with), record)
         record = self.orders[request.order.order_id] = record_of(request)
         return SubmitOrderReply(True, record)
 
@@ -96,12 +97,11 @@ class FakeRouter:
         self.cancelled.append(request)
         if self.silent:
             await asyncio.Event().wait()
-        if self.cancel_error is not None:
-            record = None if self.undecided else self.orders.get(request.order_id)
-            return CancelOrderReply(False, self.cancel_error, record)
         record = self.orders.get(request.order_id)
+        if self.cancel_refusal is not None:
+            return CancelOrderReply.refused(self.cancel_refusal, record if self.shows_order else None)
         if record is None or record.user_id != request.user_id:
-            return CancelOrderReply(False, "order not found", not_found=True)
+            return CancelOrderReply.refused(Refusal(RefusalCode.NOT_FOUND, "order not found"))
         return CancelOrderReply(True, order=record)
 
     async def _get(self, request: GetOrder) -> GetOrderReply:

@@ -16,6 +16,7 @@ from openspot.kit.settings import Settings
 from openspot.migrations import upgrade
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
+from openspot.up.nats_configuration import NatsConfiguration
 from tests.support.ports import free_port
 
 _serial = itertools.count(1)
@@ -63,7 +64,8 @@ async def pool(database_url: str) -> AsyncIterator[asyncpg.Pool]:
 def nats_server(run_folder: Path) -> Iterator[EmbeddedNats]:
     """A NATS server of this test: streams and durables of one test never meet another's."""
     folder = run_folder / f"nats-{next(_serial)}"
-    server = EmbeddedNats(folder, free_port())
+    # As the tests' PostgreSQL, it does not wait for the disk; what depends on that starts a server of its own.
+    server = EmbeddedNats(folder, free_port(), configuration=NatsConfiguration(is_synced=False))
     server.start()
     yield server
     server.stop()

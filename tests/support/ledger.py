@@ -1,4 +1,4 @@
-"""Trades as the router publishes them, balance events as clients get them, questions to the ledger's tables."""
+"""Trades as the router publishes them, balance events as clients get them, queries of the ledger's tables."""
 
 from decimal import Decimal
 from typing import Any
@@ -46,9 +46,13 @@ def trade(
     return ExecutedTrade(**fields | changes)
 
 
-def posting(transaction_id: str, user_id: str = "ann", asset: str = "USD", amount: str = "10") -> LedgerPosting:
-    """A credit or debit as the deposit bridge asks for it."""
-    return LedgerPosting(transaction_id, user_id, asset, amount, "deposit", "custody", transaction_id)
+def posting(
+    transaction_id: str, user_id: str = "ann", asset: str = "USD", amount: str = "10", *, already_moved: bool = False
+) -> LedgerPosting:
+    """A credit or debit as the custody bridge asks for it."""
+    return LedgerPosting(
+        transaction_id, user_id, asset, amount, "deposit", "custody", transaction_id, already_moved=already_moved
+    )
 
 
 class BalanceFeed:

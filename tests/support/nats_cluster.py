@@ -9,6 +9,7 @@ import nats.js.errors
 from nats.aio.client import Client
 
 from openspot.up.embedded_nats import EmbeddedNats
+from openspot.up.nats_configuration import NatsClusterNode, NatsConfiguration
 from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
@@ -27,9 +28,11 @@ class NatsCluster:
             name: EmbeddedNats(
                 folder / name,
                 free_port(),
-                arguments=(
-                    *("--name", name, "--cluster_name", "faults", "--cluster", address),
-                    *("--routes", ",".join(other for other in routes.values() if other != address)),
+                configuration=NatsConfiguration(
+                    server_name=name,
+                    cluster=NatsClusterNode(
+                        "faults", address, tuple(other for other in routes.values() if other != address)
+                    ),
                 ),
             )
             for name, address in routes.items()

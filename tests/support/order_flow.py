@@ -15,8 +15,7 @@ from openspot.client import ApiError, OpenSpotClient, Order, UnreachableError
 from openspot.client.transport import RetryPolicy
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
-from openspot.kit.bus import Bus, PublishError
-from openspot.kit.circuit_breaker import CircuitOpenError
+from openspot.kit.bus import Bus, CircuitOpenError, PublishError
 from openspot.kit.settings import Settings
 from tests.support.waiting import eventually
 

@@ -57,7 +57,7 @@ class RouterClient:
         return await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply)
 
     async def place(self, user_id: str = "alice", **fields: Any) -> str:
-        """Submit an order that has to be taken; answers its id."""
+        """Submit an order that must be accepted. Returns its id."""
         reply = await self.submit(user_id, **fields)
         assert reply.success, reply
         assert reply.order is not None
@@ -132,7 +132,13 @@ async def stored(nats_url: str, stream: str) -> list[tuple[str, bytes, str]]:
         await client.close()
 
 
-STREAM_SUBJECTS = {"TRADES": "trades.>", "ORDERS": "orders.>", "RISK": "risk.>", "CUSTODY": "custody.>"}
+STREAM_SUBJECTS = {
+    "TRADES": "trades.executed",
+    "TRADE_SIDES": "trades.executed.>",
+    "ORDERS": "orders.>",
+    "RISK": "risk.>",
+    "CUSTODY": "custody.>",
+}
 
 
 @asynccontextmanager

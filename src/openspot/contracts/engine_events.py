@@ -1,11 +1,15 @@
 """Messages of the engine's event stream `/ws/events` (Document A 2.2, 6.4; design section 6).
 
-One JSON object an event, told apart by `type`. Decimals are strings, order ids are the engine's numeric ids
-as strings, times milliseconds since 1970, `seq` counts from 1 without a gap. `…ExternalId` is the id that
-the caller gave with the order. The first message of a connection is a `hello`.
+One JSON object for each event; `type` tells them apart. Decimals are text, times are milliseconds since 1970, and `seq`
+counts from 1 without gaps. The first message of a connection is a `hello`.
+
+An order has two ids: `order_id`, which clients know and the caller gave with the order (empty if it gave none), and the
+engine's numeric `engine_order_id`, as text. On the wire they are `externalId` and `orderId`, as Document A 2.2 names
+the engine's ids.
 """
 
 import msgspec
+from msgspec import field
 
 
 class StreamMessage(msgspec.Struct, rename="camel", frozen=True):
@@ -13,7 +17,7 @@ class StreamMessage(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Hello(StreamMessage, tag="hello", frozen=True):
-    """First message: which journal this is, and the sequences that can be asked for."""
+    """First message: the epoch of the engine's journal, and the sequences that can be asked for."""
 
     epoch: str
     first_seq: int
@@ -21,13 +25,13 @@ class Hello(StreamMessage, tag="hello", frozen=True):
 
 
 class AcceptedEvent(StreamMessage, tag="accepted", frozen=True):
-    """An order passed every check of the engine; its trades, if any, follow."""
+    """An order passed every check of the engine. Its trades follow, if there are any."""
 
     seq: int
     timestamp: int
     symbol: str
-    order_id: str
-    external_id: str
+    engine_order_id: str = field(name="orderId")
+    order_id: str = field(name="externalId")
     participant_id: str
     side: str
     order_type: str
@@ -37,16 +41,16 @@ class AcceptedEvent(StreamMessage, tag="accepted", frozen=True):
 
 
 class TradeEvent(StreamMessage, tag="trade", frozen=True):
-    """One fill. Negative `maker_fee_amount` and `maker_fee_bps` with `maker_is_rebate` are a rebate."""
+    """One fill. A rebate has `maker_is_rebate` and negative `maker_fee_amount` and `maker_fee_bps`."""
 
     seq: int
     timestamp: int
     symbol: str
     trade_id: str
-    taker_order_id: str
-    maker_order_id: str
-    taker_external_id: str
-    maker_external_id: str
+    taker_engine_order_id: str = field(name="takerOrderId")
+    maker_engine_order_id: str = field(name="makerOrderId")
+    taker_order_id: str = field(name="takerExternalId")
+    maker_order_id: str = field(name="makerExternalId")
     taker_participant_id: str
     maker_participant_id: str
     taker_side: str
@@ -65,13 +69,13 @@ class TradeEvent(StreamMessage, tag="trade", frozen=True):
 
 
 class ReduceEvent(StreamMessage, tag="reduce", frozen=True):
-    """Quantity left an order without a trade; `reason` is a result code's name."""
+    """Quantity left an order without a trade. `reason` is the name of a result code."""
 
     seq: int
     timestamp: int
     symbol: str
-    order_id: str
-    external_id: str
+    engine_order_id: str = field(name="orderId")
+    order_id: str = field(name="externalId")
     participant_id: str
     side: str
     price: str
@@ -82,13 +86,13 @@ class ReduceEvent(StreamMessage, tag="reduce", frozen=True):
 
 
 class RejectEvent(StreamMessage, tag="reject", frozen=True):
-    """An order was refused; `reason` is a result code's name."""
+    """An order was refused. `reason` is the name of a result code."""
 
     seq: int
     timestamp: int
     symbol: str
-    order_id: str
-    external_id: str
+    engine_order_id: str = field(name="orderId")
+    order_id: str = field(name="externalId")
     participant_id: str
     side: str
     order_type: str
@@ -104,8 +108,8 @@ class MovedEvent(StreamMessage, tag="moved", frozen=True):
     seq: int
     timestamp: int
     symbol: str
-    order_id: str
-    external_id: str
+    engine_order_id: str = field(name="orderId")
+    order_id: str = field(name="externalId")
     participant_id: str
     side: str
     price: str
@@ -113,10 +117,10 @@ class MovedEvent(StreamMessage, tag="moved", frozen=True):
 
 
 class BalanceEvent(StreamMessage, tag="balance", frozen=True):
-    """Money entered, left or was held for an account other than by a trade.
+    """Money entered or left an account, or was held or released, other than by a trade.
 
-    `kind` is DEPOSIT, WITHDRAW, RESERVE, RELEASE, COMMIT or ADJUST. `amount` is the signed change of the
-    total; for RESERVE and RELEASE, which leave it as it is, what was held or set free.
+    `kind` is DEPOSIT, WITHDRAW, RESERVE, RELEASE, COMMIT or ADJUST. `amount` is the signed change of `total`; for
+    RESERVE and RELEASE, which do not change the total, it is the amount held or released.
     """
 
     seq: int

@@ -1,6 +1,6 @@
-"""JetStream streams: which events are kept until every consumer has them (design section 7).
+"""JetStream streams: the events that the bus keeps until every consumer has them (design section 7).
 
-Request subjects (`orders.submit`, `ledger.*`, …) are in no stream: a late answer helps nobody.
+Subjects of requests (`orders.submit`, `ledger.*`, …) are in no stream: a late reply helps nobody.
 """
 
 from dataclasses import dataclass
@@ -9,23 +9,30 @@ from openspot.contracts import subjects
 
 _DAY_S = 86_400
 DUPLICATE_WINDOW_S = 120
+"""A message id that comes again within this time is dropped as a repeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamDefinition:
-    """A stream: its name, its subjects and how long (seconds) a message stays.
+    """A stream: its name, its subjects and how long (seconds) it keeps a message.
 
-    With `republish` (pattern, destination) the server publishes each message again, once it is stored, on a second
+    With `republish` (pattern, destination) the server publishes each message a second time, once it is stored, on a
     subject that is in no stream.
+
+    `is_news` marks a stream whose messages can be made again from elsewhere. A single server may acknowledge them
+    before they are on disk; all other messages must survive a power cut once they are acknowledged.
     """
 
     name: str
     subjects: tuple[str, ...]
     age_s_max: int
     republish: tuple[str, str] | None = None
+    is_news: bool = False
 
 
-TRADES = StreamDefinition("TRADES", (subjects.TRADES_EXECUTED, f"{subjects.TRADES_EXECUTED}.*"), 30 * _DAY_S)
+TRADES = StreamDefinition("TRADES", (subjects.TRADES_EXECUTED,), 30 * _DAY_S)
+# Apart from TRADES, because what settles a trade is synced to disk one by one, and its two sides are news.
+TRADE_SIDES = StreamDefinition("TRADE_SIDES", (f"{subjects.TRADES_EXECUTED}.*",), 30 * _DAY_S, is_news=True)
 ORDERS = StreamDefinition(
     "ORDERS",
     tuple(
@@ -39,11 +46,25 @@ ORDERS = StreamDefinition(
         )
     ),
     7 * _DAY_S,
-    # The router publishes the form with the user; the bare one (Document A 6.1) is the server's work.
+    # The router publishes the subject with the user id; the server adds the bare one (Document A 6.1).
     republish=("orders.*.*", "orders.{{wildcard(1)}}"),
+    is_news=True,
 )
-BALANCES = StreamDefinition("BALANCES", (f"{subjects.BALANCES_UPDATED}.*",), 7 * _DAY_S)
+BALANCES = StreamDefinition("BALANCES", (f"{subjects.BALANCES_UPDATED}.*",), 7 * _DAY_S, is_news=True)
 CUSTODY = StreamDefinition("CUSTODY", ("custody.deposit.*", "custody.withdrawal.*"), 30 * _DAY_S)
-RISK = StreamDefinition("RISK", (subjects.RISK_CHECK_FAILED,), 7 * _DAY_S)
+RISK = StreamDefinition("RISK", (subjects.RISK_CHECK_FAILED,), 7 * _DAY_S, is_news=True)
 
-STREAMS = (TRADES, ORDERS, BALANCES, CUSTODY, RISK)
+STREAMS = (TRADES, TRADE_SIDES, ORDERS, BALANCES, CUSTODY, RISK)
+
+# Patterns differ in their first two tokens or in their length.
+_BY_SHAPE = {
+    (*pattern.split(".")[:2], pattern.count(".")): definition
+    for definition in STREAMS
+    for pattern in definition.subjects
+}
+
+
+def stream_of(subject: str) -> StreamDefinition | None:
+    """The stream that captures `subject`, None if no stream does."""
+    tokens = subject.split(".")
+    return _BY_SHAPE.get((*tokens[:2], len(tokens) - 1))

@@ -1,4 +1,4 @@
-"""Bus subjects (Document A 6, Document B 4.3). They carry no version (Document A 9)."""
+"""Subjects, queue groups and buckets of the bus (Document A 6, Document B 4.3). Subjects carry no version (A 9)."""
 
 # Requests
 ORDERS_SUBMIT = "orders.submit"
@@ -32,7 +32,7 @@ MARKETDATA_TRADE = "marketdata.trade"
 
 # Buckets
 SESSIONS_REVOKED_BUCKET = "sessions-revoked"
-"""Keys are the ids of sessions that were ended; an entry lives as long as an access token of the session could."""
+"""Keys are the ids of sessions that were ended. Entries live as long as an access token of the session could."""
 
 # Queue groups
 ORDER_ROUTER_QUEUE = "order-router"
@@ -40,10 +40,10 @@ LEDGER_QUEUE = "ledger-service"
 
 
 def of_user(subject: str, user_id: str) -> str:
-    """The form of `subject` that speaks of one user, for example `orders.created.<userId>`."""
+    """`subject` for one user, for example `orders.created.<userId>`."""
     return f"{subject}.{user_id}"
 
 
 def of_symbol(subject: str, symbol: str) -> str:
-    """The form of `subject` that speaks of one symbol, for example `trades.executed.<SYMBOL>`."""
+    """`subject` for one symbol, for example `trades.executed.<SYMBOL>`."""
     return f"{subject}.{symbol}"

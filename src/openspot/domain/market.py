@@ -7,6 +7,9 @@ from importlib.resources import files
 
 from openspot.domain.money import parse_decimal
 
+SLIPPAGE_BPS_MAX = 10_000
+"""Largest maxSlippageBps that is readable at all. Each market's own ceiling is lower."""
+
 
 @dataclass(frozen=True, slots=True)
 class MarketLimits:

@@ -1,8 +1,8 @@
 """What one participant and one order may ask of the engine (Document A 8): rate, order size and notional.
 
-The router's pre-trade check is narrower. These limits hold for every caller of the engine, so that neither a
-broken nor a bypassed router lets a single participant fill the queue or an order of absurd size through. Cancels,
-reductions and money are never limited.
+The router's pre-trade check is narrower. These limits hold for every caller of the engine, so that a broken or bypassed
+router cannot let one participant fill the queue, or let an absurdly large order through. Cancels, reductions and
+movements of money are never limited.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,14 @@ from typing import NamedTuple
 from openspot.domain.market import MarketLimits
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX, SymbolSpec
+from openspot.kit.rate_limit import RateLimit
 
-_SECOND_NS = 1_000_000_000
+PARTICIPANTS_MAX = 100_000
+"""Participants whose recent orders are counted. Those that were quiet for a second take no place."""
 
 
 class SizeLimit(NamedTuple):
-    """The largest order of a symbol, in its scaled units; `worth` in those of price × quantity."""
+    """The largest order of a symbol, in its scaled units. `worth` is in the unit of price × quantity."""
 
     quantity: int
     worth: int
@@ -26,49 +28,45 @@ _UNLIMITED = SizeLimit(SCALED_MAX, SCALED_MAX * SCALED_MAX)
 
 
 class OrderLimits:
-    """The limits of one engine; it counts what each participant has sent in the current second."""
+    """The limits of one engine, and how much of its rate each participant has used."""
 
     def __init__(
         self, per_second: int = 0, size_factor: int = 0, markets: Mapping[str, MarketLimits] | None = None
     ) -> None:
-        """`per_second` orders and moves of each participant, 0 for any number.
+        """Limit each participant to `per_second` orders and moves at once, and as many a second after that; 0: any.
 
-        Sizes are `size_factor` times the market's own bounds, 0 for any size; symbols without a market have none.
+        The largest sizes are `size_factor` times the bounds of the order's market; 0: any. A symbol that is not in
+        `markets` has no largest size.
         """
-        self._per_second = per_second
+        self._rate = (
+            RateLimit(at_once=per_second, interval_s=1 / per_second, keys_max=PARTICIPANTS_MAX) if per_second else None
+        )
         self._size_factor = size_factor
         self._markets = markets or {}
         self._sizes: dict[int, SizeLimit] = {}
-        self._second = 0
-        self._sent: dict[str, int] = {}
+        self._now_ns = 0
 
     def begin(self, time_ns: int) -> None:
-        """What is asked from here on comes at this time."""
-        second = time_ns // _SECOND_NS
-        if second != self._second:
-            self._second = second
-            self._sent.clear()
+        """Set the engine's time for the calls of `refusal` that follow."""
+        self._now_ns = time_ns
 
     def refusal(self, participant_id: str, spec: SymbolSpec | None, quantity: int, worth: int) -> ResultCode | None:
-        """Why an order or move is refused, None if it is not: then it is counted.
+        """Why an order or move is refused, or None; then it is counted.
 
-        `worth` is its price × quantity, or its budget in that unit; `spec` is None for an unknown symbol.
+        `worth` is price × quantity, or the order's budget in the same unit. `spec` is None for an unknown symbol.
         """
         if spec is not None:
             quantity_max, worth_max = self._sizes.get(spec.symbol_id) or self._new_size(spec)
             too_large = quantity > quantity_max or worth > worth_max
-            # A quantity or price beyond the core's range is the core's to refuse, by its own code.
+            # The core refuses a quantity or price beyond its own range, with its own code.
             if too_large and quantity <= SCALED_MAX and worth <= SCALED_MAX * quantity:
                 return ResultCode.MAX_ORDER_SIZE if quantity > quantity_max else ResultCode.MAX_NOTIONAL
-        if self._per_second:
-            sent = self._sent.get(participant_id, 0)
-            if sent >= self._per_second:
-                return ResultCode.RATE_LIMITED
-            self._sent[participant_id] = sent + 1
+        if self._rate is not None and self._rate.take(participant_id, self._now_ns):
+            return ResultCode.RATE_LIMITED
         return None
 
     def _new_size(self, spec: SymbolSpec) -> SizeLimit:
-        """The limit of a symbol that is asked for the first time. A number stands for one symbol forever."""
+        """The limit of a symbol that is asked for the first time. A symbol id never changes its meaning."""
         market = self._markets.get(spec.symbol)
         if market is None or not self._size_factor:
             limit = _UNLIMITED

@@ -1,12 +1,15 @@
-"""Metrics that every service has. A service's own stand in its own module."""
+"""Metrics that every service has. A service's own are in its own module."""
 
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, generate_latest
 
 BUS_MALFORMED = Counter("openspot_bus_malformed_total", "Bus messages that could not be read", ["subject"])
 BUS_HANDLER_FAILURES = Counter("openspot_bus_handler_failures_total", "Bus messages whose handler failed", ["subject"])
 BUS_PUBLISH_FAILURES = Counter("openspot_bus_publish_failures_total", "Publishes that failed", ["subject"])
 BUS_BREAKER_OPEN = Counter(
     "openspot_bus_breaker_open_total", "Publishes refused by an open circuit breaker", ["subject"]
+)
+BUS_CONSUMER_LAG = Gauge(
+    "openspot_bus_consumer_lag_messages", "Messages that a durable consumer has not dealt with", ["durable"]
 )
 
 

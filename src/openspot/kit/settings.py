@@ -1,4 +1,4 @@
-"""Settings: every one is an environment variable, and all of them stand here (docs/operations/settings.md).
+"""Settings: each is an environment variable, and all are listed here (docs/operations/settings.md).
 
 `DATABASE_URL`, `NATS_URL` and `JWT_SECRET` have no prefix; all others begin with `OPENSPOT_`.
 """
@@ -26,9 +26,24 @@ class Settings(BaseSettings):
     nats_url: str = Field(
         default="",
         validation_alias=AliasChoices("nats_url", "NATS_URL"),
-        description="NATS addresses, with commas between those of a cluster, credentials allowed (no `@`, "
-        "`:` or `/` in a password: the client library takes them as they stand); empty: `openspot up` starts an "
-        "embedded server",
+        description="NATS addresses, with commas between those of a cluster. They may hold user and password, "
+        "percent-encoded (`@` is `%40`), or a token; empty: `openspot up` starts an embedded server",
+    )
+    nats_nkey_seed: str = Field(default="", description="Seed of the nkey that proves to NATS who we are; empty: none")
+    nats_credentials_file: str = Field(
+        default="", description="NATS credentials file, with user JWT and nkey seed; empty: none"
+    )
+    nats_ca_file: str = Field(
+        default="",
+        description="Certificates that vouch for the NATS server (PEM); empty: those of the system. If it is given, or "
+        "an address begins with `tls://`, the connection must be encrypted",
+    )
+    nats_certificate_file: str = Field(default="", description="Our certificate for NATS (PEM); empty: none")
+    nats_key_file: str = Field(default="", description="… and its private key; empty: in the same file")
+    nats_synced: bool = Field(
+        default=False,
+        description="The server of `NATS_URL` writes to disk before it acknowledges (`jetstream { sync_interval: "
+        "always }`). It does not show that itself; while this is false, a warning reminds of it at start",
     )
     jwt_secret: str = Field(
         default="",
@@ -156,9 +171,14 @@ class Settings(BaseSettings):
 
     @property
     def nats_servers(self) -> list[str]:
-        """Addresses of the bus: those that were given, or the embedded server's."""
+        """Addresses of the bus: those that were given, or that of the embedded server."""
         given = [address.strip() for address in self.nats_url.split(",")]
         return [address for address in given if address] or [f"nats://127.0.0.1:{self.nats_port}"]
+
+    @property
+    def ended_session_life_s(self) -> int:
+        """How long the bus remembers that a session was ended: an access token's life, and a margin for clocks."""
+        return self.access_token_s + 60
 
     @property
     def rest_url(self) -> str:

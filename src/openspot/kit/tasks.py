@@ -1,48 +1,79 @@
-"""Background tasks that are not forgotten."""
+"""Background tasks: kept until they end, bounded in number, ended for certain."""
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 CANCEL_AGAIN_S = 5.0
-"""Longer than any orderly end takes: cancelling again must not disturb one."""
+"""Longer than any orderly end takes: a second cancellation must not disturb one."""
+
+Value = TypeVar("Value")
+
+_left_alone: set[asyncio.Task[Any]] = set()
+"""Calls that were cancelled and not waited for. Without a reference they could be collected before they end."""
 
 
-async def end_tasks(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel tasks and wait until they have ended, however they end.
+async def end_tasks(*tasks: asyncio.Task[Any], again_s: float = CANCEL_AGAIN_S) -> None:
+    """Cancel `tasks` and wait until they have ended, however they end.
 
-    Before Python 3.12 a cancellation is lost if it meets the end of what `asyncio.wait_for` waits for, in our code
-    or in a library's: so a task that goes on is cancelled again.
+    Before Python 3.12, `asyncio.wait_for` loses a cancellation that arrives together with its result. A library that
+    uses it may go on, so a task that goes on is cancelled again after `again_s` seconds. Our own code awaits such calls
+    with `cancellable` and uses `asyncio.timeout`, which loses nothing.
     """
-    running = {task for task in tasks if not task.done()}
-    while running:
+    while running := [task for task in tasks if not task.done()]:
         for task in running:
             task.cancel()
-        _, running = await asyncio.wait(running, timeout=CANCEL_AGAIN_S)
+        await asyncio.wait(running, timeout=again_s)
     for task in tasks:
-        if not task.cancelled():
-            task.exception()  # it has been looked at: its owner wanted the end, not the outcome
+        _look_at_outcome(task)
+
+
+async def cancellable(call: Coroutine[Any, Any, Value]) -> Value:
+    """Await a library's coroutine so that a cancellation is never lost, even if the library swallows it.
+
+    When the caller is cancelled, the call is cancelled too, but not waited for.
+    """
+    task = asyncio.ensure_future(call)
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        task.cancel()
+        _left_alone.add(task)
+        task.add_done_callback(_left_alone.discard)
+        task.add_done_callback(_look_at_outcome)
+        raise
+    return task.result()
+
+
+def _look_at_outcome(task: asyncio.Task[Any]) -> None:
+    # asyncio reports an exception that nobody has looked at; here only the end mattered.
+    if not task.cancelled():
+        task.exception()
 
 
 class TaskSet:
-    """Holds running tasks, so that none is collected before it ends, and bounds how many there are."""
+    """Running tasks, at most `tasks_max`. It holds them, so that none is collected before it ends."""
 
     def __init__(self, tasks_max: int) -> None:
-        self._tasks: set[asyncio.Task[Any]] = set()
+        # A dictionary keeps the order, so that a simulation ends them in the same order each time.
+        self._tasks: dict[asyncio.Task[Any], None] = {}
         self._tasks_max = tasks_max
 
     @property
     def full(self) -> bool:
-        """Whether one more task would break the bound."""
+        """Whether no further task may start."""
         return len(self._tasks) >= self._tasks_max
 
     def start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run `work` in the background. The caller has looked at `full` first."""
+        """Run `work` in the background. The caller checks `full` first."""
         task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = None
+        task.add_done_callback(self._forget)
         return task
 
     async def cancel(self) -> None:
-        """Cancel what still runs and wait for its end."""
+        """Cancel the tasks that still run, and wait until they have ended."""
         await end_tasks(*self._tasks)
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        del self._tasks[task]

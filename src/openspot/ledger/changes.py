@@ -1,25 +1,27 @@
-"""Credits, debits, locks and unlocks: what a batch of them comes to (Document A 2.4), a rule without IO.
+"""Credits, debits, locks and unlocks: what a batch of them comes to (Document A 2.4). Rules without IO.
 
 | Change | available | locked | Refused if |
 |---|---|---|---|
-| credit | + amount | | the account, or all deposits of the asset, would exceed the largest amount |
+| credit | + amount | | the account, or the sum of all deposits of the asset, would exceed the largest amount |
 | debit | − amount | | available does not cover it |
+| debit of money that was already moved | − amount | | never for lack of funds: available may fall below zero |
 | lock | − amount | + amount | available does not cover it |
 | unlock | + amount | − amount | locked does not cover it |
 
-A credit or debit is written once for its transaction id: a repeat succeeds with the balance as it is and changes
-nothing, also when its other fields differ (Document A 2.4), which is reported as `altered`. It posts two legs, the
-user's and, under the transaction id with `:contra`, that of the outside world, so that every asset sums to zero.
+A credit or debit is written once for its transaction id. A repeat succeeds, returns the balance as it is and changes
+nothing, even if its other fields differ (Document A 2.4); that is reported as `altered`. It posts two legs: the user's
+and, under the transaction id with `:contra`, that of the outside world, so that every asset sums to zero.
 
-A lock and an unlock are done once each for (user, asset, reference): a repeat succeeds and changes nothing, a
-repeat with another amount is refused. An unlock need not name the reference of a lock; what counts is what the
-account holds locked. They post no entry: an entry's balance is the account's total, which they leave as it is.
+A lock and an unlock are done once each for (user, asset, reference). A repeat succeeds and changes nothing; a repeat
+with another amount is refused. An unlock need not name the reference of a lock: what counts is what the account holds
+locked. They post no entry, because an entry's balance is the account's total, which they do not change.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID
 from openspot.domain.money import AMOUNT_MAX, amount_to_text
 from openspot.ledger.postings import Account, Leg
@@ -45,7 +47,10 @@ NEW_ACCOUNT = AccountState(0, 0, 0)
 
 
 class Posting(NamedTuple):
-    """A credit (`amount` above zero) or a debit (below)."""
+    """A credit (`amount` above zero) or a debit (below).
+
+    `already_moved`: the engine has moved the money, so that the ledger follows whatever the account holds.
+    """
 
     transaction_id: str
     user_id: str
@@ -54,6 +59,7 @@ class Posting(NamedTuple):
     entry_type: str
     reference_type: str
     reference_id: str
+    already_moved: bool = False
 
     @property
     def account(self) -> Account:
@@ -86,7 +92,7 @@ class Movement(NamedTuple):
 
     @property
     def key(self) -> "MovementKey":
-        """What it is done once for."""
+        """It is done once for this key."""
         return MovementKey(self.user_id, self.asset, self.reference_id, self.direction)
 
 
@@ -94,7 +100,7 @@ Change = Posting | Movement
 
 
 class MovementKey(NamedTuple):
-    """What a movement is done once for."""
+    """A movement is done once for each of these."""
 
     user_id: str
     asset: str
@@ -103,7 +109,7 @@ class MovementKey(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """The entry that stands under a transaction id."""
+    """The entry that a transaction id already has."""
 
     user_id: str
     asset: str
@@ -111,19 +117,19 @@ class Recorded(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a change. `error` is None for a success; `available` is the balance that stands after it.
+    """What became of a change. `refusal` is None for a success; `available` is the balance after it.
 
     `changed` is false for a refusal and for a repeat; `altered` is true for a repeat with other fields.
     """
 
-    error: str | None
+    refusal: Refusal | None
     available: int
     changed: bool = False
     altered: bool = False
 
 
 class BalanceChange(NamedTuple):
-    """An account as it stands after one change, to be told to its owner."""
+    """An account as it stands after a change, for an event to its owner."""
 
     account: Account
     state: AccountState
@@ -132,10 +138,10 @@ class BalanceChange(NamedTuple):
 
 @dataclass(slots=True)
 class Decision:
-    """What a batch comes to. `outcomes` has one for each change, in order; the rest is to be written.
+    """What a batch comes to. `outcomes` has one for each change, in order; the other fields are to be written.
 
-    `balances` are the totals of the accounts after each of `legs`; `states` holds the accounts that change, as
-    they stand after the batch.
+    `balances` are the totals of the accounts after each of `legs`. `states` holds the accounts that change, as they
+    stand after the batch.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
@@ -147,7 +153,7 @@ class Decision:
 
 
 def accounts_of(changes: Iterable[Change]) -> set[Account]:
-    """Every account that `changes` look at or could change."""
+    """Every account that `changes` depend on or may change."""
     accounts: set[Account] = set()
     for change in changes:
         accounts.add(change.account)
@@ -164,8 +170,8 @@ def decide(
 ) -> Decision:
     """What `changes`, one after the other, come to.
 
-    `accounts` holds the accounts that exist, `recorded` the entries that stand under the transaction ids of the
-    changes, `moved` the amounts (signed as in Movement) of the movements that are done.
+    `accounts` holds the accounts that exist, `recorded` the entries that the transaction ids of the changes already
+    have, `moved` the amounts (signed as in Movement) of the movements that are done.
     """
     batch = _Batch(accounts, recorded, moved)
     for change in changes:
@@ -193,13 +199,20 @@ class _Batch:
             altered = known != (posting.user_id, posting.asset, posting.amount)
             return Outcome(None, state.available, altered=altered)
         contra = self._state(posting.contra_account)
-        error = _posting_error(posting.amount, state, contra)
-        if error is not None:
-            return Outcome(error, state.available)
+        refusal = _posting_refusal(posting, state, contra)
+        if refusal is not None:
+            return Outcome(refusal, state.available)
         self._recorded[posting.transaction_id] = Recorded(posting.user_id, posting.asset, posting.amount)
         state = self._change(posting.account, posting.amount, 0)
         contra = self._change(posting.contra_account, -posting.amount, 0)
-        leg = Leg(posting.transaction_id, posting.account, posting.amount, *posting[-3:])
+        leg = Leg(
+            posting.transaction_id,
+            posting.account,
+            posting.amount,
+            posting.entry_type,
+            posting.reference_type,
+            posting.reference_id,
+        )
         other = leg._replace(
             transaction_id=leg.transaction_id + CONTRA_SUFFIX, account=posting.contra_account, amount=-leg.amount
         )
@@ -214,14 +227,13 @@ class _Batch:
         if done is not None:
             if done == movement.amount:
                 return Outcome(None, state.available)
-            return Outcome(
-                f"referenceId was already used to {movement.direction} {amount_to_text(abs(done))}",
-                state.available,
-            )
+            reason = f"referenceId was already used to {movement.direction} {amount_to_text(abs(done))}"
+            return Outcome(Refusal(RefusalCode.REFERENCE_USED, reason), state.available)
         covering = state.available if movement.amount > 0 else state.locked
         if covering < abs(movement.amount):
             held = "available" if movement.amount > 0 else "locked"
-            return Outcome(f"insufficient balance: {amount_to_text(covering)} {held}", state.available)
+            reason = f"insufficient balance: {amount_to_text(covering)} {held}"
+            return Outcome(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), state.available)
         self._moved[movement.key] = movement.amount
         state = self._change(movement.account, -movement.amount, movement.amount)
         self.decision.movements.append(movement)
@@ -238,12 +250,14 @@ class _Batch:
         return changed
 
 
-def _posting_error(amount: int, state: AccountState, contra: AccountState) -> str | None:
-    if amount < 0 and state.available < -amount:
-        return f"insufficient balance: {amount_to_text(state.available)} available"
-    if state.total + amount > AMOUNT_MAX:
-        return "amount would lead the balance beyond the largest amount"
+def _posting_refusal(posting: Posting, state: AccountState, contra: AccountState) -> Refusal | None:
+    amount = posting.amount
+    if amount < 0 and state.available < -amount and not posting.already_moved:
+        reason = f"insufficient balance: {amount_to_text(state.available)} available"
+        return Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason)
+    if abs(state.total + amount) > AMOUNT_MAX:
+        return Refusal(RefusalCode.AMOUNT_LIMIT, "amount would lead the balance beyond the largest amount")
     # All balances of an asset together are what came from outside: the engine has the same bound.
     if abs(contra.available - amount) > AMOUNT_MAX:
-        return "amount would lead the sum of this asset beyond the largest amount"
+        return Refusal(RefusalCode.AMOUNT_LIMIT, "amount would lead the sum of this asset beyond the largest amount")
     return None

@@ -1,7 +1,7 @@
 """The ledger's requests (Document B 4.3): the same in the main process and the workflow worker.
 
-A request that is not sound, or that cannot be done, is answered with an error that says why. Concurrent requests
-share statements: all balance questions that wait are one query, all changes that wait one transaction.
+A request that cannot be used, or cannot be done, is refused with a reason. Concurrent requests share statements: all
+waiting requests for balances are one query, all waiting changes one transaction.
 """
 
 import asyncio
@@ -19,13 +19,14 @@ from openspot.contracts.messages import (
     LedgerPosting,
     LedgerPostingReply,
 )
+from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.money import amount_to_text
+from openspot.kit.batching import Batcher, BatcherFullError
 from openspot.kit.bus import Bus
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.ledger.batching import MicroBatch
 from openspot.ledger.changes import Change, Outcome
-from openspot.ledger.metrics import REQUESTS
+from openspot.ledger.metrics import NEGATIVE_BALANCES, REQUESTS
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.retrying import with_retries
 from openspot.ledger.schemas import (
@@ -37,46 +38,55 @@ from openspot.ledger.schemas import (
 )
 from openspot.ledger.store import LedgerStore
 
-QUESTIONS_MAX = 1000
+USERS_MAX = 1000
 """Users whose balances one query reads."""
 CHANGES_MAX = 500
 """Changes in one transaction."""
 HISTORY_QUERIES_MAX = 2
 """History pages read at a time."""
-UNAVAILABLE = "the ledger's database does not answer"
+WAITING_MAX = 20_000
+"""Requests of one kind that wait for the database. More are refused as busy."""
+UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the ledger's database does not answer")
+BUSY = Refusal(RefusalCode.BUSY, "too many requests wait for the ledger's database")
+
+# What refuses a request; everything else is a fault of ours.
+_EXPECTED = (RequestError, BatcherFullError, *TRANSIENT_ERRORS)
 
 log = get_logger("ledger")
 
 
 class RequestHandlers:
-    """Answers requests."""
+    """Handles the requests. Each method replies, and never raises for what a caller or the database did."""
 
     def __init__(self, store: LedgerStore, events: BalanceEvents) -> None:
         self._store = store
         self._events = events
-        self._questions: MicroBatch[str, list[LedgerBalance]] = MicroBatch(self._read_balances, QUESTIONS_MAX)
-        self._changes: MicroBatch[Change, Outcome] = MicroBatch(self._apply, CHANGES_MAX)
+        self._balances: Batcher[str, list[LedgerBalance]] = Batcher(
+            self._read_balances, batch_max=USERS_MAX, waiting_max=WAITING_MAX
+        )
+        self._changes: Batcher[Change, Outcome] = Batcher(self._apply, batch_max=CHANGES_MAX, waiting_max=WAITING_MAX)
         self._history_queries = asyncio.Semaphore(HISTORY_QUERIES_MAX)
 
     async def serve(self, bus: Bus) -> None:
         """Take requests, in the queue group that all ledger processes share."""
         queue = subjects.LEDGER_QUEUE
-        await bus.serve(subjects.LEDGER_BALANCES_GET, queue, LedgerBalancesRequest, self.balances, _refused_balances)
-        await bus.serve(subjects.LEDGER_CREDIT, queue, LedgerPosting, self.credit, _refused_posting)
-        await bus.serve(subjects.LEDGER_DEBIT, queue, LedgerPosting, self.debit, _refused_posting)
-        await bus.serve(subjects.LEDGER_LOCK, queue, LedgerLock, self.lock, _refused_lock)
-        await bus.serve(subjects.LEDGER_UNLOCK, queue, LedgerLock, self.unlock, _refused_lock)
-        await bus.serve(subjects.LEDGER_HISTORY_GET, queue, LedgerHistoryRequest, self.history, _refused_history)
+        balances, posting, lock = LedgerBalancesReply.refused, LedgerPostingReply.refused, LedgerLockReply.refused
+        await bus.serve(subjects.LEDGER_BALANCES_GET, queue, LedgerBalancesRequest, self.balances, balances)
+        await bus.serve(subjects.LEDGER_CREDIT, queue, LedgerPosting, self.credit, posting)
+        await bus.serve(subjects.LEDGER_DEBIT, queue, LedgerPosting, self.debit, posting)
+        await bus.serve(subjects.LEDGER_LOCK, queue, LedgerLock, self.lock, lock)
+        await bus.serve(subjects.LEDGER_UNLOCK, queue, LedgerLock, self.unlock, lock)
+        await bus.serve(
+            subjects.LEDGER_HISTORY_GET, queue, LedgerHistoryRequest, self.history, LedgerHistoryReply.refused
+        )
 
     async def balances(self, request: LedgerBalancesRequest) -> LedgerBalancesReply:
-        """A user's accounts, or that of one asset: none where the ledger has no such account."""
+        """A user's accounts, or that of one asset: none if the ledger has no such account."""
         try:
             check_balances(request)
-            balances = await self._questions.submit(request.user_id)
-        except RequestError as error:
-            return _refused_balances(str(error))
-        except TRANSIENT_ERRORS:
-            return _refused_balances(UNAVAILABLE)
+            balances = await self._balances.submit(request.user_id)
+        except _EXPECTED as error:
+            return LedgerBalancesReply.refused(_refusal(error))
         if request.asset is not None:
             balances = [balance for balance in balances if balance.asset == request.asset]
         return LedgerBalancesReply(balances)
@@ -90,42 +100,44 @@ class RequestHandlers:
         return await self._post("credit", request, 1)
 
     async def debit(self, request: LedgerPosting) -> LedgerPostingReply:
-        """Take from available, which must cover it. A repeated transaction id changes nothing."""
+        """Take from available, which must cover it unless the money was already moved.
+
+        A repeated transaction id changes nothing.
+        """
         return await self._post("debit", request, -1)
 
     async def _post(self, operation: str, request: LedgerPosting, sign: int) -> LedgerPostingReply:
         try:
             outcome = await self._changed(operation, checked_posting(request, sign))
-        except RequestError as error:
-            return _refused_posting(str(error))
-        except TRANSIENT_ERRORS:
-            return _refused_posting(UNAVAILABLE)
-        if outcome.error is not None:
-            return _refused_posting(outcome.error)
+        except _EXPECTED as error:
+            return LedgerPostingReply.refused(_refusal(error))
+        if outcome.refusal is not None:
+            return LedgerPostingReply.refused(outcome.refusal)
         if outcome.altered:
             log.warning("transaction id repeated with other fields", operation=operation, request=request)
+        if outcome.changed and outcome.available < 0:
+            NEGATIVE_BALANCES.inc()
+            log.warning("a posting left an account below zero", operation=operation, request=request)
         return LedgerPostingReply(True, amount_to_text(outcome.available))
 
     async def lock(self, request: LedgerLock) -> LedgerLockReply:
-        """Move from available, which must cover it, to locked; once for its reference."""
+        """Move from available, which must cover it, to locked. Done once for its reference."""
         return await self._move("lock", request, 1)
 
     async def unlock(self, request: LedgerLock) -> LedgerLockReply:
-        """Move from locked, which must cover it, to available; once for its reference."""
+        """Move from locked, which must cover it, to available. Done once for its reference."""
         return await self._move("unlock", request, -1)
 
     async def _move(self, operation: str, request: LedgerLock, sign: int) -> LedgerLockReply:
         try:
             outcome = await self._changed(operation, checked_movement(request, sign))
-        except RequestError as error:
-            return _refused_lock(str(error))
-        except TRANSIENT_ERRORS:
-            return _refused_lock(UNAVAILABLE)
-        return LedgerLockReply(outcome.error is None, outcome.error)
+        except _EXPECTED as error:
+            return LedgerLockReply.refused(_refusal(error))
+        return LedgerLockReply(True) if outcome.refusal is None else LedgerLockReply.refused(outcome.refusal)
 
     async def _changed(self, operation: str, change: Change) -> Outcome:
         outcome = await self._changes.submit(change)
-        label = "refused" if outcome.error is not None else "done" if outcome.changed else "repeated"
+        label = "refused" if outcome.refusal is not None else "done" if outcome.changed else "repeated"
         REQUESTS.labels(operation, label).inc()
         return outcome
 
@@ -142,24 +154,13 @@ class RequestHandlers:
                 entries, following = await with_retries(
                     lambda: self._store.history(request.user_id, request.asset, before, request.limit)
                 )
-        except RequestError as error:
-            return _refused_history(str(error))
-        except TRANSIENT_ERRORS:
-            return _refused_history(UNAVAILABLE)
+        except _EXPECTED as error:
+            return LedgerHistoryReply.refused(_refusal(error))
         return LedgerHistoryReply(entries, None if following is None else str(following))
 
 
-def _refused_balances(reason: str) -> LedgerBalancesReply:
-    return LedgerBalancesReply([], reason)
-
-
-def _refused_posting(reason: str) -> LedgerPostingReply:
-    return LedgerPostingReply(False, error=reason)
-
-
-def _refused_lock(reason: str) -> LedgerLockReply:
-    return LedgerLockReply(False, reason)
-
-
-def _refused_history(reason: str) -> LedgerHistoryReply:
-    return LedgerHistoryReply([], error=reason)
+def _refusal(error: Exception) -> Refusal:
+    """What a caller is told of one of the expected errors."""
+    if isinstance(error, RequestError):
+        return Refusal(error.code, str(error))
+    return BUSY if isinstance(error, BatcherFullError) else UNAVAILABLE

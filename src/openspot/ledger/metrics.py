@@ -7,11 +7,11 @@ TRADES = Counter(
 )
 SETTLED_SEQUENCE = Gauge(
     "openspot_ledger_settled_sequence",
-    "Engine sequence of the newest trade settled: openspot_router_trade_sequence less this is the lag of settlement",
+    "Engine sequence of the newest settled trade: openspot_router_trade_sequence minus this is the lag of settlement",
 )
 NEGATIVE_BALANCES = Counter(
     "openspot_ledger_negative_balances_total",
-    "Accounts that a settled batch left below zero: the mirror lags behind the engine",
+    "Accounts that a settlement or posting left below zero: the ledger follows the engine, which knew of more funds",
 )
 BATCH_TRADES = Histogram(
     "openspot_ledger_batch_trades", "Trades in one settlement", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -25,5 +25,5 @@ REQUESTS = Counter(
     "openspot_ledger_requests_total", "Credits, debits, locks and unlocks, by outcome", ["operation", "outcome"]
 )
 OUTBOX_RECOVERED = Counter(
-    "openspot_ledger_outbox_recovered_total", "Balance events published later than at their own commit"
+    "openspot_ledger_outbox_recovered_total", "Balance events that the sweep of the outbox published"
 )

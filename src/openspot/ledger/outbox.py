@@ -1,13 +1,15 @@
-"""Balance events: published after the commit that they speak of, and not lost by a crash between the two.
+"""Balance events: published after the commit that they are about, and not lost if a process dies between the two.
 
-- A credit, debit, lock or unlock leaves its event in the outbox table, in its own transaction. It is published
-  right after the commit and then forgotten there; what a crash or a silent bus left behind is published by the
-  sweep of any ledger process.
-- A settled trade needs no row for that: its message on the bus is acknowledged after its events are published, so
-  that after a crash it comes again, and the events with it (`settlement.py`).
+- A credit, debit, lock or unlock leaves its event in the outbox table, in its own transaction. It is published right
+  after the commit and then deleted there. What a crash or a silent bus leaves behind is published by the sweep of any
+  ledger process.
+- A settled trade needs no row for that: its message on the bus is acknowledged after its events are published, so that
+  after a crash it comes again, and its events with it (`settlement.py`).
 
-Message ids are transaction ids, so that the stream drops a repeat within its duplicate window. An event tells the
-account as it stood at some moment after the change, and `version` tells which of two is newer.
+A user whose subject fails holds back nobody else: events that the bus does not take are left to the sweep.
+
+Message ids are transaction ids, so that the stream drops a repeat within its duplicate window. An event shows the
+account as it was at some time after the change; `version` tells which of two events is newer.
 """
 
 import asyncio
@@ -17,7 +19,6 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import BalanceUpdated
 from openspot.domain.money import amount_to_text
 from openspot.kit.bus import Bus, Outgoing, PublishError, encode
-from openspot.kit.circuit_breaker import CircuitOpenError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import TaskSet
@@ -26,9 +27,9 @@ from openspot.ledger.metrics import OUTBOX_RECOVERED
 from openspot.ledger.store import LedgerStore
 
 EVENTS_IN_FLIGHT_MAX = 500
-"""Events sent before the server has acknowledged the last of them; the first and the last speak for the rest."""
+"""Events that are sent before the server has acknowledged the last of them."""
 PUBLICATIONS_MAX = 64
-"""Batches published in the background at a time; what is beyond waits for the sweep."""
+"""Batches that are published in the background at the same time. What is beyond is left to the sweep."""
 SWEEP_AGE_S = 2.0
 """An event that has waited for so long was left behind."""
 SWEEP_PAUSE_S = 1.0
@@ -45,37 +46,58 @@ class BalanceEvents:
         self._clock = clock
         self._publications = TaskSet(PUBLICATIONS_MAX)
 
-    async def publish(self, changes: Sequence[BalanceChange]) -> None:
-        """Publish one event for each change. Raises PublishError or CircuitOpenError unless all are taken."""
+    async def publish(self, changes: Sequence[BalanceChange]) -> list[BalanceChange]:
+        """Publish one event for each change. Returns the changes whose events the bus did not take."""
         timestamp = self._clock() // NANOSECONDS_PER_MS
+        left: list[BalanceChange] = []
         for start in range(0, len(changes), EVENTS_IN_FLIGHT_MAX):
             batch = changes[start : start + EVENTS_IN_FLIGHT_MAX]
-            last = len(batch) - 1
-            await self._bus.publish_many(
-                [_event(change, timestamp, place in (0, last)) for place, change in enumerate(batch)]
-            )
+            events = [_event(change, timestamp) for change in batch]
+            try:
+                await self._bus.publish_many(events)
+            except PublishError as error:
+                log.warning("balance events not published", error=str(error), events=len(error.unpublished))
+                unpublished = {id(event) for event in error.unpublished}
+                left += [change for change, event in zip(batch, events, strict=True) if id(event) in unpublished]
+        return left
+
+    async def publish_or_keep(self, changes: Sequence[BalanceChange]) -> None:
+        """Publish one event for each change; put those that the bus does not take into the outbox.
+
+        Raises what the database raises when it fails.
+        """
+        left = await self.publish(changes)
+        if left:
+            await self._store.keep(left)
 
     def publish_later(self, changes: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
-        """Publish what has just been committed in the background. It does not fail: the sweep comes after it."""
+        """Publish what has just been committed in the background. If that fails, the sweep does it."""
         if changes and not self._publications.full:
             self._publications.start(self._publish_and_forget(changes, outbox_ids))
 
     async def _publish_and_forget(self, changes: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
         try:
-            await self.publish(changes)
-            await self._store.published(outbox_ids)
+            left = {id(change) for change in await self.publish(changes)}
+            await self._store.published(
+                [outbox_id for change, outbox_id in zip(changes, outbox_ids, strict=True) if id(change) not in left]
+            )
         except Exception as error:
             log.warning("balance events are left to the sweep", events=len(changes), error=repr(error))
 
     async def sweep(self) -> int:
-        """Publish what was left behind; answers how many events that was. Raises what publishing raises."""
+        """Publish what was left behind; returns how many events the bus took. Raises what the database raises."""
         swept = 0
+        failing: set[str] = set()
         while True:
-            async with self._store.unpublished(SWEEP_AGE_S, EVENTS_IN_FLIGHT_MAX) as changes:
-                await self.publish(changes)
-            swept += len(changes)
-            OUTBOX_RECOVERED.inc(len(changes))
-            if len(changes) < EVENTS_IN_FLIGHT_MAX:
+            async with self._store.unpublished(SWEEP_AGE_S, EVENTS_IN_FLIGHT_MAX, failing) as outbox:
+                left = await self.publish(list(outbox.changes.values()))
+                kept = {id(change) for change in left}
+                outbox.published.extend(key for key, change in outbox.changes.items() if id(change) not in kept)
+            swept += len(outbox.published)
+            OUTBOX_RECOVERED.inc(len(outbox.published))
+            # The next round leaves out the users whose subjects fail, so that they do not crowd out the others.
+            failing.update(change.account[0] for change in left)
+            if len(outbox.changes) < EVENTS_IN_FLIGHT_MAX or not self._bus.is_connected:
                 return swept
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -84,21 +106,20 @@ class BalanceEvents:
             try:
                 if swept := await self.sweep():
                     log.info("balance events recovered", events=swept)
-            except (PublishError, CircuitOpenError) as error:
-                log.warning("balance events not published", error=str(error))
             except Exception as error:
-                log.warning("outbox not read", error=repr(error))
+                log.warning("outbox not swept", error=repr(error))
             try:
-                await asyncio.wait_for(stop.wait(), SWEEP_PAUSE_S)
+                async with asyncio.timeout(SWEEP_PAUSE_S):
+                    await stop.wait()
             except TimeoutError:
                 continue
 
     async def close(self) -> None:
-        """End what is published in the background; what it leaves is swept later."""
+        """End what is published in the background. What it leaves is swept later."""
         await self._publications.cancel()
 
 
-def _event(change: BalanceChange, timestamp: int, acknowledged: bool) -> Outgoing:
+def _event(change: BalanceChange, timestamp: int) -> Outgoing:
     user_id, asset = change.account
     message = BalanceUpdated(
         user_id,
@@ -110,4 +131,4 @@ def _event(change: BalanceChange, timestamp: int, acknowledged: bool) -> Outgoin
         change.state.version,
     )
     subject = subjects.of_user(subjects.BALANCES_UPDATED, user_id)
-    return Outgoing(subject, encode(message), change.transaction_id, acknowledged)
+    return Outgoing(subject, encode(message), change.transaction_id, acknowledged=False)

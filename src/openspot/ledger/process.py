@@ -1,4 +1,4 @@
-"""What every ledger process is made of: requests, settlement, the sweep of the outbox, health."""
+"""What every ledger process does: requests, settlement, the sweep of the outbox, health."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,8 @@ from openspot.kit.clock import Clock, system_clock
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.settings import Settings
-from openspot.ledger.consumer import INTERVAL_S, Settle, TradeConsumer
+from openspot.kit.tasks import end_tasks
+from openspot.ledger.consumer import INTERVAL_S, Settle, trade_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
@@ -20,10 +21,10 @@ from openspot.ledger.store import LedgerStore
 CONNECTIONS_MAX = 8
 """Two settlements, a batch of changes, a query of balances, two of history, publications and the sweep."""
 STOP_TIMEOUT_S = 5.0
-"""What is under way may end within this time after the stop; a batch that does not is settled by the next process."""
+"""What is under way at the stop may take so long to end. A batch that takes longer is settled by another process."""
 
 Runner = Callable[[Settlement], AbstractAsyncContextManager[Settle]]
-"""Makes what settles a batch: directly, or in a durable workflow."""
+"""Returns what settles a batch: directly, or in a durable workflow."""
 
 log = get_logger("ledger")
 
@@ -40,7 +41,7 @@ async def run_process(
 ) -> None:
     """Run one ledger process until `stop` is set, its health on `port`.
 
-    Raises DatabaseUnavailableError, BusUnavailableError or PortTakenError if it cannot start.
+    Raises DatabaseUnavailableError, BusError or PortTakenError if it cannot start.
     """
     async with AsyncExitStack() as stack:
         pool = await database.create_pool(settings, connections_max=CONNECTIONS_MAX)
@@ -53,7 +54,7 @@ async def run_process(
         stack.push_async_callback(events.close)
         settlement = Settlement(store, events, bus, clock)
         await settlement.start()
-        consumer = TradeConsumer(bus, await stack.enter_async_context(runner(settlement)), interval_s)
+        consumer = trade_consumer(bus, await stack.enter_async_context(runner(settlement)), interval_s)
 
         health = Health()
         health.add("bus", bus.check, vital=True)
@@ -68,14 +69,14 @@ async def run_process(
             await stop.wait()
         finally:
             _, unfinished = await asyncio.wait(tasks, timeout=STOP_TIMEOUT_S)
-            for task in unfinished:
+            if unfinished:
                 log.warning("stopped in the middle of its work")
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end_tasks(*tasks)
 
 
 async def _close(pool: database.Pool) -> None:
     try:
-        await asyncio.wait_for(pool.close(), STOP_TIMEOUT_S)
+        async with asyncio.timeout(STOP_TIMEOUT_S):
+            await pool.close()
     except TimeoutError:
         pool.terminate()

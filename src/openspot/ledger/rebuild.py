@@ -1,7 +1,7 @@
-"""What the ledger posts for money that the engine moved: for a rebuild out of the engine's events.
+"""What the ledger posts for money that the engine moved, for a rebuild from the engine's events.
 
-Custody's bridge posts the same live, under the same transaction ids (Document A 1.5), so that a rebuild beside it
-posts nothing twice.
+Custody's bridge posts the same, under the same transaction ids (Document A 1.5), so that a rebuild while the platform
+runs posts nothing twice.
 """
 
 from openspot.contracts.engine_events import BalanceEvent
@@ -13,10 +13,10 @@ _ENTRY_TYPES = {"DEPOSIT": ("deposit", 1), "COMMIT": ("withdrawal", -1)}
 
 
 def posting_of(event: BalanceEvent) -> Posting | None:
-    """The credit or debit that mirrors `event`, None for one without a mirror.
+    """The credit or debit that mirrors `event`, or None.
 
-    None are an operator's adjustment (Document A 1.5), a hold and its end, and what has no reference: it was moved
-    at the engine alone. Raises RequestError where the reference is none that the ledger takes.
+    Nothing mirrors an operator's adjustment (Document A 1.5), a hold or its end, or money that was moved in the engine
+    without a reference. Raises RequestError for a reference that the ledger does not take.
     """
     if event.kind not in _ENTRY_TYPES or not event.reference:
         return None
@@ -29,5 +29,6 @@ def posting_of(event: BalanceEvent) -> Posting | None:
         entry_type,
         "custody",
         event.reference,
+        already_moved=True,
     )
     return checked_posting(request, sign)

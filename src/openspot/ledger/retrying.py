@@ -1,14 +1,15 @@
-"""What passes when the database comes back is tried again, a few times: every write of the ledger is idempotent."""
+"""Repeats of what a database that comes back will take. Every write of the ledger is idempotent."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from openspot.kit.backoff import Backoff, retry
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 
 ATTEMPTS_MAX = 3
 PAUSE_S = 0.05
+PAUSE_S_MAX = 0.2
 
 Value = TypeVar("Value")
 
@@ -16,11 +17,12 @@ log = get_logger("ledger")
 
 
 async def with_retries(work: Callable[[], Awaitable[Value]]) -> Value:
-    """What `work` answers. Raises what the last attempt raised, or at once what no retry would mend."""
-    for attempt in range(1, ATTEMPTS_MAX):
-        try:
-            return await work()
-        except TRANSIENT_ERRORS as error:
-            log.warning("database failed, trying again", error=repr(error), attempt=attempt)
-            await asyncio.sleep(PAUSE_S * attempt)
-    return await work()
+    """Return what `work` returns.
+
+    Repeats it after a transient fault of the database. Raises what the last attempt raised, other errors at once.
+    """
+    return await retry(work, TRANSIENT_ERRORS, Backoff(PAUSE_S, PAUSE_S_MAX, attempts_max=ATTEMPTS_MAX), _note)
+
+
+def _note(error: Exception) -> None:
+    log.warning("database call failed", error=repr(error))

@@ -1,4 +1,4 @@
-"""What requests must look like: each check answers the checked values, or raises naming the field and the reason."""
+"""What requests must look like. Each check returns the checked values, or raises naming the field and the reason."""
 
 import re
 
@@ -8,6 +8,7 @@ from openspot.contracts.messages import (
     LedgerLock,
     LedgerPosting,
 )
+from openspot.contracts.refusals import RefusalCode
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_TEXT, RESERVED_SUFFIXES
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
@@ -19,7 +20,15 @@ _CURSOR_TEXT = re.compile(r"[0-9]{1,18}")
 
 
 class RequestError(ValueError):
-    """A request is not sound; the message names the field and the reason."""
+    """A request cannot be used; the message names the field and the reason."""
+
+    code = RefusalCode.VALIDATION
+
+
+class CursorError(RequestError):
+    """A cursor is not one that the list gave."""
+
+    code = RefusalCode.INVALID_CURSOR
 
 
 def checked_posting(request: LedgerPosting, sign: int) -> Posting:
@@ -44,6 +53,7 @@ def checked_posting(request: LedgerPosting, sign: int) -> Posting:
         request.entry_type,
         request.reference_type,
         request.reference_id,
+        request.already_moved,
     )
 
 
@@ -57,14 +67,14 @@ def checked_movement(request: LedgerLock, sign: int) -> Movement:
 
 
 def check_balances(request: LedgerBalancesRequest) -> None:
-    """Raises RequestError if `request` is not sound."""
+    """Raise RequestError if `request` cannot be used."""
     _user(request.user_id)
     if request.asset is not None:
         _asset(request.asset)
 
 
 def history_position(request: LedgerHistoryRequest) -> int | None:
-    """The entry that a page ends before, None for the first page. Raises RequestError if `request` is not sound."""
+    """The entry before which a page begins, None for the first page. Raises RequestError, CursorError included."""
     _user(request.user_id)
     if request.asset is not None:
         _asset(request.asset)
@@ -73,7 +83,7 @@ def history_position(request: LedgerHistoryRequest) -> int | None:
     if request.cursor is None:
         return None
     if not _CURSOR_TEXT.fullmatch(request.cursor):
-        raise RequestError("cursor is not one that this list gave")
+        raise CursorError("cursor is not one that this list gave")
     return int(request.cursor)
 
 

@@ -1,12 +1,11 @@
 """Settlement of trades (Document A 1.3, 2.4; design section 7).
 
-A batch is one transaction. A trade that is settled already is skipped as a whole; one that cannot be settled is
-kept in `ledger_rejected_trades`, counted and logged, and the others go on. The engine is authoritative: what it
-traded is settled even where that leaves the mirror's account below zero, which is counted.
+A batch is one transaction. A trade that is settled already is skipped as a whole. One that cannot be settled is kept in
+`ledger_rejected_trades`, counted and logged, and the others go on. The engine's word counts: what it traded is settled
+even if that leaves the mirror's account below zero, which is counted.
 
-Balance events follow the commit. They are not lost by a crash between the two: the bus hands the trades over again
-until `settle` has returned, and then it publishes, for trades that had been settled before, the accounts as they
-stand.
+Balance events follow the commit. They are not lost by a crash between the two: the bus delivers the trades again until
+`settle` has returned, and for trades that had been settled before, it publishes the accounts as they are.
 """
 
 import time
@@ -31,12 +30,12 @@ log = get_logger("settlement")
 
 LOGGED_LENGTH_MAX = 200
 
-# What is wrong with the data itself: no retry mends it.
+# Faults of the data itself, which no repeat mends.
 UNWRITABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 
 
 class CheckedBatch(NamedTuple):
-    """A batch before it meets the database: what can be posted, by trade id and in order, and what cannot."""
+    """A batch before it goes to the database: what can be posted, by trade id and in order, and what cannot."""
 
     postings: dict[str, TradePostings]
     trades: dict[str, ExecutedTrade]
@@ -44,7 +43,7 @@ class CheckedBatch(NamedTuple):
 
 
 class Settlement:
-    """Settles trades; what it raises means that the batch must come again."""
+    """Settles trades. If a method raises, the batch must be delivered again."""
 
     def __init__(self, store: LedgerStore, events: BalanceEvents, bus: Bus, clock: Clock) -> None:
         self._store = store
@@ -54,13 +53,13 @@ class Settlement:
         self._newest_settled = 0
 
     async def start(self) -> None:
-        """Begin where the ledger stands. Raises what the database raises when it fails."""
+        """Read how far the ledger has come. Raises what the database raises when it fails."""
         self._note_settled(await self._store.newest_settled())
 
     async def settle(self, trades: Sequence[ExecutedTrade]) -> frozenset[str]:
-        """Settle `trades` in order and publish their balance events; answers the ids of the rejected ones.
+        """Settle `trades` in order and publish their balance events. Returns the ids of the rejected ones.
 
-        Raises what the database raises when it fails, PublishError or CircuitOpenError when the bus does.
+        Raises what the database raises when it fails. Balance events that the bus does not take go to the outbox.
         """
         begin = time.perf_counter()
         batch = check_batch(trades)
@@ -82,7 +81,7 @@ class Settlement:
         SETTLED_SEQUENCE.set(self._newest_settled)
 
     async def announce(self, trades: Sequence[ExecutedTrade], rejected_ids: frozenset[str]) -> None:
-        """Publish `trades.settled` for a batch that `settle` has returned from. Informational: it may be lost."""
+        """Publish `trades.settled` for a batch that `settle` has settled. Informational: it may be lost."""
         settled = {trade.id: trade.sequence for trade in trades if trade.id not in rejected_ids}
         if settled:
             last = max(settled.values())
@@ -100,7 +99,7 @@ class Settlement:
             if len(postings) == 1:
                 trade = trades[postings[0].trade_id]
                 return Settled(set(), {}), [_rejected(trade, f"cannot be written: {error}")]
-        # One of them is bad: halves, until it stands alone.
+        # One of them is bad: halve the batch until it is alone.
         middle = len(postings) // 2
         first, rejected_first = await self._write(postings[:middle], trades)
         second, rejected_second = await self._write(postings[middle:], trades)
@@ -118,8 +117,8 @@ class Settlement:
     async def _publish(self, postings: Sequence[TradePostings], settled: Settled) -> None:
         fresh = [trade for trade in postings if trade.trade_id in settled.trade_ids]
         news = list({leg.account: leg.transaction_id for trade in fresh for leg in trade.legs}.items())
-        # Of what was settled before, some was told before and some was not: each trade speaks under ids of its own, or
-        # the stream would drop the one as a repeat of the other.
+        # Some of what was settled before was published before, and some was not. Each trade has message ids of its own,
+        # or the stream would drop one as a repeat of the other.
         for trade in postings:
             if trade.trade_id not in settled.trade_ids:
                 news += {leg.account: leg.transaction_id for leg in trade.legs}.items()
@@ -128,17 +127,16 @@ class Settlement:
         if before:
             states = states | await self._store.states(before)
         NEGATIVE_BALANCES.inc(sum(state.available < 0 for state in settled.states.values()))
-        await self._events.publish(
-            [
-                BalanceChange(account, states[account], transaction_id)
-                for account, transaction_id in news
-                if account in states
-            ]
-        )
+        changes = [
+            BalanceChange(account, states[account], transaction_id)
+            for account, transaction_id in news
+            if account in states
+        ]
+        await with_retries(lambda: self._events.publish_or_keep(changes))
 
 
 def check_batch(trades: Sequence[ExecutedTrade]) -> CheckedBatch:
-    """What of `trades` can be posted, and what cannot. Of sound trades with one id the first counts."""
+    """Which of `trades` can be posted, and which cannot. Of several with one id, the first that can counts."""
     batch = CheckedBatch({}, {}, [])
     for trade in trades:
         if trade.id in batch.postings:
@@ -152,5 +150,5 @@ def check_batch(trades: Sequence[ExecutedTrade]) -> CheckedBatch:
 
 
 def _rejected(trade: ExecutedTrade, reason: str) -> RejectedTrade:
-    # The payload is JSON with its escapes, so that the database takes whatever the trade holds.
+    # JSON escapes whatever the trade contains, so that the database takes it.
     return RejectedTrade(trade.id, reason, encode(trade).decode())

@@ -1,15 +1,14 @@
-"""The ledger's tables: one transaction a batch, set-based SQL, no rule of its own.
+"""The ledger's tables: one transaction for each batch, set-based SQL, no rules.
 
-Deadlocks cannot arise: every transaction locks the accounts that it changes in one order, by house, user and
-asset, before it writes their entries. The house's accounts come last and late, after the users' entries are
-written, so that several processes do most of their work side by side. A batch changes an account once, however
-many of its legs do.
+There are no deadlocks: every transaction locks the accounts that it changes in one order (house, user, asset) before it
+writes their entries. The house's accounts come last, after the users' entries are written, so that several processes do
+most of their work side by side. A batch changes an account once, however many of its legs do.
 
-Entries are written with COPY. It has no ON CONFLICT, and needs none: what stands already is looked up before, and
-of two transactions that write the same entry at the same time, the second fails at the unique key as a whole,
-begins again, and finds it.
+Entries are written with COPY. It has no ON CONFLICT and needs none: existing entries are looked up first, and if two
+transactions write the same entry at the same time, the second fails at the unique key as a whole, begins again, and
+finds it.
 
-Numbers cross as text, read by PostgreSQL as exact decimals.
+Numbers cross as text, which PostgreSQL reads as exact decimals.
 """
 
 import io
@@ -49,7 +48,7 @@ from openspot.ledger.postings import (
 )
 
 ATTEMPTS_MAX = 5
-"""Beginnings of one batch: it begins again when an account was missing, or another process wrote the same entry."""
+"""Attempts at one batch: it begins again if an account was missing, or if another process wrote the same entry."""
 
 # Accounts are given to these statements in lock order.
 _LOCK_ACCOUNTS = """
@@ -122,14 +121,12 @@ _WRITE_OUTBOX = """
     ORDER BY place
     RETURNING outbox_id
 """
-_TAKE_OUTBOX = """
-    DELETE FROM ledger_outbox WHERE outbox_id IN (
-        SELECT outbox_id FROM ledger_outbox
-        WHERE created_at <= now() - $1::double precision * interval '1 second'
-        ORDER BY outbox_id LIMIT $2 FOR UPDATE SKIP LOCKED
-    )
-    RETURNING outbox_id, user_id, asset, transaction_id
+_READ_OUTBOX = """
+    SELECT outbox_id, user_id, asset, transaction_id FROM ledger_outbox
+    WHERE created_at <= now() - $1::double precision * interval '1 second' AND NOT (user_id = ANY ($3::text[]))
+    ORDER BY outbox_id LIMIT $2 FOR UPDATE SKIP LOCKED
 """
+_DELETE_OUTBOX = "DELETE FROM ledger_outbox WHERE outbox_id = ANY ($1::bigint[])"
 _REJECT_TRADES = """
     INSERT INTO ledger_rejected_trades (payload_hash, trade_id, reason, payload)
     SELECT sha256(convert_to(payload, 'UTF8')), trade_id, reason, payload
@@ -171,7 +168,7 @@ _HISTORY = """
 class Settled(NamedTuple):
     """What a settlement did: the trades that were written, and the users' accounts as they stand after it.
 
-    Of the trades that had been settled before, nothing was written and no account is here.
+    Trades that had been settled before are in neither.
     """
 
     trade_ids: set[str]
@@ -179,22 +176,29 @@ class Settled(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What a batch of changes came to; `outbox_ids` are those of its balance changes, in order."""
+    """What a batch of changes came to. `outbox_ids` are those of its balance changes, in order."""
 
     decision: Decision
     outbox_ids: list[int]
 
 
 class RejectedTrade(NamedTuple):
-    """A trade that cannot be settled: `payload` is the message as it came, in JSON."""
+    """A trade that cannot be settled. `payload` is its message, in JSON."""
 
     trade_id: str
     reason: str
     payload: str
 
 
+class Outbox(NamedTuple):
+    """Events that wait, by outbox id and in order. The ids that are added to `published` are deleted."""
+
+    changes: dict[int, BalanceChange]
+    published: list[int]
+
+
 class _AccountsMissingError(Exception):
-    """The transaction must begin again, after these accounts were made."""
+    """The transaction must begin again after these accounts are made."""
 
     def __init__(self, accounts: Collection[Account]) -> None:
         super().__init__(f"{len(accounts)} accounts are missing")
@@ -202,7 +206,7 @@ class _AccountsMissingError(Exception):
 
 
 class LedgerStore:
-    """The tables, reached through `pool`. Every method raises what asyncpg raises when the database fails it."""
+    """The tables. Every method raises what asyncpg raises when the database fails."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -237,8 +241,8 @@ class LedgerStore:
         return Settled({trade.trade_id for trade in fresh}, states)
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
-        """Keep trades that cannot be settled; one that is kept already is not kept twice."""
-        # A trade id may hold anything here, also what no text column takes.
+        """Keep trades that cannot be settled. One that is kept already is not kept twice."""
+        # Such a trade id may contain anything, even what no text column takes.
         rows = [(ascii(trade.trade_id)[1:-1], trade.reason, trade.payload) for trade in trades]
         await self._pool.execute(_REJECT_TRADES, *_columns(rows, 3))
 
@@ -280,23 +284,35 @@ class LedgerStore:
     # Outbox
 
     async def published(self, outbox_ids: Sequence[int]) -> None:
-        """Forget events that are published."""
-        await self._pool.execute("DELETE FROM ledger_outbox WHERE outbox_id = ANY ($1::bigint[])", outbox_ids)
+        """Delete events that are published."""
+        await self._pool.execute(_DELETE_OUTBOX, outbox_ids)
+
+    async def keep(self, changes: Sequence[BalanceChange]) -> None:
+        """Put events into the outbox that could not be published."""
+        async with self._pool.acquire() as connection:
+            await _write_outbox(connection, changes)
 
     @asynccontextmanager
-    async def unpublished(self, age_s: float, limit: int) -> AsyncIterator[list[BalanceChange]]:
-        """Events that have waited for `age_s` seconds, oldest first, with their accounts as they stand now.
+    async def unpublished(self, age_s: float, limit: int, without: Collection[str]) -> AsyncIterator[Outbox]:
+        """Events that have waited for `age_s` seconds, oldest first, with their accounts as they are now.
 
-        They leave the outbox at the end of the context, unless it ends by an exception.
+        Leaves out those of the users in `without`, and those that another process has in hand. If the context ends
+        by an exception, nothing is deleted.
         """
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
-            rows = await connection.fetch(_TAKE_OUTBOX, age_s, limit)
+            rows = await connection.fetch(_READ_OUTBOX, age_s, limit, list(without))
             states = await _read(connection, {(row["user_id"], row["asset"]) for row in rows}) if rows else {}
-            yield [
-                BalanceChange(account, states[account], row["transaction_id"])
-                for row in sorted(rows, key=lambda row: row["outbox_id"])
-                for account in [(row["user_id"], row["asset"])]
-            ]
+            outbox = Outbox(
+                {
+                    row["outbox_id"]: BalanceChange(account, states[account], row["transaction_id"])
+                    for row in rows
+                    for account in [(row["user_id"], row["asset"])]
+                },
+                [],
+            )
+            yield outbox
+            if outbox.published:
+                await connection.execute(_DELETE_OUTBOX, outbox.published)
 
     # Reading
 
@@ -361,7 +377,7 @@ def _states(rows: Iterable[asyncpg.Record]) -> dict[Account, AccountState]:
 async def _write_legs(
     connection: Connection, legs: Sequence[Leg], changes: Mapping[Account, int]
 ) -> dict[Account, AccountState]:
-    """Write `legs`, which come to `changes`, and change their accounts; answers these as they stand then."""
+    """Write `legs`, whose sums are `changes`, and change their accounts. Returns these as they stand then."""
     if not legs:
         return {}
     accounts = _sorted(changes)
@@ -375,7 +391,7 @@ async def _write_legs(
 async def _copy_entries(connection: Connection, legs: Sequence[Leg], balances: Sequence[int]) -> None:
     if not legs:
         return
-    # No field holds a tab, a line end or a backslash: each was checked on its way in.
+    # No field contains a tab, a line end or a backslash: each was checked when it came in.
     text = "".join(
         [
             f"{transaction_id}\t{user_id}\t{asset}\t{amount}e-18\t{balance}e-18"

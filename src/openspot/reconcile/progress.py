@@ -1,7 +1,7 @@
 """How far the mirrors are behind the engine, and a bounded wait for them.
 
-The rows follow by their cursor. The ledger follows through the bus: it has caught up with a moment once every
-message that was there at that moment has been acknowledged, which its durable consumers tell.
+The rows follow by their cursor. The ledger follows through the bus: it has caught up with a moment once every message
+that was in the streams at that moment is acknowledged, as its durable consumers show.
 """
 
 import asyncio
@@ -10,21 +10,17 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import asyncpg
-import nats
-import nats.errors
-import nats.js.errors
-from nats.js import JetStreamContext
 
 from openspot.contracts import subjects
 from openspot.contracts.streams import CUSTODY, TRADES
+from openspot.kit.bus import Bus, BusError
 from openspot.kit.settings import Settings
 from openspot.ledger.consumer import DURABLE
 from openspot.reconcile.tables import CONNECT_TIMEOUT_S
 from openspot.router.store import CONSUMER
 
 POLL_S = 0.2
-BUS_TIMEOUT_S = 2
-_BUS_ERRORS = (nats.errors.Error, nats.js.errors.Error, TimeoutError, OSError)
+BUS_TIMEOUT_S = 2.0
 
 
 class Follower(NamedTuple):
@@ -43,14 +39,14 @@ FOLLOWERS = (
 
 
 class Progress(NamedTuple):
-    """How far the mirrors have come: `settled` is None where the bus could not be asked."""
+    """How far the mirrors have come. `settled` is None if the bus could not be asked."""
 
     rows_reached: bool
     settled: bool | None
 
 
 async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) -> Progress:
-    """Wait until the mirrors have seen the engine's event `sequence`, at most `timeout_s` seconds.
+    """Wait until the mirrors have taken in the engine's event `sequence`, at most `timeout_s` seconds.
 
     Raises what asyncpg raises, OSError or TimeoutError if the database does not answer.
     """
@@ -74,56 +70,33 @@ async def _wait_for_rows(database_url: str, sequence: int, deadline: float) -> b
 
 
 async def _wait_for_ledger(settings: Settings, deadline: float) -> bool | None:
-    """Whether the ledger has caught up by then; None where the bus could not be asked until then."""
+    """Whether the ledger catches up by the deadline; None if the bus could not be asked until then."""
+    short = settings.model_copy(update={"request_timeout_s": BUS_TIMEOUT_S})
     try:
-        # Left alone, the library tries a first connection for minutes.
         async with asyncio.timeout(BUS_TIMEOUT_S):
-            client = await nats.connect(
-                settings.nats_servers,
-                reconnect_time_wait=POLL_S,
-                max_reconnect_attempts=-1,
-                error_cb=_note_nothing,
-            )
-    except _BUS_ERRORS:
+            bus = await Bus.connect(short, "reconcile")
+    except (BusError, TimeoutError):
         return None
-    jetstream = client.jetstream(timeout=BUS_TIMEOUT_S)
     targets: dict[Follower, int] | None = None
     try:
         while True:
             caught_up = None
             # A bus that is just coming back, or whose cluster elects a leader, is asked again.
-            with suppress(*_BUS_ERRORS):
+            with suppress(BusError):
                 if targets is None:
-                    targets = {follower: await _newest(jetstream, follower) for follower in FOLLOWERS}
-                reached = [await _has_reached(jetstream, *follower) for follower in targets.items()]
+                    targets = {follower: await bus.newest(follower.stream, follower.subject) for follower in FOLLOWERS}
+                reached = [await _has_reached(bus, *follower) for follower in targets.items()]
                 caught_up = all(reached)
             if caught_up or time.monotonic() >= deadline:
                 return caught_up
             await asyncio.sleep(POLL_S)
     finally:
-        await client.close()
+        await bus.close()
 
 
-async def _note_nothing(_: Exception) -> None:
-    """What goes wrong is raised as well, where it matters."""
-
-
-async def _newest(jetstream: JetStreamContext, follower: Follower) -> int:
-    """The stream sequence of the newest message for `follower`, 0 if there is none."""
-    try:
-        return (await jetstream.get_last_msg(follower.stream, follower.subject)).seq or 0
-    except nats.js.errors.NotFoundError:
-        return 0
-
-
-async def _has_reached(jetstream: JetStreamContext, follower: Follower, target: int) -> bool:
-    """Whether everything up to `target` is acknowledged."""
+async def _has_reached(bus: Bus, follower: Follower, target: int) -> bool:
+    """Whether everything up to the stream sequence `target` is acknowledged."""
     if not target:
         return True
-    try:
-        info = await jetstream.consumer_info(follower.stream, follower.durable)
-    except nats.js.errors.NotFoundError:
-        return False
-    if info.num_pending == 0 and info.num_ack_pending == 0:
-        return True
-    return info.ack_floor is not None and info.ack_floor.stream_seq >= target
+    state = await bus.consumer_state(follower.stream, follower.durable)
+    return state is not None and (state.lag == 0 or state.acknowledged_until >= target)

@@ -51,13 +51,13 @@ class EngineProjection:
             elif isinstance(event, ReduceEvent):
                 self._reduce(event)
             elif isinstance(event, MovedEvent):
-                order = self.orders.get(_shown_id(event.external_id, event.order_id))
+                order = self.orders.get(_shown_id(event.order_id, event.engine_order_id))
                 if order is not None:
                     order.price = parse_decimal(event.price)
 
     def _begin(self, event: AcceptedEvent | RejectEvent) -> None:
         accepted = isinstance(event, AcceptedEvent)
-        order_id = _shown_id(event.external_id, event.order_id)
+        order_id = _shown_id(event.order_id, event.engine_order_id)
         if isinstance(event, RejectEvent):
             if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
                 # It speaks of a second placing; the order that has this id stands as it did.
@@ -100,7 +100,7 @@ class EngineProjection:
         self._set_status(order, OrderStatus.FILLED if completed else OrderStatus.PARTIALLY_FILLED)
 
     def _reduce(self, event: ReduceEvent) -> None:
-        order = self.orders.get(_shown_id(event.external_id, event.order_id))
+        order = self.orders.get(_shown_id(event.order_id, event.engine_order_id))
         if order is None:
             return
         order.remaining = parse_decimal(event.remaining)
@@ -124,8 +124,8 @@ def trade_facts(event: TradeEvent) -> TradeFacts:
         parse_decimal(event.price),
         parse_decimal(event.quantity),
         event.taker_side.lower(),
-        _shown_id(event.taker_external_id, event.taker_order_id),
-        _shown_id(event.maker_external_id, event.maker_order_id),
+        _shown_id(event.taker_order_id, event.taker_engine_order_id),
+        _shown_id(event.maker_order_id, event.maker_engine_order_id),
         taker if buys else maker,
         maker if buys else taker,
         parse_decimal(event.taker_fee_amount),
@@ -156,6 +156,6 @@ def movements(event: EngineEvent) -> list[tuple[Account, Decimal]]:
     ]
 
 
-def _shown_id(external_id: str, engine_id: str) -> str:
+def _shown_id(order_id: str, engine_order_id: str) -> str:
     """The id that clients know; the engine's own for an order placed past the router."""
-    return external_id or engine_id
+    return order_id or engine_order_id

@@ -109,7 +109,7 @@ class _Rebuild:
                 "directory, start it"
             )
         self._epoch = hello.epoch
-        cursor, _ = await Store(self._pool).open_orders()
+        cursor = (await Store(self._pool).resumption()).position
         rows_until = _rows_until(cursor, hello.epoch, hello.last_seq)
         self._rebuilt = Rebuilt(hello.last_seq)
         await self._write_orders(rows_until)
@@ -192,8 +192,8 @@ class _Rebuild:
             return
         decision, _ = await self._ledger.apply(wanted)
         for posting, outcome in zip(wanted, decision.outcomes, strict=True):
-            if outcome.error is not None:
-                self._rebuilt.problem(f"{posting.entry_type} {posting.transaction_id}: {outcome.error}")
+            if outcome.refusal is not None:
+                self._rebuilt.problem(f"{posting.entry_type} {posting.transaction_id}: {outcome.refusal.message}")
             self._rebuilt.postings += outcome.changed
 
     async def _settle(self, trades: Sequence[ExecutedTrade]) -> None:

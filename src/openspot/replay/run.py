@@ -15,9 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from openspot.client import ApiError, OpenSpotClient, UnreachableError
 from openspot.client.transport import RetryPolicy
 from openspot.domain.market import load_markets
-from openspot.kit.bus import Bus, PublishError
-from openspot.kit.bus_connection import BusUnavailableError
-from openspot.kit.circuit_breaker import CircuitOpenError
+from openspot.kit.bus import Bus, BusError, BusUnavailableError
 from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, create_pool
 from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader, EngineUnavailableError, MirrorReader
@@ -112,7 +110,7 @@ async def replay(options: ReplayOptions) -> Report:
         raise ReplayError(str(error)) from error
     except (ApiError, UnreachableError) as error:
         raise ReplayError(f"REST edge: {error}") from error
-    except (BusUnavailableError, PublishError, CircuitOpenError) as error:
+    except BusError as error:
         raise ReplayError(f"bus: {error}") from error
     except (DatabaseUnavailableError, *TRANSIENT_ERRORS) as error:
         raise ReplayError(f"database: {error}") from error
@@ -127,7 +125,8 @@ def _venue_totals(path: Path | None, plan: Plan) -> VenueTotals | None:
 async def _connected(settings: Settings) -> AsyncIterator[_Platform]:
     async with AsyncExitStack() as stack:
         try:
-            bus = await asyncio.wait_for(Bus.connect(settings, "replay"), CONNECT_TIMEOUT_S)
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                bus = await Bus.connect(settings, "replay")
         except TimeoutError as error:
             raise BusUnavailableError(
                 f"nobody answered within {CONNECT_TIMEOUT_S:g} s: does the platform run?"

@@ -40,7 +40,7 @@ NETWORKS_KEPT = timedelta(days=180)
 async def run(settings: Settings, stop: asyncio.Event) -> None:
     """Serve the REST edge on `settings.rest_port` until `stop` is set.
 
-    Raises BusUnavailableError, DatabaseUnavailableError, PortTakenError, or limits' ConfigurationError for a
+    Raises BusError, DatabaseUnavailableError, PortTakenError, or limits' ConfigurationError for a
     throttle storage of an unknown kind.
     """
     settings = with_secrets(settings)
@@ -72,7 +72,7 @@ async def make_services(settings: Settings, stack: AsyncExitStack) -> Services:
     stack.push_async_callback(audit.stop)
 
     revoked = RevokedSessions()
-    ended = EndedSessions(bus, revoked, settings.access_token_s)
+    ended = EndedSessions(bus, revoked, settings.ended_session_life_s)
     users = AuthStore(pool)
     await ended.start(await users.revoked_since(datetime.now(UTC) - ended.life))
     stack.push_async_callback(ended.stop)

@@ -5,15 +5,15 @@
     custody.withdrawal.completed  engine CompleteWithdrawal, then ledger.debit; both keyed by withdrawalId
     custody.withdrawal.failed     engine ReleaseWithdrawal, unless it is our own refusal
 
-Each step is idempotent by its key, so an event is repeated as a whole until its last step is done: a ledger
-that fails never undoes what the engine did. What can never be done (an unknown currency, a key used for
-something else) is logged, counted and left.
+Each step is idempotent by its key, so an event is repeated as a whole until its last step is done. A ledger that fails
+never undoes what the engine did. What can never be done (an unknown currency, a key that was used for something else)
+is logged, counted and given up.
 """
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
@@ -28,9 +28,7 @@ from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERE
 from openspot.domain.market import AssetScale
 from openspot.domain.money import MoneyError, parse_decimal, scaled_to_text, to_amount, to_scaled
 from openspot.domain.result_code import ResultCode
-from openspot.kit.bus import Bus, PublishError
-from openspot.kit.bus_connection import BusUnavailableError
-from openspot.kit.circuit_breaker import CircuitOpenError
+from openspot.kit.bus import Bus, Consumption, DurableConsumer, PublishError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineClient, EngineError
@@ -42,7 +40,7 @@ log = get_logger("custody_bridge")
 UNKNOWN_CURRENCY = "Unknown currency"
 REFERENCE_LENGTH_MAX = 128
 ECHO_LENGTH_MAX = 128
-"""Of a field that a refusal repeats: a message near the bus's bound must not make an answer beyond it."""
+"""Characters of a field that a refusal repeats: a message near the bus's largest must not make a larger reply."""
 LOGGED_LENGTH_MAX = 500
 BATCH_MAX = 100
 ACKNOWLEDGE_WAIT_S = 10.0
@@ -58,11 +56,11 @@ Event = TypeVar("Event")
 
 
 class CustodyError(ValueError):
-    """An event that can never be carried out; the message is the reason."""
+    """An event can never be carried out; the message is the reason."""
 
 
 class TryAgainError(Exception):
-    """A step did not succeed now; the whole event comes again."""
+    """A step did not succeed now. The whole event comes again."""
 
 
 class CustodyBridge:
@@ -75,15 +73,21 @@ class CustodyBridge:
         self._clock = clock
         self._decisions = WithdrawalDecisions(bus)
         self._waiting_since: dict[str, float] = {}
+        self._consumers: tuple[DurableConsumer[Any], ...] = (
+            self._consumer(subjects.CUSTODY_DEPOSIT_CONFIRMED, "deposit", DepositConfirmed, self.deposit),
+            self._consumer(subjects.CUSTODY_WITHDRAWAL_REQUESTED, "reserve", WithdrawalRequested, self.reserve),
+            self._consumer(subjects.CUSTODY_WITHDRAWAL_COMPLETED, "complete", WithdrawalOutcome, self.complete),
+            self._consumer(subjects.CUSTODY_WITHDRAWAL_FAILED, "release", WithdrawalOutcome, self.release),
+        )
 
     async def run(self, stop: asyncio.Event) -> None:
         """Consume until `stop` is set. Several routers share the events."""
-        await asyncio.gather(
-            self._consume(subjects.CUSTODY_DEPOSIT_CONFIRMED, "deposit", DepositConfirmed, self.deposit, stop),
-            self._consume(subjects.CUSTODY_WITHDRAWAL_REQUESTED, "reserve", WithdrawalRequested, self.reserve, stop),
-            self._consume(subjects.CUSTODY_WITHDRAWAL_COMPLETED, "complete", WithdrawalOutcome, self.complete, stop),
-            self._consume(subjects.CUSTODY_WITHDRAWAL_FAILED, "release", WithdrawalOutcome, self.release, stop),
-        )
+        await asyncio.gather(*(consumer.run(stop) for consumer in self._consumers))
+
+    async def check(self) -> None:
+        """Raise ConsumerError if custody's events are not consumed."""
+        for consumer in self._consumers:
+            await consumer.check()
 
     async def deposit(self, event: DepositConfirmed) -> None:
         """Credit a confirmed deposit in the engine and in the ledger. Raises CustodyError or TryAgainError."""
@@ -97,7 +101,7 @@ class CustodyBridge:
         )
 
     async def reserve(self, event: WithdrawalRequested) -> None:
-        """Hold the funds of a withdrawal before anything is sent on the chain; say so, or why not."""
+        """Hold the funds of a withdrawal before anything is sent on the chain, and tell custody so, or why not."""
         _check_reference("withdrawalId", event.withdrawal_id)
         try:
             amount = self._amount(event.user_id, event.asset, event.amount)
@@ -113,64 +117,63 @@ class CustodyBridge:
             raise CustodyError(decision.refusal)
 
     async def _decided(self, event: WithdrawalRequested, amount: str) -> Decision:
-        """What custody is told of a request, each time it comes. Raises CustodyError if it is told nothing."""
+        """What custody is told each time the request comes. Raises CustodyError if it is told nothing."""
         earlier = await self._decisions.earlier(event.withdrawal_id)
         if earlier is not None and earlier.refusal is not None:
             return earlier
         code = await self._engine.reserve_withdrawal(event.user_id, event.asset, amount, event.withdrawal_id)
         if code in (ResultCode.REFERENCE_CONFLICT.name, ResultCode.RESERVATION_CLOSED.name):
-            # Another withdrawal has this id, or this one is over: what was said of it stands.
+            # Another withdrawal has this id, or this one is over: custody knows how it ended.
             raise CustodyError(code)
         if code in _NOT_NOW:
             raise TryAgainError(code)
         refusal = UNKNOWN_CURRENCY if code == ResultCode.INVALID_CURRENCY.name else code
         decision = await self._decisions.decide(event.withdrawal_id, Decision(None if code == _SUCCESS else refusal))
         if code == _SUCCESS and decision.refusal is not None:
-            # Another router was refused a moment before, and has said so.
+            # Another router was refused a moment before, and has told custody.
             await self._engine.release_withdrawal(event.withdrawal_id)
         return decision
 
     async def complete(self, event: WithdrawalOutcome) -> None:
-        """Take the held funds of a withdrawal that was sent out of the engine and out of the ledger."""
+        """Take the held funds of a withdrawal that was sent on the chain out of the engine and out of the ledger."""
         _check_reference("withdrawalId", event.withdrawal_id)
         amount = self._amount(event.user_id, event.asset, event.amount)
         withdrawal_id = event.withdrawal_id
-        # What left must be what is held: else neither the engine nor the ledger takes anything, and somebody looks.
+        # What left must be what is held. Otherwise neither engine nor ledger moves anything: an operator has to look.
         code = await self._engine.complete_withdrawal(event.user_id, event.asset, amount, withdrawal_id)
         self._check_end(withdrawal_id, code)
         await self._post(
             subjects.LEDGER_DEBIT,
-            LedgerPosting(withdrawal_id, event.user_id, event.asset, amount, "withdrawal", "custody", withdrawal_id),
+            LedgerPosting(
+                withdrawal_id,
+                event.user_id,
+                event.asset,
+                amount,
+                "withdrawal",
+                "custody",
+                withdrawal_id,
+                # The funds may be some that only the engine knew, by an operator's adjustment for example.
+                already_moved=True,
+            ),
         )
 
     async def release(self, event: WithdrawalOutcome) -> None:
-        """Set the held funds of a withdrawal that will not be sent free again."""
+        """Release the held funds of a withdrawal that will not be sent."""
         _check_reference("withdrawalId", event.withdrawal_id)
         if not event.refused:
             self._check_end(event.withdrawal_id, await self._engine.release_withdrawal(event.withdrawal_id))
 
-    async def _consume(
-        self,
-        subject: str,
-        kind: str,
-        event_type: type[Event],
-        carry_out: Callable[[Event], Awaitable[None]],
-        stop: asyncio.Event,
-    ) -> None:
+    def _consumer(
+        self, subject: str, kind: str, event_type: type[Event], carry_out: Callable[[Event], Awaitable[None]]
+    ) -> DurableConsumer[Event]:
         async def take(events: list[Event]) -> Sequence[int]:
             outcomes = await asyncio.gather(*(_is_done(kind, event, carry_out) for event in events))
             return [place for place, done in enumerate(outcomes) if not done]
 
-        await self._bus.consume(
-            CUSTODY,
-            subject,
-            f"router-{kind}",
-            event_type,
-            take,
-            batch_max=BATCH_MAX,
-            stop=stop,
-            acknowledge_wait_s=ACKNOWLEDGE_WAIT_S,
+        consumption = Consumption(
+            CUSTODY, subject, f"router-{kind}", event_type, BATCH_MAX, acknowledge_wait_s=ACKNOWLEDGE_WAIT_S
         )
+        return DurableConsumer(self._bus, consumption, take)
 
     def _amount(self, user_id: str, asset: str, amount: str) -> str:
         """The amount at the asset's fixed scale. Raises CustodyError; digits are never cut."""
@@ -183,7 +186,7 @@ class CustodyBridge:
             raise CustodyError(f"userId {EXTERNAL_ACCOUNT_ID} is the other side of every deposit and withdrawal")
         try:
             value = parse_decimal(amount)
-            # The engine and the ledger hold no more: what the ledger refuses would be sent again for ever.
+            # Engine and ledger hold no more. What the ledger refuses would be sent to it again and again.
             to_amount(value)
             scaled = to_scaled(value, 10**scale.places)
         except MoneyError as error:
@@ -206,18 +209,18 @@ class CustodyBridge:
         )
         try:
             await self._bus.publish(subject, outcome, f"{event.withdrawal_id}-{'refused' if refusal else 'reserved'}")
-        except (PublishError, CircuitOpenError) as error:
+        except PublishError as error:
             raise TryAgainError(str(error)) from error
 
     def _check_end(self, withdrawal_id: str, code: str) -> None:
-        """Look at what the engine answered to the end of a reservation. Raises CustodyError or TryAgainError."""
+        """Judge the engine's answer to the end of a reservation. Raises CustodyError or TryAgainError."""
         if code == ResultCode.UNKNOWN_REFERENCE.name:
             self._wait_for_reservation(withdrawal_id)
         self._waiting_since.pop(withdrawal_id, None)
         _check_code(code)
 
     def _wait_for_reservation(self, withdrawal_id: str) -> None:
-        """Have an outcome that overtook its reservation come again, for a while. Raises TryAgainError."""
+        """Let an outcome that overtook its reservation come again, for a while. Raises TryAgainError."""
         now = time.monotonic()
         if len(self._waiting_since) >= WAITING_OUTCOMES_MAX:
             self._waiting_since.clear()
@@ -225,12 +228,12 @@ class CustodyBridge:
             raise TryAgainError("nothing is reserved for this withdrawal yet")
 
     async def _post(self, subject: str, posting: LedgerPosting) -> None:
-        """Have the ledger post. Raises TryAgainError, and alerts, if it did not."""
+        """Have the ledger post. If it does not, counts an alert and raises TryAgainError."""
         try:
             reply = await self._bus.request(subject, posting, LedgerPostingReply)
             error = None if reply.success else reply.error or "no reason given"
-        except BusUnavailableError as unavailable:
-            error = str(unavailable)
+        except RequestFailedError as failure:
+            error = str(failure)
         if error is not None:
             LEDGER_ALERTS.labels(posting.entry_type).inc()
             log.error("ledger posting failed, tried again later", id=posting.transaction_id, error=error)
@@ -238,7 +241,7 @@ class CustodyBridge:
 
 
 async def _is_done(kind: str, event: Event, carry_out: Callable[[Event], Awaitable[None]]) -> bool:
-    """Whether nothing more is to be done for `event`: carried out, or given up for good."""
+    """Carry `event` out. Whether nothing more is to be done for it: it is done, or given up for good."""
     try:
         await carry_out(event)
     except CustodyError as error:
@@ -258,7 +261,7 @@ def _shown(event: object) -> str:
 
 
 def _check_reference(field: str, reference: str) -> None:
-    """Refuse, before anything is done, an id that the ledger would not take: it would be sent again for ever."""
+    """Raise CustodyError for an id that the ledger would refuse, before anything is done under it."""
     if len(reference) > REFERENCE_LENGTH_MAX or not REFERENCE_TEXT.fullmatch(reference):
         raise CustodyError(
             f"{field} must be 1 to {REFERENCE_LENGTH_MAX} visible ASCII characters without quote or backslash"

@@ -139,9 +139,9 @@ class EngineClient:
             raise EngineAmbiguousError(f"{len(response.orders)} answers to {len(orders)} orders")
         return list(response.orders)
 
-    async def cancel_order(self, internal_id: int, user_id: str, symbol: str) -> orders_pb2.CancelOrderResponse:
+    async def cancel_order(self, engine_order_id: int, user_id: str, symbol: str) -> orders_pb2.CancelOrderResponse:
         """Cancel an open order of that user. Raises EngineError."""
-        request = orders_pb2.CancelOrderRequest(order_id=internal_id, participant_id=user_id, symbol=symbol)
+        request = orders_pb2.CancelOrderRequest(order_id=engine_order_id, participant_id=user_id, symbol=symbol)
         answer: orders_pb2.CancelOrderResponse = await self._call(
             self._orders.CancelOrder, request, self._place_timeout_s
         )

@@ -41,7 +41,7 @@ def engine_type(draft: OrderDraft, *, honour_time_in_force: bool) -> orders_pb2.
 
 
 def place_request(
-    candidate: Candidate, internal_id: int, *, honour_time_in_force: bool
+    candidate: Candidate, engine_order_id: int, *, honour_time_in_force: bool
 ) -> orders_pb2.PlaceOrderRequest:
     """What the engine is sent for a candidate that passed every check."""
     draft = candidate.draft
@@ -53,7 +53,7 @@ def place_request(
         margin_mode=draft.margin_mode,
     )
     return orders_pb2.PlaceOrderRequest(
-        order_id=internal_id,
+        order_id=engine_order_id,
         participant_id=draft.user_id,
         symbol=draft.symbol,
         side=orders_pb2.BUY if draft.is_buy else orders_pb2.SELL,
@@ -66,13 +66,13 @@ def place_request(
     )
 
 
-def pending_order(candidate: Candidate, internal_id: int, now_ms: int) -> TrackedOrder:
+def pending_order(candidate: Candidate, engine_order_id: int, now_ms: int) -> TrackedOrder:
     """The order before the engine has answered."""
     return _order(
         candidate.draft,
         candidate.quantity,
         quote_of(candidate.draft.symbol),
-        internal_id,
+        engine_order_id,
         OrderStatus.PENDING,
         candidate.quantity,
         None,
@@ -119,7 +119,7 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
     price = Decimal(scaled_to_text(found.price, spec.quote_scale_k))
     return TrackedOrder(
         order_id=found.external_id,
-        internal_id=found.order_id,
+        engine_order_id=found.order_id,
         client_order_id=None,
         user_id=found.participant_id,
         symbol=found.symbol,
@@ -162,7 +162,7 @@ def _order(
     draft: OrderDraft,
     quantity: Decimal,
     fee_currency: str,
-    internal_id: int | None,
+    engine_order_id: int | None,
     status: OrderStatus,
     remaining: Decimal,
     reason: str | None,
@@ -170,7 +170,7 @@ def _order(
 ) -> TrackedOrder:
     return TrackedOrder(
         order_id=draft.order_id,
-        internal_id=internal_id,
+        engine_order_id=engine_order_id,
         client_order_id=draft.client_order_id,
         user_id=draft.user_id,
         symbol=draft.symbol,

@@ -1,7 +1,7 @@
 """The requests `orders.cancel` and `orders.get`: whose order is it, and how does it stand (Document A 1.4).
 
-An order is looked for where the answer is nearest: in this process's own mapping, then in its row, then in
-the engine. Another user's order is an order that nobody knows.
+The router looks for an order in its own memory, then in the order's row, then in the engine. It treats another user's
+order as unknown.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import msgspec
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import CancelOrder, CancelOrderReply, GetOrder, GetOrderReply
+from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
@@ -53,32 +54,34 @@ class Enquiry:
         self._clock = clock
 
     async def get(self, request: GetOrder) -> GetOrderReply:
-        """Answer `orders.get`: no order where nobody knows it, or it is another user's."""
+        """Reply to `orders.get`: no order if nobody knows it, or it is another user's."""
         try:
             check_ids(request.user_id, request.order_id)
             order = await self._freshest(request.order_id)
         except RequestError as error:
-            return GetOrderReply(error=str(error))
+            return GetOrderReply.refused(Refusal(RefusalCode.VALIDATION, str(error)))
         except EngineError as error:
-            return GetOrderReply(error=f"the order has no row and the matching engine does not answer: {error}")
+            reason = f"the order has no row and the matching engine does not answer: {error}"
+            return GetOrderReply.refused(Refusal(RefusalCode.UNAVAILABLE, reason))
         if order is None or order.user_id != request.user_id:
             return GetOrderReply()
         return GetOrderReply(record_of(order))
 
     async def cancel(self, request: CancelOrder) -> CancelOrderReply:
-        """Answer `orders.cancel`. `not_found` only if nobody knows the order, or it is another user's."""
+        """Reply to `orders.cancel`. NOT_FOUND only if nobody knows the order, or it is another user's."""
         try:
             check_ids(request.user_id, request.order_id)
             if request.symbol:
                 check_symbol(request.symbol)
             reply = await self._cancel(request)
         except EngineAmbiguousError as error:
-            reply = CancelOrderReply(
-                False, f"the matching engine did not answer, the order may or may not be cancelled: {error}"
-            )
-        except (RequestError, EngineError) as error:
-            reply = CancelOrderReply(False, str(error))
-        CANCELS.labels("cancelled" if reply.success else "not_found" if reply.not_found else "failed").inc()
+            reason = f"the matching engine did not answer, the order may or may not be cancelled: {error}"
+            reply = _refused(RefusalCode.STATUS_UNKNOWN, reason)
+        except RequestError as error:
+            reply = _refused(RefusalCode.VALIDATION, str(error))
+        except EngineError as error:
+            reply = _refused(RefusalCode.UNAVAILABLE, str(error))
+        CANCELS.labels(_outcome_of(reply)).inc()
         return reply
 
     async def _cancel(self, request: CancelOrder) -> CancelOrderReply:
@@ -86,10 +89,11 @@ class Enquiry:
         if order is None or order.user_id != request.user_id:
             return _not_found(request.order_id)
         if request.symbol and request.symbol != order.symbol:
-            return CancelOrderReply(False, f"order {order.order_id} is on {order.symbol}, not on {request.symbol}")
-        if order.has_ended or order.internal_id is None:
+            reason = f"symbol: order {order.order_id} is on {order.symbol}, not on {request.symbol}"
+            return _refused(RefusalCode.VALIDATION, reason)
+        if order.has_ended or order.engine_order_id is None:
             return _already_ended(order)
-        answer = await self._engine.cancel_order(order.internal_id, order.user_id, order.symbol)
+        answer = await self._engine.cancel_order(order.engine_order_id, order.user_id, order.symbol)
         if answer.status == orders_pb2.REJECTED:
             return await self._not_cancelled(order, answer.result_code)
         cancelled = await self._after_cancel(order, answer)
@@ -99,11 +103,11 @@ class Enquiry:
         return CancelOrderReply(True, order=record_of(cancelled))
 
     async def _after_cancel(self, order: TrackedOrder, answer: orders_pb2.CancelOrderResponse) -> TrackedOrder:
-        """The order as the cancel left it. It may have been filled in part since `order` was seen."""
+        """The order as the cancel left it. It may have been filled in part since `order` was looked up."""
         spec = self._specs.get(order.symbol)
         taken_out = None if spec is None else quantity_of(answer.cancelled_quantity, spec)
         if taken_out == order.remaining_quantity:
-            # Nothing happened to it in between: what was seen is exact.
+            # Nothing happened to it in between, so what was looked up is exact.
             return cancelled_order(order, answer.sequence, self._now_ms())
         row = await self._row_at(order.order_id, answer.sequence)
         if row is not None:
@@ -112,11 +116,11 @@ class Enquiry:
         return cancelled_order(order, answer.sequence, self._now_ms())
 
     async def _not_cancelled(self, order: TrackedOrder, reason: str) -> CancelOrderReply:
-        """Why the engine did not cancel: most often the order has ended while the cancel was on its way."""
+        """Why the engine did not cancel. Most often the order has ended while the cancel was on its way."""
         if reason == ResultCode.AUTH_INVALID_USER.name:
             return _not_found(order.order_id)
         if reason != ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
-            return CancelOrderReply(False, reason, record_of(order))
+            return _refused(RefusalCode.ENGINE, reason, order)
         row = await self._row(order.order_id)
         if row is not None and row.has_ended:
             return _already_ended(row)
@@ -124,36 +128,51 @@ class Enquiry:
         if found is not None and found.has_ended:
             row = await self._awaited_row(order.order_id, lambda row: row.has_ended)
             return _already_ended(row or _in_the_state_of(order, found))
-        return CancelOrderReply(False, f"order {order.order_id} is not open in the matching engine", record_of(order))
+        return _refused(RefusalCode.NOT_OPEN, f"order {order.order_id} is not open in the matching engine", order)
 
     async def _nearest(self, order_id: str) -> TrackedOrder | None:
-        """The order from where it is found first; its ids, owner and symbol never change."""
+        """The order from where it is found first: its ids, owner and symbol never change."""
         known = self._known_orders.get(order_id)
+        refused: TrackedOrder | None = None
         if known is not None:
             if known.placing is not None:
                 await asyncio.wait({known.placing}, timeout=PLACEMENT_WAIT_S)
             if self._known_orders.get(order_id) is known:
-                return known.order
-        return await self._row(order_id) or await self._ask_engine(order_id)
+                if known.order.engine_order_id is not None:
+                    return known.order
+                # Refused here before it reached the engine. Another order may stand under the same id elsewhere.
+                refused = known.order
+        row = await self._row(order_id)
+        if row is not None and row.engine_order_id is not None:
+            return row
+        return await self._ask_engine(order_id) or row or refused
 
     async def _freshest(self, order_id: str) -> TrackedOrder | None:
-        """The order by the newest engine event that anybody here has seen."""
+        """The order as of the newest engine event that this process, the rows or the engine know."""
         known = self._known_orders.get(order_id)
         if known is not None and known.placing is not None:
             return known.order
-        row = await self._row(order_id)
-        if known is not None and (row is None or row.last_sequence < known.order.last_sequence):
-            return known.order if known.unknown_since_ms is None else await self._resolved(known)
-        if row is not None:
-            return row
-        found = await self._ask_engine(order_id)
+        order = await self._row(order_id)
+        if known is not None and (order is None or order.last_sequence < known.order.last_sequence):
+            if known.unknown_since_ms is not None:
+                return await self._resolved(known)
+            order = known.order
+        if order is not None and order.engine_order_id is not None:
+            return order
+        # Unknown so far, or refused before it reached the engine, under an id with which another order may stand.
+        try:
+            found = await self._ask_engine(order_id)
+        except EngineError:
+            if order is None:
+                raise
+            return order
         if found is None:
-            return None
-        # Another router's order of this moment: its row is on its way and tells more.
-        return await self._row_at(order_id, 0) or found
+            return order
+        # Another router has just placed it: its row is on its way and says more.
+        return await self._awaited_row(order_id, lambda row: row.engine_order_id is not None) or found
 
     async def _resolved(self, known: KnownOrder) -> TrackedOrder | None:
-        """An order whose placement was not answered, as the engine knows it by now."""
+        """An order whose placement was not answered, as the engine knows it now."""
         order = known.order
         found = await self._ask_engine(order.order_id)
         if found is not None:
@@ -170,7 +189,7 @@ class Enquiry:
         return found_order(found, spec, self._now_ms()) if found.found and spec is not None else None
 
     async def _row(self, order_id: str) -> TrackedOrder | None:
-        """The order's row; None too while the database is away, for the engine may still know it."""
+        """The order's row. None also while the database is away: the engine may still know the order."""
         try:
             return await self._store.order(order_id)
         except TRANSIENT_ERRORS as error:
@@ -178,7 +197,7 @@ class Enquiry:
             return None
 
     async def _row_at(self, order_id: str, sequence: int) -> TrackedOrder | None:
-        """The order's row once it shows the engine's event `sequence`, or None if that takes too long."""
+        """The order's row once it contains the engine's event `sequence`; None if that takes too long."""
         return await self._awaited_row(order_id, lambda row: row.last_sequence >= sequence)
 
     async def _awaited_row(self, order_id: str, shows: Callable[[TrackedOrder], bool]) -> TrackedOrder | None:
@@ -193,12 +212,23 @@ class Enquiry:
         return self._clock() // NANOSECONDS_PER_MS
 
 
+def _refused(code: RefusalCode, message: str, order: TrackedOrder | None = None) -> CancelOrderReply:
+    return CancelOrderReply.refused(Refusal(code, message), None if order is None else record_of(order))
+
+
 def _not_found(order_id: str) -> CancelOrderReply:
-    return CancelOrderReply(False, f"order {order_id} not found", not_found=True)
+    return _refused(RefusalCode.NOT_FOUND, f"order {order_id} not found")
+
+
+def _outcome_of(reply: CancelOrderReply) -> str:
+    """The outcome as the metric names it."""
+    if reply.success:
+        return "cancelled"
+    return "not_found" if reply.code is RefusalCode.NOT_FOUND else "failed"
 
 
 def _in_the_state_of(order: TrackedOrder, found: TrackedOrder) -> TrackedOrder:
-    """An order, with what the engine alone could tell of its state."""
+    """`order`, in the state in which the engine has it."""
     return msgspec.structs.replace(
         order,
         filled_quantity=found.filled_quantity,
@@ -209,4 +239,4 @@ def _in_the_state_of(order: TrackedOrder, found: TrackedOrder) -> TrackedOrder:
 
 
 def _already_ended(order: TrackedOrder) -> CancelOrderReply:
-    return CancelOrderReply(False, f"order is already {order.status}", record_of(order))
+    return _refused(RefusalCode.ALREADY_ENDED, f"order is already {order.status}", order)

@@ -1,4 +1,4 @@
-"""The router's own mapping of external to internal order ids: the orders that this process placed lately."""
+"""The orders that this process placed lately, by the id that clients know (Document A 1.4)."""
 
 import asyncio
 from collections import OrderedDict
@@ -9,9 +9,9 @@ from openspot.router.schemas import TrackedOrder
 
 @dataclass(slots=True)
 class KnownOrder:
-    """An order that this process placed: as it was last answered, and the placement if it is under way.
+    """An order that this process placed or refused, as of its last reply.
 
-    `unknown_since_ms` is set where the engine did not answer the placement.
+    `placing` is the placement while it is under way. `unknown_since_ms` is set if the engine did not answer it.
     """
 
     order: TrackedOrder
@@ -20,7 +20,7 @@ class KnownOrder:
 
 
 class KnownOrders:
-    """At most `orders_max` orders by external id; the one that came first leaves first."""
+    """At most `orders_max` orders by their id. The oldest leaves first."""
 
     def __init__(self, orders_max: int) -> None:
         self._orders: OrderedDict[str, KnownOrder] = OrderedDict()
@@ -30,7 +30,7 @@ class KnownOrders:
         return len(self._orders)
 
     def get(self, order_id: str) -> KnownOrder | None:
-        """The order with that external id, if this process still remembers it."""
+        """The order of that id, if this process still remembers it."""
         return self._orders.get(order_id)
 
     def put(self, known: KnownOrder) -> None:

@@ -4,7 +4,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 ORDERS = Counter("openspot_router_orders_total", "Orders submitted, by outcome and reason", ["outcome", "reason"])
 CANCELS = Counter("openspot_router_cancels_total", "Cancels asked for, by outcome", ["outcome"])
-BALANCE_CHECKS = Counter("openspot_router_balance_checks_total", "Balance checks, by who decided", ["source"])
+BALANCE_CHECKS = Counter("openspot_router_balance_checks_total", "Balance checks, by whose figure counted", ["source"])
 ENGINE_BATCH_ORDERS = Histogram(
     "openspot_router_engine_batch_orders",
     "Orders in one PlaceOrders call",
@@ -17,15 +17,19 @@ ENGINE_CALL_SECONDS = Histogram(
 )
 TRANSLATOR_LEADS = Gauge("openspot_router_translator_leads", "1 while this process translates the engine's events")
 TRANSLATOR_LAG = Gauge("openspot_router_translator_lag_events", "Events received and not yet published")
+HELD_EVENTS = Gauge(
+    "openspot_router_held_events",
+    "Events that the bus has not taken: those of a failing subject, and those behind them",
+)
 TRADE_SEQUENCE = Gauge("openspot_router_trade_sequence", "Engine sequence of the newest trade published")
 TRANSLATOR_EVENTS = Counter("openspot_router_translator_events_total", "Engine events translated")
-TRANSLATOR_FAULTS = Counter("openspot_router_translator_faults_total", "Engine events that contradict", ["kind"])
+TRANSLATOR_FAULTS = Counter(
+    "openspot_router_translator_faults_total", "Engine events that contradict earlier ones", ["kind"]
+)
 ROW_QUEUE = Gauge("openspot_router_row_queue_rows", "Order and trade rows waiting to be written")
 ROW_WRITE_FAILURES = Counter("openspot_router_row_write_failures_total", "Row writes that failed", ["kind"])
 ROWS_DROPPED = Counter("openspot_router_rows_dropped_total", "Rows that the database refuses for good", ["table"])
-REJECTIONS_DROPPED = Counter(
-    "openspot_router_rejections_dropped_total", "Pre-trade rejections whose event or row was given up", ["part"]
-)
+REJECTIONS_WAITING = Gauge("openspot_router_rejections_waiting", "Refused orders that are not recorded yet")
 CUSTODY_EVENTS = Counter("openspot_router_custody_events_total", "Custody events, by outcome", ["kind", "outcome"])
 LEDGER_ALERTS = Counter(
     "openspot_router_ledger_failures_total", "Ledger postings of custody events that failed: alert on any", ["kind"]

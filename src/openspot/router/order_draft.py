@@ -1,9 +1,8 @@
-"""The shape of a request `orders.submit`: every field readable and storable, before any rule of a market.
+"""The shape of a request `orders.submit`: every field can be read and stored. Rules of a market come later.
 
-The edge validates the same for its clients; the bus has other callers too, so nothing is taken on trust.
+The edge validates the same for its clients. The bus has other callers, too, so nothing is taken on trust.
 """
 
-import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,6 +11,7 @@ from typing import TypeVar
 
 from openspot.contracts.messages import SubmitOrder
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
+from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.order import OrderType, TimeInForce
 
@@ -25,14 +25,14 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class OrderSide(StrEnum):
-    """Side as the bus writes it."""
+    """Side of an order, as the bus writes it."""
 
     BUY = "buy"
     SELL = "sell"
 
 
 class RequestError(ValueError):
-    """A request cannot be read; the message names the field and the reason."""
+    """A request cannot be used; the message names the field and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def check_ids(user_id: str, order_id: str) -> None:
 
 
 def check_symbol(symbol: str) -> None:
-    """Raise RequestError unless a symbol could be named so."""
+    """Raise RequestError unless `symbol` has the form of a symbol."""
     if not SYMBOL_TEXT.fullmatch(symbol):
         raise RequestError("symbol must have the form <BASE>-<QUOTE>")
 
@@ -105,7 +105,7 @@ def _choice(field: str, text: str, choices: type[Choice]) -> Choice:
 
 
 def _decimal(field: str, text: str | None) -> Decimal | None:
-    """The number that `text` writes, if it fits a column of 18 decimal places."""
+    """The number that `text` writes. It must fit a column of 18 decimal places."""
     if text is None:
         return None
     try:
@@ -116,13 +116,11 @@ def _decimal(field: str, text: str | None) -> Decimal | None:
     return value
 
 
-def _slippage(value: float | None) -> Decimal | None:
-    if value is None:
-        return None
-    if not math.isfinite(value) or value < 0:
-        raise RequestError("maxSlippageBps must be a number of basis points, 0 or more")
-    # The shortest text that reads back as this number: 12.5 stays 12.5.
-    return _decimal("maxSlippageBps", repr(value))
+def _slippage(text: str | None) -> Decimal | None:
+    value = _decimal("maxSlippageBps", text)
+    if value is not None and not 0 <= value <= SLIPPAGE_BPS_MAX:
+        raise RequestError(f"maxSlippageBps must be between 0 and {SLIPPAGE_BPS_MAX} basis points")
+    return value
 
 
 def _text(field: str, text: str | None, length_max: int) -> str | None:

@@ -1,7 +1,7 @@
-"""Internal order ids: the shared counter of all routers, taken in blocks ahead of need (Document A 1.3).
+"""Engine order ids: the shared counter of all routers, taken in blocks ahead of need (Document A 1.3).
 
-The PostgreSQL sequence `internal_order_ids` goes up by 1000, from 1000. Whoever is given the value v owns the
-1000 ids that end at v: v − 999 … v. Ids of a block that its owner did not use are never used.
+The PostgreSQL sequence `engine_order_ids` counts in steps of 1000, from 1000. The router that gets the value v owns the
+1000 ids that end there: v − 999 … v. Ids that it does not use are never used.
 """
 
 import asyncio
@@ -14,16 +14,16 @@ log = get_logger("order_ids")
 
 BLOCK_SIZE = 1000
 IDS_AHEAD = 20_000
-"""Ids at hand: orders go on for so many while the database is away."""
+"""Ids in stock: so many orders can be placed while the database is away."""
 _TAKE_TIMEOUT_S = 1.5
 
 
 class OrderIdsUnavailableError(Exception):
-    """The ids at hand are used up and the counter does not answer."""
+    """The stock is used up and the counter does not answer."""
 
 
 class OrderIds:
-    """Gives ids that no other router gives. `take_block` answers the next value of the sequence."""
+    """Gives ids that no other router gives. `take_block` returns the next value of the sequence."""
 
     def __init__(self, take_block: Callable[[], Awaitable[int]]) -> None:
         self._take_block = take_block
@@ -46,14 +46,14 @@ class OrderIds:
         return block[0]
 
     async def close(self) -> None:
-        """End a refill that is under way."""
+        """Cancel a refill that is under way."""
         if self._refill is not None:
             self._refill.cancel()
             await asyncio.gather(self._refill, return_exceptions=True)
 
     async def _refilled(self) -> None:
         refill = self._start_refill()
-        # A caller that is cancelled does not take the refill from the others.
+        # A caller that is cancelled must not cancel the refill for the others.
         await asyncio.wait({refill})
         error = refill.exception()
         if error is not None and not self._left:

@@ -1,116 +1,174 @@
-"""What an order leaves behind that never came into the engine's book nor its events: `orders.rejected` and a
-row, after a pre-trade failure also `risk.check.failed` (Document A 1.3, 3.1).
+"""Records orders that never came into the engine's book or its events: `orders.rejected`, a row, and after a failed
+pre-trade check `risk.check.failed` (Document A 1.3, 3.1).
 
-Gathered in micro-batches by one worker of its own: a storm of bad orders costs a few calls. The caller waits
-for the events to be published, within a bound, never for the row. Events and rows that fail are tried a few
-times and then given up with a count: nothing of value hangs on them.
+Nothing is given up: events and rows are tried again until bus and database have taken them. So that what waits stays
+bounded, an order takes a place before it is judged, and is refused unjudged if there is none (`Rejections.reserve`).
+Refusals are gathered in micro-batches, so that a storm of bad orders costs few calls. The caller waits for the events,
+within a bound, and never for the row.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import NamedTuple, NoReturn
 
 import asyncpg
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import OrderEvent, RiskCheckFailed
-from openspot.kit.bus import Bus, Outgoing, PublishError, encode
-from openspot.kit.circuit_breaker import CircuitOpenError
+from openspot.kit.backoff import Backoff
+from openspot.kit.batching import Batcher
+from openspot.kit.bus import Bus, HoldingPublisher, Outgoing, PendingEvent, encode
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.router.metrics import REJECTIONS_DROPPED
+from openspot.kit.tasks import end_tasks
+from openspot.router.metrics import REJECTIONS_WAITING, ROW_WRITE_FAILURES, ROWS_DROPPED
 from openspot.router.pre_trade import PreTradeFailure
+from openspot.router.row_writer import REFUSALS
 from openspot.router.schemas import TrackedOrder, record_of
 from openspot.router.store import Store
 
 log = get_logger("rejections")
 
-WAITING_MAX = 10_000
+PLACES = 10_000
+"""Orders that are being judged, or refused and not recorded yet."""
 BATCH_MAX = 500
 PUBLISH_WAIT_S = 1.0
-ATTEMPTS = 3
-ATTEMPT_PAUSE_S = 0.2
+CONNECTION_LOOK_S = 0.1
+RETRY_S, RETRY_S_MAX = 0.1, 5.0
+DRAIN_S_MAX = 3.0
 
-Item = TypeVar("Item")
-_Waiting = tuple[TrackedOrder, list[Outgoing], asyncio.Future[None]]
+
+class _Refused(NamedTuple):
+    """A refused order, its events, and the future that is done when they are published or held."""
+
+    order: TrackedOrder
+    events: list[Outgoing]
+    published: asyncio.Future[None]
+
+
+class Place:
+    """Room for one refused order. It is used by `record`, or given back by `release`."""
+
+    def __init__(self, rejections: "Rejections") -> None:
+        self._rejections: Rejections | None = rejections
+
+    async def record(self, order: TrackedOrder, failure: PreTradeFailure | None) -> None:
+        """Have a refused order published and stored. Returns when its events are published, after a second at most.
+
+        `failure` is None if the engine refused the order.
+        """
+        rejections, self._rejections = self._rejections, None
+        assert rejections is not None, "a place is used once"
+        await rejections.record(order, failure)
+
+    def release(self) -> None:
+        """Give the place back, unless it was used."""
+        rejections, self._rejections = self._rejections, None
+        if rejections is not None:
+            rejections.free()
 
 
 class Rejections:
-    """Publishes and stores refused orders. `run` does the work."""
+    """Publishes and stores refused orders, in the background."""
 
     def __init__(self, bus: Bus, store: Store) -> None:
         self._bus = bus
         self._store = store
-        self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(WAITING_MAX)
-        self._rows: asyncio.Queue[TrackedOrder] = asyncio.Queue(WAITING_MAX)
+        self._publisher = HoldingPublisher(bus, held_max=PLACES, ready=self._connected)
+        self._events: Batcher[_Refused, None] = Batcher(self._publish, batch_max=BATCH_MAX, waiting_max=PLACES)
+        self._rows: Batcher[TrackedOrder, None] = Batcher(self._write, batch_max=BATCH_MAX, waiting_max=PLACES)
+        self._taken = 0
 
-    async def add(self, order: TrackedOrder, failure: PreTradeFailure | None) -> None:
-        """Publish and store a refused order; answers once it is published, at the latest after a second.
+    @property
+    def waiting(self) -> int:
+        """Orders that are being judged, or refused and not recorded yet, and events that are held."""
+        return self._taken + self._publisher.held
 
-        `failure` is None where the engine refused it.
-        """
+    def reserve(self) -> Place | None:
+        """Take a place for an order that is about to be judged; None if all are taken."""
+        if self._taken >= PLACES:
+            return None
+        self._taken += 1
+        return Place(self)
+
+    def free(self) -> None:
+        """A place is free again."""
+        self._taken -= 1
+
+    async def record(self, order: TrackedOrder, failure: PreTradeFailure | None) -> None:
+        """Record an order in a place that was taken. See `Place.record`."""
         published: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        try:
-            self._waiting.put_nowait((order, _events_of(order, failure), published))
-        except asyncio.QueueFull:
-            REJECTIONS_DROPPED.labels("event").inc()
-            return
+        await self._events.put(_Refused(order, _events_of(order, failure), published))
         await asyncio.wait({published}, timeout=PUBLISH_WAIT_S)
 
-    async def run(self) -> None:
-        """Publish and store what is added until cancelled."""
-        rows = asyncio.create_task(self._store_rows())
+    async def run(self) -> NoReturn:
+        """Raise what ends the recording, if anything ever does."""
+        failures = [asyncio.ensure_future(batcher.failure()) for batcher in (self._events, self._rows)]
         try:
-            while True:
-                batch = await _gathered(self._waiting)
-                events = [event for _, outgoing, _ in batch for event in outgoing]
-                if not await _tried(lambda events=events: self._bus.publish_many(events)):  # type: ignore[misc]
-                    REJECTIONS_DROPPED.labels("event").inc(len(batch))
-                for order, _, published in batch:
-                    if not published.done():
-                        published.set_result(None)
-                    if self._rows.full():
-                        REJECTIONS_DROPPED.labels("row").inc()
-                    else:
-                        self._rows.put_nowait(order)
+            done, _ = await asyncio.wait(failures, return_when=asyncio.FIRST_COMPLETED)
+            for failure in done:
+                failure.result()
         finally:
-            rows.cancel()
-            await asyncio.gather(rows, return_exceptions=True)
+            await end_tasks(*failures)
+        raise AssertionError("a failure is raised")
 
-    async def _store_rows(self) -> None:
-        while True:
-            orders = await _gathered(self._rows)
-            if not await _tried(lambda orders=orders: self._store.insert_refused_orders(orders)):  # type: ignore[misc]
-                REJECTIONS_DROPPED.labels("row").inc(len(orders))
-
-
-async def _gathered(queue: asyncio.Queue[Item]) -> list[Item]:
-    items = [await queue.get()]
-    while len(items) < BATCH_MAX and not queue.empty():
-        items.append(queue.get_nowait())
-    return items
-
-
-async def _tried(work: Callable[[], Awaitable[None]]) -> bool:
-    """Whether `work` went through in one of a few attempts."""
-    for attempt in range(1, ATTEMPTS + 1):
+    async def close(self) -> None:
+        """Record what waits, for a few seconds at most, and end."""
         try:
-            await work()
-        except (PublishError, CircuitOpenError, asyncpg.PostgresError, ValueError, *TRANSIENT_ERRORS) as error:
-            log.warning("rejection not recorded yet", error=repr(error), attempt=attempt)
-            await asyncio.sleep(ATTEMPT_PAUSE_S * attempt)
-        else:
-            return True
-    return False
+            async with asyncio.timeout(DRAIN_S_MAX):
+                await self._events.drained()
+                await self._rows.drained()
+                while self._publisher.held:
+                    await asyncio.sleep(CONNECTION_LOOK_S)
+        except TimeoutError:
+            log.error("refused orders lost: bus or database did not take them", orders=self._taken)
+        await self._events.cancel()
+        await self._rows.cancel()
+        await self._publisher.close()
+
+    async def _connected(self) -> None:
+        while not self._bus.is_connected:
+            await asyncio.sleep(CONNECTION_LOOK_S)
+
+    async def _publish(self, batch: list[_Refused]) -> None:
+        REJECTIONS_WAITING.set(self._taken)
+        await self._publisher.publish([PendingEvent(event) for refused in batch for event in refused.events])
+        for refused in batch:
+            if not refused.published.done():
+                refused.published.set_result(None)
+            await self._rows.put(refused.order)
+
+    async def _write(self, orders: list[TrackedOrder]) -> None:
+        """Store rows, however often that takes. Those that the database refuses for good are named and left out."""
+        backoff = Backoff(RETRY_S, RETRY_S_MAX)
+        while True:
+            try:
+                await self._store.insert_refused_orders(orders)
+                break
+            except REFUSALS as error:
+                ROW_WRITE_FAILURES.labels("refused").inc()
+                if len(orders) > 1:
+                    for order in orders:
+                        await self._write([order])
+                    return
+                ROWS_DROPPED.labels("orders").inc()
+                log.error("row of a refused order dropped", order_id=orders[0].order_id, error=str(error))
+                break
+            except (*TRANSIENT_ERRORS, asyncpg.PostgresError) as error:
+                ROW_WRITE_FAILURES.labels("unavailable").inc()
+                log.warning("rows of refused orders wait", error=repr(error), rows=len(orders))
+                await asyncio.sleep(backoff.failed())
+        for _ in orders:
+            self.free()
+        REJECTIONS_WAITING.set(self._taken)
 
 
 def _events_of(order: TrackedOrder, failure: PreTradeFailure | None) -> list[Outgoing]:
-    # An order id is refused once: the ids of the events need no more than that.
+    # An order id is refused once, so it makes the message ids unique.
     message_id = f"refused-{order.user_id}-{order.order_id}"
     rejected = encode(OrderEvent("rejected", 0, order.updated_ms, record_of(order), order.reject_reason))
     of_user = subjects.of_user(subjects.ORDERS_REJECTED, order.user_id)
-    # The stream publishes the bare form itself (contracts/streams.py).
-    events = [Outgoing(of_user, rejected, message_id)]
+    # The server publishes the bare subject itself (contracts/streams.py).
+    events = [Outgoing(of_user, rejected, message_id, key=order.user_id)]
     if failure is not None:
         risk = RiskCheckFailed(
             order.order_id, order.user_id, order.symbol, failure.check.value, failure.reason, order.updated_ms

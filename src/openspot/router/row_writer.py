@@ -1,22 +1,25 @@
-"""The writer of order and trade rows: micro-batches behind the publishing, which never waits for a row.
+"""Writes order and trade rows in micro-batches, behind the publishing, which never waits for a row.
 
-What waits is merged: of an order only the newest state is written. It is bounded; when it is full, `put` waits
-and the follower of the engine pauses. A foreign-key violation is tried once more after a short delay
-(Document A 8); what the database then still refuses is found row by row and dropped, named in log and
-metrics, so that one bad row never holds back the rest. A database that is away is waited for.
+Only the newest state of an order is written. What waits is bounded: when it is full, `put` waits, and the follower of
+the engine's stream pauses. A foreign-key violation is tried once more after a short delay (Document A 8). Rows that
+the database then still refuses are found one by one, named in log and metrics and left out, so that one bad row does
+not hold back the rest. While the database is away, the writer waits for it.
 """
 
 import asyncio
 from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
 
 import asyncpg
 
+from openspot.kit.backoff import Backoff
+from openspot.kit.batching import Batcher
+from openspot.kit.bus import HoldingPublisher
 from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.kit.log import get_logger
-from openspot.kit.pacing import Pace
 from openspot.router.metrics import ROW_QUEUE, ROW_WRITE_FAILURES, ROWS_DROPPED
 from openspot.router.schemas import Position, TrackedOrder, TradeRow
-from openspot.router.store import Store, write_orders, write_trades
+from openspot.router.store import Store, write_held, write_orders, write_trades
 
 log = get_logger("row_writer")
 
@@ -30,59 +33,66 @@ RETRY_PAUSE_S_MAX = 2.0
 REFUSALS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, ValueError)
 
 
-class RowWriter:
-    """Writes rows in the order of the engine's events; `written` is where the rows of the database stand."""
+class _Rows(NamedTuple):
+    """Rows that bring the database to `position`."""
 
-    def __init__(self, store: Store, written: Position | None, rows_max: int) -> None:
+    orders: Sequence[TrackedOrder]
+    trades: Sequence[TradeRow]
+    position: Position
+
+
+class RowWriter:
+    """Writes rows in the order of the engine's events.
+
+    `written` is where the rows of the database stand. `publisher` holds the events that the bus has not taken: those
+    that the rows pass are stored with them, so that they survive this process.
+    """
+
+    def __init__(self, store: Store, publisher: HoldingPublisher, written: Position | None, rows_max: int) -> None:
         self._store = store
+        self._publisher = publisher
         self._written = written
-        self._rows_max = rows_max
-        self._orders: dict[str, TrackedOrder] = {}
-        self._trades: list[TradeRow] = []
-        self._position: Position | None = None
-        self._arrived = asyncio.Event()
-        self._space = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._batcher: Batcher[_Rows, None] = Batcher(
+            self._write_batch,
+            batch_max=rows_max,
+            waiting_max=rows_max,
+            interval_s=WRITE_INTERVAL_S,
+            size=lambda rows: len(rows.orders) + len(rows.trades),
+        )
 
     async def put(self, orders: Sequence[TrackedOrder], trades: Sequence[TradeRow], position: Position) -> None:
-        """Have rows written that bring the database to `position`; waits while too many wait already."""
-        while len(self._orders) + len(self._trades) >= self._rows_max:
-            self._space.clear()
-            await self._space.wait()
-        for order in orders:
-            self._orders[order.order_id] = order
-        self._trades.extend(trades)
-        self._position = position
-        self._idle.clear()
-        self._arrived.set()
-        ROW_QUEUE.set(len(self._orders) + len(self._trades))
+        """Have rows written that bring the database to `position`. Waits while too many wait already.
+
+        Raises FencedError if another writer has taken over.
+        """
+        await self._batcher.put(_Rows(orders, trades, position))
+        ROW_QUEUE.set(self._batcher.waiting)
 
     async def drained(self) -> None:
-        """Wait until all that was put is written."""
-        await self._idle.wait()
+        """Wait until everything that was put is written. Raises FencedError if another writer has taken over."""
+        await self._batcher.drained()
 
-    async def run(self) -> None:
-        """Write what arrives until cancelled. Raises FencedError if another writer has taken over."""
-        pace = Pace(WRITE_INTERVAL_S)
-        while True:
-            await self._arrived.wait()
-            await pace.begin()
-            orders, trades, position = list(self._orders.values()), self._trades, self._position
-            assert position is not None, "rows come with a position"
-            self._orders, self._trades = {}, []
-            self._arrived.clear()
-            self._space.set()
-            await self._write(orders, trades, position)
-            ROW_QUEUE.set(len(self._orders) + len(self._trades))
-            if not self._arrived.is_set():
-                self._idle.set()
+    async def failure(self) -> NoReturn:
+        """Wait until another writer takes over, and raise FencedError."""
+        await self._batcher.failure()
+
+    async def cancel(self) -> None:
+        """End at once. The transaction under way is rolled back, and what waits is left to the next writer."""
+        await self._batcher.cancel()
+
+    async def _write_batch(self, batch: list[_Rows]) -> None:
+        orders = {order.order_id: order for rows in batch for order in rows.orders}
+        trades = [trade for rows in batch for trade in rows.trades]
+        await self._write(list(orders.values()), trades, batch[-1].position)
+        ROW_QUEUE.set(self._batcher.waiting)
 
     async def _write(self, orders: list[TrackedOrder], trades: list[TradeRow], position: Position) -> None:
+        """Write until the database has taken what it takes. Raises FencedError."""
         foreign_key_failures = 0
         one_by_one = False
-        pause_s = RETRY_PAUSE_S
+        backoff = Backoff(RETRY_PAUSE_S, RETRY_PAUSE_S_MAX)
         while True:
+            held = self._publisher.unstored(position.sequence)
             try:
                 async with self._store.moving_cursor(self._written, position) as connection:
                     if one_by_one:
@@ -90,6 +100,7 @@ class RowWriter:
                     else:
                         await write_orders(connection, orders)
                         await write_trades(connection, trades)
+                    await write_held(connection, held)
             except asyncpg.ForeignKeyViolationError as error:
                 ROW_WRITE_FAILURES.labels("foreign_key").inc()
                 log.warning("rows refused by a foreign key", error=str(error), detail=error.detail)
@@ -99,20 +110,20 @@ class RowWriter:
             except REFUSALS as error:
                 ROW_WRITE_FAILURES.labels("refused").inc()
                 log.error("rows refused by the database", error=repr(error))
-                assert not one_by_one, "single rows are refused one by one"
+                assert not one_by_one, "a single row that is refused is left out"
                 one_by_one = True
             except (*TRANSIENT_ERRORS, asyncpg.PostgresError) as error:
                 ROW_WRITE_FAILURES.labels("unavailable").inc()
                 log.warning("rows wait for the database", error=repr(error), rows=len(orders) + len(trades))
-                await asyncio.sleep(pause_s)
-                pause_s = min(pause_s * 2, RETRY_PAUSE_S_MAX)
+                await asyncio.sleep(backoff.failed())
             else:
                 self._written = position
+                self._publisher.note_stored(held)
                 return
 
 
 async def _write_one_by_one(connection: Connection, orders: Sequence[TrackedOrder], trades: Sequence[TradeRow]) -> None:
-    """Write what the database takes; the rows that it refuses are named and left out."""
+    """Write the rows that the database takes. Name those that it refuses, and leave them out."""
     for order in orders:
         try:
             async with connection.transaction():

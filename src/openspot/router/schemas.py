@@ -25,16 +25,16 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
 
 
 class TrackedOrder(msgspec.Struct, frozen=True):
-    """An order as the router knows it at one moment. Frozen: each event makes a new one.
+    """An order as the router knows it. Each event makes a new one.
 
-    `remaining_quantity` is what is still open, 0 once the order has ended. `filled_notional` is Σ price ×
-    quantity of the fills, in the quote asset as `fee`. `internal_id` is None for an order that the engine
-    never held. `last_sequence` is that of the newest engine event in here, 0 before the first. Times are
-    milliseconds since 1970.
+    `remaining_quantity` is what is still open, 0 once the order has ended. `filled_notional` is Σ price × quantity of
+    the fills, in the quote asset, like `fee`. `engine_order_id` is None for an order that the engine never held.
+    `last_sequence` is that of the newest engine event taken into account, 0 before the first. Times are milliseconds
+    since 1970.
     """
 
     order_id: str
-    internal_id: int | None
+    engine_order_id: int | None
     client_order_id: str | None
     user_id: str
     symbol: str
@@ -57,19 +57,19 @@ class TrackedOrder(msgspec.Struct, frozen=True):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the order is in a state without a way out."""
+        """Whether the order is filled, cancelled or rejected."""
         return self.status in TERMINAL
 
     @property
     def average_price(self) -> Decimal | None:
-        """Filled notional by filled quantity, rounded half-even to 18 places: a figure to look at, not to settle."""
+        """Filled notional / filled quantity, rounded half-even to 18 places. For display; nothing settles by it."""
         if not self.filled_quantity:
             return None
         return _AVERAGE.quantize(_AVERAGE.divide(self.filled_notional, self.filled_quantity), _AVERAGE_STEP)
 
 
 class TradeRow(msgspec.Struct, frozen=True):
-    """One trade as its row holds it. Order ids are external; fees are in `fee_currency`, negative a rebate."""
+    """One trade as its row holds it. Order ids are those that clients know. A negative fee is a rebate."""
 
     trade_id: str
     sequence: int
@@ -88,7 +88,7 @@ class TradeRow(msgspec.Struct, frozen=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """A place in the engine's event stream: the last sequence that was dealt with, in the journal `epoch`."""
+    """A place in the engine's event stream: the last sequence that was dealt with, and the epoch of its journal."""
 
     epoch: str
     sequence: int

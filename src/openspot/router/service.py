@@ -1,14 +1,12 @@
 """The order router's composition root (design sections 5 to 10).
 
-Any number of router processes answer `orders.submit`, `orders.cancel` and `orders.get`, and share custody's
-events; one of them at a time translates the engine's events.
+Any number of router processes provide `orders.submit`, `orders.cancel` and `orders.get` and share custody's events. One
+of them at a time translates the engine's events.
 """
 
 import asyncio
 from collections.abc import Container
 from contextlib import AsyncExitStack
-
-import msgspec
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
@@ -52,7 +50,7 @@ PLACEMENTS_WAITING_MAX = 8192
 
 
 class _TradePrice(Message, frozen=True):
-    """Of a `trades.executed`, what a reference price needs."""
+    """The part of a `trades.executed` that makes a reference price."""
 
     symbol: str
     price: str
@@ -60,7 +58,7 @@ class _TradePrice(Message, frozen=True):
 
 
 async def run(settings: Settings, stop: asyncio.Event) -> None:
-    """Run a router until `stop` is set. Raises if a part that it cannot be without is missing at start."""
+    """Run a router until `stop` is set. Raises if something that it cannot do without is missing at start."""
     settings = with_secrets(settings)
     async with AsyncExitStack() as stack:
         bus = await Bus.connect(settings, "router")
@@ -83,6 +81,9 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         health.add("database", lambda: database.check(pool))
         health.add("symbols", symbols.check)
         health.add("translator", translator.check)
+        rejections = Rejections(bus, store)
+        bridge = CustodyBridge(bus, engine, configuration.assets, system_clock)
+        health.add("custody", bridge.check)
         server = await serve_health(health, settings, settings.router_port, "OpenSpot order router")
         stack.push_async_callback(server.stop)
 
@@ -96,7 +97,6 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
             engine.place_orders, wait_s_max=settings.request_timeout_s * 0.3, waiting_max=PLACEMENTS_WAITING_MAX
         )
         stack.push_async_callback(placements.close)
-        rejections = Rejections(bus, store)
         submission = Submission(
             markets=symbols.markets,
             reference_prices=reference_prices,
@@ -111,12 +111,11 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         enquiry = Enquiry(
             specs=symbols.specs, known_orders=known_orders, store=store, engine=engine, clock=system_clock
         )
-        bridge = CustodyBridge(bus, engine, configuration.assets, system_clock)
 
         queue = subjects.ORDER_ROUTER_QUEUE
-        await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, _refuse_submit)
-        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, enquiry.cancel, _refuse_cancel)
-        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, enquiry.get, _refuse_get)
+        await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, SubmitOrderReply.refused)
+        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, enquiry.cancel, CancelOrderReply.refused)
+        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, enquiry.get, GetOrderReply.refused)
         work = [rejections.run(), translator.run(), bridge.run(stop)]
         if settings.symbol_refresh_s:
             work.append(symbols.keep_fresh(settings.symbol_refresh_s))
@@ -124,12 +123,14 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         try:
             await _until(stop, [asyncio.create_task(task) for task in work])
         finally:
-            # First of all no more requests: what they need is closed after it.
+            # No more requests first, then what they left behind, then what they needed.
+            await bus.stop_serving()
+            await rejections.close()
             await bus.close()
 
 
 async def _until(stop: asyncio.Event, work: list[asyncio.Task[None]]) -> None:
-    """Wait for `stop`, or for a task that ends before it, whose fault is raised; then end them all."""
+    """Wait for `stop`, or for a task that ends before it and raise its fault. Then end all of them."""
     stopped = asyncio.create_task(stop.wait())
     try:
         done, _ = await asyncio.wait({stopped, *work}, return_when=asyncio.FIRST_COMPLETED)
@@ -140,7 +141,7 @@ async def _until(stop: asyncio.Event, work: list[asyncio.Task[None]]) -> None:
 
 
 async def _follow_trades(bus: Bus, reference_prices: ReferencePrices, symbols: Container[str], clock: Clock) -> None:
-    """Every router takes reference prices, of `symbols`, from the trades that the translating one publishes."""
+    """Take the reference prices of `symbols` from the trades that the translating router publishes."""
 
     async def note(subject: str, trade: _TradePrice) -> None:
         if trade.symbol not in symbols:
@@ -151,19 +152,7 @@ async def _follow_trades(bus: Bus, reference_prices: ReferencePrices, symbols: C
             BUS_MALFORMED.labels(subject).inc()
             log.warning("trade without a price", symbol=trade.symbol, error=f"price {error}")
             return
-        # A time to come is this moment: else no true trade could be newer than such a one.
+        # Clamp future timestamps, or one bad trade would block later prices.
         reference_prices.note(trade.symbol, price, min(trade.timestamp, clock() // NANOSECONDS_PER_MS))
 
     await bus.subscribe(subjects.TRADES_EXECUTED, _TradePrice, note)
-
-
-def _refuse_submit(reason: str) -> msgspec.Struct:
-    return SubmitOrderReply(False, error=reason)
-
-
-def _refuse_cancel(reason: str) -> msgspec.Struct:
-    return CancelOrderReply(False, reason)
-
-
-def _refuse_get(reason: str) -> msgspec.Struct:
-    return GetOrderReply(error=reason)

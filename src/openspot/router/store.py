@@ -1,16 +1,17 @@
-"""SQL of the router: order and trade rows, the cursor of the engine's events, the counter of order ids.
+"""SQL of the router: order and trade rows, the cursor of the engine's events, held events, the counter of order ids.
 
-Rows and cursor change in one transaction. The cursor moves only from the place where its writer left it, so
-that of two writers one is fenced off.
+Rows, held events and cursor change in one transaction. The cursor moves only from where its writer left it, so that the
+second of two writers is fenced off.
 """
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import asyncpg
 
 from openspot.domain.order import OrderStatus
+from openspot.kit.bus import Outgoing, PendingEvent
 from openspot.kit.database import Connection, Pool
 from openspot.router.schemas import Position, TrackedOrder, TradeRow
 
@@ -18,12 +19,12 @@ CONSUMER = "router"
 _ORDERS_READ_AT_ONCE = 5000
 
 _ORDER_COLUMNS = """
-    order_id, internal_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price,
+    order_id, engine_order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price,
     quantity, filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, reject_reason,
     last_sequence, created_at, updated_at
 """
 _ORDER_SELECT = """
-    SELECT order_id, internal_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price,
+    SELECT order_id, engine_order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price,
         quantity, filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, reject_reason,
         last_sequence, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms,
         (extract(epoch FROM updated_at) * 1000)::bigint AS updated_ms
@@ -31,7 +32,7 @@ _ORDER_SELECT = """
 """
 _MOMENT = "timestamptz 'epoch' + {} * interval '1 millisecond'"
 _ORDER_ROWS = f"""
-    SELECT order_id, internal_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode,
+    SELECT order_id, engine_order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode,
         price::numeric, quantity::numeric, filled_quantity::numeric, filled_notional::numeric,
         remaining_quantity::numeric, fee::numeric, fee_currency, status, reject_reason, last_sequence,
         {_MOMENT.format("created_ms")}, {_MOMENT.format("updated_ms")}
@@ -40,7 +41,7 @@ _ORDER_ROWS = f"""
         $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[],
         $18::text[], $19::bigint[], $20::bigint[], $21::bigint[]
     ) AS given (
-        order_id, internal_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price,
+        order_id, engine_order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price,
         quantity, filled_quantity, filled_notional, remaining_quantity, fee, fee_currency, status, reject_reason,
         last_sequence, created_ms, updated_ms
     )
@@ -48,19 +49,34 @@ _ORDER_ROWS = f"""
 _UPSERT_ORDERS = f"""
     INSERT INTO orders ({_ORDER_COLUMNS}) {_ORDER_ROWS}
     ON CONFLICT (order_id) DO UPDATE SET
+        engine_order_id = EXCLUDED.engine_order_id,
+        client_order_id = EXCLUDED.client_order_id,
+        user_id = EXCLUDED.user_id,
+        symbol = EXCLUDED.symbol,
+        side = EXCLUDED.side,
+        type = EXCLUDED.type,
+        time_in_force = EXCLUDED.time_in_force,
+        margin_mode = EXCLUDED.margin_mode,
         price = EXCLUDED.price,
+        quantity = EXCLUDED.quantity,
         filled_quantity = EXCLUDED.filled_quantity,
         filled_notional = EXCLUDED.filled_notional,
         remaining_quantity = EXCLUDED.remaining_quantity,
         fee = EXCLUDED.fee,
+        fee_currency = EXCLUDED.fee_currency,
         status = EXCLUDED.status,
         reject_reason = EXCLUDED.reject_reason,
         last_sequence = EXCLUDED.last_sequence,
+        created_at = EXCLUDED.created_at,
         updated_at = EXCLUDED.updated_at
-    -- Another order under the same id, an older state, or an order that has ended, stays as it is.
-    WHERE orders.internal_id = EXCLUDED.internal_id
-        AND orders.last_sequence < EXCLUDED.last_sequence
-        AND orders.status IN ('pending', 'open', 'partially_filled')
+    -- An order of the engine replaces one that a router refused under the same id: that one never stood anywhere.
+    -- Another order of the engine, an older state, and an order that has ended stay as they are.
+    WHERE orders.engine_order_id IS NULL
+        OR (
+            orders.engine_order_id = EXCLUDED.engine_order_id
+            AND orders.last_sequence < EXCLUDED.last_sequence
+            AND orders.status IN ('pending', 'open', 'partially_filled')
+        )
 """
 _INSERT_REFUSED_ORDERS = f"INSERT INTO orders ({_ORDER_COLUMNS}) {_ORDER_ROWS} ON CONFLICT DO NOTHING"
 _INSERT_TRADES = f"""
@@ -79,6 +95,14 @@ _INSERT_TRADES = f"""
     )
     ON CONFLICT DO NOTHING
 """  # noqa: S608  (constant text)
+_INSERT_HELD_EVENTS = """
+    INSERT INTO router_held_events (message_id, sequence, key, subject, payload)
+    SELECT message_id, sequence, key, subject, payload
+    FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bytea[]) WITH ORDINALITY
+        AS given (message_id, sequence, key, subject, payload, place)
+    ORDER BY place
+    ON CONFLICT DO NOTHING
+"""
 _MOVE_CURSOR = """
     INSERT INTO engine_cursors (consumer, epoch, sequence) VALUES ($1, $2, $3)
     ON CONFLICT (consumer) DO UPDATE SET epoch = EXCLUDED.epoch, sequence = EXCLUDED.sequence, updated_at = now()
@@ -87,7 +111,19 @@ _MOVE_CURSOR = """
 
 
 class FencedError(Exception):
-    """Another process has moved on from where this one was: this one has to begin anew."""
+    """Another process has moved on from where this one was. This one has to start again from the saved state."""
+
+
+class Resumption(NamedTuple):
+    """Where the rows stand, and with what a translator goes on from there.
+
+    `position` is how far the rows have come, `orders` are the orders that are open there, `held` the events up to there
+    that were not published yet.
+    """
+
+    position: Position | None
+    orders: list[TrackedOrder]
+    held: list[PendingEvent]
 
 
 class Store:
@@ -97,16 +133,16 @@ class Store:
         self._pool = pool
 
     async def take_id_block(self) -> int:
-        """The next value of the shared counter of internal order ids."""
-        return int(await self._pool.fetchval("SELECT nextval('internal_order_ids')"))
+        """The next value of the shared counter of engine order ids."""
+        return int(await self._pool.fetchval("SELECT nextval('engine_order_ids')"))
 
     async def order(self, order_id: str) -> TrackedOrder | None:
-        """The order with that external id, as its row shows it."""
+        """The order of that id, as its row shows it."""
         row = await self._pool.fetchrow(f"{_ORDER_SELECT} WHERE order_id = $1", order_id)
         return None if row is None else _order_of(row)
 
-    async def open_orders(self) -> tuple[Position | None, list[TrackedOrder]]:
-        """How far the rows have come, and the open orders at exactly that place."""
+    async def resumption(self) -> Resumption:
+        """Where the rows stand, all parts as of the same moment."""
         async with (
             self._pool.acquire() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
@@ -118,11 +154,25 @@ class Store:
                 _order_of(row)
                 async for row in connection.cursor(
                     f"{_ORDER_SELECT} WHERE status IN ('pending', 'open', 'partially_filled') "
-                    "AND internal_id IS NOT NULL",
+                    "AND engine_order_id IS NOT NULL",
                     prefetch=_ORDERS_READ_AT_ONCE,
                 )
             ]
-        return (None if cursor is None else Position(cursor["epoch"], cursor["sequence"])), orders
+            held = await connection.fetch(
+                "SELECT key, subject, payload, message_id, sequence FROM router_held_events ORDER BY held_id"
+            )
+        return Resumption(
+            None if cursor is None else Position(cursor["epoch"], cursor["sequence"]),
+            orders,
+            [
+                PendingEvent(
+                    Outgoing(row["subject"], row["payload"], row["message_id"], key=row["key"]),
+                    row["sequence"],
+                    is_stored=True,
+                )
+                for row in held
+            ],
+        )
 
     @asynccontextmanager
     async def moving_cursor(self, last: Position | None, position: Position) -> AsyncIterator[Connection]:
@@ -137,20 +187,39 @@ class Store:
             yield connection
 
     async def insert_refused_orders(self, orders: Sequence[TrackedOrder]) -> None:
-        """Insert orders that the engine never saw; one whose id is taken changes nothing."""
+        """Insert orders that the engine never saw. One whose id is taken changes nothing."""
         await self._pool.execute(_INSERT_REFUSED_ORDERS, *_order_arrays(orders))
+
+    async def forget_held(self, message_ids: Sequence[str]) -> None:
+        """Delete held events that are published now."""
+        await self._pool.execute(
+            "DELETE FROM router_held_events WHERE message_id = ANY ($1::text[])", list(message_ids)
+        )
 
 
 async def write_orders(connection: Connection, orders: Sequence[TrackedOrder]) -> None:
-    """Insert or bring up to date; each order at most once in `orders`."""
+    """Insert orders or bring their rows up to date. `orders` names each order at most once."""
     if orders:
         await connection.execute(_UPSERT_ORDERS, *_order_arrays(orders))
 
 
 async def write_trades(connection: Connection, trades: Sequence[TradeRow]) -> None:
-    """Insert trades; one that is there already changes nothing."""
+    """Insert trades. One that is there already changes nothing."""
     if trades:
         await connection.execute(_INSERT_TRADES, *_trade_arrays(trades))
+
+
+async def write_held(connection: Connection, held: Sequence[PendingEvent]) -> None:
+    """Keep events that the bus has not taken, in their order."""
+    if held:
+        await connection.execute(
+            _INSERT_HELD_EVENTS,
+            [pending.event.message_id for pending in held],
+            [pending.sequence for pending in held],
+            [pending.event.order_key for pending in held],
+            [pending.event.subject for pending in held],
+            [pending.event.payload for pending in held],
+        )
 
 
 def _order_of(row: asyncpg.Record) -> TrackedOrder:
@@ -162,7 +231,7 @@ def _order_of(row: asyncpg.Record) -> TrackedOrder:
 def _order_arrays(orders: Sequence[TrackedOrder]) -> list[list[Any]]:
     return [
         [order.order_id for order in orders],
-        [order.internal_id for order in orders],
+        [order.engine_order_id for order in orders],
         [order.client_order_id for order in orders],
         [order.user_id for order in orders],
         [order.symbol for order in orders],

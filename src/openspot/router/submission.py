@@ -1,4 +1,4 @@
-"""The request `orders.submit`: check, id, engine, answer (Document A 1.3)."""
+"""The request `orders.submit`: check the order, take an id, ask the engine, reply (Document A 1.3)."""
 
 import asyncio
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from openspot.contracts.messages import SubmitOrder, SubmitOrderReply
+from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.order import OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
@@ -20,16 +21,16 @@ from openspot.router.order_ids import OrderIds, OrderIdsUnavailableError
 from openspot.router.placements import Placements
 from openspot.router.pre_trade import BALANCE_ONLY, BEFORE_BALANCE, Candidate, Market, PreTradeFailure, first_failure
 from openspot.router.reference_prices import ReferencePrices
-from openspot.router.rejections import Rejections
+from openspot.router.rejections import Place, Rejections
 from openspot.router.schemas import TrackedOrder, record_of
 
 log = get_logger("submission")
 
-TOO_LATE = "the request is too old: nobody waits for its answer any more"
+TOO_LATE = "the request is too old: nobody waits for its reply any more"
 
 
 class Submission:
-    """Takes orders in. `markets` is read at each order, so that a refresh shows at once."""
+    """Takes orders. Reads `markets` at each order, so that a refresh counts at once."""
 
     def __init__(
         self,
@@ -56,39 +57,44 @@ class Submission:
         self._under_way: set[str] = set()
 
     async def submit(self, request: SubmitOrder) -> SubmitOrderReply:
-        """Answer one request; a refusal has its reason in `error`."""
+        """Reply to one request."""
         try:
             draft = draft_of(request)
         except RequestError as error:
             ORDERS.labels("malformed", "").inc()
-            return SubmitOrderReply(False, error=str(error))
+            return _refused(RefusalCode.VALIDATION, str(error))
         order_id = draft.order_id
         if order_id in self._under_way or self._known_orders.get(order_id) is not None:
             ORDERS.labels("duplicate", "").inc()
-            return SubmitOrderReply(False, error=f"orderId {order_id} was used before")
+            return _refused(RefusalCode.DUPLICATE_ORDER_ID, f"orderId {order_id} was used before")
+        place = self._rejections.reserve()
+        if place is None:
+            ORDERS.labels("not_sent", "busy").inc()
+            return _refused(RefusalCode.BUSY, "too many refused orders wait to be recorded")
         self._under_way.add(order_id)
         try:
-            return await self._checked(draft, request.deadline)
+            return await self._judged(draft, request.deadline, place)
         finally:
             self._under_way.discard(order_id)
+            place.release()
 
-    async def _checked(self, draft: OrderDraft, deadline: int | None) -> SubmitOrderReply:
+    async def _judged(self, draft: OrderDraft, deadline: int | None, place: Place) -> SubmitOrderReply:
         now_ms = self._now_ms()
         candidate = Candidate(draft, self._markets, self._reference_prices.recent(draft.symbol, now_ms))
         failure = first_failure(candidate, BEFORE_BALANCE) or await self._balance_failure(candidate)
         if failure is not None:
-            return await self._refuse(draft, failure, now_ms)
+            return await self._refuse(draft, failure, now_ms, place)
         try:
-            internal_id = await self._order_ids.take()
+            engine_order_id = await self._order_ids.take()
         except OrderIdsUnavailableError as error:
             ORDERS.labels("not_sent", "order_ids").inc()
-            return SubmitOrderReply(False, error=str(error))
+            return _refused(RefusalCode.UNAVAILABLE, str(error))
         if deadline is not None and self._now_ms() > deadline:
-            # It waited in a router that stood still, or for the ledger: its client was told that its state is
-            # unknown, and may have seen since that it does not exist.
+            # It waited too long, in a router that stood still or for the ledger. Its client was told that the state is
+            # unknown, and may have seen since that the order does not exist.
             ORDERS.labels("not_sent", "too_late").inc()
-            return SubmitOrderReply(False, error=TOO_LATE)
-        return await self._place(candidate, internal_id)
+            return _refused(RefusalCode.TOO_LATE, TOO_LATE)
+        return await self._place(candidate, engine_order_id, place)
 
     async def _balance_failure(self, candidate: Candidate) -> PreTradeFailure | None:
         candidate.available = await self._funds.available(
@@ -96,33 +102,33 @@ class Submission:
         )
         return first_failure(candidate, BALANCE_ONLY)
 
-    async def _refuse(self, draft: OrderDraft, failure: PreTradeFailure, now_ms: int) -> SubmitOrderReply:
+    async def _refuse(self, draft: OrderDraft, failure: PreTradeFailure, now_ms: int, place: Place) -> SubmitOrderReply:
         ORDERS.labels("refused", failure.check.value).inc()
         order = refused_order(draft, failure.reason, now_ms)
         self._known_orders.put(KnownOrder(order))
-        await self._rejections.add(order, failure)
-        return SubmitOrderReply(False, record_of(order), failure.reason)
+        await place.record(order, failure)
+        return _refused(RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
 
-    async def _place(self, candidate: Candidate, internal_id: int) -> SubmitOrderReply:
+    async def _place(self, candidate: Candidate, engine_order_id: int, place: Place) -> SubmitOrderReply:
         """Send a checked order to the engine and remember what it answers."""
         draft = candidate.draft
-        pending = pending_order(candidate, internal_id, self._now_ms())
+        pending = pending_order(candidate, engine_order_id, self._now_ms())
         placing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         known = KnownOrder(pending, placing)
         self._known_orders.put(known)
-        engine_order = place_request(candidate, internal_id, honour_time_in_force=self._honour_time_in_force)
+        engine_order = place_request(candidate, engine_order_id, honour_time_in_force=self._honour_time_in_force)
         try:
             answer = await self._placements.place(engine_order)
         except EngineAmbiguousError as error:
             ORDERS.labels("unknown", "").inc()
-            log.error("order state unknown", order_id=draft.order_id, internal_id=internal_id, error=str(error))
+            log.error("order state unknown", order_id=draft.order_id, engine_order_id=engine_order_id, error=str(error))
             known.unknown_since_ms = self._now_ms()
             reason = f"the matching engine did not answer, the order may or may not stand: {error}"
-            return SubmitOrderReply(False, record_of(pending), reason, status_unknown=True)
+            return _refused(RefusalCode.STATUS_UNKNOWN, reason, pending)
         except EngineError as error:
             ORDERS.labels("not_sent", "engine").inc()
             self._known_orders.forget(draft.order_id)
-            return SubmitOrderReply(False, error=str(error))
+            return _refused(RefusalCode.UNAVAILABLE, str(error))
         finally:
             known.placing = None
             placing.set_result(None)
@@ -130,18 +136,22 @@ class Submission:
         if order.status is OrderStatus.REJECTED:
             ORDERS.labels("rejected", answer.result_code).inc()
             if not answer.sequence:
-                await self._refused_at_the_door(order)
-            return SubmitOrderReply(False, record_of(order), answer.result_code)
+                await self._record_without_event(order, place)
+            return _refused(RefusalCode.ENGINE, answer.result_code, order)
         ORDERS.labels(order.status.value, "").inc()
         return SubmitOrderReply(True, record_of(order))
 
-    async def _refused_at_the_door(self, order: TrackedOrder) -> None:
-        """Tell of a refusal that is no event of the engine's stream, and that the translator so never sees."""
+    async def _record_without_event(self, order: TrackedOrder, place: Place) -> None:
+        """Record a refusal of the engine that is in no event of its stream, so that the translator never sees it."""
         if order.reject_reason == ResultCode.DUPLICATE_ORDER_ID.name:
-            # Another order has this id, on the bus and in its row: nothing is to be said about that one.
+            # Another order has this id, on the bus and in its row: there is nothing to say about that one.
             self._known_orders.forget(order.order_id)
             return
-        await self._rejections.add(msgspec.structs.replace(order, internal_id=None), None)
+        await place.record(msgspec.structs.replace(order, engine_order_id=None), None)
 
     def _now_ms(self) -> int:
         return self._clock() // NANOSECONDS_PER_MS
+
+
+def _refused(code: RefusalCode, message: str, order: TrackedOrder | None = None) -> SubmitOrderReply:
+    return SubmitOrderReply.refused(Refusal(code, message), None if order is None else record_of(order))

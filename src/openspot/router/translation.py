@@ -1,21 +1,21 @@
 """From engine events to bus events and rows: a state machine without clock and IO.
 
-A Projection holds the orders that are open at one place of the engine's event stream. `apply` takes the next
-event and answers what is to be published and which rows change. The same events give the same output, to the
-byte and with the same message ids, so that a repeat after a restart is recognised as one.
+A Projection holds the orders that are open at one place of the engine's event stream. `apply` takes the next event and
+returns what is to be published and which rows change. The same events give the same output, to the byte and with the
+same message ids, so that a repeat after a restart is recognised as one.
 
-States move along `domain.order.TRANSITIONS` and nowhere else; this module is the one place that moves them.
+States change along `domain.order.TRANSITIONS` only, and only in this module.
 
 - ACCEPTED of a resting type: pending → open, `orders.created`.
 - ACCEPTED of IOC or FOK: the order stays pending until its next event, which follows at once: a trade
-  (`orders.created` first), or the end of an order that filled nothing (`orders.cancelled` alone: the engine
+  (`orders.created` comes first), or the end of an order that filled nothing (`orders.cancelled` alone: the engine
   answered CANCELLED, design section 10).
-- TRADE: `trades.executed` once, `trades.executed.<SYMBOL>` for each side, and for each order `orders.filled`
-  if the trade completed it, else `orders.updated`.
+- TRADE: `trades.executed` once, `trades.executed.<SYMBOL>` for each side, and for each order `orders.filled` if the
+  trade completed it, else `orders.updated`.
 - REDUCE: `orders.cancelled` if nothing remains, else `orders.updated`. MOVED: `orders.updated`.
 - REJECT: `orders.rejected`, also for an order that was open (a late reject).
 
-An event that contradicts the projection changes nothing but is named in `faults`.
+An event that contradicts the projection changes nothing and is named in `faults`.
 """
 
 from collections.abc import Iterable
@@ -54,7 +54,7 @@ _replace = msgspec.structs.replace
 
 
 class Publication(NamedTuple):
-    """A bus event: the same payload on each of `subjects`; `message_ids` are theirs, in the same order."""
+    """A bus event: the same payload on each of `subjects`. `message_ids` are in the order of `subjects`."""
 
     subjects: tuple[str, ...]
     message_ids: tuple[str, ...]
@@ -62,14 +62,14 @@ class Publication(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """An event that contradicts what is known: `kind` is for counting, `text` for the log."""
+    """An event that contradicts what is known. `kind` is for the metric, `text` for the log."""
 
     kind: str
     text: str
 
 
 class Translation:
-    """What one engine event comes to. `orders` are states to write, the newest of an order last."""
+    """What one engine event leads to. `orders` are states to write, the newest of an order last."""
 
     __slots__ = ("faults", "orders", "publications", "trades")
 
@@ -80,7 +80,7 @@ class Translation:
         self.faults: list[Fault] = []
 
     def fault(self, kind: str, text: str) -> None:
-        """Name a contradiction."""
+        """Note a contradiction."""
         self.faults.append(Fault(kind, text))
 
 
@@ -88,7 +88,7 @@ class _TradeSide(NamedTuple):
     """A trade as one of its two orders sees it."""
 
     role: str
-    engine_id: str
+    engine_order_id: str
     order_id: str
     user_id: str
     side: str
@@ -103,14 +103,14 @@ class Projection:
 
     def __init__(self, epoch: str, orders: Iterable[TrackedOrder]) -> None:
         self._epoch = epoch
-        self._orders = {order.internal_id: order for order in orders if order.internal_id is not None}
+        self._orders = {order.engine_order_id: order for order in orders if order.engine_order_id is not None}
 
     def __len__(self) -> int:
         return len(self._orders)
 
-    def order(self, internal_id: int) -> TrackedOrder | None:
-        """The open order with that engine id, or None."""
-        return self._orders.get(internal_id)
+    def order(self, engine_order_id: int) -> TrackedOrder | None:
+        """The open order with that engine order id, or None."""
+        return self._orders.get(engine_order_id)
 
     def apply(self, event: EngineEvent) -> Translation:
         """Take the next event of the stream."""
@@ -130,13 +130,13 @@ class Projection:
     def _accept(self, event: AcceptedEvent, translation: Translation) -> None:
         order = _new_order(event)
         if event.order_type in _IMMEDIATE_TYPES:
-            # Neither open nor ended yet: the row says so until the next event, which is on its way.
+            # Neither open nor ended: the row says so until the next event, which is on its way.
             self._keep(order, translation)
         else:
             self._open(order, translation)
 
     def _open(self, order: TrackedOrder, translation: Translation) -> TrackedOrder:
-        """Open a pending order. Its event speaks of its ACCEPTED, which is the newest that it has seen."""
+        """Open a pending order. Its `orders.created` has the sequence of its ACCEPTED, the newest event it has seen."""
         opened = self._step(order, OrderTrigger.ACCEPTED, translation)
         assert opened is not None, "a pending order can be opened"
         self._keep(opened, translation)
@@ -152,7 +152,7 @@ class Projection:
             self._fill(event, side, translation)
 
     def _fill(self, event: TradeEvent, side: _TradeSide, translation: Translation) -> None:
-        order = self._open_order(side.engine_id, event.seq, translation)
+        order = self._open_order(side.engine_order_id, event.seq, translation)
         if order is None:
             return
         if order.status is OrderStatus.PENDING:
@@ -178,7 +178,7 @@ class Projection:
             self._publish_order(subjects.ORDERS_UPDATED, "updated", filled, translation, what=side.role)
 
     def _reduce(self, event: ReduceEvent, translation: Translation) -> None:
-        order = self._open_order(event.order_id, event.seq, translation)
+        order = self._open_order(event.engine_order_id, event.seq, translation)
         if order is None:
             return
         was_pending = order.status is OrderStatus.PENDING
@@ -198,7 +198,7 @@ class Projection:
             self._publish_order(subjects.ORDERS_CANCELLED, "cancelled", cancelled, translation, reason=event.reason)
 
     def _move(self, event: MovedEvent, translation: Translation) -> None:
-        order = self._open_order(event.order_id, event.seq, translation)
+        order = self._open_order(event.engine_order_id, event.seq, translation)
         if order is None:
             return
         moved = _replace(
@@ -214,9 +214,9 @@ class Projection:
     def _reject(self, event: RejectEvent, translation: Translation) -> None:
         if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
             # The order that has this id stands, or has ended: nothing about it has changed.
-            translation.fault("duplicate_order", f"event {event.seq}: order {event.order_id} was placed twice")
+            translation.fault("duplicate_order", f"event {event.seq}: order {event.engine_order_id} was placed twice")
             return
-        order = self._orders.get(int(event.order_id)) or _new_order(event)
+        order = self._orders.get(int(event.engine_order_id)) or _new_order(event)
         rejected = self._step(order, OrderTrigger.ENGINE_REJECTED, translation)
         if rejected is None:
             return
@@ -230,10 +230,11 @@ class Projection:
         self._keep(rejected, translation)
         self._publish_order(subjects.ORDERS_REJECTED, "rejected", rejected, translation, reason=event.reason)
 
-    def _open_order(self, engine_id: str, sequence: int, translation: Translation) -> TrackedOrder | None:
-        order = self._orders.get(int(engine_id))
+    def _open_order(self, engine_order_id: str, sequence: int, translation: Translation) -> TrackedOrder | None:
+        order = self._orders.get(int(engine_order_id))
         if order is None:
-            translation.fault("unknown_order", f"event {sequence}: order {engine_id} is not open in the projection")
+            text = f"event {sequence}: order {engine_order_id} is not open in the projection"
+            translation.fault("unknown_order", text)
         return order
 
     def _step(self, order: TrackedOrder, trigger: OrderTrigger, translation: Translation) -> TrackedOrder | None:
@@ -245,11 +246,11 @@ class Projection:
         return _replace(order, status=status)
 
     def _keep(self, order: TrackedOrder, translation: Translation) -> None:
-        if order.internal_id is not None:
+        if order.engine_order_id is not None:
             if order.has_ended:
-                self._orders.pop(order.internal_id, None)
+                self._orders.pop(order.engine_order_id, None)
             else:
-                self._orders[order.internal_id] = order
+                self._orders[order.engine_order_id] = order
         translation.orders.append(order)
 
     def _publish_order(
@@ -266,7 +267,7 @@ class Projection:
         event = OrderEvent(name, order.last_sequence, order.updated_ms, record_of(order), reason)
         names: tuple[str, ...] = (subject,)
         message_ids: tuple[str, ...] = (message_id,)
-        # A user id that is no subject token cannot have a subject of its own.
+        # Not every user id can be part of a subject.
         if PARTICIPANT_ID_TEXT.fullmatch(order.user_id):
             names += (subjects.of_user(subject, order.user_id),)
             message_ids += (f"{message_id}-user",)
@@ -308,8 +309,8 @@ def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
     """(taker, maker) of a trade."""
     taker = _TradeSide(
         "taker",
-        event.taker_order_id,
-        _shown_id(event.taker_external_id, event.taker_order_id),
+        event.taker_engine_order_id,
+        _shown_id(event.taker_order_id, event.taker_engine_order_id),
         event.taker_participant_id,
         event.taker_side,
         event.taker_remaining,
@@ -319,8 +320,8 @@ def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
     )
     maker = _TradeSide(
         "maker",
-        event.maker_order_id,
-        _shown_id(event.maker_external_id, event.maker_order_id),
+        event.maker_engine_order_id,
+        _shown_id(event.maker_order_id, event.maker_engine_order_id),
         event.maker_participant_id,
         "sell" if event.taker_side == "buy" else "buy",
         event.maker_remaining,
@@ -332,12 +333,12 @@ def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
 
 
 def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
-    """The order that an ACCEPTED or REJECT event speaks of, as it was sent."""
+    """The order of an ACCEPTED or REJECT event, as it was sent."""
     metadata = _metadata_of(event)
     quantity = Decimal(event.quantity)
     return TrackedOrder(
-        order_id=_shown_id(event.external_id, event.order_id),
-        internal_id=int(event.order_id),
+        order_id=_shown_id(event.order_id, event.engine_order_id),
+        engine_order_id=int(event.engine_order_id),
         client_order_id=metadata.client_order_id,
         user_id=event.participant_id,
         symbol=event.symbol,
@@ -361,7 +362,7 @@ def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
 
 
 def _metadata_of(event: AcceptedEvent | RejectEvent) -> OrderMetadata:
-    """What the router gave with the order; for an order placed past the router, what the engine's type tells."""
+    """What the router gave with the order. For an order placed past the router, what the engine's order type tells."""
     if event.metadata:
         try:
             metadata = _decode_metadata(event.metadata)
@@ -373,9 +374,9 @@ def _metadata_of(event: AcceptedEvent | RejectEvent) -> OrderMetadata:
     return OrderMetadata(order_type, _TIME_IN_FORCE.get(event.order_type, "gtc"))
 
 
-def _shown_id(external_id: str, engine_id: str) -> str:
-    """The id that clients know; the engine's own for an order placed past the router."""
-    return external_id or engine_id
+def _shown_id(order_id: str, engine_order_id: str) -> str:
+    """The id that clients know. An order placed past the router may have the engine's alone."""
+    return order_id or engine_order_id
 
 
 def _side_trade(event: TradeEvent, side: _TradeSide) -> SideTrade:
@@ -418,7 +419,7 @@ def _trade_row(event: TradeEvent, taker: _TradeSide, maker: _TradeSide) -> Trade
 
 
 def _check_fee(event: TradeEvent, side: _TradeSide, translation: Translation) -> None:
-    """Name a fee that is not price × quantity × bps. The engine's figure stands all the same (Document A 2.2)."""
+    """Note a fee that is not price × quantity × bps. The engine's figure counts all the same (Document A 2.2)."""
     try:
         notional = to_amount(EXACT.multiply(Decimal(event.price), Decimal(event.quantity)))
         agrees = notional * side.fee_bps == to_amount(Decimal(side.fee)) * BASIS_POINTS

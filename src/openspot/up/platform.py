@@ -118,7 +118,8 @@ class Platform:
             raise StartError("\n".join(taken))
 
     async def _start_servers(self) -> None:
-        folder, updates = self.settings.data_dir, {}
+        folder = self.settings.data_dir
+        updates: dict[str, str | bool] = {}
         nats = postgres = None
         try:
             if not self.settings.nats_url:
@@ -137,7 +138,7 @@ class Platform:
             if isinstance(outcome, BaseException):
                 raise StartError(str(outcome)) from outcome
         if nats is not None:
-            updates["nats_url"] = nats.url
+            updates |= {"nats_url": nats.url, "nats_synced": True}
         if postgres is not None:
             updates["database_url"] = postgres.url()
         self.settings = self.settings.model_copy(update=updates)

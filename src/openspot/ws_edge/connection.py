@@ -20,6 +20,7 @@ from websockets.protocol import State
 
 from openspot.http.connections import Connections
 from openspot.http.protocol import HEAD_BYTES_MAX, head_too_large, refusal_bytes
+from openspot.kit.rate_limit import NANOSECONDS_PER_S, RateLimit
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
@@ -36,6 +37,8 @@ WRITE_BUFFER_BYTES = 65_536
 WRITE_BUFFER_BYTES_MAX = 4 * 1024 * 1024
 """Beyond this a client that does not read is cut off: protocol pongs bypass the queue."""
 RATE_WINDOW_S = 10.0
+"""`Limits.messages_max` messages may come at once, and as many in each window of this length."""
+_RATE_KEY = ""
 
 
 def text_frame(payload: bytes) -> bytes:
@@ -73,8 +76,7 @@ class EdgeConnection(ServerConnection):
         self._queue: deque[bytes] = deque()
         self._writable = True
         self._last_message = 0.0
-        self._window_start = 0.0
-        self._window_messages = 0
+        self._rate = RateLimit(at_once=limits.messages_max, interval_s=RATE_WINDOW_S / limits.messages_max, keys_max=1)
         self._deadline: asyncio.TimerHandle | None = None
         self._cut: asyncio.TimerHandle | None = None
 
@@ -147,13 +149,9 @@ class EdgeConnection(ServerConnection):
             self.transport.abort()
 
     def note_message(self) -> bool:
-        """Count a client message as activity; False, and the closing begun, if there are too many."""
-        now = self.loop.time()
-        self._last_message = now
-        if now - self._window_start >= RATE_WINDOW_S:
-            self._window_start, self._window_messages = now, 0
-        self._window_messages += 1
-        if self._window_messages <= self._limits.messages_max:
+        """Count a client message as activity. False, and the connection begins to close, if there are too many."""
+        self._last_message = self.loop.time()
+        if not self._rate.take(_RATE_KEY, int(self._last_message * NANOSECONDS_PER_S)):
             return True
         self.end(TOO_MANY_MESSAGES, f"more than {self._limits.messages_max} messages in {RATE_WINDOW_S:g} s")
         return False

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from openspot.kit.bus import MalformedEventError
 from openspot.ws_edge.channels import BALANCE_EVENT, BALANCES_CHANNEL, ORDERS_CHANNEL, market_channel, order_event
 from openspot.ws_edge.connection import TOKEN_EXPIRED, EdgeConnection, text_frame
 from openspot.ws_edge.metrics import PUSHES, SUBSCRIPTIONS
@@ -27,10 +28,6 @@ _market_head = msgspec.json.Decoder(MarketHead).decode
 _order_head = msgspec.json.Decoder(OrderHead).decode
 _order_identity = msgspec.json.Decoder(OrderIdentity).decode
 _balance_head = msgspec.json.Decoder(BalanceHead).decode
-
-
-class MalformedEventError(Exception):
-    """An event cannot be forwarded: it is not readable, or speaks of something else than its subject."""
 
 
 class RecentKeys:
@@ -140,9 +137,8 @@ class Hub:
         """Begin to close every connection; returns how many of them were open."""
         return sum(connection.end(code, reason) for connection in self.connections)
 
-    def session_ended(self, subject: str, _: bytes) -> None:
-        """Begin to close the connections of a session, which is the last part of `subject`."""
-        session_id = subject.rpartition(".")[2]
+    def session_ended(self, session_id: str) -> None:
+        """Begin to close the connections of a session."""
         self._ended_sessions.add(session_id)
         for connection in self.connections:
             if connection.claims is not None and connection.claims.session_id == session_id:

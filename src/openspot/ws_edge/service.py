@@ -22,7 +22,7 @@ from openspot.http.errors import HttpError, error_body
 from openspot.http.protocol import HEAD_S_MAX, HEADERS_MAX, head_too_large
 from openspot.http.server import PortTakenError, connection_bounds
 from openspot.http.throttle import network_of
-from openspot.kit.bus_connection import BusUnavailableError
+from openspot.kit.bus import BusUnavailableError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger

@@ -17,12 +17,11 @@ from nats.aio.client import Client
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.contracts.streams import CUSTODY, STREAMS, TRADES
-from openspot.kit.bus import Bus
+from openspot.kit.bus import Bus, Consumption, KeyValueBucket
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
-from openspot.ws_edge.feed import Feed
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 from tests.support.ledger import count
@@ -44,7 +43,7 @@ _serial = itertools.count(1)
 
 
 class Target:
-    """The services under attack. `handlers` holds every subject that they took a handler for."""
+    """The services under attack. `handlers` holds every subject that they registered a handler for."""
 
     def __init__(
         self, settings: Settings, bus: Bus, raw: Client, pool: asyncpg.Pool, engine: EngineClient, handlers: set[str]
@@ -58,7 +57,7 @@ class Target:
         self._newest: dict[str, int] = {}
 
     async def ask(self, subject: str, payload: Any) -> dict[str, Any]:
-        """The answer to a request; `payload` goes as JSON, bytes as they are."""
+        """Return the reply to a request. `payload` is sent as JSON, bytes as they are."""
         reply = await self.raw.request(subject, as_bytes(payload), timeout=10)
         answer: dict[str, Any] = json.loads(reply.data)
         return answer
@@ -69,7 +68,7 @@ class Target:
         self._newest[subject] = acknowledgement.seq
 
     async def state(self) -> dict[str, Any]:
-        """Everything that an attack must leave as it is: what the tables hold, and how far the engine has come."""
+        """Everything that an attack must not change: what the tables hold, and the engine's newest event."""
         found: dict[str, Any] = {
             table: await self.pool.fetchval(
                 f"SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM {table} AS t"
@@ -81,7 +80,7 @@ class Target:
 
     async def at_rest(self) -> None:
         """Wait until every event is dealt with everywhere."""
-        # The engine has done what custody asked; what it did is in the rows, and so is published; and was settled.
+        # First the engine does what custody asked for. Then its events reach the rows and the bus, and are settled.
         await self._all_is_taken()
         last = await self.engine.last_sequence()
         await eventually(lambda: self._rows_are_at(last), 20)
@@ -100,10 +99,10 @@ class Target:
         return await count(self.pool, "ledger_outbox") == 0
 
     async def has_taken_all(self, subject: str) -> bool:
-        """Whether the consumer of `subject` has nothing before it, and nothing that will come again."""
+        """Whether the consumer of `subject` has nothing waiting, and nothing that will come again."""
         stream, durable = DURABLES[subject]
         info = await self.raw.jetstream().consumer_info(stream, durable)
-        # What was stored this moment may not count as pending yet.
+        # An event that was stored just now may not count as pending yet.
         if info.ack_floor is None or info.ack_floor.stream_seq < self._newest.get(subject, 0):
             return False
         return not info.num_pending and not info.num_ack_pending and not info.num_redelivered
@@ -185,22 +184,28 @@ async def _attacked(settings: Settings) -> AsyncIterator[Target]:
 
 @contextmanager
 def _noting(handlers: set[str]) -> Iterator[None]:
-    """Note what is served, subscribed to or consumed meanwhile, as "kind subject"."""
+    """Note what is served, subscribed to, consumed or watched meanwhile, as "kind subject"."""
 
-    def note(owner: type, name: str, place: int) -> None:
+    def note(owner: type, name: str) -> None:
         original = getattr(owner, name)
 
-        async def noting(*arguments: Any, **options: Any) -> Any:
-            handlers.add(f"{name.strip('_')} {arguments[place]}")
-            return await original(*arguments, **options)
+        async def noting(self: object, first: Any, *arguments: Any, **options: Any) -> Any:
+            subject = first.subject if isinstance(first, Consumption) else first
+            handlers.add(f"{name} {subject}")
+            return await original(self, first, *arguments, **options)
 
         patch.setattr(owner, name, noting)
 
+    watch = KeyValueBucket.watch
+
+    async def watching(self: KeyValueBucket[Any], *arguments: Any) -> None:
+        handlers.add(f"watch {self._name}")
+        await watch(self, *arguments)
+
     with pytest.MonkeyPatch.context() as patch:
-        note(Bus, "serve", 1)
-        note(Bus, "subscribe", 1)
-        note(Bus, "consume", 2)
-        note(Feed, "_subscribe", 1)
+        for name in ("serve", "subscribe", "listen", "consume"):
+            note(Bus, name)
+        patch.setattr(KeyValueBucket, "watch", watching)
         yield
 
 

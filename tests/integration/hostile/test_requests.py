@@ -84,7 +84,7 @@ ORDER = {
     "stopPrice": None,
     "timeInForce": "gtc",
     "marginMode": None,
-    "maxSlippageBps": 5.5,
+    "maxSlippageBps": "5.5",
     "clientOrderId": "mine",
 }
 POSTING = {
@@ -102,7 +102,8 @@ MOVEMENT = {
     ("amount",): (*HOSTILE_AMOUNTS, *NOT_POSITIVE),
     ("referenceId",): HOSTILE_REFERENCES,
 }
-NUMBERS = frozenset({"maxSlippageBps", "limit"})
+HOSTILE_SLIPPAGES = ("-1", "-1e-9", "-1e308", "1e308", "1e-300", "1e20", "10000.1")
+NUMBERS = frozenset({"limit"})
 
 REQUESTS = {
     "orders.submit": Request(
@@ -119,7 +120,7 @@ REQUESTS = {
             ("order", "price"): HOSTILE_AMOUNTS,
             ("order", "quoteQuantity"): HOSTILE_AMOUNTS,
             ("order", "stopPrice"): HOSTILE_AMOUNTS,
-            ("order", "maxSlippageBps"): (-1, -1e-9, -1e308, 1e308, 1e-300, 1e20),
+            ("order", "maxSlippageBps"): (*HOSTILE_AMOUNTS, *HOSTILE_SLIPPAGES),
             ("order", "marginMode"): (*CONTROLS, "x" * 33),
             ("order", "clientOrderId"): CONTROLS,
         },
@@ -128,7 +129,7 @@ REQUESTS = {
     ),
     "orders.cancel": Request(
         {"userId": "alice", "orderId": "nobodys", "symbol": "BTC-USD"},
-        lambda answer: answer["notFound"] is True,
+        lambda answer: answer["code"] == "NOT_FOUND",
         {
             ("userId",): HOSTILE_IDS,
             ("orderId",): HOSTILE_IDS,

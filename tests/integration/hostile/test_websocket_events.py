@@ -109,14 +109,15 @@ async def assert_dropped(attacked: Target, pushed: Pushed, messages: list[Any]) 
 
 
 async def test_every_subject_that_the_edge_listens_to_is_attacked_here(attacked: Target) -> None:
-    heard = {name.removeprefix("subscribe ") for name in attacked.handlers if name.startswith("subscribe ")}
+    heard = {name.partition(" ")[2] for name in attacked.handlers if name.startswith(("subscribe ", "listen "))}
     others = {
         "marketdata.orderbook.*",  # read by the same function as the ticker
         "marketdata.trade.*",
-        "$KV.sessions-revoked.*",  # below
         "trades.executed",  # the router's; in test_contradictions
     }
     assert heard == {pushed.pattern for pushed in PUSHED} | others
+    watched = {name for name in attacked.handlers if name.startswith("watch ")}
+    assert watched == {"watch sessions-revoked"}
 
 
 @EVERY_PUSH

@@ -7,10 +7,17 @@ import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import BalanceUpdated, LedgerLock, LedgerLockReply
+from openspot.contracts.refusals import RefusalCode
 from openspot.contracts.streams import BALANCES
-from openspot.kit.bus import Bus, PublishError
-from openspot.kit.bus_connection import BusUnavailableError
-from openspot.kit.circuit_breaker import CircuitOpenError
+from openspot.kit.bus import (
+    Bus,
+    CircuitOpenError,
+    Consumption,
+    HandlerFailedError,
+    MalformedRequestError,
+    NotSentError,
+    PublishError,
+)
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
 from tests.support.waiting import eventually
@@ -22,8 +29,8 @@ def balance(number: int) -> BalanceUpdated:
     return BalanceUpdated("u1", "BTC", str(number), "0", f"t{number}", number)
 
 
-def refuse(reason: str) -> LedgerLockReply:
-    return LedgerLockReply(False, reason)
+def consumption(subject: str, durable: str) -> Consumption[BalanceUpdated]:
+    return Consumption(BALANCES, subject, durable, BalanceUpdated, batch_max=50)
 
 
 def malformed_count(subject: str) -> float:
@@ -41,8 +48,8 @@ async def test_a_request_is_answered_by_exactly_one_of_two_providers(bus: Bus, s
 
         return answer
 
-    await bus.serve(subjects.LEDGER_LOCK, "q", LedgerLock, provider("a"), refuse)
-    await other.serve(subjects.LEDGER_LOCK, "q", LedgerLock, provider("b"), refuse)
+    await bus.serve(subjects.LEDGER_LOCK, "q", LedgerLock, provider("a"), LedgerLockReply.refused)
+    await other.serve(subjects.LEDGER_LOCK, "q", LedgerLock, provider("b"), LedgerLockReply.refused)
     await bus.check()
     await other.check()
     replies = [await bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply) for _ in range(40)]
@@ -59,7 +66,7 @@ async def test_a_malformed_request_is_refused_counted_and_the_provider_goes_on(
     async def answer(request: LedgerLock) -> LedgerLockReply:
         return LedgerLockReply(True)
 
-    await bus.serve("ledger.lock.malformed", "q", LedgerLock, answer, refuse)
+    await bus.serve("ledger.lock.malformed", "q", LedgerLock, answer, LedgerLockReply.refused)
     await bus.check()
     before = malformed_count("ledger.lock.malformed")
     client = await nats.connect(nats_url)
@@ -67,29 +74,60 @@ async def test_a_malformed_request_is_refused_counted_and_the_provider_goes_on(
     await client.close()
     assert b'"success":false' in reply.data
     assert b"malformed request" in reply.data
+    assert reply.headers["Nats-Service-Error-Code"] == "400"
     assert malformed_count("ledger.lock.malformed") == before + 1
     assert (await bus.request("ledger.lock.malformed", LOCK, LedgerLockReply)).success
 
 
-async def test_a_failing_handler_refuses_and_goes_on(bus: Bus) -> None:
+async def test_a_request_that_its_provider_cannot_read_is_told_apart_from_a_refusal(bus: Bus) -> None:
+    async def answer(request: LedgerLock) -> LedgerLockReply:
+        return LedgerLockReply(True)
+
+    await bus.serve("ledger.lock.other", "q", LedgerLock, answer, LedgerLockReply.refused)
+    await bus.check()
+    with pytest.raises(MalformedRequestError, match="malformed request: Object missing required field") as refused:
+        await bus.request("ledger.lock.other", LedgerLockReply(True), LedgerLockReply)
+    assert not refused.value.may_have_happened
+
+
+async def test_a_failing_handler_is_told_apart_from_a_refusal_and_the_provider_goes_on(bus: Bus, nats_url: str) -> None:
     async def answer(request: LedgerLock) -> LedgerLockReply:
         if request.user_id == "u1":
             raise RuntimeError("broken")
         return LedgerLockReply(True)
 
-    await bus.serve(subjects.LEDGER_LOCK, "q", LedgerLock, answer, refuse)
+    await bus.serve(subjects.LEDGER_LOCK, "q", LedgerLock, answer, LedgerLockReply.refused)
     await bus.check()
-    assert await bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply) == LedgerLockReply(False, "internal error")
+    with pytest.raises(HandlerFailedError, match="internal error") as failed:
+        await bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply)
+    assert failed.value.may_have_happened
     assert (await bus.request(subjects.LEDGER_LOCK, LedgerLock("u2", "BTC", "1", "r"), LedgerLockReply)).success
+    # A caller that reads no headers gets the provider's own refusal.
+    stranger = await nats.connect(nats_url)
+    request = b'{"userId":"u1","asset":"BTC","amount":"1","referenceId":"r"}'
+    reply = await stranger.request(subjects.LEDGER_LOCK, request, timeout=5)
+    await stranger.close()
+    assert reply.data == b'{"success":false,"error":"internal error","code":"FAILED"}'
+    assert reply.headers == {"Nats-Service-Error-Code": "500", "Nats-Service-Error": "internal error"}
+
+
+async def test_a_refusal_of_the_provider_itself_is_a_reply(bus: Bus) -> None:
+    async def answer(request: LedgerLock) -> LedgerLockReply:
+        return LedgerLockReply(False, "insufficient balance", RefusalCode.INSUFFICIENT_BALANCE)
+
+    await bus.serve(subjects.LEDGER_LOCK, "q", LedgerLock, answer, LedgerLockReply.refused)
+    await bus.check()
+    reply = await bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply)
+    assert (reply.success, reply.code) == (False, RefusalCode.INSUFFICIENT_BALANCE)
 
 
 async def test_a_request_without_provider_fails_at_once(bus: Bus) -> None:
-    with pytest.raises(BusUnavailableError, match="no provider"):
+    with pytest.raises(NotSentError, match=r"no provider of ledger\.lock"):
         await asyncio.wait_for(bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply, timeout_s=60), 15)
 
 
 async def consume_twenty(bus: Bus, durable: str, failures: int) -> list[str]:
-    """Publish twenty events, one of them twice, and consume them; answers what was taken in its order."""
+    """Publish twenty events, one of them twice, and consume them. Returns what was taken, in its order."""
     subject = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
     seen: list[str] = []
     stop = asyncio.Event()
@@ -106,7 +144,7 @@ async def consume_twenty(bus: Bus, durable: str, failures: int) -> list[str]:
         await bus.publish(subject, balance(number), f"m{number}")
     await bus.publish(subject, balance(3), "m3")
     async with asyncio.timeout(60):
-        await bus.consume(BALANCES, "balances.updated.*", durable, BalanceUpdated, take, batch_max=50, stop=stop)
+        await bus.consume(consumption("balances.updated.*", durable), take, stop)
     assert next(failing, None) is None
     return seen
 
@@ -130,7 +168,7 @@ async def test_two_that_begin_to_consume_at_the_same_moment_share_the_events(bus
         async def take(events: list[BalanceUpdated]) -> None:
             seen[consumer] += [event.available for event in events]
 
-        await consumer.consume(BALANCES, subject, "shared", BalanceUpdated, take, batch_max=50, stop=stop)
+        await consumer.consume(consumption(subject, "shared"), take, stop)
 
     consuming = [asyncio.create_task(consume(consumer)) for consumer in seen]
     published = 0
@@ -164,7 +202,7 @@ async def test_a_malformed_event_is_dropped_counted_and_the_rest_is_consumed(bus
         seen.extend(event.available for event in events)
         stop.set()
 
-    await asyncio.wait_for(bus.consume(BALANCES, subject, "test", BalanceUpdated, take, batch_max=50, stop=stop), 60)
+    await asyncio.wait_for(bus.consume(consumption(subject, "test"), take, stop), 60)
     assert seen == ["7"]
     assert malformed_count(subject) == before + 3
 

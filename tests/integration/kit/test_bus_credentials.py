@@ -11,10 +11,10 @@ import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import LedgerBalancesReply, LedgerBalancesRequest, LedgerPosting, LedgerPostingReply
-from openspot.kit.bus import Bus
-from openspot.kit.bus_connection import BusUnavailableError
+from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
+from openspot.up.nats_configuration import NatsConfiguration, NatsUser
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 from tests.support.ledger_process import running as running_ledger
@@ -28,7 +28,8 @@ USER, PASSWORD = "openspot", "s3cret-of-the-bus"
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[EmbeddedNats]:
     """A NATS server that asks for a user and a password."""
-    server = EmbeddedNats(tmp_path / "guarded", free_port(), arguments=("--user", USER, "--pass", PASSWORD))
+    configuration = NatsConfiguration(users=(NatsUser(USER, PASSWORD),), is_synced=False)
+    server = EmbeddedNats(tmp_path / "guarded", free_port(), configuration=configuration)
     server.start()
     yield server
     server.stop()
@@ -51,7 +52,7 @@ async def test_by_default_anybody_on_the_bus_is_a_service(settings: Settings, bu
                    "referenceType": "custody", "referenceId": "t1"}  # fmt: skip
         reply = await stranger.request(subjects.LEDGER_CREDIT, json.dumps(posting).encode(), timeout=5)
         await stranger.close()
-    assert json.loads(reply.data) == {"success": True, "newBalance": "5", "error": None}
+    assert json.loads(reply.data) == {"success": True, "newBalance": "5", "error": None, "code": None}
 
 
 @pytest.mark.spec("A5-32")

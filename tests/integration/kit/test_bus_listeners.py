@@ -7,8 +7,7 @@ import signal
 import nats
 import pytest
 
-from openspot.kit.bus import Bus
-from openspot.kit.bus_connection import BusUnavailableError
+from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 
@@ -22,11 +21,11 @@ async def test_the_bus_is_there_for_a_service_while_somebody_listens_to_everythi
 
 
 async def test_checks_leave_no_subscription_behind(bus: Bus) -> None:
-    before = bus._client._subs.copy()
+    before = bus.connection.client._subs.copy()
     for _ in range(20):
         await bus.check()
     await asyncio.gather(*(bus.check() for _ in range(20)))
-    assert bus._client._subs == before
+    assert bus.connection.client._subs == before
 
 
 async def test_a_server_that_is_gone_or_silent_fails_the_check_and_its_return_passes_it(
@@ -34,7 +33,7 @@ async def test_a_server_that_is_gone_or_silent_fails_the_check_and_its_return_pa
 ) -> None:
 
     bus = await Bus.connect(settings, "test")
-    before = set(bus._client._subs)
+    before = set(bus.connection.client._subs)
     assert nats_server.process is not None
     os.kill(nats_server.process.pid, signal.SIGSTOP)
     try:
@@ -43,7 +42,7 @@ async def test_a_server_that_is_gone_or_silent_fails_the_check_and_its_return_pa
     finally:
         os.kill(nats_server.process.pid, signal.SIGCONT)
     await bus.check()
-    assert set(bus._client._subs) == before
+    assert set(bus.connection.client._subs) == before
     await bus.close()
     with pytest.raises(BusUnavailableError):
         await bus.check()

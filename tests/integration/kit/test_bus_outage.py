@@ -10,8 +10,7 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import LedgerLock, LedgerLockReply
 from openspot.contracts.streams import BALANCES
-from openspot.kit.bus import Bus, Outgoing, PublishError
-from openspot.kit.bus_connection import BusUnavailableError
+from openspot.kit.bus import Bus, BusUnavailableError, Outgoing, PublishError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.feed import Feed
@@ -48,7 +47,7 @@ async def test_a_connection_that_was_checked_while_the_server_stood_still_hears_
         return LedgerLockReply(True)
 
     provider = await Bus.connect(settings, "provider")
-    await provider.serve(subjects.LEDGER_LOCK, "q", LedgerLock, provide, lambda reason: LedgerLockReply(False, reason))
+    await provider.serve(subjects.LEDGER_LOCK, "q", LedgerLock, provide, LedgerLockReply.refused)
     await provider.check()
     async with standing_still(nats_server):
         for connection in (bus, provider):
@@ -76,23 +75,25 @@ async def test_a_feed_that_was_checked_while_the_server_stood_still_hears_again(
 
 async def test_an_event_that_was_lost_with_its_connection_is_noticed(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a batch the first and the last are acknowledged: between them the connection was another one."""
-    publish = bus._client.publish
+    client, inbox = bus.connection.client, bus.connection.inbox
+    publish = client.publish
 
     async def publish_or_lose(subject: str, payload: bytes, **options: Any) -> None:
-        if options["headers"]["Nats-Msg-Id"] != "m2":
+        if (options.get("headers") or {}).get("Nats-Msg-Id") != "m2":
             await publish(subject, payload, **options)
             return
-        await eventually(lambda: all(waiter.done() for waiter in bus._ack_waiters.values()))
+        await eventually(lambda: all(waiter.done() for waiter in inbox._waiting.values()))
         # It was written to a socket, and with the socket it is gone.
-        await bus._client.force_reconnect()
+        await client.force_reconnect()
         await eventually(lambda: bus.is_connected)
 
     subject = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
-    batch = [Outgoing(subject, b"{}", f"m{number}", acknowledged=number != 2) for number in (1, 2, 3)]
+    batch = [Outgoing(subject, b"{}", f"m{number}", acknowledged=False) for number in (1, 2, 3)]
     with monkeypatch.context() as patch:
-        patch.setattr(bus._client, "publish", publish_or_lose)
-        with pytest.raises(PublishError, match="connection"):
+        patch.setattr(client, "publish", publish_or_lose)
+        with pytest.raises(PublishError, match="not surely stored") as failed:
             await bus.publish_many(batch)
-    await bus.publish_many(batch)
-    info = await bus._jetstream.stream_info(BALANCES.name)
+    assert [event.message_id for event in failed.value.unpublished] == ["m2"]
+    await bus.publish_many(failed.value.unpublished)
+    info = await bus.connection.jetstream.stream_info(BALANCES.name)
     assert info.state.messages == 3

@@ -21,9 +21,11 @@ from openspot.contracts.messages import (
     LedgerPosting,
     LedgerPostingReply,
 )
+from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
 from openspot.ledger.handlers import UNAVAILABLE, RequestHandlers
+from openspot.ledger.metrics import NEGATIVE_BALANCES
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
@@ -107,6 +109,18 @@ async def test_a_debit_takes_from_available_and_is_told(bus: Bus, pool: asyncpg.
     await assert_books_are_right(pool)
 
 
+async def test_a_debit_of_money_that_has_left_is_posted_below_zero_and_counted(bus: Bus, pool: asyncpg.Pool) -> None:
+    before = NEGATIVE_BALANCES._value.get()
+    await credit(bus, posting("tx1", amount="10"))
+    for _ in range(2):
+        assert await debit(bus, posting("w1", amount="12", already_moved=True)) == LedgerPostingReply(True, "-2")
+    unknown = posting("w2", "stranger", amount="3", already_moved=True)
+    assert await debit(bus, unknown) == LedgerPostingReply(True, "-3")
+    assert NEGATIVE_BALANCES._value.get() == before + 2
+    assert not (await debit(bus, posting("w3", amount="1"))).success
+    await assert_books_are_right(pool)
+
+
 @pytest.mark.spec("B4.3-11")
 async def test_a_debit_beyond_available_is_refused_and_writes_nothing(
     bus: Bus, pool: asyncpg.Pool, feed: BalanceFeed
@@ -114,7 +128,9 @@ async def test_a_debit_beyond_available_is_refused_and_writes_nothing(
     await credit(bus, posting("tx1", amount="10"))
     await lock(bus, "3", "r")
     reply = await debit(bus, posting("w1", amount="7.000000000000000001"))
-    assert reply == LedgerPostingReply(False, error="insufficient balance: 7 available")
+    assert reply == LedgerPostingReply.refused(
+        Refusal(RefusalCode.INSUFFICIENT_BALANCE, "insufficient balance: 7 available")
+    )
     assert (await debit(bus, posting("w2", "bob"))).error == "insufficient balance: 0 available"
     assert await count(pool) == 2
     assert await balance(pool, "bob", "USD") is None
@@ -184,7 +200,7 @@ async def test_one_transaction_id_for_two_users_at_once_is_written_for_one_of_th
 async def test_a_credit_or_debit_that_is_not_sound_is_refused_naming_the_field(
     bus: Bus, pool: asyncpg.Pool, request_: LedgerPosting, error: str
 ) -> None:
-    refused = LedgerPostingReply(False, error=error)
+    refused = LedgerPostingReply.refused(Refusal(RefusalCode.VALIDATION, error))
     assert await credit(bus, request_) == refused
     assert await debit(bus, request_) == refused
     assert await count(pool, "ledger_accounts") == 0
@@ -274,11 +290,18 @@ async def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back(
 
 async def test_a_lock_or_unlock_that_is_not_covered_is_refused(bus: Bus, pool: asyncpg.Pool) -> None:
     await credit(bus, posting("tx1", amount="10"))
-    assert await lock(bus, "10.1", "r1") == LedgerLockReply(False, "insufficient balance: 10 available")
-    assert await unlock(bus, "1", "r1") == LedgerLockReply(False, "insufficient balance: 0 locked")
-    assert await lock(bus, "NaN", "r1") == LedgerLockReply(False, "amount is not a decimal number")
+    for reply, code, error in (
+        (await lock(bus, "10.1", "r1"), RefusalCode.INSUFFICIENT_BALANCE, "insufficient balance: 10 available"),
+        (await unlock(bus, "1", "r1"), RefusalCode.INSUFFICIENT_BALANCE, "insufficient balance: 0 locked"),
+        (await lock(bus, "NaN", "r1"), RefusalCode.VALIDATION, "amount is not a decimal number"),
+    ):
+        assert reply == LedgerLockReply.refused(Refusal(code, error))
     assert await balance(pool, "ann", "USD") == (10, 0)
     assert await count(pool, "ledger_movements") == 0
+
+
+def used_before(error: str) -> LedgerLockReply:
+    return LedgerLockReply.refused(Refusal(RefusalCode.REFERENCE_USED, error))
 
 
 async def test_a_reference_locks_once_and_unlocks_once(bus: Bus, pool: asyncpg.Pool) -> None:
@@ -286,10 +309,10 @@ async def test_a_reference_locks_once_and_unlocks_once(bus: Bus, pool: asyncpg.P
     for _ in range(3):
         assert await lock(bus, "6", "r1") == LedgerLockReply(True)
     assert await balance(pool, "ann", "USD") == (4, 6)
-    assert await lock(bus, "1", "r1") == LedgerLockReply(False, "referenceId was already used to lock 6")
+    assert await lock(bus, "1", "r1") == used_before("referenceId was already used to lock 6")
     for _ in range(3):
         assert await unlock(bus, "5", "r1") == LedgerLockReply(True)
-    assert await unlock(bus, "1", "r1") == LedgerLockReply(False, "referenceId was already used to unlock 5")
+    assert await unlock(bus, "1", "r1") == used_before("referenceId was already used to unlock 5")
     assert await balance(pool, "ann", "USD") == (9, 1)
 
 
@@ -356,10 +379,10 @@ async def test_without_a_database_requests_are_refused_and_served_again_when_it_
             desk = RequestHandlers(store, BalanceEvents(bus, store, system_clock))
             assert (await desk.credit(posting("tx1"))).success
             server.stop()
-            assert await desk.balances(LedgerBalancesRequest("ann")) == LedgerBalancesReply([], UNAVAILABLE)
-            assert await desk.credit(posting("tx2")) == LedgerPostingReply(False, error=UNAVAILABLE)
-            assert await desk.lock(LedgerLock("ann", "USD", "1", "r")) == LedgerLockReply(False, UNAVAILABLE)
-            assert (await desk.history(LedgerHistoryRequest("ann"))).error == UNAVAILABLE
+            assert await desk.balances(LedgerBalancesRequest("ann")) == LedgerBalancesReply.refused(UNAVAILABLE)
+            assert await desk.credit(posting("tx2")) == LedgerPostingReply.refused(UNAVAILABLE)
+            assert await desk.lock(LedgerLock("ann", "USD", "1", "r")) == LedgerLockReply.refused(UNAVAILABLE)
+            assert await desk.history(LedgerHistoryRequest("ann")) == LedgerHistoryReply.refused(UNAVAILABLE)
             server.start()
             assert await desk.credit(posting("tx2")) == LedgerPostingReply(True, "20")
             await assert_books_are_right(pool)

@@ -84,6 +84,25 @@ async def test_money_that_was_moved_at_the_engine_alone_is_named_as_such(market:
     assert (difference.name, difference.cause) == ("bob USD", f"{causes.UNREFERENCED} +3")
 
 
+async def test_a_completed_withdrawal_of_funds_that_only_the_engine_knew_is_posted_and_named(
+    market: MirroredMarket,
+) -> None:
+    await market.engine.fund("dave", USD="50")
+    administrator = await market.administrator()
+    adjustment = {"participantId": "carol", "currency": "USD", "amount": "100000", "type": "DEPOSIT"}
+    assert (await administrator.call("AdjustBalance", **adjustment))["success"]
+    await market.withdraw("dave", "USD", "49.5", "w-1")
+    await market.withdraw("carol", "USD", "150000", "w-2")
+    # Neither is tried for ever, nor holds back what comes after it.
+    await market.withdraw("alice", "USD", "1", "w-3")
+    report = await market.reconcile()
+    assert report.caught_up
+    assert sorted((one.kind, one.name, one.engine, one.mirror, one.cause) for one in report.differences) == [
+        ("balance", "carol USD", "50000", "-50000", f"{causes.ADJUSTED} +100000"),
+        ("balance", "dave USD", "0.5", "-49.5", f"{causes.UNREFERENCED} +50"),
+    ]
+
+
 NEWEST_TRADE = "(SELECT trade_id FROM trades ORDER BY sequence DESC LIMIT 1)"
 DAMAGE = {
     "a ledger account was changed": (

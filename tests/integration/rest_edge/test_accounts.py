@@ -28,7 +28,7 @@ async def serve_balances(bus: Bus, reply: LedgerBalancesReply) -> None:
         subjects.LEDGER_QUEUE,
         LedgerBalancesRequest,
         answer,
-        lambda why: LedgerBalancesReply([], why),
+        LedgerBalancesReply.refused,
     )
     await bus.check()
 
@@ -97,7 +97,7 @@ async def test_transactions_are_the_ledgers_entries(edge: RestClient, bus: Bus) 
         subjects.LEDGER_QUEUE,
         LedgerHistoryRequest,
         answer,
-        lambda why: LedgerHistoryReply([], error=why),
+        LedgerHistoryReply.refused,
     )
     await bus.check()
     reply = await edge("GET", "/accounts/transactions?asset=BTC&limit=1")

@@ -10,7 +10,9 @@ import asyncpg
 import pytest
 from msgspec import structs
 
-from openspot.contracts.messages import OrderRecord
+from openspot.contracts import subjects
+from openspot.contracts.messages import CancelOrder, CancelOrderReply, OrderRecord, SubmitOrder, SubmitOrderReply
+from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.ids import ORDER_ID_TEXT
 from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, system_clock
@@ -87,8 +89,27 @@ async def test_values_are_transformed_and_any_letter_case_is_taken(edge: RestCli
     assert reply.status == 201, reply.body
     order = router.submitted[0].order
     assert (order.side, order.type, order.time_in_force) == ("buy", "market", "ioc")
-    assert (order.quantity, order.max_slippage_bps, order.client_order_id) == ("0.1", 50.0, "42")
+    assert (order.quantity, order.max_slippage_bps, order.client_order_id) == ("0.1", "50", "42")
     assert (reply.body["side"], reply.body["type"], reply.body["timeInForce"]) == ("buy", "market", "ioc")
+
+
+@pytest.mark.parametrize(
+    ("slippage", "reason"),
+    [
+        ("1.2345678901234567e-05", "has more than 18 decimal places"),
+        ('"1.2345678901234567e-05"', "has more than 18 decimal places"),
+        ("1e-300", "has more than 18 decimal places"),
+        ("10000.1", "must be at most 10000"),
+        ("-1", "must be at least 0"),
+    ],
+)
+async def test_a_slippage_that_the_router_could_not_read_answers_400_with_its_name(
+    edge: RestClient, router: FakeRouter, slippage: str, reason: str
+) -> None:
+    body = f'{{"symbol": "BTC-USD", "side": "buy", "type": "market", "quantity": 1, "maxSlippageBps": {slippage}}}'
+    reply = await edge("POST", "/orders", raw=body.encode())
+    assert (reply.status, reply.code, reply.message) == (400, "VALIDATION_FAILED", [f"maxSlippageBps {reason}"])
+    assert not router.submitted
 
 
 BODIES: list[Any] = [
@@ -172,10 +193,11 @@ def test_the_bus_request_timeout_is_5_s_by_default() -> None:
 
 @pytest.mark.spec("A7-10")
 async def test_an_order_whose_fate_the_router_does_not_know_answers_504(edge: RestClient, router: FakeRouter) -> None:
-    router.unknown = True
-    reply = await edge("POST", "/orders", LIMIT)
-    assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
-    assert reply.body["details"]["orderId"] == router.submitted[0].order.order_id
+    for code in (RefusalCode.STATUS_UNKNOWN, RefusalCode.UNRECOGNISED, RefusalCode.DUPLICATE_ORDER_ID):
+        router.refusal = Refusal(code, "the engine did not answer")
+        reply = await edge("POST", "/orders", LIMIT)
+        assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
+        assert reply.body["details"]["orderId"] == router.submitted[-1].order.order_id
 
 
 @pytest.mark.spec("B4.1-08")
@@ -254,25 +276,75 @@ async def test_a_cancel_that_the_router_refuses_says_why(
     filled = (await edge("POST", "/orders", LIMIT)).body["orderId"]
     router.orders["late"] = router.orders[filled]
     router.orders[filled] = structs.replace(router.orders[filled], status="filled")
-    for order_id, reason, undecided, expected in (
-        ("late", "MATCHING_UNKNOWN_ORDER_ID", True, (409, "ORDER_NOT_OPEN", "the order is no longer open")),
-        ("late", "MARKET_HALTED", False, (409, "MARKET_HALTED", "MARKET_HALTED")),
-        ("late", "order late is not open", False, (409, "ORDER_NOT_OPEN", "order late is not open")),
-        (filled, "order is already filled", False, (409, "ORDER_NOT_OPEN", "the order is filled")),
+    codes = RefusalCode
+    for order_id, code, reason, shows_order, expected in (
+        (
+            "late",
+            codes.ENGINE,
+            "MATCHING_UNKNOWN_ORDER_ID",
+            False,
+            (409, "ORDER_NOT_OPEN", "the order is no longer open"),
+        ),
+        ("late", codes.ENGINE, "MARKET_HALTED", True, (409, "MARKET_HALTED", "MARKET_HALTED")),
+        ("late", codes.NOT_OPEN, "order late is not open", True, (409, "ORDER_NOT_OPEN", "order late is not open")),
+        (filled, codes.ALREADY_ENDED, "order is already filled", True, (409, "ORDER_NOT_OPEN", "the order is filled")),
+        ("late", codes.NOT_FOUND, "order late not found", False, (404, "ORDER_NOT_FOUND", "order not found")),
+        ("late", codes.VALIDATION, "symbol is wrong", False, (400, "VALIDATION_FAILED", ["symbol is wrong"])),
     ):
-        router.cancel_error, router.undecided = reason, undecided
+        router.cancel_refusal, router.shows_order = Refusal(code, reason), shows_order
         reply = await edge("DELETE", f"/orders/{order_id}")
         assert (reply.status, reply.code, reply.message) == expected
-    router.cancel_error, router.undecided = "the engine is unreachable at 10.0.0.1", True
-    reply = await edge("DELETE", "/orders/late")
-    assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
-    assert "10.0.0.1" not in str(reply.body)
+    for code, status in ((codes.STATUS_UNKNOWN, 504), (codes.UNRECOGNISED, 504), (codes.UNAVAILABLE, 503)):
+        router.cancel_refusal, router.shows_order = Refusal(code, "no engine at 10.0.0.1"), False
+        reply = await edge("DELETE", "/orders/late")
+        assert (reply.status, reply.code) == (
+            status,
+            "ORDER_STATUS_UNKNOWN" if status == 504 else "SERVICE_UNAVAILABLE",
+        )
+        assert "10.0.0.1" not in str(reply.body)
 
 
 async def test_an_order_that_the_router_could_not_send_answers_503(edge: RestClient, router: FakeRouter) -> None:
-    router.reject_with, router.undecided = "the engine is unreachable at 10.0.0.1", True
+    for code in (RefusalCode.UNAVAILABLE, RefusalCode.BUSY, RefusalCode.TOO_LATE):
+        router.refusal = Refusal(code, "the engine is unreachable at 10.0.0.1")
+        reply = await edge("POST", "/orders", LIMIT)
+        assert (reply.status, reply.message) == (503, "orders cannot be taken at this moment")
+
+
+async def test_an_order_that_the_router_cannot_read_answers_400_with_the_field(
+    edge: RestClient, router: FakeRouter
+) -> None:
+    router.refusal = Refusal(RefusalCode.VALIDATION, "maxSlippageBps has more than 18 decimal places")
     reply = await edge("POST", "/orders", LIMIT)
-    assert (reply.status, reply.message) == (503, "orders cannot be taken at this moment")
+    assert (reply.status, reply.code) == (400, "VALIDATION_FAILED")
+    assert reply.message == ["maxSlippageBps has more than 18 decimal places"]
+
+
+async def test_a_router_that_fails_or_is_overwhelmed_is_told_apart(
+    edge: RestClient, bus: Bus, pool: asyncpg.Pool
+) -> None:
+    """Busy: nothing was done. A failed handler: nobody knows."""
+    await add_row(pool, "open")
+
+    async def fail(_: object) -> SubmitOrderReply:
+        raise RuntimeError("broken")
+
+    queue = subjects.ORDER_ROUTER_QUEUE
+    await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, fail, SubmitOrderReply.refused)
+    await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, fail, CancelOrderReply.refused)
+    await bus.check()
+    for reply in (await edge("POST", "/orders", LIMIT), await edge("DELETE", "/orders/open")):
+        assert (reply.status, reply.code) == (504, "ORDER_STATUS_UNKNOWN")
+    await bus.stop_serving()
+
+    async def overwhelmed(message: Any) -> None:
+        await bus.connection.client.publish(message.reply, b"{}", headers={"Nats-Service-Error-Code": "503"})
+
+    for subject in (subjects.ORDERS_SUBMIT, subjects.ORDERS_CANCEL):
+        await bus.connection.client.subscribe(subject, cb=overwhelmed)
+    await bus.check()
+    for reply in (await edge("POST", "/orders", LIMIT), await edge("DELETE", "/orders/open")):
+        assert (reply.status, reply.code) == (503, "SERVICE_UNAVAILABLE")
 
 
 async def test_a_cancel_that_is_not_answered_in_time_answers_504(
@@ -510,7 +582,7 @@ async def test_the_rows_have_the_decided_columns(pool: asyncpg.Pool) -> None:
         for table in ("orders", "trades")
     }
     assert columns["orders"] >= {
-        "order_id", "internal_id", "client_order_id", "user_id", "symbol", "side", "type", "time_in_force",
+        "order_id", "engine_order_id", "client_order_id", "user_id", "symbol", "side", "type", "time_in_force",
         "margin_mode", "price", "quantity", "filled_quantity", "filled_notional", "remaining_quantity", "fee",
         "fee_currency", "status", "reject_reason", "created_at", "updated_at",
     }  # fmt: skip

@@ -5,6 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
+from openspot.contracts.refusals import RefusalCode
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineClient
@@ -48,14 +49,14 @@ async def test_after_a_restart_of_the_router_the_order_is_found_in_the_database(
 async def test_another_users_order_stays_open_and_is_not_found(router: RouterClient, engine: EngineClient) -> None:
     order_id = await router.place("alice")
     reply = await router.cancel(order_id, user_id="bob")
-    assert (reply.success, reply.not_found) == (False, True)
+    assert (reply.success, reply.code) == (False, RefusalCode.NOT_FOUND)
     assert (await engine.find(external_id=order_id)).status == "OPEN"
 
 
 @pytest.mark.spec("A7-07", "B4.3-05")
 async def test_an_order_that_nobody_knows_is_not_found(router: RouterClient) -> None:
     reply = await router.cancel("nobodyknowsthis1")
-    assert (reply.success, reply.not_found) == (False, True)
+    assert (reply.success, reply.code) == (False, RefusalCode.NOT_FOUND)
     assert reply.error
 
 
@@ -64,7 +65,7 @@ async def test_an_order_that_has_ended_cannot_be_cancelled_again(router: RouterC
     order_id = await router.place()
     assert (await router.cancel(order_id)).success
     reply = await router.cancel(order_id)
-    assert (reply.success, reply.not_found) == (False, False)
+    assert (reply.success, reply.code) == (False, RefusalCode.ALREADY_ENDED)
     assert reply.error is not None
     assert "cancelled" in reply.error
 
@@ -77,7 +78,8 @@ async def test_an_order_that_was_filled_and_whose_row_is_late_is_told_as_filled(
         order_id = await router.place("alice")
         await router.place("bob", side="sell")
         reply = await router.cancel(order_id)
-    assert (reply.success, reply.not_found, reply.error) == (False, False, "order is already filled")
+    assert (reply.success, reply.code) == (False, RefusalCode.ALREADY_ENDED)
+    assert reply.error == "order is already filled"
     assert reply.order is not None
     assert (reply.order.status, reply.order.filled_quantity) == ("filled", "1")
 
@@ -95,4 +97,4 @@ async def test_of_many_cancels_of_one_order_exactly_one_succeeds(router: RouterC
     order_id = await router.place()
     replies = await asyncio.gather(*(router.cancel(order_id) for _ in range(8)))
     assert sum(reply.success for reply in replies) == 1
-    assert not any(reply.not_found for reply in replies)
+    assert not any(reply.code is RefusalCode.NOT_FOUND for reply in replies)

@@ -63,9 +63,10 @@ async def test_a_trade_fills_taker_and_maker_and_is_published_and_stored(
     await router.place("bob", side="sell")
     await row_with(pool, maker, "filled")
     await eventually(lambda: len(published.orders("orders.filled.alice")) == 1)
-    subjects = [subject for subject, *_ in await stored(nats_url, "TRADES")]
-    assert subjects.count("trades.executed") == 2
-    assert subjects.count("trades.executed.BTC-USD") == 4
+    trades = [subject for subject, *_ in await stored(nats_url, "TRADES")]
+    sides = [subject for subject, *_ in await stored(nats_url, "TRADE_SIDES")]
+    assert trades.count("trades.executed") == 2
+    assert sides.count("trades.executed.BTC-USD") == 4
 
 
 @pytest.mark.spec("A1.3-20", "A1.3-21", "A7-04", "A7-05", "A1.2-08")
@@ -140,7 +141,7 @@ async def test_a_market_buy_spends_at_most_its_quote_quantity(router: RouterClie
     await eventually(published.trades)
 
     async def bought():  # type: ignore[no-untyped-def]
-        reply = await router.submit(type="market", quantity=None, quote_quantity="51", max_slippage_bps=200.0)
+        reply = await router.submit(type="market", quantity=None, quote_quantity="51", max_slippage_bps="200")
         return reply.order if reply.success else None
 
     order = await eventually(bought)

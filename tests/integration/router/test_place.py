@@ -4,6 +4,7 @@ import asyncpg
 import pytest
 
 from openspot.contracts.messages import RiskCheckFailed
+from openspot.contracts.refusals import RefusalCode
 from openspot.kit.clock import NANOSECONDS_PER_MS, system_clock
 from openspot.router.submission import TOO_LATE
 from tests.support.engine_client import EngineClient
@@ -31,7 +32,7 @@ async def test_a_limit_order_rests_in_the_engine_and_is_answered_published_and_s
     assert published.orders("orders.created.alice") == [event]
     row = await eventually(lambda: pool.fetchrow("SELECT * FROM orders WHERE order_id = 'abc'"))
     assert (row["status"], row["time_in_force"], row["client_order_id"]) == ("open", "fok", "mine")
-    assert (row["internal_id"], row["margin_mode"]) == (found.order_id, "cross")
+    assert (row["engine_order_id"], row["margin_mode"]) == (found.order_id, "cross")
     stored = await router.get("abc")
     assert stored.order == record
 
@@ -42,7 +43,7 @@ async def test_an_order_that_only_the_engine_refuses_carries_its_reason(
 ) -> None:
     ledger.fund("poor", USD="100000")
     reply = await router.submit("poor", order_id="nsf")
-    assert (reply.success, reply.error, reply.status_unknown) == (False, "RISK_NSF", False)
+    assert (reply.success, reply.error, reply.code) == (False, "RISK_NSF", RefusalCode.ENGINE)
     assert reply.order is not None
     assert (reply.order.status, reply.order.reject_reason) == ("rejected", "RISK_NSF")
     await eventually(lambda: published.orders("orders.rejected.poor"))
@@ -85,7 +86,7 @@ async def test_a_pre_trade_failure_is_answered_published_stored_and_never_reache
     (event,) = await eventually(lambda: published.orders("orders.rejected"))
     assert (event.event, event.sequence, event.reason, event.order) == ("rejected", 0, reason, reply.order)
     row = await eventually(lambda: pool.fetchrow("SELECT * FROM orders WHERE order_id = 'bad'"))
-    assert (row["status"], row["reject_reason"], row["internal_id"]) == ("rejected", reason, None)
+    assert (row["status"], row["reject_reason"], row["engine_order_id"]) == ("rejected", reason, None)
     assert (await router.get("bad")).order == reply.order
     assert await engine.last_sequence() == before
 
@@ -96,7 +97,7 @@ async def test_an_order_whose_answer_nobody_waits_for_any_more_is_not_placed(
     before = await engine.last_sequence()
     now_ms = system_clock() // NANOSECONDS_PER_MS
     late = await router.submit(order_id="late", deadline=now_ms - 1)
-    assert (late.success, late.error, late.order, late.status_unknown) == (False, TOO_LATE, None, False)
+    assert (late.success, late.error, late.order, late.code) == (False, TOO_LATE, None, RefusalCode.TOO_LATE)
     assert await engine.last_sequence() == before
     assert (await router.get("late")).order is None
     assert (await router.submit(order_id="late", deadline=now_ms + 60_000)).success

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 
@@ -10,12 +10,12 @@ import asyncpg
 import pytest
 
 from openspot.domain.order import OrderStatus
+from openspot.kit.bus import HoldingPublisher, Outgoing, PendingEvent, PublishError
 from openspot.kit.database import Connection
-from openspot.kit.tasks import end_tasks
 from openspot.router.metrics import ROW_WRITE_FAILURES, ROWS_DROPPED
 from openspot.router.row_writer import FOREIGN_KEY_PAUSE_S, RowWriter
 from openspot.router.schemas import Position, TrackedOrder, TradeRow
-from openspot.router.store import Store
+from openspot.router.store import FencedError, Store
 from tests.support.waiting import eventually
 
 POSITION = Position("epoch", 7)
@@ -45,10 +45,10 @@ def store(pool: asyncpg.Pool) -> RacingStore:
     return RacingStore(pool)
 
 
-def order(order_id: str, internal_id: int, user_id: str = "alice") -> TrackedOrder:
+def order(order_id: str, engine_order_id: int, user_id: str = "alice") -> TrackedOrder:
     return TrackedOrder(
         order_id=order_id,
-        internal_id=internal_id,
+        engine_order_id=engine_order_id,
         client_order_id=None,
         user_id=user_id,
         symbol="BTC-USD",
@@ -90,16 +90,44 @@ def trade(trade_id: str, maker: str) -> TradeRow:
     )
 
 
-async def write(store: Store, orders: list[TrackedOrder], trades: list[TradeRow]) -> None:
-    """Have a new writer write, until all is in the database or given up."""
-    writer = RowWriter(store, None, 1000)
-    running = asyncio.create_task(writer.run())
+class RefusingBus:
+    """Takes no event of `refused` subjects."""
+
+    is_connected = True
+
+    def __init__(self, *refused: str) -> None:
+        self.refused = set(refused)
+
+    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+        left = [event for event in events if event.subject in self.refused]
+        if left:
+            raise PublishError("not now", left)
+
+
+@asynccontextmanager
+async def publishing(bus: RefusingBus, store: Store) -> AsyncIterator[HoldingPublisher]:
+    """A publisher that keeps in the database what the bus refuses."""
+
+    async def forget(events: Sequence[PendingEvent]) -> None:
+        await store.forget_held([pending.event.message_id for pending in events])
+
+    async def ready() -> None:
+        return
+
+    publisher = HoldingPublisher(bus, held_max=1000, ready=ready, forget=forget)
     try:
+        yield publisher
+    finally:
+        await publisher.close()
+
+
+async def write(store: Store, orders: list[TrackedOrder], trades: list[TradeRow]) -> None:
+    """Have a new writer write, until everything is in the database or given up."""
+    async with publishing(RefusingBus(), store) as publisher:
+        writer = RowWriter(store, publisher, None, 1000)
         await writer.put(orders, trades, POSITION)
         async with asyncio.timeout(30):
             await writer.drained()
-    finally:
-        await end_tasks(running)
 
 
 def foreign_key_failures() -> float:
@@ -168,15 +196,53 @@ async def test_a_trade_whose_order_never_comes_is_given_up_after_one_retry_and_t
 
 
 async def test_a_writer_goes_on_after_a_row_was_given_up(store: RacingStore, pool: asyncpg.Pool) -> None:
-    writer = RowWriter(store, None, 1000)
-    running = asyncio.create_task(writer.run())
-    try:
+    async with publishing(RefusingBus(), store) as publisher:
+        writer = RowWriter(store, publisher, None, 1000)
         await writer.put([], [trade("t1", "nobody")], POSITION)
         await eventually(lambda: cursor(pool))
         await writer.put([order("taker", 1)], [trade("t2", "taker")], Position("epoch", 8))
         async with asyncio.timeout(30):
             await writer.drained()
-    finally:
-        await end_tasks(running)
     assert await names(pool, "trades", "trade_id") == ["t2"]
     assert await cursor(pool) == 8
+
+
+async def test_held_events_are_stored_with_the_rows_that_pass_them_and_deleted_once_they_are_published(
+    store: RacingStore, pool: asyncpg.Pool
+) -> None:
+    bus = RefusingBus("orders.filled.alice")
+    events = [
+        PendingEvent(Outgoing("orders.created.alice", b"{}", "a-1", key="alice"), 6),
+        PendingEvent(Outgoing("orders.filled.alice", b"{}", "a-2", key="alice"), 7),
+        PendingEvent(Outgoing("orders.filled.alice", b"{}", "a-3", key="alice"), 8),
+    ]
+    async with publishing(bus, store) as publisher:
+        await publisher.publish(events)
+        writer = RowWriter(store, publisher, None, 1000)
+        await writer.put([order("taker", 1)], [], POSITION)
+        await writer.drained()
+        # The rows have not passed the event of sequence 8, so a successor meets it again in the engine's stream.
+        assert await names(pool, "router_held_events", "message_id") == ["a-2"]
+        resumption = await store.resumption()
+        assert [(one.event, one.sequence, one.is_stored) for one in resumption.held] == [(events[1].event, 7, True)]
+        bus.refused.clear()
+        await eventually(lambda: _is_empty(pool, "router_held_events"))
+        assert publisher.held == 0
+
+
+async def test_a_writer_that_is_overtaken_stores_neither_rows_nor_held_events(
+    store: RacingStore, pool: asyncpg.Pool
+) -> None:
+    await write(Store(pool), [], [])
+    async with publishing(RefusingBus("trades.executed"), store) as publisher:
+        await publisher.publish([PendingEvent(Outgoing("trades.executed", b"{}", "t-1"), 7)])
+        writer = RowWriter(store, publisher, None, 1000)
+        await writer.put([order("taker", 1)], [], POSITION)
+        with pytest.raises(FencedError):
+            await writer.failure()
+    assert await names(pool, "orders", "order_id") == []
+    assert await names(pool, "router_held_events", "message_id") == []
+
+
+async def _is_empty(pool: asyncpg.Pool, table: str) -> bool:
+    return not await pool.fetchval(f"SELECT count(*) FROM {table}")

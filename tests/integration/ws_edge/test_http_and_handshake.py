@@ -141,7 +141,7 @@ async def test_a_session_that_is_ended_loses_its_connections_and_its_token(edge:
         open_as(edge, "u1", session_id="session2") as other,
         open_as(edge, "u1") as without,
     ):
-        bucket = await bus.key_value(subjects.SESSIONS_REVOKED_BUCKET, ttl_s=960)
+        bucket = bus.key_value(subjects.SESSIONS_REVOKED_BUCKET, bytes, 960)
         await bucket.put("session1", b"")
         with pytest.raises(ConnectionClosed) as end:
             await asyncio.wait_for(ended.recv(), 30)

@@ -9,9 +9,9 @@ from nats.aio.client import Client
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
+from openspot.kit.bus import subscriptions
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
-from openspot.ws_edge import feed
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
 from openspot.ws_edge.service import CHANNELS_MAX
 from tests.support.waiting import eventually
@@ -205,7 +205,7 @@ async def test_clients_are_closed_when_the_edge_loses_its_place_on_the_bus(
 async def test_clients_are_closed_when_the_edge_falls_behind_the_bus(
     settings: Settings, raw_bus: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed, "PENDING_MESSAGES_MAX", 5)
+    monkeypatch.setattr(subscriptions, "PENDING_MESSAGES_MAX", 5)
     async with running_edge(settings) as edge, open_client(edge) as client, open_as(edge, "u1") as other:
         assert (await ask(client, action="subscribe", channel="trades:BTC-USD"))["type"] == "subscribed"
         for seq in range(1, 501):

@@ -14,16 +14,19 @@ SECOND = 10**9
 
 
 @pytest.mark.spec("A8-46")
-def test_a_participant_sends_so_many_in_a_second_and_begins_anew_in_the_next() -> None:
+def test_a_participant_sends_so_many_at_once_and_as_many_in_the_second_after() -> None:
     limits = OrderLimits(per_second=3)
     limits.begin(7 * SECOND)
     assert [limits.refusal("alice", BTC_USD, 1, 1) for _ in range(5)] == [None] * 3 + [ResultCode.RATE_LIMITED] * 2
     assert limits.refusal("alice", None, 1, 1) is ResultCode.RATE_LIMITED
     assert limits.refusal("bob", BTC_USD, 1, 1) is None
-    limits.begin(8 * SECOND - 1)
+    limits.begin(7 * SECOND + SECOND // 3 - 1)
     assert limits.refusal("alice", BTC_USD, 1, 1) is ResultCode.RATE_LIMITED
-    limits.begin(8 * SECOND)
+    limits.begin(7 * SECOND + SECOND // 3)
     assert limits.refusal("alice", BTC_USD, 1, 1) is None
+    assert limits.refusal("alice", BTC_USD, 1, 1) is ResultCode.RATE_LIMITED
+    limits.begin(9 * SECOND)
+    assert [limits.refusal("alice", BTC_USD, 1, 1) for _ in range(4)] == [None] * 3 + [ResultCode.RATE_LIMITED]
 
 
 def test_without_a_rate_nobody_is_limited() -> None:

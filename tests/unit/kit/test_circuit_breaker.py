@@ -2,7 +2,8 @@
 
 import pytest
 
-from openspot.kit.circuit_breaker import CircuitBreaker, CircuitOpenError
+from openspot.kit.bus import CircuitOpenError
+from openspot.kit.bus.circuit_breaker import CircuitBreaker
 
 
 class Time:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.ledger.changes import (
     AccountState,
@@ -56,7 +57,8 @@ def test_a_credit_makes_the_account_and_has_its_other_side_outside() -> None:
 @pytest.mark.spec("B4.3-11")
 def test_a_debit_beyond_available_is_refused_and_changes_nothing() -> None:
     decision = decided([post("t1", -6)], {ANN: AccountState(5, 100, 3)})
-    assert decision.outcomes == [Outcome("insufficient balance: 0.000000000000000005 available", 5)]
+    reason = "insufficient balance: 0.000000000000000005 available"
+    assert decision.outcomes == [Outcome(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), 5)]
     assert not decision.states
     assert not decision.legs
     assert not decision.balance_changes
@@ -67,8 +69,22 @@ def test_a_debit_of_everything_is_done() -> None:
     assert decision.states == {ANN: AccountState(0, 0, 4), OUTSIDE: AccountState(0, 0, 4)}
 
 
+def test_a_debit_of_money_that_was_already_moved_is_done_even_below_zero() -> None:
+    posting = post("t1", -6)._replace(already_moved=True)
+    decision = decided([posting], {ANN: AccountState(5, 100, 3), OUTSIDE: AccountState(-105, 0, 3)})
+    assert decision.outcomes == [Outcome(None, -1, changed=True)]
+    assert decision.states == {ANN: AccountState(-1, 100, 4), OUTSIDE: AccountState(-99, 0, 4)}
+    assert decision.balances == [99, -99]
+    refused = decided([post("t1", -AMOUNT_MAX)._replace(already_moved=True)], {ANN: AccountState(-1, 0, 3)})
+    assert refused.outcomes[0].refusal == Refusal(
+        RefusalCode.AMOUNT_LIMIT, "amount would lead the balance beyond the largest amount"
+    )
+
+
 def test_a_debit_of_a_missing_account_is_refused() -> None:
-    assert decided([post("t1", -1)]).outcomes == [Outcome("insufficient balance: 0 available", 0)]
+    assert decided([post("t1", -1)]).outcomes == [
+        Outcome(Refusal(RefusalCode.INSUFFICIENT_BALANCE, "insufficient balance: 0 available"), 0)
+    ]
 
 
 @pytest.mark.spec("A2.4-06", "A2.4-07")
@@ -98,17 +114,19 @@ def test_a_repeat_in_the_same_batch_is_a_repeat() -> None:
 
 def test_a_refused_transaction_id_can_be_used_later() -> None:
     decision = decided([post("t1", -5), post("t2", 9), post("t1", -5)])
-    assert [outcome.error is None for outcome in decision.outcomes] == [False, True, True]
+    assert [outcome.refusal is None for outcome in decision.outcomes] == [False, True, True]
 
 
 def test_no_balance_and_no_sum_exceeds_the_largest_amount() -> None:
     full = {ANN: AccountState(AMOUNT_MAX - 1, 0, 1), OUTSIDE: AccountState(1 - AMOUNT_MAX, 0, 1)}
     own = decided([post("t1", 2)], full).outcomes[0]
-    assert own.error == "amount would lead the balance beyond the largest amount"
+    assert own.refusal == Refusal(RefusalCode.AMOUNT_LIMIT, "amount would lead the balance beyond the largest amount")
     others = decided([post("t1", 2, "bob")], full).outcomes[0]
-    assert others.error == "amount would lead the sum of this asset beyond the largest amount"
-    assert decided([post("t1", 1)], full).outcomes[0].error is None
-    assert decided([post("t1", AMOUNT_MAX)]).outcomes[0].error is None
+    assert others.refusal == Refusal(
+        RefusalCode.AMOUNT_LIMIT, "amount would lead the sum of this asset beyond the largest amount"
+    )
+    assert decided([post("t1", 1)], full).outcomes[0].refusal is None
+    assert decided([post("t1", AMOUNT_MAX)]).outcomes[0].refusal is None
 
 
 def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back() -> None:
@@ -131,7 +149,7 @@ def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back() -> None:
 )
 def test_a_movement_that_is_not_covered_is_refused(change: Movement, error: str) -> None:
     decision = decided([change], {ANN: AccountState(5, 2, 1)})
-    assert decision.outcomes[0].error == error
+    assert decision.outcomes[0].refusal == Refusal(RefusalCode.INSUFFICIENT_BALANCE, error)
     assert not decision.states
     assert not decision.movements
 
@@ -146,13 +164,13 @@ def test_a_reference_that_is_used_for_another_amount_is_refused() -> None:
     decision = decided(
         [move(3 * AMOUNT_SCALE)], {ANN: AccountState(AMOUNT_MAX, 0, 1)}, moved={move(1).key: AMOUNT_SCALE}
     )
-    assert decision.outcomes[0].error == "referenceId was already used to lock 1"
+    assert decision.outcomes[0].refusal == Refusal(RefusalCode.REFERENCE_USED, "referenceId was already used to lock 1")
 
 
 def test_a_lock_and_an_unlock_may_share_a_reference_and_so_may_two_users() -> None:
     accounts = {ANN: AccountState(5, 0, 1), ("bob", "USD"): AccountState(5, 0, 1)}
     decision = decided([move(2), move(-2), move(2, user_id="bob")], accounts)
-    assert [outcome.error for outcome in decision.outcomes] == [None, None, None]
+    assert [outcome.refusal for outcome in decision.outcomes] == [None, None, None]
 
 
 def test_the_accounts_of_a_batch_are_the_users_and_the_outside_of_what_is_posted() -> None:

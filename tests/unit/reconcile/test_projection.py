@@ -34,9 +34,10 @@ def reduced(order_id: str, remaining: str, completed: bool) -> ReduceEvent:
 
 def trade(trade_id: str, **changes: Any) -> TradeEvent:
     fields: dict[str, Any] = {
-        "seq": 1, "timestamp": 1, "symbol": "BTC-USD", "trade_id": trade_id, "taker_order_id": "2",
-        "maker_order_id": "1", "taker_external_id": "taker", "maker_external_id": "maker", "taker_participant_id": "u2",
-        "maker_participant_id": "u1", "taker_side": "SELL", "price": "100.5", "quantity": "0.5",
+        "seq": 1, "timestamp": 1, "symbol": "BTC-USD", "trade_id": trade_id, "taker_engine_order_id": "2",
+        "maker_engine_order_id": "1", "taker_order_id": "taker", "maker_order_id": "maker",
+        "taker_participant_id": "u2", "maker_participant_id": "u1", "taker_side": "SELL",
+        "price": "100.5", "quantity": "0.5",
         "is_taker_completed": False, "is_maker_completed": False, "taker_remaining": "1.5", "maker_remaining": "1.5",
         "taker_fee_amount": "0.125625", "taker_fee_bps": 25, "maker_fee_amount": "-0.01005", "maker_fee_bps": -2,
         "maker_is_rebate": True, "fee_currency": "USD",
@@ -76,8 +77,8 @@ def test_a_taker_that_buys_is_the_buyer() -> None:
         ((), "open", 2),
         ((reduced("a", "1", completed=False),), "open", 1),
         ((reduced("a", "0", completed=True),), "cancelled", 0),
-        ((trade("t", maker_external_id="a"), reduced("a", "0", completed=True)), "cancelled", 0),
-        ((trade("t", maker_external_id="a"),), "partially_filled", Decimal("1.5")),
+        ((trade("t", maker_order_id="a"), reduced("a", "0", completed=True)), "cancelled", 0),
+        ((trade("t", maker_order_id="a"),), "partially_filled", Decimal("1.5")),
         ((rejected("a"),), "rejected", 0),
     ],
 )
@@ -107,7 +108,7 @@ def test_events_of_orders_from_before_are_taken_without_them() -> None:
 
 def test_what_has_ended_is_handed_over_once_and_what_is_open_stays() -> None:
     view = projection(accepted("a"), accepted("b"), accepted("c"), reduced("a", "0", completed=True), rejected("d"))
-    view.apply_all([trade("t1", maker_external_id="b", is_maker_completed=True)])
+    view.apply_all([trade("t1", maker_order_id="b", is_maker_completed=True)])
     orders, trades = view.take_finished()
     assert [(order.order_id, order.status) for order in orders] == [
         ("a", "cancelled"),
@@ -129,7 +130,7 @@ def test_a_second_placing_says_nothing_about_the_order_that_stands() -> None:
 
 
 def test_an_order_without_an_id_of_a_client_has_the_engines() -> None:
-    view = projection(accepted(""), trade("t1", maker_external_id="", taker_external_id=""))
+    view = projection(accepted(""), trade("t1", maker_order_id="", taker_order_id=""))
     assert (view.orders["1"].order_id, view.orders["1"].status) == ("1", "partially_filled")
     assert (view.trades["t1"].maker_order_id, view.trades["t1"].taker_order_id) == ("1", "2")
     view.apply_all([msgspec.structs.replace(reduced("", "0", completed=True))])

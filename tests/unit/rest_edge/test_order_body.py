@@ -81,9 +81,12 @@ def test_an_exponent_is_taken_in_a_json_number_and_refused_in_a_text(literal: st
         ({"type": "market"}, "price must not be given for a market order"),
         ({"stopPrice": "5"}, "stopPrice must not be given for a limit order"),
         ({"quoteQuantity": "5"}, "quoteQuantity is only for market orders that buy"),
-        ({"maxSlippageBps": "many"}, "maxSlippageBps must be a number"),
+        ({"maxSlippageBps": "many"}, "maxSlippageBps is not a decimal number"),
+        ({"maxSlippageBps": True}, "maxSlippageBps must be a decimal number, as text or as a JSON number"),
+        ({"maxSlippageBps": 10000.5}, "maxSlippageBps must be at most 10000"),
+        ({"maxSlippageBps": "1.2345678901234567e-05"}, "maxSlippageBps has more than 18 decimal places"),
         ({"maxSlippageBps": -1}, "maxSlippageBps must be at least 0"),
-        ({"maxSlippageBps": "nan"}, "maxSlippageBps must be a finite number"),
+        ({"maxSlippageBps": "nan"}, "maxSlippageBps is not a decimal number"),
         ({"clientOrderId": "x" * 65}, "clientOrderId must be at most 64 characters long"),
         ({"clientOrderId": "a\x00b"}, "clientOrderId has characters that are not allowed"),
         ({"clientOrderId": ""}, "clientOrderId has characters that are not allowed"),
@@ -199,5 +202,5 @@ def test_every_field_reaches_the_router() -> None:
                  "maxSlippageBps": 12.5, "clientOrderId": "c 1"}
     ).to_request("id-1")  # fmt: skip
     assert request == OrderRequest(
-        "id-1", "BTC-USD", "buy", "stop_limit", "0.5", "100.25", None, "99", "ioc", "cross", 12.5, "c 1"
+        "id-1", "BTC-USD", "buy", "stop_limit", "0.5", "100.25", None, "99", "ioc", "cross", "12.5", "c 1"
     )

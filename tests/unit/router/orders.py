@@ -48,14 +48,14 @@ def candidate(reference: str | None = None, **fields: Any) -> Candidate:
     return Candidate(draft_of(submission(**fields)), MARKETS, None if reference is None else Decimal(reference))
 
 
-def accepted(seq: int, order_id: int, **fields: Any) -> AcceptedEvent:
+def accepted(seq: int, engine_order_id: int, **fields: Any) -> AcceptedEvent:
     """A GTC buy of 1 at 100 by alice was taken."""
     event = AcceptedEvent(
         seq=seq,
         timestamp=1_000 + seq,
         symbol="BTC-USD",
-        order_id=str(order_id),
-        external_id=f"ext{order_id}",
+        engine_order_id=str(engine_order_id),
+        order_id=f"ext{engine_order_id}",
         participant_id="alice",
         side="buy",
         order_type="GTC",
@@ -66,14 +66,14 @@ def accepted(seq: int, order_id: int, **fields: Any) -> AcceptedEvent:
     return msgspec.structs.replace(event, **fields)
 
 
-def rejected(seq: int, order_id: int, **fields: Any) -> RejectEvent:
+def rejected(seq: int, engine_order_id: int, **fields: Any) -> RejectEvent:
     """A GTC buy of 1 at 100 by alice was refused for lack of funds."""
     event = RejectEvent(
         seq=seq,
         timestamp=1_000 + seq,
         symbol="BTC-USD",
-        order_id=str(order_id),
-        external_id=f"ext{order_id}",
+        engine_order_id=str(engine_order_id),
+        order_id=f"ext{engine_order_id}",
         participant_id="alice",
         side="buy",
         order_type="GTC",
@@ -93,10 +93,10 @@ def trade(seq: int, taker: int, maker: int, quantity: str, **fields: Any) -> Tra
         timestamp=1_000 + seq,
         symbol="BTC-USD",
         trade_id=f"epoch-{seq}",
-        taker_order_id=str(taker),
-        maker_order_id=str(maker),
-        taker_external_id=f"ext{taker}",
-        maker_external_id=f"ext{maker}",
+        taker_engine_order_id=str(taker),
+        maker_engine_order_id=str(maker),
+        taker_order_id=f"ext{taker}",
+        maker_order_id=f"ext{maker}",
         taker_participant_id="bob",
         maker_participant_id="alice",
         taker_side="sell",
@@ -116,14 +116,14 @@ def trade(seq: int, taker: int, maker: int, quantity: str, **fields: Any) -> Tra
     return msgspec.structs.replace(event, **fields)
 
 
-def reduced(seq: int, order_id: int, remaining: str = "0", **fields: Any) -> ReduceEvent:
+def reduced(seq: int, engine_order_id: int, remaining: str = "0", **fields: Any) -> ReduceEvent:
     """Quantity left alice's order by her own cancel."""
     event = ReduceEvent(
         seq=seq,
         timestamp=1_000 + seq,
         symbol="BTC-USD",
-        order_id=str(order_id),
-        external_id=f"ext{order_id}",
+        engine_order_id=str(engine_order_id),
+        order_id=f"ext{engine_order_id}",
         participant_id="alice",
         side="buy",
         price="100",
@@ -135,14 +135,14 @@ def reduced(seq: int, order_id: int, remaining: str = "0", **fields: Any) -> Red
     return msgspec.structs.replace(event, **fields)
 
 
-def moved(seq: int, order_id: int, price: str) -> MovedEvent:
+def moved(seq: int, engine_order_id: int, price: str) -> MovedEvent:
     """Alice's order has a new limit."""
     return MovedEvent(
         seq=seq,
         timestamp=1_000 + seq,
         symbol="BTC-USD",
-        order_id=str(order_id),
-        external_id=f"ext{order_id}",
+        engine_order_id=str(engine_order_id),
+        order_id=f"ext{engine_order_id}",
         participant_id="alice",
         side="buy",
         price=price,

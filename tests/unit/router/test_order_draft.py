@@ -24,7 +24,7 @@ def test_every_type_and_a_margin_mode_pass_the_shape(order_type: str) -> None:
 
 
 def test_numbers_are_exact() -> None:
-    draft = draft_of(submission(quantity="0.000000000000000001", price="1e3", max_slippage_bps=12.5))
+    draft = draft_of(submission(quantity="0.000000000000000001", price="1e3", max_slippage_bps="12.5"))
     assert (draft.quantity, draft.price) == (Decimal("0.000000000000000001"), Decimal(1000))
     assert draft.max_slippage_bps == Decimal("12.5")
 
@@ -46,7 +46,7 @@ NUMBERS = ["", " ", "abc", "NaN", "Infinity", "1,000", "0x10", "1e99", "0.000000
           (("quantity", "quantity"), ("price", "price"), ("quote_quantity", "quoteQuantity"),
            ("stop_price", "stopPrice")) for value in NUMBERS),
         *(("max_slippage_bps", value, "maxSlippageBps")
-          for value in (-1.0, float("nan"), float("inf"), 1e300, 1e-300)),
+          for value in ("-1.0", "10000.1", "1e300", "1e-300", "1.2345678901234567e-05", *NUMBERS)),
         *(("margin_mode", value, "marginMode") for value in ("x" * 33, "a\x00b")),
         *(("client_order_id", value, "clientOrderId") for value in ("x" * 129, "a\nb", "\ud800")),
     ],

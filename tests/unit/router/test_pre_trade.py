@@ -75,7 +75,7 @@ def test_a_symbol_without_a_market_is_refused() -> None:
         (MARKET, None, None, "no recent trade price for BTC-USD: a market order needs one"),
         (MARKET | {"quantity": None, "quote_quantity": "50"}, None, None,
          "no recent trade price for BTC-USD: a market order needs one"),
-        (MARKET | {"max_slippage_bps": 200.5}, "100", None,
+        (MARKET | {"max_slippage_bps": "200.5"}, "100", None,
          "maxSlippageBps 200.5 is above the ceiling of 200 on BTC-USD"),
         (MARKET | {"side": "sell", "quantity": "0.1"}, "100", None,
          "notional 9.8 USD at the worst-case price 98 is below the minimum of 10 on BTC-USD"),
@@ -103,9 +103,9 @@ def test_a_refusal_names_field_value_and_bound(
         ({"price": "90"}, "100", None),
         ({}, None, "100"),
         ({"side": "sell"}, None, "1"),
-        (MARKET | {"max_slippage_bps": 200.0}, "100", "102"),
+        (MARKET | {"max_slippage_bps": "200.0"}, "100", "102"),
         (MARKET | {"quantity": None, "quote_quantity": "1000"}, "100", None),
-        (MARKET | {"side": "sell", "max_slippage_bps": 0.0, "quantity": "0.1"}, "100", None),
+        (MARKET | {"side": "sell", "max_slippage_bps": "0.0", "quantity": "0.1"}, "100", None),
     ],
 )
 def test_an_order_at_a_bound_passes(fields: dict[str, Any], reference: str | None, available: str | None) -> None:
@@ -120,7 +120,7 @@ def test_the_deviation_is_not_looked_at_for_a_market_order() -> None:
 
 @pytest.mark.spec("A1.3-15", "A2.1-10")
 def test_the_slippage_guard_is_not_looked_at_for_a_limit_order() -> None:
-    assert reason_of(None, max_slippage_bps=9999.0) is None
+    assert reason_of(None, max_slippage_bps="9999.0") is None
     assert reason_of("100", **MARKET) is None
 
 
@@ -150,31 +150,31 @@ def test_the_steps_stand_in_the_order_of_the_spec() -> None:
 
 @pytest.mark.spec("A1.3-08", "A1.3-09")
 def test_a_market_order_meets_notional_then_slippage_then_balance() -> None:
-    bad: dict[str, Any] = MARKET | {"quantity": "0.09", "max_slippage_bps": 5000.0}
+    bad: dict[str, Any] = MARKET | {"quantity": "0.09", "max_slippage_bps": "5000.0"}
     assert check_of("100", "0", **bad) is PreTradeCheck.NOTIONAL
     bad["quantity"] = "1"
     assert check_of("100", "0", **bad) is PreTradeCheck.SLIPPAGE
-    bad["max_slippage_bps"] = 10.0
+    bad["max_slippage_bps"] = "10.0"
     assert check_of("100", "0", **bad) is PreTradeCheck.BALANCE
 
 
 @pytest.mark.parametrize(
     ("side", "reference", "slippage", "bound"),
     [
-        ("buy", "100", 200.0, "102"),
-        ("sell", "100", 200.0, "98"),
+        ("buy", "100", "200.0", "102"),
+        ("sell", "100", "200.0", "98"),
         ("buy", "100", None, "102"),
         # Rounded to the tick of 0.05 towards the reference, never beyond what was allowed.
-        ("buy", "100.05", 100.0, "101.05"),
-        ("sell", "100.05", 100.0, "99.05"),
-        ("buy", "100", 12.5, "100.1"),
-        ("sell", "100", 12.5, "99.9"),
-        ("buy", "100", 0.0, "100"),
-        ("sell", "100", 0.0, "100"),
+        ("buy", "100.05", "100.0", "101.05"),
+        ("sell", "100.05", "100.0", "99.05"),
+        ("buy", "100", "12.5", "100.1"),
+        ("sell", "100", "12.5", "99.9"),
+        ("buy", "100", "0.0", "100"),
+        ("sell", "100", "0.0", "100"),
     ],
 )
 def test_a_market_order_is_bound_by_reference_and_slippage(
-    side: str, reference: str, slippage: float | None, bound: str
+    side: str, reference: str, slippage: str | None, bound: str
 ) -> None:
     given = candidate(reference, side=side, max_slippage_bps=slippage, **MARKET)
     assert first_failure(given) is None
@@ -183,9 +183,9 @@ def test_a_market_order_is_bound_by_reference_and_slippage(
 
 @pytest.mark.parametrize(
     ("quote_quantity", "slippage", "quantity"),
-    [("102", 200.0, "1"), ("101.99", 200.0, "0.999"), ("100", 0.0, "1"), ("33.333", 0.0, "0.333")],
+    [("102", "200.0", "1"), ("101.99", "200.0", "0.999"), ("100", "0.0", "1"), ("33.333", "0.0", "0.333")],
 )
-def test_a_spend_buys_whole_lots_at_the_worst_price(quote_quantity: str, slippage: float, quantity: str) -> None:
+def test_a_spend_buys_whole_lots_at_the_worst_price(quote_quantity: str, slippage: str, quantity: str) -> None:
     given = candidate("100", quantity=None, quote_quantity=quote_quantity, max_slippage_bps=slippage, **MARKET)
     assert first_failure(given) is None
     assert given.quantity == Decimal(quantity)
@@ -204,7 +204,7 @@ def test_the_widest_numbers_of_a_request_are_handled_exactly() -> None:
     assert "above the maximum" in (reason_of(quantity=huge) or "")
     assert "decimal places" in (reason_of(price=huge) or "")
     assert reason_of(huge, **MARKET) is not None
-    assert reason_of("100", max_slippage_bps=1e-17, **MARKET) is None
+    assert reason_of("100", max_slippage_bps="1e-17", **MARKET) is None
 
 
 @pytest.mark.spec("A2.5-07", "A8-42", "A8-43", "A8-44", "A8-45")

@@ -40,8 +40,8 @@ def only_order(translation: Translation) -> TrackedOrder:
     return order
 
 
-def bob_sells(seq: int, order_id: int, **fields: object) -> AcceptedEvent:
-    return accepted(seq, order_id, participant_id="bob", side="sell", **fields)
+def bob_sells(seq: int, engine_order_id: int, **fields: object) -> AcceptedEvent:
+    return accepted(seq, engine_order_id, participant_id="bob", side="sell", **fields)
 
 
 @pytest.mark.spec("A3.1-02", "A6.1-01", "A6.1-29")
@@ -58,7 +58,7 @@ def test_accepted_opens_and_publishes_created_in_both_forms() -> None:
     assert (record.price, record.quantity, record.remaining_quantity, record.filled_quantity) == ("100", "1", "1", "0")
     assert record.created_at == record.updated_at == "1970-01-01T00:00:01.007Z"
     row = only_order(translation)
-    assert (row.internal_id, row.status, row.last_sequence) == (1, OrderStatus.OPEN, 7)
+    assert (row.engine_order_id, row.status, row.last_sequence) == (1, OrderStatus.OPEN, 7)
 
 
 @pytest.mark.spec("A3.1-05", "A3.1-06", "A6.1-07", "A6.1-10", "A6.1-11", "A2.3-01", "A2.3-02", "A2.3-03")
@@ -228,7 +228,7 @@ def test_what_the_router_gave_with_the_order_comes_back() -> None:
 
 @pytest.mark.parametrize("metadata", ["", "{", "[]", '{"type":"x","timeInForce":"gtc"}', '{"type":"limit"}', "null"])
 def test_an_order_placed_past_the_router_is_shown_by_what_the_engine_knows(metadata: str) -> None:
-    _, translation = after(accepted(1, 77, external_id="", order_type="FOK", metadata=metadata))
+    _, translation = after(accepted(1, 77, order_id="", order_type="FOK", metadata=metadata))
     order = only_order(translation)
     assert (order.order_id, order.type, order.time_in_force, order.price) == ("77", "limit", "fok", Decimal(100))
 

@@ -15,19 +15,19 @@ from tests.unit.router.orders import candidate
         # A sell trades at the worst below the reference: 0.102 at 98 is 9.996, 0.103 is 10.094.
         ("sell", "0.102", None, PreTradeCheck.SLIPPAGE),
         ("sell", "0.103", None, None),
-        ("sell", "0.100", 100.0, PreTradeCheck.SLIPPAGE),
-        ("sell", "0.101", 100.0, PreTradeCheck.SLIPPAGE),
-        ("sell", "0.102", 100.0, None),
+        ("sell", "0.100", "100.0", PreTradeCheck.SLIPPAGE),
+        ("sell", "0.101", "100.0", PreTradeCheck.SLIPPAGE),
+        ("sell", "0.102", "100.0", None),
         # Without slippage the worst price is the reference itself.
-        ("sell", "0.100", 0.0, None),
+        ("sell", "0.100", "0.0", None),
         # A buy trades at the worst above it: the floor at the reference decides, and comes first.
         ("buy", "0.100", None, None),
         ("buy", "0.099", None, PreTradeCheck.NOTIONAL),
-        ("sell", "0.099", 0.0, PreTradeCheck.NOTIONAL),
+        ("sell", "0.099", "0.0", PreTradeCheck.NOTIONAL),
     ],
 )
 def test_a_market_order_keeps_the_floor_at_its_worst_price(
-    side: str, quantity: str, slippage: float | None, refused_by: PreTradeCheck | None
+    side: str, quantity: str, slippage: str | None, refused_by: PreTradeCheck | None
 ) -> None:
     given = candidate("100", type="market", price=None, side=side, quantity=quantity, max_slippage_bps=slippage)
     failure = first_failure(given)

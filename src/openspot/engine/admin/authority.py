@@ -13,7 +13,6 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine import metrics
 from openspot.engine.admin import fields
-from openspot.engine.admin.attempts import Attempts
 from openspot.engine.admin.errors import FieldError, permission_denied, too_much, unauthenticated
 from openspot.engine.admin.known_networks import KnownNetworks
 from openspot.engine.admin.participants import REVOKE_TOKEN, Profile
@@ -25,6 +24,7 @@ from openspot.http.throttle import network_of
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
 from openspot.kit.passwords import Passwords
+from openspot.kit.rate_limit import RateLimit
 
 log = get_logger("admin")
 
@@ -61,9 +61,9 @@ class Authority:
         self.known_passwords = Passwords(1, KNOWN_LOGINS_WAITING_MAX, lambda: too_much("too many logins at a time"))
         self._known = KnownNetworks(engine.journal_path.parent)
         # Every login of a participant counts; of a network, those that fail.
-        self._by_participant = Attempts(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
-        self._by_network = Attempts(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
-        self._by_known = Attempts(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
+        self._by_participant = RateLimit(at_once=20, interval_s=3.0, keys_max=_KEYS_MAX)
+        self._by_network = RateLimit(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
+        self._by_known = RateLimit(at_once=10, interval_s=6.0, keys_max=_KEYS_MAX)
 
     def find(self, participant_id: str) -> tuple[int, Profile] | None:
         """(account, profile) of a participant that exists."""

@@ -11,11 +11,11 @@ from openspot.contracts.messages import (
     LedgerHistoryReply,
     LedgerHistoryRequest,
 )
+from openspot.contracts.refusals import RefusalCode
 from openspot.domain.money import MoneyError, amount_to_text, parse_decimal, to_amount
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.http.lists import unknown_cursor
-from openspot.kit.bus import Bus
-from openspot.kit.bus_connection import BusUnavailableError
+from openspot.kit.bus import Bus, RequestFailedError
 from openspot.kit.log import get_logger
 from openspot.rest_edge.engine_http import EngineBalance, EngineHttp, EngineUnavailableError
 
@@ -75,7 +75,7 @@ class AccountService:
                     for row in sorted(reply.balances, key=lambda row: row.asset)
                 ]
             log.warning("the ledger cannot tell balances", error=reply.error)
-        except (BusUnavailableError, MoneyError) as error:
+        except (RequestFailedError, MoneyError) as error:
             log.warning("the ledger cannot tell balances", error=str(error))
         raise service_unavailable("balances cannot be read now")
 
@@ -84,10 +84,10 @@ class AccountService:
         request = LedgerHistoryRequest(user_id, asset, limit, cursor)
         try:
             reply = await self._bus.request(subjects.LEDGER_HISTORY_GET, request, LedgerHistoryReply)
-        except BusUnavailableError as error:
+        except RequestFailedError as error:
             raise service_unavailable("transactions cannot be read now") from error
         if reply.error is not None:
-            if "cursor" in reply.error:
+            if reply.code is RefusalCode.INVALID_CURSOR:
                 raise unknown_cursor()
             log.warning("the ledger cannot tell transactions", error=reply.error)
             raise service_unavailable("transactions cannot be read now")

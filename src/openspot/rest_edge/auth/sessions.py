@@ -1,33 +1,25 @@
 """Ended sessions, known to every process of the edge within moments.
 
-A logout revokes the session's refresh tokens in the database, and writes its id to a bucket of the bus whose
-entries live as long as an access token. Each process watches the bucket, so that a token check is a look into
-a small dictionary and asks nobody. A process that starts reads the database first; one that loses the bus reads
-the bucket again afterwards.
+A logout revokes the session's refresh tokens in the database, and writes the session's id to a bucket of the bus whose
+entries live as long as an access token. Each process watches the bucket, so that a token check is a look-up in a small
+dictionary. A process that starts reads the database first.
 """
 
 import asyncio
 import time
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
 
-import nats.errors
-import nats.js.errors
-
+from openspot.contracts.subjects import SESSIONS_REVOKED_BUCKET
 from openspot.http.authentication import RevokedSessions
-from openspot.kit.bus import Bus
+from openspot.kit.bus import Bus, Entry, KeyValueError
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks
 
 log = get_logger("sessions")
 
-BUCKET = "sessions-revoked"
-# A clock that is a little behind must not outlive the entry.
-_MARGIN_S = 60
-_WATCH_S = 10.0
-_PAUSE_S = 1.0
-_BUS_FAULTS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
+_CATCH_UP_S_MAX = 10.0
+_FORGET_S = 10.0
 
 
 class SessionsUnavailableError(Exception):
@@ -35,14 +27,14 @@ class SessionsUnavailableError(Exception):
 
 
 class EndedSessions:
-    """Ends sessions here and everywhere, and follows what others end."""
+    """Ends sessions in all processes, and follows what other processes end."""
 
-    def __init__(self, bus: Bus, revoked: RevokedSessions, access_token_s: int) -> None:
-        self._bus = bus
+    def __init__(self, bus: Bus, revoked: RevokedSessions, life_s: int) -> None:
+        """`life_s` is how long an ended session is remembered (`Settings.ended_session_life_s`)."""
         self._revoked = revoked
-        self._life_s = access_token_s + _MARGIN_S
-        self._bucket: Any = None
-        self._task: asyncio.Task[None] | None = None
+        self._life_s = life_s
+        self._bucket = bus.key_value(SESSIONS_REVOKED_BUCKET, bytes, self._life_s)
+        self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def life(self) -> timedelta:
@@ -50,15 +42,21 @@ class EndedSessions:
         return timedelta(seconds=self._life_s)
 
     async def start(self, ended: Iterable[str]) -> None:
-        """Begin with the sessions that have `ended` already, then follow. Raises SessionsUnavailableError."""
+        """Begin with the sessions that have `ended` already, then follow.
+
+        Raises SessionsUnavailableError if what other processes ended cannot be read.
+        """
         for session_id in ended:
             self._revoked.add(session_id, time.time() + self._life_s)
+        caught_up = asyncio.Event()
+        watching = asyncio.create_task(self._bucket.watch(self._take, caught_up.set))
+        self._tasks = [watching, asyncio.create_task(self._forget_expired())]
         try:
-            self._bucket = await self._bus.key_value(BUCKET, ttl_s=self._life_s)
-            watcher = await self._bucket.watchall()
-        except _BUS_FAULTS as error:
-            raise SessionsUnavailableError(repr(error)) from error
-        self._task = asyncio.create_task(self._follow(watcher))
+            async with asyncio.timeout(_CATCH_UP_S_MAX):
+                await caught_up.wait()
+        except TimeoutError as error:
+            await self.stop()
+            raise SessionsUnavailableError("the bucket of ended sessions cannot be read") from error
 
     async def end(self, session_id: str) -> None:
         """Refuse the session's access tokens from now on.
@@ -68,34 +66,18 @@ class EndedSessions:
         self._revoked.add(session_id, time.time() + self._life_s)
         try:
             await self._bucket.put(session_id, b"")
-        except _BUS_FAULTS as error:
-            raise SessionsUnavailableError(repr(error)) from error
+        except KeyValueError as error:
+            raise SessionsUnavailableError(str(error)) from error
 
     async def stop(self) -> None:
         """End the watch."""
-        if self._task is not None:
-            await end_tasks(self._task)
+        await end_tasks(*self._tasks)
 
-    async def _follow(self, watcher: Any) -> None:
+    def _take(self, entry: Entry[bytes]) -> None:
+        if entry.value is not None:
+            self._revoked.add(entry.key, entry.created_ms / 1000 + self._life_s)
+
+    async def _forget_expired(self) -> None:
         while True:
-            try:
-                watcher = watcher or await self._bucket.watchall()
-                await self._take(watcher)
-                await watcher.stop()
-            except _BUS_FAULTS as error:
-                log.warning("ended sessions not followed", error=repr(error))
-                await asyncio.sleep(_PAUSE_S)
+            await asyncio.sleep(_FORGET_S)
             self._revoked.forget_expired(time.time())
-            watcher = None
-
-    async def _take(self, watcher: Any) -> None:
-        """Take entries for a while. A watch that is begun anew starts with all that the bucket holds."""
-        until = time.monotonic() + _WATCH_S
-        while (rest := until - time.monotonic()) > 0:
-            try:
-                entry = await watcher.updates(timeout=rest)
-            except nats.errors.TimeoutError:
-                return
-            if entry is not None and entry.operation is None:
-                ended = entry.created.timestamp() if entry.created is not None else time.time()
-                self._revoked.add(entry.key, ended + self._life_s)

@@ -15,6 +15,7 @@ import msgspec
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import decimal_to_text
 from openspot.http.errors import HttpError, service_unavailable
+from openspot.kit.single_flight import SingleFlight
 from openspot.rest_edge.engine_http import EngineBook, EngineHttp, EngineMarket, EngineUnavailableError
 from openspot.rest_edge.markets.store import DayFigures, Trade, TradeStore
 
@@ -70,25 +71,20 @@ class Kept(Generic[Value]):
         self._now = now
         self._value: Value | None = None
         self._until = 0.0
-        self._making: asyncio.Task[Value] | None = None
+        self._flight: SingleFlight[None, Value] = SingleFlight(self._made)
 
     async def get(self) -> Value:
-        """The value; raises what making it raises."""
+        """The value. Raises what making it raises."""
         if self._value is not None and self._now() < self._until:
             return self._value
-        if self._making is None:
-            self._making = asyncio.create_task(self._made())
-        return await asyncio.shield(self._making)
+        return await self._flight.get(None)
 
-    async def _made(self) -> Value:
-        try:
-            began = self._now()
-            value = await self._make()
-            ended = self._now()
-            self._value, self._until = value, ended + max(KEPT_S, (ended - began) / _WORK_SHARE)
-            return value
-        finally:
-            self._making = None
+    async def _made(self, _: None) -> Value:
+        began = self._now()
+        value = await self._make()
+        ended = self._now()
+        self._value, self._until = value, ended + max(KEPT_S, (ended - began) / _WORK_SHARE)
+        return value
 
 
 class MarketService:

@@ -3,11 +3,13 @@
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, ValidationError, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from openspot.contracts.messages import OrderRequest
 from openspot.domain.ids import ORDER_ID_LENGTH
+from openspot.domain.market import SLIPPAGE_BPS_MAX
+from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal, to_amount
 from openspot.domain.order import OrderStatus, OrderType, TimeInForce
 from openspot.http.errors import validation_error
 from openspot.http.routing import read_json
@@ -24,12 +26,41 @@ from openspot.http.validation import (
 )
 
 ORDER_IDS_MAX = 1000
-SLIPPAGE_BPS_MAX = 10_000
-
 ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
 """Wider than the ids that the edge makes: orders placed through the bus have ids of their own."""
 
 OrderId = Annotated[str, StringConstraints(pattern=ORDER_ID_PATTERN)]
+
+
+def _basis_points(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise PydanticCustomError("decimal", "must be a decimal number, as text or as a JSON number")
+    try:
+        number = parse_decimal(str(value))
+        to_amount(number)
+    except MoneyError as error:
+        raise PydanticCustomError("decimal", "{reason}", {"reason": str(error)}) from error
+    if number < 0:
+        raise PydanticCustomError("decimal", "must be at least 0")
+    if number > SLIPPAGE_BPS_MAX:
+        raise PydanticCustomError("decimal", f"must be at most {SLIPPAGE_BPS_MAX}")
+    return decimal_to_text(number)
+
+
+BasisPoints = Annotated[
+    str,
+    BeforeValidator(_basis_points),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\d+(\.\d{1,18})?$"},
+                {"type": "number", "minimum": 0, "maximum": SLIPPAGE_BPS_MAX},
+            ],
+            "examples": ["12.5"],
+        }
+    ),
+]
+"""Basis points from 0 to SLIPPAGE_BPS_MAX with at most 18 places, as plain decimal text: the router's own bounds."""
 
 
 class OrderSide(StrEnum):
@@ -71,7 +102,7 @@ class OrderBody(Body):
     margin_mode: Annotated[str, PrintableText, StringConstraints(max_length=32)] | None = Field(
         default=None, description="Stored; changes nothing on a spot exchange"
     )
-    max_slippage_bps: Annotated[float, Field(ge=0, le=SLIPPAGE_BPS_MAX, allow_inf_nan=False)] | None = Field(
+    max_slippage_bps: BasisPoints | None = Field(
         default=None, description="Market orders: how far from the last price, in basis points"
     )
     client_order_id: Annotated[str, PrintableText, StringConstraints(max_length=64)] | None = Field(

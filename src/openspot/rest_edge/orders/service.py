@@ -1,8 +1,8 @@
 """Placing, looking up and cancelling orders.
 
-The edge allocates the order id, so that a client can ask for an order whose fate is unknown: a 504 with
-`ORDER_STATUS_UNKNOWN` names it. A 503 says that nothing was sent. The rows of the database are written a
-moment after the answer, so whoever asks for a row that is not there asks the router too.
+The edge allocates the order id, so that a client can ask what became of an order: a 504 with `ORDER_STATUS_UNKNOWN`
+names it. A 503 says that nothing was done. Rows of the database are written a moment after the reply, so an order
+without a row is looked up at the router, too.
 """
 
 import asyncio
@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-import nats.errors
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
@@ -26,13 +25,12 @@ from openspot.contracts.messages import (
     SubmitOrder,
     SubmitOrderReply,
 )
+from openspot.contracts.refusals import UNCERTAIN, RefusalCode
 from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
-from openspot.http.errors import HttpError as EdgeError
-from openspot.http.errors import service_unavailable
-from openspot.kit.bus import Bus
-from openspot.kit.bus_connection import BusUnavailableError
+from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
@@ -45,11 +43,7 @@ OPEN_STATUSES = tuple(status.value for status in OrderStatus if status not in TE
 CANCELS_AT_A_TIME = 32
 CANCEL_PAGE = 500
 _RANDOM_BYTES = 16
-
-# What the bus machinery answers for a provider that did not come to a decision.
-_BUSY = "too many requests are waiting"
-_FAULT = "internal error"
-_RESULT_CODES = frozenset(ResultCode.__members__)
+_INVALID = frozenset({RefusalCode.VALIDATION, RefusalCode.MALFORMED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +55,7 @@ class BulkOutcome:
 
 
 class OrderService:
-    """What the order routes do. Every method raises EdgeError with what the client is told."""
+    """What the order routes do. Every method raises HttpError with what the client is told."""
 
     def __init__(self, bus: Bus, store: OrderStore, clock: Clock, timeout_s: float) -> None:
         self._bus = bus
@@ -73,34 +67,26 @@ class OrderService:
     # Place
 
     async def place(self, user_id: str, body: OrderBody) -> OrderRecord:
-        """Send an order to the router; answers its record.
+        """Send an order to the router and return its record.
 
-        400 with the reason if the pre-trade check or the engine rejected it, 503 if it was not sent, 504 if
-        nobody knows what became of it.
+        400 with the reason if the pre-trade check or the engine rejected it, 503 if nothing was done, 504 if nobody
+        knows what became of it.
         """
         order_id = short_id(os.urandom(_RANDOM_BYTES))
         deadline = self._clock() // NANOSECONDS_PER_MS + int(self._timeout_s * 1000)
         request = SubmitOrder(user_id, body.to_request(order_id), deadline)
-        if not self._bus.is_connected:
-            raise service_unavailable("orders cannot be taken at this moment: the bus is not connected")
         try:
             reply = await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply, self._timeout_s)
-        except BusUnavailableError as error:
-            if _nothing_was_sent(error):
-                raise service_unavailable("orders cannot be taken at this moment: no order router") from error
-            raise _status_unknown(order_id) from error
+        except MalformedRequestError as error:
+            raise validation_error([str(error)]) from error
+        except RequestFailedError as error:
+            if error.may_have_happened:
+                raise _status_unknown(order_id) from error
+            raise service_unavailable("orders cannot be taken at this moment: no order router") from error
         if reply.success and reply.order is not None:
             self._recent.note(reply.order, time.monotonic())
             return reply.order
-        reason = reply.error or "rejected"
-        if reply.success or reply.status_unknown or reason == _FAULT:
-            raise _status_unknown(order_id)
-        if reply.order is None:
-            # A decision comes with the record that it made. Without one the order went no further.
-            log.warning("order not taken", order_id=order_id, reason=reason)
-            raise service_unavailable("orders cannot be taken at this moment")
-        code = reason if reason in _RESULT_CODES else "ORDER_REJECTED"
-        raise EdgeError(400, reason, code, details={"orderId": order_id, "status": reply.order.status})
+        raise _submit_refusal(order_id, reply)
 
     # Look up
 
@@ -118,18 +104,18 @@ class OrderService:
     ) -> OrderRecord | None:
         try:
             reply = await self._bus.request(subjects.ORDERS_GET, GetOrder(user_id, order_id), GetOrderReply)
-        except BusUnavailableError as error:
+        except RequestFailedError as error:
             reply = GetOrderReply(error=str(error))
         if reply.error is None or answered is not None:
             return reply.order or answered
-        # Without the router nobody can say that there is no such order.
+        # Without the router, nobody can tell whether there is such an order.
         log.warning("order not looked up", order_id=order_id, reason=reply.error)
         raise service_unavailable("the order is not recorded yet, and the order router cannot say")
 
     async def list_of(
         self, user_id: str, wanted: OrderFilter, limit: int, after: OrderPosition | None
     ) -> tuple[list[OrderRecord], OrderPosition | None]:
-        """A page of the caller's orders, newest first, and where the next begins."""
+        """A page of the caller's orders, newest first, and where the next one begins."""
         rows, following = await self._store.list_of(user_id, wanted, limit, after)
         self._recent.forget_old(time.monotonic())
         page = self._recent.laid_over(
@@ -141,13 +127,13 @@ class OrderService:
         return page[:limit], OrderPosition(datetime.fromisoformat(last.created_at), last.order_id)
 
     async def _record(self, user_id: str, order_id: str) -> OrderRecord | None:
-        """The row of an order, whoever owns it, or what this user was told of it since."""
+        """The row of an order, whoever owns it, or what this user was told about it since."""
         return fresher(await self._store.get(order_id), self._recent.get(user_id, order_id))
 
     # Cancel
 
     async def cancel(self, user_id: str, order_id: str) -> OrderRecord:
-        """Cancel the caller's order; answers its record, cancelled (Document A 1.4).
+        """Cancel the caller's order and return its record, cancelled (Document A 1.4).
 
         404 if nobody knows it or it is another user's, 409 if it has already ended.
         """
@@ -160,20 +146,20 @@ class OrderService:
             if row.status in TERMINAL:
                 raise _already_ended(order_id, row.status)
         request = CancelOrder(user_id, order_id, row.symbol if row is not None else "")
-        if not self._bus.is_connected:
-            raise service_unavailable("orders cannot be cancelled at this moment: the bus is not connected")
         try:
             reply = await self._bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
-        except BusUnavailableError as error:
-            if _nothing_was_sent(error):
-                raise service_unavailable("orders cannot be cancelled at this moment: no order router") from error
-            raise _status_unknown(order_id) from error
+        except RequestFailedError as error:
+            if error.may_have_happened:
+                raise _status_unknown(order_id) from error
+            raise service_unavailable(
+                "orders cannot be cancelled at this moment: no order router takes the request"
+            ) from error
         if reply.success:
             return await self._after_cancel(order_id, reply.order)
         raise _cancel_refusal(order_id, reply)
 
     async def _after_cancel(self, order_id: str, answered: OrderRecord | None) -> OrderRecord:
-        """The record after a cancel that the engine took. Its row may still be on its way."""
+        """The record after a cancel that the engine did. Its row may still be on its way."""
         record = answered or await self._store.get(order_id)
         if record is None:
             raise _status_unknown(order_id)
@@ -185,7 +171,7 @@ class OrderService:
     async def cancel_many(
         self, user_id: str, symbol: str | None, side: str | None, order_ids: Sequence[str] | None
     ) -> BulkOutcome:
-        """Cancel the caller's open orders that fit every given condition; each order is tried once."""
+        """Cancel the caller's open orders that meet every given condition. Each order is tried once."""
         outcome = BulkOutcome([], [])
         if order_ids is not None:
             wanted = list(dict.fromkeys(order_ids))
@@ -218,7 +204,7 @@ class OrderService:
             for order_id, row in pending:
                 try:
                     await self._cancel(user_id, order_id, row)
-                except EdgeError as error:
+                except HttpError as error:
                     outcome.failed.append({"orderId": order_id, "reason": str(error.message)})
                 else:
                     outcome.cancelled.append(order_id)
@@ -230,31 +216,48 @@ def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool
     return row is not None and symbol in (None, row.symbol) and side in (None, row.side)
 
 
-def _nothing_was_sent(error: BusUnavailableError) -> bool:
-    return isinstance(error.__cause__, nats.errors.NoRespondersError)
-
-
-def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> EdgeError:
-    """What a cancel that did not succeed is answered with."""
-    reason = reply.error or "not cancelled"
-    if reply.not_found:
-        return _not_found(order_id)
-    if reason == _BUSY:
-        return service_unavailable("orders cannot be cancelled at this moment: too many requests are waiting")
-    status = reply.order.status if reply.order is not None else None
-    if status in TERMINAL or reason == ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
-        return _already_ended(order_id, status)
-    if reason in _RESULT_CODES:
-        return EdgeError(409, reason, reason, details={"orderId": order_id})
+def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
+    """What the client is told of an order that the router did not take."""
+    code, reason = reply.code, reply.error or "rejected"
+    if reply.success or code in UNCERTAIN or code is RefusalCode.DUPLICATE_ORDER_ID:
+        # The id is new: if the router has seen it, this request was delivered twice.
+        return _status_unknown(order_id)
+    if code in _INVALID:
+        return validation_error([reason])
     if reply.order is not None:
-        return EdgeError(409, reason, "ORDER_NOT_OPEN", details={"orderId": order_id})
-    # Sent or not, taken or not: the router could not say. A cancel may be sent again.
-    log.warning("order not cancelled", order_id=order_id, reason=reason)
-    return _status_unknown(order_id)
+        http_code = reason if code is RefusalCode.ENGINE else "ORDER_REJECTED"
+        return HttpError(400, reason, http_code, details={"orderId": order_id, "status": reply.order.status})
+    if code is None:
+        return _status_unknown(order_id)
+    log.warning("order not taken", order_id=order_id, code=code, reason=reason)
+    return service_unavailable("orders cannot be taken at this moment")
 
 
-def _status_unknown(order_id: str) -> EdgeError:
-    return EdgeError(
+def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> HttpError:
+    """What the client is told of a cancel that did not succeed."""
+    code, reason = reply.code, reply.error or "not cancelled"
+    status = reply.order.status if reply.order is not None else None
+    if code is RefusalCode.NOT_FOUND:
+        return _not_found(order_id)
+    if code is RefusalCode.ALREADY_ENDED or status in TERMINAL:
+        return _already_ended(order_id, status)
+    if code is RefusalCode.NOT_OPEN:
+        return HttpError(409, reason, "ORDER_NOT_OPEN", details={"orderId": order_id})
+    if code is RefusalCode.ENGINE:
+        if reason == ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
+            return _already_ended(order_id, status)
+        return HttpError(409, reason, reason, details={"orderId": order_id})
+    if code in _INVALID:
+        return validation_error([reason])
+    log.warning("order not cancelled", order_id=order_id, code=code, reason=reason)
+    if code is None or code in UNCERTAIN:
+        # A cancel may be sent again.
+        return _status_unknown(order_id)
+    return service_unavailable("orders cannot be cancelled at this moment")
+
+
+def _status_unknown(order_id: str) -> HttpError:
+    return HttpError(
         504,
         f"no answer in time: ask GET /orders/{order_id} what became of the order",
         "ORDER_STATUS_UNKNOWN",
@@ -262,13 +265,13 @@ def _status_unknown(order_id: str) -> EdgeError:
     )
 
 
-def _not_found(order_id: str) -> EdgeError:
+def _not_found(order_id: str) -> HttpError:
     details: dict[str, Any] = {"orderId": order_id}
-    return EdgeError(404, "order not found", "ORDER_NOT_FOUND", details=details)
+    return HttpError(404, "order not found", "ORDER_NOT_FOUND", details=details)
 
 
-def _already_ended(order_id: str, status: str | None) -> EdgeError:
+def _already_ended(order_id: str, status: str | None) -> HttpError:
     details: dict[str, Any] = {"orderId": order_id}
     if status is not None:
         details["status"] = status
-    return EdgeError(409, f"the order is {status or 'no longer open'}", "ORDER_NOT_OPEN", details=details)
+    return HttpError(409, f"the order is {status or 'no longer open'}", "ORDER_NOT_OPEN", details=details)

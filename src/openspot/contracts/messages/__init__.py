@@ -1,0 +1,68 @@
+"""Payloads on the bus, one file for each family of subjects.
+
+Plain JSON in camelCase. Decimals are text, times are milliseconds since 1970 unless a message says otherwise, and
+`order_id` is the id that clients know. Unknown fields are ignored, so that a service may be newer than its neighbours.
+A field of the wrong type makes a message malformed: a request is refused, an event is logged, counted and dropped.
+"""
+
+from openspot.contracts.messages.custody import DepositConfirmed, WithdrawalOutcome, WithdrawalRequested
+from openspot.contracts.messages.ledger import (
+    BalanceUpdated,
+    LedgerBalance,
+    LedgerBalancesReply,
+    LedgerBalancesRequest,
+    LedgerHistoryEntry,
+    LedgerHistoryReply,
+    LedgerHistoryRequest,
+    LedgerLock,
+    LedgerLockReply,
+    LedgerPosting,
+    LedgerPostingReply,
+)
+from openspot.contracts.messages.message import Message
+from openspot.contracts.messages.orders import (
+    CancelOrder,
+    CancelOrderReply,
+    GetOrder,
+    GetOrderReply,
+    OrderEvent,
+    OrderRecord,
+    OrderRequest,
+    SubmitOrder,
+    SubmitOrderReply,
+)
+from openspot.contracts.messages.risk import RiskCheckFailed
+from openspot.contracts.messages.trades import ExecutedTrade, SideTrade, TradeFee, TradeFees, TradesSettled
+
+__all__ = [
+    "BalanceUpdated",
+    "CancelOrder",
+    "CancelOrderReply",
+    "DepositConfirmed",
+    "ExecutedTrade",
+    "GetOrder",
+    "GetOrderReply",
+    "LedgerBalance",
+    "LedgerBalancesReply",
+    "LedgerBalancesRequest",
+    "LedgerHistoryEntry",
+    "LedgerHistoryReply",
+    "LedgerHistoryRequest",
+    "LedgerLock",
+    "LedgerLockReply",
+    "LedgerPosting",
+    "LedgerPostingReply",
+    "Message",
+    "OrderEvent",
+    "OrderRecord",
+    "OrderRequest",
+    "RiskCheckFailed",
+    "SideTrade",
+    "SubmitOrder",
+    "SubmitOrderReply",
+    "TradeFee",
+    "TradeFees",
+    "TradesSettled",
+    "WithdrawalOutcome",
+    "WithdrawalRequested",
+]

@@ -1,0 +1,140 @@
+"""The ledger: its requests `ledger.*`, and the event `balances.updated.<userId>`."""
+
+from typing import Self
+
+from openspot.contracts.messages.message import Message
+from openspot.contracts.refusals import Refusal, RefusalCode
+
+
+class LedgerBalancesRequest(Message, frozen=True):
+    """Request `ledger.balances.get`: all accounts of a user, or that of one asset."""
+
+    user_id: str
+    asset: str | None = None
+
+
+class LedgerBalance(Message, frozen=True):
+    """One account of the ledger."""
+
+    asset: str
+    available: str
+    locked: str
+
+
+class LedgerBalancesReply(Message, frozen=True):
+    """Reply of `ledger.balances.get`. A refusal has `error` and `code`, and an empty list."""
+
+    balances: list[LedgerBalance]
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """The reply that says `refusal`."""
+        return cls([], refusal.message, refusal.code)
+
+
+class LedgerPosting(Message, frozen=True):
+    """Request `ledger.credit` and `ledger.debit`; `amount` is positive in both.
+
+    `already_moved` says that the engine, whose word counts, has moved the money. The ledger then posts a debit even if
+    the account does not cover it and falls below zero, as it does with trades; `openspot reconcile` names the
+    difference.
+    """
+
+    transaction_id: str
+    user_id: str
+    asset: str
+    amount: str
+    entry_type: str
+    reference_type: str
+    reference_id: str
+    already_moved: bool = False
+
+
+class LedgerPostingReply(Message, frozen=True):
+    """Reply of `ledger.credit` and `ledger.debit`; `new_balance` is the available balance."""
+
+    success: bool
+    new_balance: str | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """The reply that says `refusal`."""
+        return cls(False, error=refusal.message, code=refusal.code)
+
+
+class LedgerLock(Message, frozen=True):
+    """Request `ledger.lock` and `ledger.unlock`."""
+
+    user_id: str
+    asset: str
+    amount: str
+    reference_id: str
+
+
+class LedgerLockReply(Message, frozen=True):
+    """Reply of `ledger.lock` and `ledger.unlock`."""
+
+    success: bool
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """The reply that says `refusal`."""
+        return cls(False, refusal.message, refusal.code)
+
+
+class LedgerHistoryRequest(Message, frozen=True):
+    """Request `ledger.history.get`: a user's ledger entries, newest first. `cursor` is that of the previous page."""
+
+    user_id: str
+    asset: str | None = None
+    limit: int = 100
+    cursor: str | None = None
+
+
+class LedgerHistoryEntry(Message, frozen=True):
+    """One ledger entry. `balance` is the running balance after it, `created_at` ISO 8601 in UTC."""
+
+    transaction_id: str
+    asset: str
+    amount: str
+    balance: str
+    entry_type: str
+    reference_type: str
+    reference_id: str
+    created_at: str
+
+
+class LedgerHistoryReply(Message, frozen=True):
+    """Reply of `ledger.history.get`. The last page has no `next_cursor`; a refusal has `error` and `code`."""
+
+    entries: list[LedgerHistoryEntry]
+    next_cursor: str | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """The reply that says `refusal`."""
+        return cls([], error=refusal.message, code=refusal.code)
+
+
+class BalanceUpdated(Message, frozen=True):
+    """Payload of `balances.updated.<userId>`: an account after a change.
+
+    `version` grows with every change of the account. Events may arrive twice or out of order: one with a lower version
+    than was seen is out of date.
+    """
+
+    user_id: str
+    asset: str
+    available: str
+    locked: str
+    transaction_id: str
+    timestamp: int
+    version: int = 0

@@ -1,0 +1,131 @@
+"""Orders: the requests of the order router, and the events `orders.*`."""
+
+from typing import Self
+
+from openspot.contracts.messages.message import Message
+from openspot.contracts.refusals import Refusal, RefusalCode
+
+
+class OrderRequest(Message, frozen=True):
+    """An order as the REST edge sends it: valid in shape, not yet checked against the rules of its market.
+
+    The edge allocates `order_id`. `quote_quantity` is what a market buy spends, instead of `quantity`. All numbers are
+    decimal text, `max_slippage_bps` too.
+    """
+
+    order_id: str
+    symbol: str
+    side: str
+    type: str
+    quantity: str | None = None
+    price: str | None = None
+    quote_quantity: str | None = None
+    stop_price: str | None = None
+    time_in_force: str = "gtc"
+    margin_mode: str | None = None
+    max_slippage_bps: str | None = None
+    client_order_id: str | None = None
+
+
+class OrderRecord(Message, frozen=True):
+    """An order as clients see it (design section 8). Times are ISO 8601 in UTC."""
+
+    order_id: str
+    client_order_id: str | None
+    user_id: str
+    symbol: str
+    side: str
+    type: str
+    time_in_force: str
+    margin_mode: str | None
+    price: str | None
+    quantity: str
+    filled_quantity: str
+    remaining_quantity: str
+    average_price: str | None
+    fee: str
+    fee_currency: str
+    status: str
+    reject_reason: str | None
+    created_at: str
+    updated_at: str
+
+
+class SubmitOrder(Message, frozen=True):
+    """Request `orders.submit`.
+
+    After `deadline` (milliseconds since 1970) nobody waits for the reply, and the router does not place the order.
+    """
+
+    user_id: str
+    order: OrderRequest
+    deadline: int | None = None
+
+
+class SubmitOrderReply(Message, frozen=True):
+    """Reply of `orders.submit`. A refusal has `error` and `code`; `order` is the rejected record if there is one."""
+
+    success: bool
+    order: OrderRecord | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:
+        """The reply that says `refusal`."""
+        return cls(False, order, refusal.message, refusal.code)
+
+
+class CancelOrder(Message, frozen=True):
+    """Request `orders.cancel`. `symbol` may be empty if the caller does not know it."""
+
+    user_id: str
+    order_id: str
+    symbol: str = ""
+
+
+class CancelOrderReply(Message, frozen=True):
+    """Reply of `orders.cancel`. A refusal has `error` and `code`; `order` is the order as the router knows it."""
+
+    success: bool
+    error: str | None = None
+    order: OrderRecord | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:
+        """The reply that says `refusal`."""
+        return cls(False, refusal.message, order, refusal.code)
+
+
+class GetOrder(Message, frozen=True):
+    """Request `orders.get`: for an order whose row may not be written yet."""
+
+    user_id: str
+    order_id: str
+
+
+class GetOrderReply(Message, frozen=True):
+    """Reply of `orders.get`. Without order and error, nobody knows the order, or it is another user's."""
+
+    order: OrderRecord | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """The reply that says `refusal`."""
+        return cls(error=refusal.message, code=refusal.code)
+
+
+class OrderEvent(Message, frozen=True):
+    """Payload of `orders.*`: the order's record after the event.
+
+    `sequence` is that of the engine's event, 0 for an order that the router refused.
+    """
+
+    event: str
+    sequence: int
+    timestamp: int
+    order: OrderRecord
+    reason: str | None = None

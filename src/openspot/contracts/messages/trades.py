@@ -1,0 +1,67 @@
+"""Trades: the events `trades.executed`, `trades.executed.<SYMBOL>` and `trades.settled`."""
+
+from openspot.contracts.messages.message import Message
+
+
+class SideTrade(Message, frozen=True):
+    """Payload of `trades.executed.<SYMBOL>`: a trade as one of its two orders sees it."""
+
+    trade_id: str
+    symbol: str
+    liquidity: str
+    order_id: str
+    user_id: str
+    side: str
+    price: str
+    quantity: str
+    fee: str
+    fee_bps: int
+    fee_currency: str
+    is_order_completed: bool
+    sequence: int
+    timestamp: int
+
+
+class TradeFee(Message, frozen=True):
+    """One side's fee. A negative amount is a rebate."""
+
+    user_id: str
+    amount: str
+    currency: str
+
+
+class TradeFees(Message, frozen=True):
+    """The fees of both sides."""
+
+    buyer: TradeFee
+    seller: TradeFee
+
+
+class ExecutedTrade(Message, frozen=True):
+    """Payload of `trades.executed` (Document A 2.3): published once for each trade, for settlement."""
+
+    id: str
+    symbol: str
+    base_asset: str
+    quote_asset: str
+    buyer_id: str
+    seller_id: str
+    price: str
+    qty: str
+    fees: TradeFees
+    taker_side: str
+    taker_order_id: str
+    maker_order_id: str
+    is_taker_completed: bool
+    is_maker_completed: bool
+    sequence: int
+    timestamp: int
+
+
+class TradesSettled(Message, frozen=True):
+    """Payload of `trades.settled`: informational, after a batch was settled."""
+
+    trade_ids: list[str]
+    count: int
+    last_sequence: int
+    timestamp: int

@@ -1,0 +1,71 @@
+"""Refusals: why a provider on the bus did not do what it was asked for.
+
+A refusal is a code for programs and a message for people. Provider and caller share the codes; nobody compares
+messages. The texts that Document A 7 prescribes are messages.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class RefusalCode(StrEnum):
+    """What kind of refusal it is. Unless a code says otherwise, nothing was done."""
+
+    # Any request
+    MALFORMED = "MALFORMED"
+    """The provider could not read the request."""
+    BUSY = "BUSY"
+    """The provider has too much to do; the same request may be sent again."""
+    FAILED = "FAILED"
+    """The provider failed while it handled the request, which may have been done."""
+    UNAVAILABLE = "UNAVAILABLE"
+    """Something that the provider needs does not answer."""
+    STATUS_UNKNOWN = "STATUS_UNKNOWN"
+    """The request may or may not have been done."""
+    VALIDATION = "VALIDATION"
+    """A field breaks its rules; the message names the field and the reason."""
+    NOT_FOUND = "NOT_FOUND"
+    """Nobody knows what the request names, or it belongs to another user."""
+    UNRECOGNISED = "UNRECOGNISED"
+    """A code of a newer provider. The request may have been done."""
+
+    # Orders
+    DUPLICATE_ORDER_ID = "DUPLICATE_ORDER_ID"
+    """The order id was used before."""
+    TOO_LATE = "TOO_LATE"
+    """The deadline of the request has passed."""
+    PRE_TRADE_CHECK = "PRE_TRADE_CHECK"
+    """The pre-trade check refused the order; it is recorded as rejected."""
+    ENGINE = "ENGINE"
+    """The matching engine refused; the message is the name of its result code."""
+    ALREADY_ENDED = "ALREADY_ENDED"
+    """The order is filled, cancelled or rejected."""
+    NOT_OPEN = "NOT_OPEN"
+    """The matching engine does not hold the order, and nobody knows yet how it ended."""
+
+    # Ledger
+    INSUFFICIENT_BALANCE = "INSUFFICIENT_BALANCE"
+    """The account does not cover the amount."""
+    AMOUNT_LIMIT = "AMOUNT_LIMIT"
+    """A balance, or the sum of an asset, would exceed the largest amount."""
+    REFERENCE_USED = "REFERENCE_USED"
+    """The reference was used before, for another amount."""
+    INVALID_CURSOR = "INVALID_CURSOR"
+    """The cursor is not one that this list gave."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> "RefusalCode":
+        # A reply of a newer provider stays readable, and its caller takes the careful way.
+        return cls.UNRECOGNISED
+
+
+UNCERTAIN = frozenset({RefusalCode.FAILED, RefusalCode.STATUS_UNKNOWN, RefusalCode.UNRECOGNISED})
+"""Codes of refusals after which the request may have been done all the same."""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A refusal."""
+
+    code: RefusalCode
+    message: str

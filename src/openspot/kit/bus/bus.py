@@ -1,0 +1,156 @@
+"""The bus as a service uses it: one connection, with everything that is done on it."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from openspot.contracts.streams import STREAMS, StreamDefinition
+from openspot.kit.bus.circuit_breaker import CircuitBreaker
+from openspot.kit.bus.connection import Connection, OnGap
+from openspot.kit.bus.consumer import Consumption, Deliveries, Handler
+from openspot.kit.bus.key_value import KeyValueBucket
+from openspot.kit.bus.outgoing import Outgoing
+from openspot.kit.bus.publisher import Publisher
+from openspot.kit.bus.requests import MakeRefusal, Requests
+from openspot.kit.bus.streams import ConsumerState, Streams
+from openspot.kit.bus.subscriptions import Subscriptions, Unsubscribe
+from openspot.kit.settings import Settings
+from openspot.kit.tasks import TaskSet
+
+Request = TypeVar("Request")
+Reply = TypeVar("Reply")
+Event = TypeVar("Event")
+Value = TypeVar("Value")
+
+
+class Bus:
+    """A connection to the bus. `Bus.connect` makes one, `close` ends it."""
+
+    def __init__(self, connection: Connection) -> None:
+        settings = connection.settings
+        self.connection = connection
+        """For the parts of this package; services use the methods below."""
+        self._timeout_s = settings.request_timeout_s
+        self._requests = Requests(connection)
+        self._subscriptions = Subscriptions(connection)
+        self._streams = Streams(connection)
+        breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_window_s, time.monotonic)
+        self._publisher = Publisher(connection, breaker, time.monotonic)
+        self._background = TaskSet(1)
+        connection.on_reconnect(self._repeat_news)
+
+    @classmethod
+    async def connect(cls, settings: Settings, name: str, on_gap: OnGap | None = None) -> "Bus":
+        """Connect as `name`. Waits without limit for a server that is not up yet; wrap it in a timeout if you need one.
+
+        Raises BusUnavailableError if the server refuses the connection. `on_gap` is told why events of `listen` and
+        `subscribe` may have been missed.
+        """
+        return cls(await Connection.open(settings, name, on_gap))
+
+    async def stop_serving(self) -> None:
+        """Take no more requests, and cancel those under way. The connection stays."""
+        await self._requests.stop()
+
+    async def close(self) -> None:
+        """Take no more requests, send what waits, and close the connection."""
+        await self.stop_serving()
+        await self._background.cancel()
+        await self.connection.close()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+        return self.connection.is_connected
+
+    async def check(self) -> None:
+        """Raise BusUnavailableError unless the server answers within a second."""
+        await self.connection.check()
+
+    # Requests
+
+    async def request(
+        self, subject: str, message: msgspec.Struct, reply_type: type[Reply], timeout_s: float | None = None
+    ) -> Reply:
+        """Return the reply of a provider of `subject`, waiting 5 s (a setting) or `timeout_s`.
+
+        Raises RequestFailedError: NotSentError, BusyError and MalformedRequestError say that the request was not
+        handled, NoAnswerError and HandlerFailedError that it may have been.
+        """
+        wait_s = self._timeout_s if timeout_s is None else timeout_s
+        return await self._requests.request(subject, message, reply_type, wait_s)
+
+    async def serve(
+        self,
+        subject: str,
+        queue: str,
+        request_type: type[Request],
+        handler: Callable[[Request], Awaitable[msgspec.Struct]],
+        refusal: MakeRefusal,
+    ) -> None:
+        """Provide `subject` in the queue group `queue`. `refusal` makes the reply to a request that is not handled."""
+        await self._requests.serve(subject, queue, request_type, handler, refusal)
+
+    # Core subscriptions
+
+    async def subscribe(
+        self, subject: str, event_type: type[Event], handler: Callable[[str, Event], Awaitable[None]]
+    ) -> Unsubscribe:
+        """Call `handler(subject, event)` for every event from now on. Returns what ends the subscription."""
+        return await self._subscriptions.subscribe(subject, event_type, handler)
+
+    async def listen(self, subject: str, handler: Callable[[str, bytes], None]) -> Unsubscribe:
+        """Call `handler(subject, payload)` for every event from now on, undecoded and at once.
+
+        `handler` raises MalformedEventError for a payload that it cannot use.
+        """
+        return await self._subscriptions.listen(subject, handler)
+
+    # Streams
+
+    async def ensure_streams(self, streams: Sequence[StreamDefinition] = STREAMS) -> None:
+        """Make the streams, or bring existing ones up to date. Raises StreamError if the server refuses."""
+        await self._streams.ensure(streams)
+
+    async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
+        """Publish one event and wait until the server has stored it. Raises PublishError, CircuitOpenError included."""
+        await self._publisher.publish(subject, message, message_id)
+
+    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+        """Publish events in their order and wait until the server has stored them.
+
+        Raises PublishError with those that are not surely stored; all others are.
+        """
+        await self._publisher.publish_many(events)
+
+    async def announce(self, subject: str, message: msgspec.Struct) -> None:
+        """Publish without acknowledgement: for what nobody needs to have seen."""
+        await self._publisher.announce(subject, message)
+
+    async def consume(self, consumption: Consumption[Event], handler: Handler[Event], stop: asyncio.Event) -> None:
+        """Consume until `stop` is set. Services use a DurableConsumer, which begins again after a fault.
+
+        Makes the stream if the server has lost it. Raises StreamError or ConsumerError.
+        """
+        await Deliveries(self.connection, self._streams, consumption, handler).run(stop)
+
+    async def newest(self, stream: str, subject: str) -> int:
+        """The stream sequence of the newest message of `subject`, 0 if there is none. Raises StreamError."""
+        return await self._streams.newest(stream, subject)
+
+    async def consumer_state(self, stream: str, durable: str) -> ConsumerState | None:
+        """How a durable consumer stands, None if there is none. Raises StreamError."""
+        return await self._streams.consumer(stream, durable)
+
+    # Buckets
+
+    def key_value(self, bucket: str, value_type: type[Value], life_s: float | None = None) -> KeyValueBucket[Value]:
+        """The key-value bucket of that name. It is made at its first use, with entries that live for `life_s` s."""
+        return KeyValueBucket(self.connection, bucket, value_type, life_s)
+
+    def _repeat_news(self) -> None:
+        if not self._background.full:
+            self._background.start(self._publisher.repeat_news())

@@ -1,0 +1,56 @@
+"""The circuit breaker of the publisher (Document A 7, 8): a rule without IO.
+
+The breaker of a subject opens at `failures_max` failures within `window_s` seconds, and stays open for `window_s` after
+the last of them. Then one attempt is let through; its success closes the breaker, its failure opens it again.
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+from openspot.kit.bus.errors import CircuitOpenError
+
+SUBJECTS_MAX = 10_000
+"""Subjects with failures that are remembered before those whose failures no longer count are dropped."""
+
+
+class CircuitBreaker:
+    """The breakers of all subjects. `now` returns seconds of a clock that never goes back."""
+
+    def __init__(self, failures_max: int, window_s: float, now: Callable[[], float]) -> None:
+        self._failures_max = failures_max
+        self._window_s = window_s
+        self._now = now
+        self._failures: dict[str, deque[float]] = {}
+        self._opened: dict[str, float] = {}
+
+    def check(self, subject: str) -> None:
+        """Raise CircuitOpenError if the breaker of `subject` is open."""
+        opened = self._opened.get(subject)
+        if opened is None:
+            return
+        if self._now() - opened < self._window_s:
+            raise CircuitOpenError(subject)
+        # The window is over. This caller tries; for everybody else the breaker stays open until the outcome is known.
+        self._opened[subject] = self._now()
+
+    def succeeded(self, subject: str) -> None:
+        """Close the breaker of `subject` and forget its failures."""
+        if self._failures:
+            self._failures.pop(subject, None)
+        if self._opened:
+            self._opened.pop(subject, None)
+
+    def failed(self, subject: str) -> None:
+        """Count a failure of `subject`; the last of `failures_max` within the window opens its breaker."""
+        now = self._now()
+        if len(self._failures) >= SUBJECTS_MAX:
+            self._drop_old(now)
+        failures = self._failures.setdefault(subject, deque(maxlen=self._failures_max))
+        failures.append(now)
+        if len(failures) == self._failures_max and now - failures[0] <= self._window_s:
+            self._opened[subject] = now
+
+    def _drop_old(self, now: float) -> None:
+        for subject in [subject for subject, times in self._failures.items() if now - times[-1] > self._window_s]:
+            del self._failures[subject]
+            self._opened.pop(subject, None)

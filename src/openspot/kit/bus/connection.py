@@ -1,0 +1,278 @@
+"""The connection to the bus: credentials, TLS, the first connect, loss and return, and the check of its health."""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+import nats.errors
+import nkeys
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+
+from openspot.kit.bus.errors import BusUnavailableError
+from openspot.kit.bus.inbox import ReplyInbox
+from openspot.kit.log import get_logger
+from openspot.kit.settings import Settings
+from openspot.kit.tasks import cancellable, end_tasks
+
+log = get_logger("bus")
+
+PING_INTERVAL_S = 10
+"""After three pings of this interval without an answer, the client connects again."""
+RECONNECT_PAUSE_S = 0.25
+CONNECT_TIMEOUT_S = 2
+CLOSE_TIMEOUT_S = 5.0
+PENDING_BYTES_MAX = 64 * 1024 * 1024
+"""What may wait to be sent while there is no connection."""
+_CHECK_TIMEOUT_S = 1.0
+_REFUSED_CREDENTIALS = "authorization violation"
+
+OnGap = Callable[[str], None]
+"""Is told why events of core subscriptions may have been missed."""
+
+
+class Connection:
+    """An open connection. `Connection.open` makes one, `close` ends it."""
+
+    def __init__(self, client: Client, settings: Settings) -> None:
+        self.client = client
+        self.settings = settings
+        self.inbox = ReplyInbox(client)
+        self.jetstream: JetStreamContext = client.jetstream(timeout=settings.request_timeout_s)
+        self._on_reconnect: list[Callable[[], None]] = []
+        self._on_gap: OnGap | None = None
+
+    @classmethod
+    async def open(cls, settings: Settings, name: str, on_gap: OnGap | None = None) -> "Connection":
+        """Connect. Waits without limit for a server that is not up yet; wrap it in a timeout if you need one.
+
+        Raises BusUnavailableError if the server is there and refuses the connection, or if a setting of the
+        connection cannot be used. `on_gap` is called when the connection is lost, and when this process falls behind
+        and the client library drops events.
+        """
+        client = Client()
+        connection = cls(client, settings)
+        options = _credentials(settings, client) | {"tls": _tls_context(settings)}
+        refused: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        async def note_error(error: Exception) -> None:
+            if isinstance(error, nats.errors.SlowConsumerError):
+                connection.note_gap("this process fell behind the bus")
+                return
+            log.warning("bus connection", error=repr(error))
+            reason = _refusal(error)
+            if reason is not None and not refused.done():
+                refused.set_result(reason)
+
+        async def note_disconnect() -> None:
+            connection.note_gap("the connection to the bus was lost")
+
+        async def note_reconnect() -> None:
+            log.info("bus reconnected")
+            for callback in connection._on_reconnect:
+                callback()
+
+        connecting = asyncio.ensure_future(
+            client.connect(
+                [_without_credentials(address) for address in settings.nats_servers],
+                name=f"openspot-{name}",
+                connect_timeout=CONNECT_TIMEOUT_S,
+                reconnect_time_wait=RECONNECT_PAUSE_S,  # type: ignore[arg-type]
+                max_reconnect_attempts=-1,
+                allow_reconnect=True,
+                error_cb=note_error,
+                disconnected_cb=note_disconnect,
+                reconnected_cb=note_reconnect,
+                pending_size=PENDING_BYTES_MAX,
+                ping_interval=PING_INTERVAL_S,
+                **options,
+            )
+        )
+        try:
+            # The library would go on asking a server that has said no.
+            await asyncio.wait((connecting, refused), return_when=asyncio.FIRST_COMPLETED)
+            if not connecting.done():
+                raise BusUnavailableError(refused.result())
+            connecting.result()
+        except (OSError, nats.errors.Error, TimeoutError) as error:
+            raise BusUnavailableError(f"NATS_URL: no bus at the given address: {error!r}") from error
+        finally:
+            # Its cancellation may be lost in the library, and it has nothing to tidy up: insist quickly.
+            await end_tasks(connecting, again_s=0.05)
+            if not client.is_connected:
+                await cancellable(client.close())
+        if options["tls"] is not None and not _speaks_tls(client):
+            await cancellable(client.close())
+            raise BusUnavailableError(_NO_TLS)
+        await connection.inbox.open()
+        connection._on_gap = on_gap
+        return connection
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+        return bool(self.client.is_connected)
+
+    @property
+    def reconnects(self) -> int:
+        """How often the connection was lost and made again."""
+        return int(self.client.stats["reconnects"])
+
+    def on_reconnect(self, callback: Callable[[], None]) -> None:
+        """Call `callback` each time the connection is back."""
+        self._on_reconnect.append(callback)
+
+    def note_gap(self, reason: str) -> None:
+        """Say that events of core subscriptions may have been missed."""
+        if self._on_gap is not None:
+            self._on_gap(reason)
+
+    async def check(self) -> None:
+        """Raise BusUnavailableError unless the server answers on this connection within a second.
+
+        A message to an inbox of our own comes back. A request to nobody would not do: while an operator listens to
+        everything, the server does not say that nobody is there. Nor would the library's `flush`: if it times out, it
+        leaves a future behind that its late answer cannot be set on, and that ends the library's reading for good.
+        """
+        if not self.is_connected:
+            raise BusUnavailableError("not connected")
+        returned = asyncio.Event()
+
+        async def note(_: Msg) -> None:
+            returned.set()
+
+        inbox = self.client.new_inbox()
+        try:
+            subscription = await self.client.subscribe(inbox, cb=note)
+            try:
+                await self.client.publish(inbox, b"")
+                async with asyncio.timeout(_CHECK_TIMEOUT_S):
+                    await returned.wait()
+            finally:
+                await subscription.unsubscribe()
+        except Exception as error:
+            raise BusUnavailableError(repr(error)) from error
+
+    async def close(self) -> None:
+        """Send what waits, then close."""
+        self._on_gap = None
+        try:
+            if self.client.is_connected:
+                async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                    await cancellable(self.client.drain())
+        except (nats.errors.Error, OSError, TimeoutError) as error:
+            log.warning("bus connection closed before it was drained", error=repr(error))
+        with suppress(nats.errors.Error, OSError):
+            if not self.client.is_closed:
+                await cancellable(self.client.close())
+
+
+_NO_TLS = "NATS_URL: the server does not speak TLS, and the settings ask for it"
+_CREDENTIAL_PARTS = ("BEGIN NATS USER JWT", "BEGIN USER NKEY SEED")
+
+
+class _NoTlsError(nats.errors.Error):
+    """The server has not offered TLS, so it is not told a secret."""
+
+    def __str__(self) -> str:
+        return _NO_TLS
+
+
+def _refusal(error: Exception) -> str | None:
+    """Why the server refuses this connection for good, None for an error that may pass."""
+    # The protocol says so in words only.
+    if isinstance(error, nats.errors.AuthorizationError) or _REFUSED_CREDENTIALS in str(error).lower():
+        return "NATS_URL: the server refuses these credentials"
+    if isinstance(error, _NoTlsError):
+        return str(error)
+    if isinstance(error, ssl.SSLError):
+        return f"NATS_URL: no TLS connection: {error}"
+    return None
+
+
+def _without_credentials(address: str) -> str:
+    parts = urlsplit(address if "://" in address else f"nats://{address}")
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def _credentials(settings: Settings, client: Client) -> dict[str, Any]:
+    """The options of the client library that prove who we are. Raises BusUnavailableError."""
+    if settings.nats_credentials_file:
+        _check_credentials_file(Path(settings.nats_credentials_file))
+        return {"user_credentials": settings.nats_credentials_file}
+    if settings.nats_nkey_seed:
+        try:
+            nkeys.from_seed(bytearray(settings.nats_nkey_seed.strip().encode()))
+        except Exception as error:
+            raise BusUnavailableError("OPENSPOT_NATS_NKEY_SEED is not the seed of an nkey") from error
+        return {"nkeys_seed_str": settings.nats_nkey_seed}
+    given = {_user_and_password(address) for address in settings.nats_servers} - {None}
+    if len(given) > 1:
+        raise BusUnavailableError("NATS_URL: all addresses must have the same user and password")
+    if not given:
+        return {}
+    user, password = next(iter(given)) or ("", None)
+    needs_tls = _asks_for_tls(settings)
+
+    def in_confidence(secret: str) -> Callable[[], str]:
+        def reveal() -> str:
+            # Called once the server has introduced itself. Without TLS the secret would cross in the clear.
+            if needs_tls and not _speaks_tls(client):
+                raise _NoTlsError
+            return secret
+
+        return reveal
+
+    if password is None:
+        return {"token": in_confidence(user)}
+    return {"user": user, "password": in_confidence(password)}
+
+
+def _user_and_password(address: str) -> tuple[str, str | None] | None:
+    """(user, password) of an address, without percent-encoding; (token, None) if there is no password."""
+    userinfo, found, _ = urlsplit(address if "://" in address else f"nats://{address}").netloc.rpartition("@")
+    if not found:
+        return None
+    user, has_password, password = userinfo.partition(":")
+    return unquote(user), unquote(password) if has_password else None
+
+
+def _asks_for_tls(settings: Settings) -> bool:
+    return bool(settings.nats_ca_file or settings.nats_certificate_file) or any(
+        address.startswith("tls://") for address in settings.nats_servers
+    )
+
+
+def _tls_context(settings: Settings) -> ssl.SSLContext | None:
+    """What the TLS settings ask for, None without any. Raises BusUnavailableError for a file that cannot be used."""
+    if not _asks_for_tls(settings):
+        return None
+    try:
+        context = ssl.create_default_context(cafile=settings.nats_ca_file or None)
+        if settings.nats_certificate_file:
+            context.load_cert_chain(settings.nats_certificate_file, settings.nats_key_file or None)
+    except (OSError, ssl.SSLError) as error:
+        raise BusUnavailableError(
+            f"OPENSPOT_NATS_CA_FILE, OPENSPOT_NATS_CERTIFICATE_FILE or OPENSPOT_NATS_KEY_FILE cannot be used: {error}"
+        ) from error
+    return context
+
+
+def _speaks_tls(client: Client) -> bool:
+    # The library has no public way to ask. It encrypts exactly if the server's INFO has this field.
+    return bool(client._server_info.get("tls_required"))
+
+
+def _check_credentials_file(path: Path) -> None:
+    """Raise BusUnavailableError for a file in which the library would look for its parts without end."""
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise BusUnavailableError(f"OPENSPOT_NATS_CREDENTIALS_FILE cannot be read: {error}") from error
+    if any(part not in text for part in _CREDENTIAL_PARTS):
+        raise BusUnavailableError(f"OPENSPOT_NATS_CREDENTIALS_FILE: {path} holds no user JWT and nkey seed")

@@ -1,0 +1,246 @@
+"""Durable consumers: every event of a stream subject, at least once, in batches.
+
+A batch is acknowledged after its handler has returned, so an event is handled even if every process was down when it
+was published, or was killed in the middle of it. Processes that consume under the same durable name share the events.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import nats.errors
+import nats.js.errors
+from nats.aio.msg import Msg
+from nats.js.api import AckPolicy, ConsumerConfig
+
+from openspot.contracts.streams import StreamDefinition
+from openspot.kit.backoff import Backoff, pause_s
+from openspot.kit.bus.codec import UNREADABLE, decoder_of, note_malformed
+from openspot.kit.bus.connection import Connection
+from openspot.kit.bus.errors import BusError, ConsumerError
+from openspot.kit.bus.streams import STREAM_ERRORS, ConsumerState, Streams
+from openspot.kit.log import get_logger
+from openspot.kit.metrics import BUS_CONSUMER_LAG, BUS_HANDLER_FAILURES
+from openspot.kit.pacing import Pace
+from openspot.kit.tasks import cancellable, end_tasks
+
+log = get_logger("bus")
+
+REDELIVERY_PAUSE_S = 1.0
+REDELIVERY_PAUSE_S_MAX = 30.0
+UNACKNOWLEDGED_BATCHES_MAX = 4
+"""Full batches that the server hands out, to all processes together, before one is acknowledged."""
+RESTART_PAUSE_S = 0.5
+RESTART_PAUSE_S_MAX = 15.0
+LAG_INTERVAL_S = 5.0
+"""How often a consumer asks the server whether it is still there, and how far behind it is."""
+_STOP_LOOK_S = 0.5
+
+Event = TypeVar("Event")
+Handler = Callable[[list[Event]], Awaitable[Collection[int] | None]]
+"""Handles a batch. Returns the places of events that failed on their own, if any; raises if the whole batch failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consumption(Generic[Event]):
+    """What a durable consumer consumes, and how.
+
+    A batch is what has arrived, at most `batch_max` events. Batches begin at least `interval_s` seconds apart, unless
+    one is full. An event that is not acknowledged within `acknowledge_wait_s` seconds is handed to another process.
+    """
+
+    stream: StreamDefinition
+    subject: str
+    durable: str
+    event_type: type[Event]
+    batch_max: int
+    acknowledge_wait_s: float = 30.0
+    interval_s: float = 0.0
+
+
+class ConsumingBus(Protocol):
+    """What a DurableConsumer needs of a bus."""
+
+    async def consume(self, consumption: Consumption[Event], handler: Handler[Event], stop: asyncio.Event) -> None:
+        """Consume until `stop` is set; raises BusError."""
+
+    async def consumer_state(self, stream: str, durable: str) -> ConsumerState | None:
+        """How the consumer stands on the server; raises BusError."""
+
+
+class DurableConsumer(Generic[Event]):
+    """Consumes, and begins again after every fault. `check` tells whether it works."""
+
+    def __init__(self, bus: ConsumingBus, consumption: Consumption[Event], handler: Handler[Event]) -> None:
+        self._bus = bus
+        self._consumption = consumption
+        self._handler = handler
+        self._backoff = Backoff(RESTART_PAUSE_S, RESTART_PAUSE_S_MAX)
+        self._fault: str | None = "not started"
+        self._failed_batch: str | None = None
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Consume until `stop` is set; the batch under way is finished then."""
+        while not stop.is_set():
+            try:
+                await self._consume(stop)
+            except Exception as error:
+                self._fault = str(error) or repr(error)
+                log.warning("consumer begins again", durable=self._consumption.durable, error=repr(error))
+                await _sleep_unless(stop, self._backoff.failed())
+        self._fault = "stopped"
+
+    async def check(self) -> None:
+        """Raise ConsumerError, with the reason, if events are not consumed or the newest batch failed."""
+        if self._fault is not None:
+            raise ConsumerError(f"{self._consumption.durable}: {self._fault}")
+        if self._failed_batch is not None:
+            raise ConsumerError(f"{self._consumption.durable}: the newest batch failed: {self._failed_batch}")
+
+    async def _consume(self, stop: asyncio.Event) -> None:
+        consuming = asyncio.create_task(self._bus.consume(self._consumption, self._take, stop))
+        watching = asyncio.create_task(self._watch())
+        self._fault = None
+        try:
+            done, _ = await asyncio.wait({consuming, watching}, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            await end_tasks(consuming, watching)
+
+    async def _take(self, events: list[Event]) -> Collection[int] | None:
+        try:
+            failed = await self._handler(events)
+        except Exception as error:
+            self._failed_batch = repr(error)
+            raise
+        self._failed_batch = None
+        self._backoff.succeeded()
+        return failed
+
+    async def _watch(self) -> None:
+        """Report the lag. Raises ConsumerError if the server no longer has the consumer: nothing would come."""
+        consumption = self._consumption
+        while True:
+            await asyncio.sleep(LAG_INTERVAL_S)
+            try:
+                state = await self._bus.consumer_state(consumption.stream.name, consumption.durable)
+            except BusError as error:
+                # The connection is back one day, and the subscription with it.
+                log.warning("lag is not known", durable=consumption.durable, error=str(error))
+                continue
+            if state is None:
+                raise ConsumerError("the server has lost the consumer")
+            BUS_CONSUMER_LAG.labels(consumption.durable).set(state.lag)
+
+
+class Deliveries(Generic[Event]):
+    """One subscription to a durable consumer. `run` consumes until a fault or the stop."""
+
+    def __init__(
+        self, connection: Connection, streams: Streams, consumption: Consumption[Event], handler: Handler[Event]
+    ) -> None:
+        self._connection = connection
+        self._streams = streams
+        self._consumption = consumption
+        self._handler = handler
+        self._decoder = decoder_of(consumption.event_type)
+        self._queue: asyncio.Queue[Msg] = asyncio.Queue()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Consume until `stop` is set. Raises StreamError or ConsumerError if the server refuses the consumer."""
+        consumption = self._consumption
+        # A fixed delivery subject: with one inbox for each process, the loser of a start race would hear nothing.
+        delivery_subject = f"deliver.{consumption.durable}"
+        try:
+            await self._make(delivery_subject)
+        except nats.js.errors.NotFoundError:
+            # The server has lost its streams.
+            await self._streams.ensure([consumption.stream])
+            await self._make(delivery_subject)
+
+        async def take(message: Msg) -> None:
+            self._queue.put_nowait(message)
+
+        client = self._connection.client
+        subscription = await client.subscribe(delivery_subject, queue=consumption.durable, cb=take)
+        pace = Pace(consumption.interval_s)
+        try:
+            while not stop.is_set():
+                try:
+                    async with asyncio.timeout(_STOP_LOOK_S):
+                        messages = [await self._queue.get()]
+                except TimeoutError:
+                    continue
+                await pace.begin(at_once=self._queue.qsize() >= consumption.batch_max - 1)
+                while len(messages) < consumption.batch_max and not self._queue.empty():
+                    messages.append(self._queue.get_nowait())
+                await self._handle(messages)
+        finally:
+            if client.is_connected:
+                await subscription.unsubscribe()
+
+    async def _make(self, delivery_subject: str) -> None:
+        """Make the consumer or bring it up to date. Raises ConsumerError, NotFoundError without the stream."""
+        consumption = self._consumption
+        configuration = ConsumerConfig(
+            durable_name=consumption.durable,
+            deliver_group=consumption.durable,
+            deliver_subject=delivery_subject,
+            filter_subject=consumption.subject,
+            ack_policy=AckPolicy.EXPLICIT,
+            ack_wait=consumption.acknowledge_wait_s,
+            max_deliver=-1,
+            # Bounds the queue of messages: the server hands out no more, to all processes together.
+            max_ack_pending=consumption.batch_max * UNACKNOWLEDGED_BATCHES_MAX,
+        )
+        try:
+            await cancellable(self._connection.jetstream.add_consumer(consumption.stream.name, configuration))
+        except nats.js.errors.NotFoundError:
+            raise
+        except STREAM_ERRORS as error:
+            raise ConsumerError(f"the server refuses the consumer: {error!r}") from error
+
+    async def _handle(self, messages: list[Msg]) -> None:
+        subject = self._consumption.subject
+        events: list[Event] = []
+        readable: list[Msg] = []
+        for message in messages:
+            try:
+                events.append(self._decoder.decode(message.data))
+                readable.append(message)
+            except UNREADABLE as error:
+                note_malformed(subject, message.subject, message.data, error)
+                await self._settle(message.term())
+        if not events:
+            return
+        try:
+            failed = await self._handler(events) or ()
+        except Exception:
+            BUS_HANDLER_FAILURES.labels(subject).inc()
+            log.exception("batch failed and will be delivered again", subject=subject, events=len(events))
+            for message in readable:
+                await self._settle(message.nak(delay=REDELIVERY_PAUSE_S))
+            return
+        for place, message in enumerate(readable):
+            if place in failed:
+                pause = pause_s(message.metadata.num_delivered, REDELIVERY_PAUSE_S, REDELIVERY_PAUSE_S_MAX)
+                await self._settle(message.nak(delay=pause))
+            else:
+                await self._settle(message.ack())
+
+    async def _settle(self, answer: Awaitable[None]) -> None:
+        # If an acknowledgement is lost, the message is only delivered again: handlers are idempotent.
+        try:
+            await answer
+        except (nats.errors.Error, OSError) as error:
+            log.warning("acknowledgement not sent", error=repr(error))
+
+
+async def _sleep_unless(stop: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,69 @@
+"""Replies to what this connection sends: one subscription for all of them, told apart by a number."""
+
+import asyncio
+
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from openspot.kit.bus.errors import NoAnswerError, NotSentError
+
+NO_RESPONDERS = "503"
+"""The server's status for a message that nobody listens to."""
+_STATUS = "Status"
+
+
+def status_of(message: Msg) -> str | None:
+    """The status that the server itself gave, None for a message of a client."""
+    return message.headers.get(_STATUS) if message.headers else None
+
+
+class ReplyInbox:
+    """Hands each reply to the one who waits for it. A reply that nobody waits for any more is dropped."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._prefix = client.new_inbox()
+        self._serial = 0
+        self._waiting: dict[str, asyncio.Future[Msg]] = {}
+
+    async def open(self) -> None:
+        """Start to listen."""
+        await self._client.subscribe(f"{self._prefix}.*", cb=self._take)
+
+    def expect(self) -> tuple[str, asyncio.Future[Msg]]:
+        """A subject to reply to, and the future of its reply. The caller calls `forget` when it stops waiting."""
+        self._serial += 1
+        subject = f"{self._prefix}.{self._serial}"
+        future = self._waiting[subject] = asyncio.get_running_loop().create_future()
+        return subject, future
+
+    def forget(self, subject: str) -> None:
+        """Drop what was expected on `subject`."""
+        self._waiting.pop(subject, None)
+
+    async def ask(self, subject: str, payload: bytes, timeout_s: float) -> Msg:
+        """Send a request and return the reply. Raises NotSentError or NoAnswerError."""
+        if not self._client.is_connected:
+            raise NotSentError(f"{subject}: not connected to the bus")
+        reply_subject, reply = self.expect()
+        try:
+            try:
+                await self._client.publish(subject, payload, reply=reply_subject)
+            except nats.errors.Error as error:
+                # The client library checks a message before it sends any of it.
+                raise NotSentError(f"{subject}: {error}") from error
+            async with asyncio.timeout(timeout_s):
+                message = await reply
+        except TimeoutError as error:
+            raise NoAnswerError(f"no answer to {subject} within {timeout_s} s") from error
+        finally:
+            self.forget(reply_subject)
+        if status_of(message) == NO_RESPONDERS:
+            raise NotSentError(f"no provider of {subject}")
+        return message
+
+    async def _take(self, message: Msg) -> None:
+        reply = self._waiting.get(message.subject)
+        if reply is not None and not reply.done():
+            reply.set_result(message)

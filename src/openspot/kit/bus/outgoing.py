@@ -1,0 +1,26 @@
+"""An event on its way to a stream."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """An event to publish. A second event with the same `message_id` within the duplicate window is dropped.
+
+    `acknowledged=False` saves the server's reply for an event in the middle of a batch: a single server takes the
+    messages of one connection in order, so that it has this one if it has those of its stream before and after it.
+
+    Events with the same `key` keep their order, whatever their subjects: if one is held back, those after it are, too.
+    Without a key, only events of the same subject do.
+    """
+
+    subject: str
+    payload: bytes
+    message_id: str
+    acknowledged: bool = True
+    key: str = ""
+
+    @property
+    def order_key(self) -> str:
+        """Events with the same one keep their order."""
+        return self.key or self.subject

@@ -1,0 +1,125 @@
+"""Streams on the server: made and kept up to date, and how far their consumers have come."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import nats.errors
+import nats.js.errors
+from nats.js.api import PersistMode, RePublish, RetentionPolicy, StorageType, StreamConfig, StreamInfo
+
+from openspot.contracts.streams import DUPLICATE_WINDOW_S, StreamDefinition
+from openspot.kit.bus.connection import Connection
+from openspot.kit.bus.errors import StreamError
+from openspot.kit.log import get_logger
+from openspot.kit.tasks import cancellable
+
+log = get_logger("bus")
+
+STREAM_ERRORS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerState:
+    """A durable consumer: how many messages wait for it, how many it has not acknowledged, and up to where it has.
+
+    `acknowledged_until` is the stream sequence up to which every message is acknowledged.
+    """
+
+    pending: int
+    unacknowledged: int
+    acknowledged_until: int
+
+    @property
+    def lag(self) -> int:
+        """Messages that are not dealt with."""
+        return self.pending + self.unacknowledged
+
+
+class Streams:
+    """The streams that one connection sees."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._jetstream = connection.jetstream
+
+    async def ensure(self, definitions: Sequence[StreamDefinition]) -> None:
+        """Make the streams, or bring existing ones up to date. Raises StreamError if the server refuses."""
+        for definition in definitions:
+            try:
+                info = await self._made(definition)
+            except STREAM_ERRORS as error:
+                raise StreamError(f"stream {definition.name}: {error!r}") from error
+            _check_durability(definition, info)
+        if not self._connection.settings.nats_synced:
+            log.warning(
+                "NATS does not show whether it syncs what it acknowledges: if not, a power cut loses two minutes",
+                server_setting="jetstream.sync_interval: always",
+                confirm_with="OPENSPOT_NATS_SYNCED=true",
+            )
+
+    async def _made(self, definition: StreamDefinition) -> StreamInfo:
+        try:
+            existing = await cancellable(self._jetstream.stream_info(definition.name))
+        except nats.js.errors.NotFoundError:
+            return await cancellable(self._jetstream.add_stream(self._configuration(definition, None)))
+        return await cancellable(self._jetstream.update_stream(self._configuration(definition, existing)))
+
+    def _configuration(self, definition: StreamDefinition, existing: StreamInfo | None) -> StreamConfig:
+        replicas = self._connection.settings.bus_replicas
+        if existing is not None:
+            # The server never changes this of a stream that exists.
+            persist_mode = existing.config.persist_mode
+        else:
+            # Replicas vouch for each other; a single server may be told that news need no disk before they are
+            # acknowledged. A server of before 2.12 does not know the choice and stores them as everything else.
+            persist_mode = PersistMode.ASYNC if definition.is_news and replicas == 1 else None
+        return StreamConfig(
+            name=definition.name,
+            subjects=list(definition.subjects),
+            retention=RetentionPolicy.LIMITS,
+            storage=StorageType.FILE,
+            max_age=definition.age_s_max,
+            duplicate_window=DUPLICATE_WINDOW_S,
+            num_replicas=replicas,
+            republish=RePublish(*definition.republish) if definition.republish else None,
+            persist_mode=persist_mode,
+        )
+
+    async def newest(self, stream: str, subject: str) -> int:
+        """The stream sequence of the newest message of `subject`, 0 if there is none. Raises StreamError."""
+        try:
+            message = await cancellable(self._jetstream.get_last_msg(stream, subject))
+        except nats.js.errors.NotFoundError:
+            return 0
+        except STREAM_ERRORS as error:
+            raise StreamError(f"stream {stream}: {error!r}") from error
+        return message.seq or 0
+
+    async def consumer(self, stream: str, durable: str) -> ConsumerState | None:
+        """How a durable consumer stands, None if there is none. Raises StreamError."""
+        try:
+            info = await cancellable(self._jetstream.consumer_info(stream, durable))
+        except nats.js.errors.NotFoundError:
+            return None
+        except STREAM_ERRORS as error:
+            raise StreamError(f"consumer {durable}: {error!r}") from error
+        until = info.ack_floor.stream_seq if info.ack_floor is not None else 0
+        return ConsumerState(info.num_pending or 0, info.num_ack_pending or 0, until)
+
+
+def _check_durability(definition: StreamDefinition, info: StreamInfo) -> None:
+    """Warn of what the server shows about a stream whose messages must survive a power cut."""
+    if definition.is_news:
+        return
+    if info.config.storage != StorageType.FILE:
+        log.warning(
+            "stream is not stored on disk: a restart of NATS loses what carries money",
+            stream=definition.name,
+            server_setting="storage: file",
+        )
+    if info.config.persist_mode == PersistMode.ASYNC:
+        log.warning(
+            "stream is acknowledged before it is on disk: a killed NATS loses what carries money",
+            stream=definition.name,
+            server_setting="persist_mode: default",
+        )

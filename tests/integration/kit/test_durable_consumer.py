@@ -1,0 +1,193 @@
+"""A durable consumer begins again after every fault, and tells how it is."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import BalanceUpdated
+from openspot.contracts.streams import BALANCES
+from openspot.kit.bus import Bus, BusError, ConsumerError, Consumption, DurableConsumer
+from openspot.kit.bus import consumer as consumer_module
+from openspot.kit.metrics import BUS_CONSUMER_LAG
+from openspot.kit.settings import Settings
+from openspot.up.embedded_nats import EmbeddedNats
+from tests.support.waiting import eventually
+
+SUBJECT = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
+DURABLE = "test-durable"
+CONSUMPTION = Consumption(BALANCES, SUBJECT, DURABLE, BalanceUpdated, batch_max=10)
+
+
+def balance(number: int) -> BalanceUpdated:
+    return BalanceUpdated("u1", "BTC", str(number), "0", f"t{number}", number)
+
+
+class Sink:
+    """Takes batches, unless it is told to fail or to wait."""
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+        self.fails = False
+        self.go = asyncio.Event()
+        self.go.set()
+
+    async def take(self, events: list[BalanceUpdated]) -> None:
+        await self.go.wait()
+        if self.fails:
+            raise RuntimeError("the database is away")
+        self.seen += [int(event.available) for event in events]
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look often, and begin again soon."""
+    monkeypatch.setattr(consumer_module, "LAG_INTERVAL_S", 0.1)
+    monkeypatch.setattr(consumer_module, "RESTART_PAUSE_S_MAX", 0.2)
+    monkeypatch.setattr(consumer_module, "REDELIVERY_PAUSE_S", 0.1)
+
+
+@asynccontextmanager
+async def running(bus: Bus, sink: Sink) -> AsyncIterator[DurableConsumer[BalanceUpdated]]:
+    stop = asyncio.Event()
+    consumer = DurableConsumer(bus, CONSUMPTION, sink.take)
+    task = asyncio.create_task(consumer.run(stop))
+    try:
+        yield consumer
+    finally:
+        stop.set()
+        sink.go.set()
+        await asyncio.wait_for(task, 30)
+
+
+async def is_well(consumer: DurableConsumer[BalanceUpdated]) -> bool:
+    try:
+        await consumer.check()
+    except ConsumerError:
+        return False
+    return True
+
+
+async def test_its_health_is_down_before_and_after_and_while_a_batch_fails(bus: Bus) -> None:
+    sink = Sink()
+    consumer = DurableConsumer(bus, CONSUMPTION, sink.take)
+    with pytest.raises(ConsumerError, match="test-durable: not started"):
+        await consumer.check()
+    stop = asyncio.Event()
+    task = asyncio.create_task(consumer.run(stop))
+    await eventually(lambda: is_well(consumer))
+    sink.fails = True
+    await bus.publish(SUBJECT, balance(1), "m1")
+
+    async def tells_why() -> bool:
+        try:
+            await consumer.check()
+        except ConsumerError as error:
+            return "the newest batch failed: RuntimeError('the database is away')" in str(error)
+        return False
+
+    await eventually(tells_why)
+    sink.fails = False
+    await eventually(lambda: sink.seen == [1])
+    await eventually(lambda: is_well(consumer))
+    stop.set()
+    await asyncio.wait_for(task, 30)
+    with pytest.raises(ConsumerError, match="stopped"):
+        await consumer.check()
+
+
+async def test_its_lag_is_what_it_has_not_acknowledged(bus: Bus) -> None:
+    def lag() -> float:
+        return float(BUS_CONSUMER_LAG.labels(DURABLE)._value.get())
+
+    sink = Sink()
+    sink.go.clear()
+    async with running(bus, sink):
+        for number in range(60):
+            await bus.publish(SUBJECT, balance(number), f"m{number}")
+        await eventually(lambda: lag() == 60)
+        sink.go.set()
+        await eventually(lambda: len(sink.seen) == 60)
+        await eventually(lambda: lag() == 0)
+    assert sink.seen == list(range(60))
+
+
+async def test_a_consumer_that_the_server_has_lost_is_made_again(bus: Bus) -> None:
+    sink = Sink()
+    async with running(bus, sink):
+        await bus.publish(SUBJECT, balance(1), "m1")
+        await eventually(lambda: sink.seen == [1])
+        await bus.connection.jetstream.delete_consumer(BALANCES.name, DURABLE)
+        await bus.publish(SUBJECT, balance(2), "m2")
+        # Its place is lost with it, so it begins at the oldest message: handlers are idempotent.
+        await eventually(lambda: sink.seen[-1:] == [2])
+
+
+async def test_after_the_server_lost_its_store_the_stream_is_made_again(
+    settings: Settings, nats_server: EmbeddedNats
+) -> None:
+    bus = await Bus.connect(settings, "test")
+    await bus.ensure_streams()
+    sink = Sink()
+    async with running(bus, sink) as consumer:
+        await eventually(lambda: is_well(consumer))
+        nats_server.kill()
+        shutil.rmtree(nats_server.directory / "jetstream")
+        nats_server.start()
+
+        async def consumes_again() -> bool:
+            try:
+                return await bus.consumer_state(BALANCES.name, DURABLE) is not None
+            except BusError:
+                return False
+
+        await eventually(consumes_again)
+        await bus.publish(SUBJECT, balance(7), "m7")
+        await eventually(lambda: sink.seen == [7])
+    await bus.close()
+
+
+async def test_a_stop_finishes_the_batch_under_way(bus: Bus) -> None:
+    sink = Sink()
+    sink.go.clear()
+    stop = asyncio.Event()
+    task = asyncio.create_task(DurableConsumer(bus, CONSUMPTION, sink.take).run(stop))
+    await bus.publish(SUBJECT, balance(1), "m1")
+
+    async def under_way() -> bool:
+        state = await bus.consumer_state(BALANCES.name, DURABLE)
+        return state is not None and state.unacknowledged == 1
+
+    await eventually(under_way)
+    stop.set()
+    sink.go.set()
+    await asyncio.wait_for(task, 30)
+    assert sink.seen == [1]
+
+    async def acknowledged() -> bool:
+        state = await bus.consumer_state(BALANCES.name, DURABLE)
+        return state is not None and state.lag == 0
+
+    await eventually(acknowledged)
+
+
+async def test_an_event_that_failed_on_its_own_comes_again_and_the_others_do_not(bus: Bus) -> None:
+    seen: list[int] = []
+
+    async def take(events: list[BalanceUpdated]) -> list[int]:
+        numbers = [int(event.available) for event in events]
+        failed = [place for place, number in enumerate(numbers) if number == 3 and seen.count(3) < 2]
+        seen.extend(numbers)
+        return failed
+
+    stop = asyncio.Event()
+    task = asyncio.create_task(DurableConsumer(bus, CONSUMPTION, take).run(stop))
+    for number in range(6):
+        await bus.publish(SUBJECT, balance(number), f"m{number}")
+    await eventually(lambda: len(seen) == 8)
+    stop.set()
+    await asyncio.wait_for(task, 30)
+    assert sorted(seen) == [0, 1, 2, 3, 3, 3, 4, 5]

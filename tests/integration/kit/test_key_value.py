@@ -1,0 +1,218 @@
+"""Key-value buckets: typed values, revisions, and a watch that survives."""
+
+import asyncio
+import os
+import signal
+
+import msgspec
+import nats
+import pytest
+
+from openspot.kit.bus import Bus, Entry, KeyValueBucket, KeyValueError, WrongRevisionError
+from openspot.kit.bus import key_value as key_value_module
+from openspot.kit.settings import Settings
+from openspot.kit.tasks import end_tasks
+from openspot.up.embedded_nats import EmbeddedNats
+from tests.support.waiting import eventually
+
+
+class Point(msgspec.Struct, frozen=True):
+    x: int
+    y: int
+
+
+@pytest.fixture
+def points(bus: Bus) -> KeyValueBucket[Point]:
+    return bus.key_value("points", Point)
+
+
+async def test_a_key_is_created_once_changed_by_its_revision_and_deleted(points: KeyValueBucket[Point]) -> None:
+    assert await points.get("a") is None
+    first = await points.create("a", Point(1, 2))
+    assert await points.get("a") == Entry("a", Point(1, 2), first)
+    with pytest.raises(WrongRevisionError):
+        await points.create("a", Point(3, 4))
+    second = await points.put("a", Point(3, 4), first)
+    assert second > first
+    with pytest.raises(WrongRevisionError):
+        await points.put("a", Point(5, 6), first)
+    with pytest.raises(WrongRevisionError):
+        await points.delete("a", first)
+    third = await points.put("a", Point(7, 8))
+    assert await points.get("a") == Entry("a", Point(7, 8), third)
+    await points.delete("a", third)
+    assert await points.get("a") is None
+    assert await points.create("a", Point(9, 9)) > third
+
+
+async def test_an_expected_revision_of_zero_is_that_of_a_missing_key(points: KeyValueBucket[Point]) -> None:
+    revision = await points.put("a", Point(1, 2), 0)
+    with pytest.raises(WrongRevisionError):
+        await points.put("a", Point(1, 2), 0)
+    assert await points.put("a", Point(3, 4), revision) == revision + 1
+
+
+async def test_an_entry_lives_as_long_as_its_bucket_says(bus: Bus) -> None:
+    bucket = bus.key_value("short", bytes, 1.0)
+    await bucket.put("a", b"x")
+    assert (await bucket.get("a")) is not None
+
+    async def gone() -> bool:
+        return await bucket.get("a") is None
+
+    await eventually(gone)
+    await bucket.create("a", b"y")
+
+
+async def test_a_value_that_cannot_be_read_is_an_error_and_a_key_that_cannot_exist_is_missing(
+    bus: Bus, points: KeyValueBucket[Point]
+) -> None:
+    await bus.key_value("points", bytes).put("bad", b"{")
+    with pytest.raises(KeyValueError, match="the value of bad cannot be read"):
+        await points.get("bad")
+    assert await points.get("no such key!") is None
+    with pytest.raises(KeyValueError, match="no key can have this name"):
+        await points.put("no such key!", Point(1, 2))
+
+
+async def test_without_a_connection_nothing_is_read_or_written(settings: Settings, nats_server: EmbeddedNats) -> None:
+    bus = await Bus.connect(settings, "test")
+    bucket = bus.key_value("points", Point)
+    await bucket.create("a", Point(1, 2))
+    nats_server.kill()
+    await eventually(lambda: not bus.is_connected)
+    for call in (bucket.get("a"), bucket.put("a", Point(1, 1)), bucket.create("b", Point(1, 1)), bucket.delete("a")):
+        with pytest.raises(KeyValueError, match="not connected"):
+            await call
+    nats_server.start()
+    await eventually(lambda: bus.is_connected)
+    assert (await bucket.get("a")) == Entry("a", Point(1, 2), 1)
+    await bus.close()
+
+
+async def test_a_bucket_that_the_server_has_lost_is_made_again(bus: Bus, points: KeyValueBucket[Point]) -> None:
+    await points.create("a", Point(1, 2))
+    await bus.connection.jetstream.delete_key_value("points")
+    with pytest.raises(KeyValueError):
+        await points.put("a", Point(3, 4))
+    await points.put("a", Point(5, 6))
+    assert (await points.get("a")) == Entry("a", Point(5, 6), 1)
+
+
+class Watcher:
+    """A running watch, and what it has handed over."""
+
+    def __init__(self, bucket: KeyValueBucket[Point]) -> None:
+        self.entries: list[Entry[Point]] = []
+        self.caught_up = 0
+        self.task = asyncio.create_task(bucket.watch(self.entries.append, self._note))
+
+    def _note(self) -> None:
+        self.caught_up += 1
+
+    @property
+    def values(self) -> list[tuple[str, Point | None]]:
+        return [(entry.key, entry.value) for entry in self.entries]
+
+
+async def test_a_watch_hands_over_what_is_there_then_says_so_then_every_change(points: KeyValueBucket[Point]) -> None:
+    await points.put("a", Point(1, 1))
+    await points.put("a", Point(2, 2))
+    await points.put("b", Point(3, 3))
+    watcher = Watcher(points)
+    await eventually(lambda: watcher.caught_up)
+    assert watcher.values == [("a", Point(2, 2)), ("b", Point(3, 3))]
+    await points.put("c", Point(4, 4))
+    await points.delete("a")
+    await eventually(lambda: len(watcher.entries) == 4)
+    assert watcher.values[2:] == [("c", Point(4, 4)), ("a", None)]
+    assert watcher.caught_up == 1
+    assert all(entry.created_ms > 1_600_000_000_000 for entry in watcher.entries)
+    await end_tasks(watcher.task)
+
+
+async def test_a_watch_of_an_empty_bucket_is_current_at_once(points: KeyValueBucket[Point]) -> None:
+    watcher = Watcher(points)
+    await eventually(lambda: watcher.caught_up)
+    assert watcher.entries == []
+    await end_tasks(watcher.task)
+
+
+async def test_an_entry_that_cannot_be_read_is_left_out_of_a_watch(bus: Bus, points: KeyValueBucket[Point]) -> None:
+    watcher = Watcher(points)
+    await eventually(lambda: watcher.caught_up)
+    await bus.key_value("points", bytes).put("bad", b"{")
+    await points.put("good", Point(1, 1))
+    await eventually(lambda: watcher.entries)
+    assert watcher.values == [("good", Point(1, 1))]
+    await end_tasks(watcher.task)
+
+
+async def test_a_watch_goes_on_after_the_server_was_killed(
+    settings: Settings, nats_server: EmbeddedNats, bus: Bus
+) -> None:
+    points = bus.key_value("points", Point)
+    watcher = Watcher(points)
+    await points.put("a", Point(1, 1))
+    await eventually(lambda: watcher.values == [("a", Point(1, 1))])
+    nats_server.kill()
+    nats_server.start()
+    # Another process writes before the watching one is back.
+    client = await nats.connect(settings.nats_url)
+    await (await client.jetstream().key_value("points")).put("b", b'{"x":2,"y":2}')
+    await client.close()
+    await eventually(lambda: len(watcher.entries) == 2)
+    assert watcher.values == [("a", Point(1, 1)), ("b", Point(2, 2))]
+    await eventually(lambda: watcher.caught_up == 2)
+    await points.put("c", Point(3, 3))
+    await eventually(lambda: watcher.values[-1] == ("c", Point(3, 3)))
+    await end_tasks(watcher.task)
+
+
+async def test_a_watch_whose_consumer_the_server_has_lost_begins_again(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_value_module, "HEARTBEAT_S", 0.2)
+    monkeypatch.setattr(key_value_module, "SILENCE_S_MAX", 0.6)
+    points = bus.key_value("points", Point)
+    watcher = Watcher(points)
+    await eventually(lambda: watcher.caught_up)
+    jetstream = bus.connection.jetstream
+    for consumer in await jetstream.consumers_info("KV_points"):
+        await jetstream.delete_consumer("KV_points", consumer.name)
+    await points.put("a", Point(1, 1))
+    await eventually(lambda: watcher.values == [("a", Point(1, 1))])
+    await end_tasks(watcher.task)
+
+
+async def test_a_server_that_stands_still_ends_no_watch(settings: Settings, nats_server: EmbeddedNats) -> None:
+    bus = await Bus.connect(settings, "test")
+    points = bus.key_value("points", Point)
+    watcher = Watcher(points)
+    await eventually(lambda: watcher.caught_up)
+    assert nats_server.process is not None
+    os.kill(nats_server.process.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await points.put("a", Point(1, 1))
+    finally:
+        os.kill(nats_server.process.pid, signal.SIGCONT)
+    await points.put("b", Point(2, 2))
+    await eventually(lambda: ("b", Point(2, 2)) in watcher.values)
+    await end_tasks(watcher.task)
+    await bus.close()
+
+
+async def test_a_watch_that_is_cancelled_in_its_first_moments_ends_at_once(bus: Bus) -> None:
+    """The client library loses a cancellation that meets an answer; ours must not depend on the moment."""
+    points = bus.key_value("points", Point)
+    await points.put("a", Point(1, 1))
+    loop = asyncio.get_running_loop()
+    for turns in range(60):
+        watcher = Watcher(points)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        began = loop.time()
+        await end_tasks(watcher.task)
+        assert loop.time() - began < 1, f"cancelled after {turns} turns of the loop"

@@ -1,0 +1,210 @@
+"""Publishing in batches: what fails holds back itself alone, and the caller hears exactly what was not stored."""
+
+import asyncio
+import shutil
+
+import nats
+import pytest
+from nats.js.api import StreamConfig
+
+from openspot.contracts import subjects
+from openspot.contracts.streams import BALANCES, ORDERS, TRADES, StreamDefinition, stream_of
+from openspot.kit.bus import Bus, CircuitOpenError, Outgoing, PublishError
+from openspot.kit.metrics import BUS_PUBLISH_FAILURES
+from openspot.kit.settings import Settings
+from openspot.up.embedded_nats import EmbeddedNats
+from tests.support.ports import free_port
+from tests.support.waiting import eventually
+
+ROUNDS_MAX = 20
+NOBODY_KEEPS = "nobody.keeps.this"
+
+
+def created(user: str, message_id: str, *, acknowledged: bool = True) -> Outgoing:
+    return Outgoing(subjects.of_user(subjects.ORDERS_CREATED, user), b"{}", message_id, acknowledged)
+
+
+def trade(message_id: str) -> Outgoing:
+    return Outgoing(subjects.TRADES_EXECUTED, b"{}", message_id)
+
+
+async def stored(bus: Bus, stream: StreamDefinition) -> list[str]:
+    """Message ids of a stream, oldest first."""
+    jetstream = bus.connection.jetstream
+    state = (await jetstream.stream_info(stream.name)).state
+    messages = [await jetstream.get_msg(stream.name, number) for number in range(state.first_seq, state.last_seq + 1)]
+    return [message.headers["Nats-Msg-Id"] for message in messages if state.messages]
+
+
+def test_every_subject_that_is_published_has_its_stream() -> None:
+    assert {
+        subject: stream_of(subject).name  # type: ignore[union-attr]
+        for subject in ("trades.executed", "trades.executed.BTC-USD", "orders.filled.u1", "balances.updated.u1",
+                        "custody.deposit.confirmed", "custody.withdrawal.failed", "risk.check.failed")
+    } == {
+        "trades.executed": "TRADES", "trades.executed.BTC-USD": "TRADE_SIDES", "orders.filled.u1": "ORDERS",
+        "balances.updated.u1": "BALANCES", "custody.deposit.confirmed": "CUSTODY",
+        "custody.withdrawal.failed": "CUSTODY", "risk.check.failed": "RISK",
+    }  # fmt: skip
+    for subject in ("orders.created", "orders.submit", "trades.settled", "trades", "", NOBODY_KEEPS):
+        assert stream_of(subject) is None
+
+
+@pytest.mark.spec("A7-15")
+async def test_a_subject_with_an_open_breaker_holds_back_nothing_else_of_its_batch(settings: Settings) -> None:
+    bus = await Bus.connect(settings.model_copy(update={"breaker_window_s": 3600.0}), "test")
+    await bus.ensure_streams()
+    failing = Outgoing(NOBODY_KEEPS, b"{}", "x")
+    for _ in range(settings.breaker_failures):
+        with pytest.raises(PublishError):
+            await bus.publish_many([failing])
+    batch = [created("u1", "a"), failing, trade("t1"), Outgoing(NOBODY_KEEPS, b"{}", "y"), created("u2", "b")]
+    with pytest.raises(CircuitOpenError, match=f"circuit breaker open for subject: {NOBODY_KEEPS}") as refused:
+        await bus.publish_many(batch)
+    assert [event.message_id for event in refused.value.unpublished] == ["x", "y"]
+    assert (await stored(bus, ORDERS), await stored(bus, TRADES)) == (["a", "b"], ["t1"])
+    await bus.close()
+
+
+async def test_after_the_window_a_batch_with_several_events_of_the_subject_is_tried(settings: Settings) -> None:
+    """One attempt is one batch: its second event must not find the breaker closed by its first."""
+    bus = await Bus.connect(settings.model_copy(update={"breaker_window_s": 0.3, "breaker_failures": 2}), "test")
+    await bus.ensure_streams()
+    batch = [Outgoing(NOBODY_KEEPS, b"{}", f"m{number}") for number in range(3)]
+    with pytest.raises(PublishError, match="no stream captures this subject"):
+        await bus.publish_many(batch)
+    with pytest.raises(CircuitOpenError):
+        await bus.publish_many(batch)
+    await bus.connection.jetstream.add_stream(StreamConfig(name="LATE", subjects=[NOBODY_KEEPS]))
+
+    async def published() -> bool:
+        try:
+            await bus.publish_many(batch)
+        except CircuitOpenError:
+            return False
+        return True
+
+    await eventually(published)
+    assert (await bus.connection.jetstream.stream_info("LATE")).state.messages == 3
+    await bus.close()
+
+
+async def test_an_event_that_is_too_large_is_the_only_one_that_fails(bus: Bus) -> None:
+    huge = Outgoing(subjects.TRADES_EXECUTED, b"x" * 2_000_000, "huge")
+    with pytest.raises(PublishError, match="MaxPayload") as refused:
+        await bus.publish_many([trade("t1"), huge, trade("t2")])
+    assert refused.value.unpublished == (huge,)
+    assert await stored(bus, TRADES) == ["t1", "t2"]
+
+
+async def test_what_the_server_refuses_is_told_with_its_reason(bus: Bus) -> None:
+    await bus.connection.jetstream.add_stream(StreamConfig(name="FULL", subjects=["full"], max_msgs=1, discard="new"))
+    before = BUS_PUBLISH_FAILURES.labels("full")._value.get()
+    await bus.publish_many([Outgoing("full", b"{}", "first")])
+    with pytest.raises(PublishError, match=r"full: maximum messages exceeded \(error 10077\)"):
+        await bus.publish_many([Outgoing("full", b'{"error": "a word in a payload"}', "second")])
+    assert BUS_PUBLISH_FAILURES.labels("full")._value.get() == before + 1
+
+
+async def test_events_without_acknowledgement_of_their_own_are_doubtful_if_a_neighbour_failed(bus: Bus) -> None:
+    """The stream takes one message: the first of the batch is stored, the last is refused."""
+    jetstream = bus.connection.jetstream
+    await jetstream.delete_stream(BALANCES.name)
+    await jetstream.add_stream(StreamConfig(name="SMALL", subjects=["balances.updated.*"], max_msgs=1, discard="new"))
+    subject = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
+    batch = [Outgoing(subject, b"{}", f"m{number}", acknowledged=False) for number in range(4)]
+    with pytest.raises(PublishError) as refused:
+        await bus.publish_many([*batch, trade("t1")])
+    assert [event.message_id for event in refused.value.unpublished] == ["m1", "m2", "m3"]
+    assert await stored(bus, TRADES) == ["t1"]
+
+
+async def test_without_a_connection_nothing_is_published_and_no_breaker_counts_it(
+    settings: Settings, nats_server: EmbeddedNats
+) -> None:
+    bus = await Bus.connect(settings, "test")
+    await bus.ensure_streams()
+    nats_server.kill()
+    await eventually(lambda: not bus.is_connected)
+    for _ in range(settings.breaker_failures + 1):
+        with pytest.raises(PublishError, match="not connected") as failed:
+            await bus.publish_many([trade("t1")])
+        assert not isinstance(failed.value, CircuitOpenError)
+    nats_server.start()
+    await eventually(lambda: bus.is_connected)
+    await bus.publish_many(failed.value.unpublished)
+    assert await stored(bus, TRADES) == ["t1"]
+    await bus.close()
+
+
+async def test_a_killed_server_loses_no_news_while_their_publisher_lives(
+    settings: Settings, nats_server: EmbeddedNats
+) -> None:
+    """A stream of news is acknowledged before it is written: a kill loses its end, and the publisher repeats it."""
+    bus = await Bus.connect(settings, "test")
+    await bus.ensure_streams()
+    ids: list[str] = []
+    for _ in range(ROUNDS_MAX):
+        for _ in range(60):
+            ids.append(f"m{len(ids)}")
+            await bus.publish_many([created("u1", ids[-1])])
+        nats_server.kill()
+        kept = await kept_on_disk(nats_server)
+        nats_server.start()
+        await eventually(lambda: bus.is_connected)
+
+        async def complete() -> bool:
+            return await stored(bus, ORDERS) == ids
+
+        await eventually(complete)
+        if kept < len(ids):
+            break
+    else:
+        pytest.fail(f"in {ROUNDS_MAX} kills nothing was lost: nothing is proved")
+    await bus.publish_many([created("u1", "last")])
+    assert await stored(bus, ORDERS) == [*ids, "last"]
+    await bus.close()
+
+
+async def kept_on_disk(killed: EmbeddedNats) -> int:
+    """How many order events a server finds that starts on a copy of a killed one's store."""
+    copy = killed.directory.with_name(f"{killed.directory.name}-copy")
+    shutil.copytree(killed.directory, copy)
+    other = EmbeddedNats(copy, free_port())
+    other.start()
+    try:
+        client = await nats.connect(other.url)
+        state = (await client.jetstream().stream_info(ORDERS.name)).state
+        await client.close()
+    finally:
+        other.stop()
+        shutil.rmtree(copy)
+    return int(state.messages)
+
+
+async def test_many_callers_publish_at_the_same_time(bus: Bus) -> None:
+    async def publish(number: int) -> None:
+        await bus.publish_many([trade(f"{number}-{place}") for place in range(10)])
+
+    await asyncio.gather(*(publish(number) for number in range(20)))
+    kept = await stored(bus, TRADES)
+    assert len(kept) == 200
+    for number in range(20):
+        own = [message_id for message_id in kept if message_id.startswith(f"{number}-")]
+        assert own == [f"{number}-{place}" for place in range(10)]
+
+
+async def test_events_of_one_key_do_not_overtake_one_that_a_breaker_holds_back(settings: Settings) -> None:
+    bus = await Bus.connect(settings.model_copy(update={"breaker_window_s": 3600.0}), "test")
+    await bus.ensure_streams()
+    failing = Outgoing(NOBODY_KEEPS, b"{}", "x", key="ann")
+    for _ in range(settings.breaker_failures):
+        with pytest.raises(PublishError):
+            await bus.publish_many([failing])
+    filled = Outgoing(subjects.of_user(subjects.ORDERS_FILLED, "ann"), b"{}", "filled", key="ann")
+    before = Outgoing(subjects.of_user(subjects.ORDERS_FILLED, "ann"), b"{}", "before", key="ann")
+    with pytest.raises(CircuitOpenError) as refused:
+        await bus.publish_many([before, failing, filled, created("bob", "bob")])
+    assert refused.value.unpublished == (failing, filled)
+    assert await stored(bus, ORDERS) == ["before", "bob"]
+    await bus.close()

@@ -1,0 +1,85 @@
+"""Tasks end when they are told to, whatever a library does with the cancellation."""
+
+import asyncio
+
+import pytest
+
+from openspot.kit.tasks import TaskSet, cancellable, end_tasks
+
+
+class Library:
+    """A call that loses a cancellation, as `asyncio.wait_for` does before Python 3.12."""
+
+    def __init__(self) -> None:
+        self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.cancellations_lost = 0
+
+    async def call(self) -> str:
+        while True:
+            try:
+                return await asyncio.shield(self.answer)
+            except asyncio.CancelledError:
+                self.cancellations_lost += 1
+
+
+async def test_a_cancellation_arrives_although_the_library_loses_it() -> None:
+    library = Library()
+    caller = asyncio.create_task(cancellable(library.call()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(caller, 1)
+    await asyncio.sleep(0)
+    assert library.cancellations_lost == 1
+    library.answer.set_result("late")
+
+
+async def test_a_cancellation_that_meets_the_answer_arrives_too() -> None:
+    library = Library()
+    caller = asyncio.create_task(cancellable(library.call()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    library.answer.set_result("now")
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+
+
+async def test_without_a_cancellation_the_call_returns_or_raises_as_it_is() -> None:
+    async def fail() -> None:
+        raise OSError("broken")
+
+    async def succeed() -> str:
+        return "done"
+
+    assert await cancellable(succeed()) == "done"
+    with pytest.raises(OSError, match="broken"):
+        await cancellable(fail())
+
+
+async def test_tasks_that_ignore_the_first_cancellation_are_cancelled_again() -> None:
+    seen = 0
+
+    async def stubborn() -> None:
+        nonlocal seen
+        while seen < 3:
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                seen += 1
+
+    task = asyncio.create_task(stubborn())
+    await asyncio.sleep(0)
+    await end_tasks(task, again_s=0.01)
+    assert task.done()
+    assert seen == 3
+
+
+async def test_a_task_set_ends_its_tasks_and_knows_its_bound() -> None:
+    tasks = TaskSet(2)
+    running = [tasks.start(asyncio.sleep(3600)) for _ in range(2)]
+    assert tasks.full
+    await tasks.cancel()
+    assert all(task.cancelled() for task in running)
+    assert not tasks.full
