@@ -34,6 +34,7 @@ from openspot.engine.grpc_api import MESSAGE_BYTES_MAX
 from openspot.kit.service import run_service
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import free_port
+from openspot.up.services import PlatformSettings
 
 IN_FLIGHT = 32
 BATCH = 100
@@ -90,7 +91,7 @@ def serve(name: str) -> int:
     """Be one of the two servers; answers the exit code."""
     from openspot.engine.service import run
 
-    return run_service(name, run if name == "engine" else run_echo, Settings())
+    return run_service(name, run if name == "engine" else run_echo, PlatformSettings())
 
 
 class Server:

@@ -23,7 +23,8 @@ from openspot.contracts.gen.exchange.v1 import (
     orders_pb2_grpc,
 )
 from openspot.engine.service import run
-from openspot.kit.settings import Settings
+from openspot.kit.settings import Settings, environment_of
+from openspot.up.services import PlatformSettings
 from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
@@ -35,7 +36,7 @@ _order_ids = itertools.count(1)
 
 def engine_settings(folder: Path, **changes: Any) -> Settings:
     """Settings of an engine with free ports, its data in `folder`."""
-    return Settings(
+    return PlatformSettings(
         data_dir=folder,
         engine_api_key="test-key",
         engine_api_secret="test-secret",
@@ -221,20 +222,16 @@ class EngineProcess:
             "import sys\n"
             "from openspot.engine.service import run\n"
             "from openspot.kit.service import run_service\n"
-            "from openspot.kit.settings import Settings\n"
+            "from openspot.engine.settings import EngineSettings\n"
             f"{self._preparation}\n"
-            'sys.exit(run_service("engine", run, Settings()))\n'
+            'sys.exit(run_service("engine", run, EngineSettings()))\n'
         )
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=log, stdout=log)
 
     def environment(self) -> dict[str, str]:
         """The settings as variables of the child's environment."""
-        return {
-            f"OPENSPOT_{name.upper()}": str(getattr(self.settings, name))
-            for name in Settings.model_fields
-            if name.startswith("engine_") or name == "data_dir"
-        }
+        return environment_of(self.settings)
 
     async def ready(self, client: EngineClient) -> None:
         """Wait until it answers. Fails with its log if it ends."""

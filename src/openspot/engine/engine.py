@@ -18,11 +18,11 @@ from openspot.engine.limits import OrderLimits
 from openspot.engine.recovery import Recovered, recover
 from openspot.engine.seed import seed_commands
 from openspot.engine.sequencer import Sequencer
+from openspot.engine.settings import EngineSettings
 from openspot.engine.snapshots import Snapshot, SnapshotHeader, write_snapshot
 from openspot.engine.state_machine import Applied
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.log import get_logger
-from openspot.kit.settings import Settings
 
 log = get_logger("engine")
 
@@ -34,7 +34,7 @@ EVENTS_UNWRITTEN_MAX = 500_000
 """Events that may wait for the event store; beyond it commands are refused as ENGINE_BUSY until it has caught up."""
 
 
-def journal_path(settings: Settings) -> Path:
+def journal_path(settings: EngineSettings) -> Path:
     """Where the engine of these settings has its journal."""
     return settings.data_dir / FOLDER / JOURNAL
 
@@ -43,7 +43,7 @@ class Engine:
     """A running engine. Made with `Engine.open`, ended with `close`."""
 
     def __init__(
-        self, settings: Settings, journal: Journal, store: EventStore, recovered: Recovered, clock: Clock
+        self, settings: EngineSettings, journal: Journal, store: EventStore, recovered: Recovered, clock: Clock
     ) -> None:
         self.settings = settings
         self.machine = recovered.machine
@@ -78,7 +78,7 @@ class Engine:
         metrics.QUEUE_DEPTH.set_function(lambda: self.sequencer.depth)
 
     @classmethod
-    async def open(cls, settings: Settings, clock: Clock = system_clock) -> "Engine":
+    async def open(cls, settings: EngineSettings, clock: Clock = system_clock) -> "Engine":
         """Bring the engine to the end of its journal; an empty one gets its currencies and markets.
 
         Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, OSError.

@@ -83,7 +83,7 @@ class GrpcServer:
     """The services of one engine."""
 
     def __init__(self, engine: Engine, admin: AdminService) -> None:
-        self._address = engine.settings.engine_grpc_address
+        self._address = engine.settings.grpc_listening_address
         self._server = grpc.aio.server(
             options=[
                 # Two engines on one port would share the orders between them.

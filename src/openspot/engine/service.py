@@ -10,11 +10,11 @@ from openspot.engine.engine import Engine
 from openspot.engine.grpc_api import GrpcServer
 from openspot.engine.http_admin import admin_routers
 from openspot.engine.http_api import make_engine_app
+from openspot.engine.settings import EngineSettings
 from openspot.http.server import http_server
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.settings import Settings
 
 log = get_logger("engine")
 
@@ -50,7 +50,7 @@ class EngineHealth(Health):
         }
 
 
-async def run(settings: Settings, stop: asyncio.Event) -> None:
+async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
     """Run the engine until `stop`.
 
     Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, PortTakenError, and
@@ -70,6 +70,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         for_console(application, settings.console_origins),
         settings,
         settings.engine_http_port,
+        settings.engine_host,
         websocket=True,
         ws_per_message_deflate=False,
         ws_max_size=_STREAM_MESSAGE_BYTES_MAX,

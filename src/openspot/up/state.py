@@ -8,8 +8,7 @@ from typing import Any
 
 import psutil
 
-from openspot.kit.secrets_file import GENERATED
-from openspot.kit.settings import Settings
+from openspot.kit.settings import AnySettings, Settings, generated_secrets
 from openspot.up.data_directory import EPHEMERAL
 
 FILE_NAME = "state.json"
@@ -33,7 +32,7 @@ class PlatformState:
 
 def write_state(settings: Settings, pids: dict[str, int], addresses: dict[str, str], *, ephemeral: bool) -> None:
     """Replace the state file. It holds addresses with credentials, so only its owner may read it."""
-    public = settings.model_dump(mode="json", exclude=set(GENERATED))
+    public = settings.model_dump(mode="json", exclude=set(generated_secrets(type(settings))))
     state = PlatformState(os.getpid(), pids, addresses, public, ephemeral)
     path = settings.data_dir / FILE_NAME
     draft = path.with_suffix(".tmp")
@@ -60,7 +59,7 @@ def running_state(data_dir: Path) -> PlatformState | None:
     return next((state for state in states if state is not None and is_running(state)), None)
 
 
-def settings_of_running(settings: Settings) -> Settings:
+def settings_of_running(settings: AnySettings) -> AnySettings:
     """`settings`, completed by those of the platform that runs for the data directory.
 
     What the environment gives is kept, except the data directory itself: that of an ephemeral platform is another.
@@ -68,7 +67,7 @@ def settings_of_running(settings: Settings) -> Settings:
     state = running_state(settings.data_dir)
     if state is None:
         return settings
-    known = Settings.model_validate(state.settings).model_dump()
+    known = type(settings).model_validate(state.settings).model_dump()
     given = settings.model_fields_set - {"data_dir"}
     return settings.model_copy(update={name: value for name, value in known.items() if name not in given})
 

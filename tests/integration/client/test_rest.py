@@ -20,9 +20,9 @@ PASSWORD = "correct horse battery staple"
 async def platform(settings: Settings) -> AsyncIterator[Settings]:
     async with running(
         settings,
-        engine="engine_http_port",
-        router="router_port",
-        rest_edge="rest_port",
+        "engine",
+        "router",
+        "rest-edge",
         ws_edge="ws_port",
     ):
         yield settings
