@@ -70,20 +70,29 @@ def order(
     return request
 
 
+class AsService(grpc.aio.UnaryUnaryClientInterceptor):
+    """Sends the credential of a service with every call that has no metadata of its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._metadata = grpc.aio.Metadata(*settings.service_headers.items())
+
+    async def intercept_unary_unary(self, continuation: Any, details: grpc.aio.ClientCallDetails, request: Any) -> Any:
+        if details.metadata is None:
+            details = details._replace(metadata=self._metadata)
+        return await continuation(details, request)
+
+
 class EngineClient:
     """Speaks gRPC, HTTP and the event stream of one engine."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.url = settings.engine_url
-        self.headers = {
-            "x-api-key": settings.engine_api_key,
-            "x-api-secret": settings.engine_api_secret,
-            "x-participant-type": "SYSTEM",
-        }
+        self.headers = settings.service_headers
         self.channel = grpc.aio.insecure_channel(
             settings.engine_grpc_address,
             options=[("grpc.initial_reconnect_backoff_ms", 50), ("grpc.max_reconnect_backoff_ms", 50)],
+            interceptors=[AsService(settings)],
         )
         self.orders = orders_pb2_grpc.OrderServiceStub(self.channel)
         self.accounts = accounts_pb2_grpc.AccountServiceStub(self.channel)

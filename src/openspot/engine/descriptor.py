@@ -19,7 +19,7 @@ DESCRIPTOR = Descriptor(
                 Listener(
                     "engine_grpc_port",
                     "gRPC",
-                    danger="gRPC asks for no credentials: anybody who reaches it can credit accounts and place orders.",
+                    danger="Whoever overhears it learns the credential that moves money: it is not encrypted.",
                 ),
             ),
             secrets_checked=("admin_token_secret", "engine_api_secret", "admin_password"),

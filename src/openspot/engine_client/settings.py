@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from openspot.kit.service_credential import headers
 from openspot.kit.settings import Generated, Port, Settings, address_for_clients, own_host, own_url
 
 
@@ -16,11 +17,16 @@ class EngineConnectionSettings(Settings):
     given_engine_url: str = own_url("engine_url", "URL of the engine's HTTP for its clients")
     given_engine_grpc: str = own_url("engine_grpc", "`host:port` of the engine's gRPC for its clients")
     engine_api_key: Annotated[str, Generated()] = Field(
-        default="", description="Service key of the engine's HTTP; empty: generated"
+        default="", description="Key by which the engine knows its services, over HTTP and gRPC; empty: generated"
     )
     engine_api_secret: Annotated[str, Generated(length_min=32)] = Field(
-        default="", description="Service secret of the engine's HTTP; empty: generated"
+        default="", description="… and its secret; empty: generated"
     )
+
+    @property
+    def service_headers(self) -> dict[str, str]:
+        """The credential of a service, as HTTP headers or gRPC metadata."""
+        return headers(self.engine_api_key, self.engine_api_secret)
 
     @property
     def engine_url(self) -> str:

@@ -46,11 +46,7 @@ class EngineReader:
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
-            headers={
-                "x-api-key": self._settings.engine_api_key,
-                "x-api-secret": self._settings.engine_api_secret,
-                "x-participant-type": "SYSTEM",
-            },
+            headers=self._settings.service_headers,
             timeout=aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S),
         )
         return self

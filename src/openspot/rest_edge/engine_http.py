@@ -65,11 +65,7 @@ class EngineHttp:
 
     def __init__(self, settings: EngineConnectionSettings) -> None:
         self._url = settings.engine_url
-        self._service_headers = {
-            "x-api-key": settings.engine_api_key,
-            "x-api-secret": settings.engine_api_secret,
-            "x-participant-type": "SYSTEM",
-        }
+        self._service_headers = settings.service_headers
         self._session = aiohttp.ClientSession(
             timeout=aiohttp.ClientTimeout(total=TIMEOUT_S),
             connector=aiohttp.TCPConnector(limit=CONNECTIONS_MAX),

@@ -75,11 +75,7 @@ class EngineClient:
         # A part of the bus request timeout each, so that the caller on the bus still hears of a failure.
         self._place_timeout_s = settings.request_timeout_s * 0.4
         self._query_timeout_s = settings.request_timeout_s * 0.4
-        self._headers = {
-            "x-api-key": settings.engine_api_key,
-            "x-api-secret": settings.engine_api_secret,
-            "x-participant-type": "SYSTEM",
-        }
+        self._headers = settings.service_headers
         self._metadata = tuple(self._headers.items())
         self._channel = grpc.aio.insecure_channel(
             settings.engine_grpc_address,
