@@ -1,12 +1,13 @@
 """The workload of exchange-core's own benchmark, generated over a plain book of its own.
 
-Theory of operation: a symbol has a first price, a deviation and bounds around it. Its book is filled to a
-target, then commands keep it there: few new orders and cancels, many moves. Every command is applied to the
-plain book as it is made, so that the last trade's price and the live orders are true; at the end the core
-under measurement must hold the very same books.
+A symbol has a first price, a deviation, and bounds around it. Its book is filled to a target, then commands keep
+it there: few new orders and cancels, many moves. A move goes 1 % of the way to the last trade's price, rounded away
+from zero, and not beyond the upper bound. After a trade at a bound, three of four new orders push back.
 
-Commands come out as this project's records. Accounts have self-trade prevention off, as exchange-core has
-none.
+Every command is applied to the plain book as it is generated, so the last price and the live orders are always
+right. At the end the measured core must hold the same books.
+
+Commands are this project's records. Accounts have self-trade prevention off, because exchange-core has none.
 """
 
 import random
@@ -30,7 +31,7 @@ DepthRows = list[tuple[int, int, int]]
 
 
 class Order:
-    """A resting order of the plain book."""
+    """A live order of the plain book."""
 
     __slots__ = ("order_id", "price", "remaining", "side", "user")
 
@@ -42,8 +43,8 @@ class Order:
         self.remaining = remaining
 
 
-class Ladder:
-    """One side: sorted ranks (the best is the least), and the queue at each."""
+class BookSide:
+    """One side: sorted ranks, best (lowest) first, and the queue of each. A rank is `sign` × price."""
 
     def __init__(self, sign: int) -> None:
         self.sign = sign
@@ -52,7 +53,7 @@ class Ladder:
         self.count = 0
 
     def add(self, order: Order) -> None:
-        """Put an order behind its queue."""
+        """Put an order at the end of its price's queue."""
         rank = self.sign * order.price
         queue = self.queues.get(rank)
         if queue is None:
@@ -62,7 +63,7 @@ class Ladder:
         self.count += 1
 
     def remove(self, order: Order) -> None:
-        """Take an order out."""
+        """Remove an order."""
         rank = self.sign * order.price
         queue = self.queues[rank]
         del queue[order.order_id]
@@ -72,7 +73,7 @@ class Ladder:
             del self.ranks[bisect_left(self.ranks, rank)]
 
     def crossing(self, limit: int | None) -> Iterator[Order]:
-        """Resting orders that a limit reaches, in the order of matching."""
+        """Resting orders that satisfy a limit, in the order of matching. None is no limit."""
         for rank in self.ranks:
             if limit is not None and rank > self.sign * limit:
                 return
@@ -87,7 +88,7 @@ class Ladder:
 
 
 class Session:
-    """One symbol: its prices, its plain book, and the commands that come next."""
+    """One symbol: its prices, its plain book, and its next commands."""
 
     def __init__(self, symbol: int, target: int, generator: random.Random) -> None:
         self.symbol = symbol
@@ -97,7 +98,9 @@ class Session:
         self.deviation = min(int(0.05 * first), 10_000)
         self.lowest, self.highest = first - 5 * self.deviation, first + 5 * self.deviation
         self.last = first
-        self.ladders = {Side.BUY: Ladder(-1), Side.SELL: Ladder(1)}
+        self.direction = 0
+        """1 after a trade at the lower bound (more buys), −1 after one at the upper bound (more sells), else 0."""
+        self.sides = {Side.BUY: BookSide(-1), Side.SELL: BookSide(1)}
         self.live: dict[int, Order] = {}
         self._sampled = {Side.BUY: 0, Side.SELL: 0}
         self._reached_target = False
@@ -114,7 +117,7 @@ class Session:
             self._sample()
         self._until_sample -= 1
         half = self.target / 2
-        lack = half - self._sampled[self._coin()]
+        lack = half - self._sampled[self._side()]
         grows = lack > 0
         self._reached_target |= not grows
         fast = not self._reached_target or lack > min(512, 0.75 * half)
@@ -130,14 +133,15 @@ class Session:
         return self._move(order)
 
     def depth(self) -> tuple[DepthRows, DepthRows]:
-        """What a core's `depth` must answer."""
-        return self.ladders[Side.BUY].depth(), self.ladders[Side.SELL].depth()
+        """What a core's `depth` must return."""
+        return self.sides[Side.BUY].depth(), self.sides[Side.SELL].depth()
 
-    def _coin(self) -> Side:
-        return Side.BUY if self.random.random() < 0.5 else Side.SELL
+    def _side(self) -> Side:
+        """A random side: as likely one as the other, but 3 : 1 for the side that pushes back from a bound."""
+        return Side.BUY if self.random.randrange(4) + self.direction >= 2 else Side.SELL
 
     def _sample(self) -> None:
-        self._sampled = {side: ladder.count for side, ladder in self.ladders.items()}
+        self._sampled = {side: book_side.count for side, book_side in self.sides.items()}
         self._until_sample = SAMPLE_EVERY
 
     def _old_order(self) -> Order:
@@ -149,7 +153,7 @@ class Session:
         return 1 + draw(6) * draw(6) * draw(6)
 
     def _limit_order(self, order_id: int) -> Command:
-        side = self._coin()
+        side = self._side()
         spread = 1 + int(self.random.random() ** 2 * self.deviation)
         offset = abs(sum(self.random.randrange(spread) for _ in range(4)) // 4 * 2 - spread)
         price = max(1, self.last + (-offset if side == Side.BUY else offset))
@@ -159,7 +163,7 @@ class Session:
         return command
 
     def _instant_order(self, order_id: int) -> Command:
-        side = self._coin()
+        side = self._side()
         bound = self.highest if side == Side.BUY else self.lowest
         if self.random.randrange(32):
             order = Order(order_id, self._user(), side, bound, self._size())
@@ -182,8 +186,15 @@ class Session:
 
     def _place(self, order: Order, order_type: EngineOrderType, amount: int) -> Command:
         return Command(
-            *(CommandKind.PLACE, order.side, order_type, 0, self.symbol, 0, order.order_id, order.user),
-            *(order.price, order.remaining, amount),
+            CommandKind.PLACE,
+            side=order.side,
+            order_type=order_type,
+            symbol=self.symbol,
+            order_id=order.order_id,
+            account=order.user,
+            price=order.price,
+            quantity=order.remaining,
+            amount=amount,
         )
 
     def _cancel(self, order: Order) -> Command:
@@ -198,24 +209,32 @@ class Session:
         return Command(CommandKind.REDUCE, order_id=order.order_id, account=order.user, quantity=quantity)
 
     def _move(self, order: Order) -> Command:
-        way = self.last - order.price
-        step = (abs(way) // 100 or 1) * (1 if way > 0 else -1) if way else self.random.choice((1, -1))
-        self.ladders[order.side].remove(order)
-        order.price = max(1, order.price + step)
+        self.sides[order.side].remove(order)
+        order.price = self._moved_price(order.price)
         command = Command(CommandKind.MOVE, order_id=order.order_id, account=order.user, price=order.price)
         if self._match(order, order.price):
-            self.ladders[order.side].add(order)
+            self.sides[order.side].add(order)
         else:
             del self.live[order.order_id]
         return command
 
+    def _moved_price(self, price: int) -> int:
+        """1 % of the way to the last price, but at least one tick; one tick either way if it is there already."""
+        way = self.last - price
+        if way:
+            ticks = -(-abs(way) // 100)
+            price += ticks if way > 0 else -ticks
+        else:
+            price += self.random.choice((1, -1))
+        return max(1, min(price, self.highest))
+
     def _take_out(self, order: Order) -> None:
-        self.ladders[order.side].remove(order)
+        self.sides[order.side].remove(order)
         del self.live[order.order_id]
 
     def _match_and_rest(self, order: Order) -> None:
         if self._match(order, order.price):
-            self.ladders[order.side].add(order)
+            self.sides[order.side].add(order)
             self.live[order.order_id] = order
 
     def _fills_within(self, order: Order, budget: int) -> bool:
@@ -228,31 +247,38 @@ class Session:
                 return notional <= budget if order.side == Side.BUY else notional >= budget
         return False
 
-    def _opposite(self, order: Order) -> Ladder:
-        return self.ladders[Side.SELL if order.side == Side.BUY else Side.BUY]
+    def _opposite(self, order: Order) -> BookSide:
+        return self.sides[Side.SELL if order.side == Side.BUY else Side.BUY]
 
     def _match(self, order: Order, limit: int | None) -> int:
-        """Match; what remains of `order`."""
-        ladder = self._opposite(order)
+        """Match `order` and return what remains of it."""
+        opposite = self._opposite(order)
         while order.remaining:
-            resting = next(ladder.crossing(limit), None)
+            resting = next(opposite.crossing(limit), None)
             if resting is None:
                 break
             traded = min(order.remaining, resting.remaining)
             order.remaining -= traded
             resting.remaining -= traded
             self.trades += 1
-            self.last = min(max(resting.price, self.lowest), self.highest)
+            self._follow_trade(resting.price)
             if not resting.remaining:
                 self._take_out(resting)
         return order.remaining
 
+    def _follow_trade(self, price: int) -> None:
+        self.last = min(max(price, self.lowest), self.highest)
+        if price <= self.lowest:
+            self.direction = 1
+        elif price >= self.highest:
+            self.direction = -1
+
 
 class Workload(NamedTuple):
-    """Commands, and what must be true when they are done."""
+    """Commands, and what must hold after them."""
 
     setup: bytes
-    """Currencies, symbols, users and the untimed filling of the books."""
+    """Currencies, symbols, users, and the orders that fill the books untimed."""
     commands: bytes
     depths: dict[int, tuple[DepthRows, DepthRows]]
     kinds: dict[str, int]
@@ -260,7 +286,7 @@ class Workload(NamedTuple):
 
 
 def generate(commands: int, symbols: int, orders: int, seed: int) -> Workload:
-    """The workload of `commands` on `symbols` that share `orders` resting orders by a Pareto law."""
+    """A workload of `commands` on `symbols` symbols, which share `orders` resting orders by a Pareto distribution."""
     generator = random.Random(seed)
     weights = [0.001 * generator.paretovariate(1.5) for _ in range(symbols)]
     sessions = [
@@ -292,7 +318,18 @@ def _world(symbols: int) -> Iterator[Command | CreateSymbol]:
     for currency in currencies:
         yield Command(CommandKind.CREATE_CURRENCY, symbol=currency)
     for number in range(1, symbols + 1):
-        yield CreateSymbol(number, 0, QUOTE + number, QUOTE, 1, 1, 1, 1, 25, 15)
+        yield CreateSymbol(
+            symbol=number,
+            timestamp=0,
+            base=QUOTE + number,
+            quote=QUOTE,
+            base_scale_k=1,
+            quote_scale_k=1,
+            tick=1,
+            lot=1,
+            taker_fee_bps=25,
+            maker_fee_bps=15,
+        )
     for user in range(USER_FIRST, USER_FIRST + USERS):
         yield Command(CommandKind.CREATE_ACCOUNT, flags=FLAG_ACTIVE, account=user)
         for currency in currencies:

@@ -14,6 +14,7 @@ NAMES = (
     "core_deep",
     "core_exchange_core_workload",
     "core_journal",
+    "core_growth",
     "engine_grpc",
     "engine_recovery",
     "ledger_settlement",

@@ -7,6 +7,7 @@ of its own. `records` turns a workload into this project's command records.
 
 import random
 from collections import deque
+from dataclasses import dataclass
 from typing import NamedTuple
 
 BUY, SELL = 1, 2
@@ -48,11 +49,20 @@ class Outcome(NamedTuple):
     notional: int
 
 
+@dataclass(slots=True)
+class LiveOrder:
+    """An order that rests in the plain book."""
+
+    side: int
+    price: int
+    remaining: int
+
+
 class PlainBook:
-    """A price-time book as plain as can be: it says which orders live, and what must have traded."""
+    """A simple price-time book: it tells which orders live, and what a correct core must have traded."""
 
     def __init__(self) -> None:
-        self.live: dict[int, list[int]] = {}
+        self.live: dict[int, LiveOrder] = {}
         self._queues: dict[int, dict[int, deque[int]]] = {BUY: {}, SELL: {}}
         self.trades = self.volume = self.notional = 0
 
@@ -61,7 +71,7 @@ class PlainBook:
         return Outcome(self.trades, self.volume, self.notional)
 
     def take(self, side: int, price: int, quantity: int) -> list[int]:
-        """Match; append what remains to the answered list of filled order ids, as its last element."""
+        """Match, and return the ids of the filled orders followed by the quantity that remains."""
         queues = self._queues[SELL if side == BUY else BUY]
         gone = []
         while quantity and queues:
@@ -70,12 +80,12 @@ class PlainBook:
                 break
             queue = queues[best]
             order = self.live[queue[0]]
-            traded = min(quantity, order[2])
-            order[2] -= traded
+            traded = min(quantity, order.remaining)
+            order.remaining -= traded
             quantity -= traded
             self.trades, self.volume = self.trades + 1, self.volume + traded
             self.notional += traded * best
-            if not order[2]:
+            if not order.remaining:
                 gone.append(queue.popleft())
                 del self.live[gone[-1]]
                 if not queue:
@@ -83,13 +93,14 @@ class PlainBook:
         return [*gone, quantity]
 
     def rest(self, order_id: int, side: int, price: int, quantity: int) -> None:
-        """Put an order that crosses nothing behind its queue."""
-        self.live[order_id] = [side, price, quantity]
+        """Put an order that crosses nothing at the end of its price's queue."""
+        self.live[order_id] = LiveOrder(side, price, quantity)
         self._queues[side].setdefault(price, deque()).append(order_id)
 
     def cancel(self, order_id: int) -> int:
-        """Take an order out; its side."""
-        side, price, _ = self.live.pop(order_id)
+        """Remove an order and return its side."""
+        order = self.live.pop(order_id)
+        side, price = order.side, order.price
         queue = self._queues[side][price]
         queue.remove(order_id)
         if not queue:

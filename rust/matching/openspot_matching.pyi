@@ -50,7 +50,7 @@ class RustCore:
     def state_hash(self) -> str:
         """Hex SHA-256 of the snapshot."""
 
-    def depth(self, symbol: int, levels: int) -> tuple[list[_DepthRow], list[_DepthRow]]:
+    def depth(self, symbol: int, levels: int) -> tuple[Sequence[_DepthRow], Sequence[_DepthRow]]:
         """(bids, asks), best first, at most `levels` each (0 = all): (price, total remaining, orders)."""
 
     def order(self, order_id: int) -> _OrderRow | None:

@@ -1,12 +1,11 @@
-"""The Rust core against the reference: random commands, and after every one the same answer and state.
+"""The Rust core against the reference: after each of many random commands, results and state are equal.
 
-Each seed is a stream of a few hundred commands on fresh cores. After every command results, events and state
-hashes must be equal; every few commands, and at the end, so must what the queries answer. Then the whole
-stream goes through a third core as one batch. What differs is shrunk to a list of commands that still
-differs and from which none can be left out.
+Each seed gives a stream of a few hundred commands for fresh cores. After every command, results, events and state
+hashes must be equal; every few commands, and at the end, so must all queries. Then a third core applies the whole
+stream as one batch. If the cores differ, the test shrinks the commands to a list that still shows the difference
+and from which none can be left out.
 
-OPENSPOT_DIFFERENTIAL_COMMANDS sets how many commands there are in all, OPENSPOT_DIFFERENTIAL_SEED the first
-seed.
+OPENSPOT_DIFFERENTIAL_COMMANDS sets the number of commands, OPENSPOT_DIFFERENTIAL_SEED the first seed.
 """
 
 import os
@@ -45,7 +44,7 @@ def rust() -> CoreFactory:
 
 
 def queries(core: MatchingCore) -> dict[str, object]:
-    """All that a core can be asked."""
+    """The results of all queries of a core."""
     orders = core.open_orders()
     balances = core.balances()
     accounts = sorted({balance.account for balance in balances} | {1, 2, 77})
@@ -68,7 +67,7 @@ def queries(core: MatchingCore) -> dict[str, object]:
 
 
 def difference(reference: MatchingCore, twin: MatchingCore, record: bytes) -> str | None:
-    """Apply one command to both; in what they differ afterwards."""
+    """Apply one command to both cores and return how they differ, or None."""
     expected, found = reference.apply(record), twin.apply(record)
     if expected[0] != found[0]:
         return f"results: {list(decode_results(expected[0]))}, not {list(decode_results(found[0]))}"
@@ -80,7 +79,7 @@ def difference(reference: MatchingCore, twin: MatchingCore, record: bytes) -> st
 
 
 def first_difference(records: Sequence[bytes], make_twin: CoreFactory) -> str | None:
-    """In what fresh cores first differ over `records`."""
+    """Apply `records` to fresh cores and return their first difference, or None."""
     reference, twin = ReferenceCore(), make_twin()
     for record in records:
         if found := difference(reference, twin, record):
@@ -89,7 +88,7 @@ def first_difference(records: Sequence[bytes], make_twin: CoreFactory) -> str | 
 
 
 def shrunk(records: Sequence[bytes], make_twin: CoreFactory) -> list[bytes]:
-    """Records that still differ, and of which none can be left out: delta debugging by halving steps."""
+    """A part of `records` that still shows a difference, and from which none can be left out (delta debugging)."""
     kept = list(records)
     size = len(kept) // 2
     while size:
@@ -105,7 +104,7 @@ def shrunk(records: Sequence[bytes], make_twin: CoreFactory) -> list[bytes]:
 
 
 def report(seed: int, records: Sequence[bytes], make_twin: CoreFactory) -> str:
-    """What to read when a seed fails."""
+    """The text of a failed seed."""
     fewest = shrunk(records, make_twin)
     commands = "\n".join(f"  {command}" for command in decode_commands(b"".join(fewest)))
     return (
@@ -115,7 +114,7 @@ def report(seed: int, records: Sequence[bytes], make_twin: CoreFactory) -> str:
 
 
 def run_seed(seed: int, count: int, make_twin: CoreFactory) -> str | None:
-    """One stream on fresh cores; a report if they differ."""
+    """Apply one stream to fresh cores and return a report if they differ."""
     reference, twin, stream = ReferenceCore(), make_twin(), CommandStream(seed)
     records: list[bytes] = []
     answers: list[tuple[bytes, bytes]] = []
@@ -130,7 +129,7 @@ def run_seed(seed: int, count: int, make_twin: CoreFactory) -> str | None:
             return f"seed {seed}, after {number} commands: {wrong}"
     batch = make_twin().apply(b"".join(records))
     if batch != (b"".join(results for results, _ in answers), b"".join(events for _, events in answers)):
-        return f"seed {seed}: one batch of all commands answers otherwise than the commands one by one"
+        return f"seed {seed}: one batch of all commands gives other results than the commands one by one"
     return None
 
 
@@ -141,13 +140,13 @@ def _wrong_queries(reference: MatchingCore, twin: MatchingCore) -> str | None:
 
 
 @pytest.mark.timeout(1_800)
-def test_both_cores_answer_every_command_alike(rust: CoreFactory) -> None:
+def test_both_cores_give_equal_results_events_and_state_after_every_command(rust: CoreFactory) -> None:
     for seed in range(FIRST_SEED, FIRST_SEED + -(-COMMANDS // COMMANDS_OF_SEED)):
         if found := run_seed(seed, COMMANDS_OF_SEED, rust):
             pytest.fail(found, pytrace=False)
 
 
-def test_a_snapshot_of_either_core_is_one_of_the_other(rust: CoreFactory) -> None:
+def test_each_core_restores_the_snapshots_of_the_other(rust: CoreFactory) -> None:
     for seed in range(20):
         reference, twin, stream = ReferenceCore(), rust(), CommandStream(10_000 + seed)
         for _ in range(6):
@@ -163,7 +162,7 @@ def test_a_snapshot_of_either_core_is_one_of_the_other(rust: CoreFactory) -> Non
             reference, twin = crossed_reference, crossed_twin
 
 
-def test_what_is_no_snapshot_is_refused_by_both(rust: CoreFactory) -> None:
+def test_both_cores_refuse_bytes_that_are_not_a_snapshot(rust: CoreFactory) -> None:
     reference = ReferenceCore()
     reference.apply(generate(5, 200))
     snapshot = reference.snapshot()
@@ -177,14 +176,14 @@ def test_what_is_no_snapshot_is_refused_by_both(rust: CoreFactory) -> None:
 
 
 class LyingCore(ReferenceCore):
-    """A reference that gets one thing wrong: a command that moves an order forgets its events."""
+    """A reference core with one fault: a MOVE loses its events."""
 
     def apply(self, commands: bytes) -> tuple[bytes, bytes]:
         results, events = super().apply(commands)
         return results, b"" if commands[:1] == bytes([CommandKind.MOVE]) else events
 
 
-def test_a_difference_is_found_and_shrunk_to_what_it_takes() -> None:
+def test_a_difference_is_found_and_shrunk_to_the_commands_that_it_needs() -> None:
     found = run_seed(3, 400, LyingCore)
     assert found is not None
     lines = found.splitlines()
@@ -195,7 +194,7 @@ def test_a_difference_is_found_and_shrunk_to_what_it_takes() -> None:
     assert lines[-1].startswith("events:")
 
 
-def test_a_batch_that_breaks_off_is_refused_whole(rust: CoreFactory) -> None:
+def test_both_cores_refuse_a_batch_that_breaks_off_and_apply_nothing(rust: CoreFactory) -> None:
     for core in (ReferenceCore(), rust()):
         with pytest.raises(ValueError, match=f"{COMMAND_SIZE}-byte commands"):
             core.apply(generate(1, 3)[:-1])

@@ -23,7 +23,9 @@ def test_every_code_stands_in_the_documentation_with_its_number_and_a_meaning() 
 
 @pytest.mark.spec("A7-21")
 def test_the_numbers_of_the_rust_core_are_those_of_the_list() -> None:
-    (body,) = re.findall(r"enum Code \{(.*?)\n\}", (ROOT / "rust/matching/src/types.rs").read_text("utf-8"), re.DOTALL)
+    (body,) = re.findall(
+        r"enum ResultCode \{(.*?)\n\}", (ROOT / "rust/matching/src/types.rs").read_text("utf-8"), re.DOTALL
+    )
     found = {re.sub(r"(?<!^)([A-Z])", r"_\1", name).upper(): int(number) for name, number in RUST_CODE.findall(body)}
     assert {"SUCCESS", "RISK_NSF", "MATCHING_UNKNOWN_ORDER_ID"} <= set(found)
     assert found.items() <= CODES.items()

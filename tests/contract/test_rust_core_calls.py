@@ -1,4 +1,4 @@
-"""The Rust core's calls of one command: they do what the record does, and their events wait to be drained."""
+"""The Rust core's calls for single commands: each does what its record does, and keeps its events for a drain."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ rust_core = pytest.importorskip(
 
 
 def calls_of(core: MatchingCore) -> dict[int, Callable[[Command], int]]:
-    """For each kind of command that has a call of its own, that call."""
+    """The call for each kind of command that has one."""
     assert isinstance(core, rust_core.RustCore)
     return {
         CommandKind.PLACE: lambda c: core.place(
@@ -51,7 +51,7 @@ def test_a_call_does_what_its_record_does(seed: int) -> None:
     assert called > 300
 
 
-def test_events_wait_in_order_and_a_batch_does_not_take_them_along() -> None:
+def test_events_of_calls_wait_in_order_and_no_batch_returns_them() -> None:
     core = rust_core.RustCore()
     place = (1, 5, 1, 1, 1, 100, 1, 100, 7)
     assert core.place(*place) == ResultCode.INVALID_SYMBOL
@@ -78,20 +78,20 @@ def test_events_wait_in_order_and_a_batch_does_not_take_them_along() -> None:
         (1, 5, 1, 1, 1, 100, 1, 2**127, 7),
     ],
 )
-def test_a_number_that_its_field_cannot_hold_is_an_error_and_nothing_happens(arguments: tuple[int, ...]) -> None:
+def test_a_number_outside_its_field_raises_overflow_error_and_changes_nothing(arguments: tuple[int, ...]) -> None:
     core = rust_core.RustCore()
     with pytest.raises(OverflowError):
         core.place(*arguments)
     assert core.command_sequence == 0
 
 
-def test_the_widest_amounts_come_through() -> None:
+def test_the_widest_amounts_are_accepted() -> None:
     core = rust_core.RustCore()
     for amount in (2**63, 2**127 - 1, -(2**127)):
         assert core.place(1, 5, 1, 1, 4, 0, 1, amount, 7) == ResultCode.INVALID_SYMBOL
 
 
-def test_memory_set_aside_follows_the_expected_orders() -> None:
+def test_the_expected_orders_set_memory_aside() -> None:
     few, many = rust_core.RustCore(1_000), rust_core.RustCore(100_000)
     assert many.memory_bytes() - few.memory_bytes() >= 99_000 * 64
     with pytest.raises(ValueError, match="at most"):

@@ -1,9 +1,9 @@
-"""An independent judge of a matching core: it believes no balance and no book, only commands and events.
+"""An independent check of a matching core, which trusts only its commands and events, never its balances or books.
 
-From what went in and what came out it keeps books and balances of its own, in the slowest and plainest way,
-and after every command compares them with what the core shows. So it proves, at each step: events without
-gaps, price-time priority, limits kept, quantity conserved, exact fees, no asset made or lost by trading,
-no free amount below zero, no crossed book, depth = the sum of the queues, and that a refusal changes nothing.
+It keeps books and balances of its own, in the simplest way, and compares them with the core's after every command.
+So it proves at each step: events have no gaps, price-time priority holds, limits are kept, quantity is conserved,
+fees are exact, trading makes or loses no asset, no free amount is negative, no book is crossed, depth is the sum of
+the queues, and a rejected command changes nothing.
 """
 
 from collections import Counter
@@ -78,7 +78,7 @@ class _Order:
 
 
 class Auditor:
-    """Applies commands to a core, and raises AssertionError at the first answer that cannot be right."""
+    """Applies commands to a core, and raises AssertionError at the first result that is wrong."""
 
     def __init__(self, core: MatchingCore) -> None:
         self.core = core
@@ -92,7 +92,7 @@ class Auditor:
         self._symbols: dict[int, Symbol] = {}
 
     def apply(self, record: bytes) -> tuple[Result, list[Event]]:
-        """Apply one record and judge what it did."""
+        """Apply one record and check its effects."""
         assert len(record) == COMMAND_SIZE
         (command,) = decode_commands(record)
         self._symbols = {symbol.symbol: symbol for symbol in self.core.symbols()}
@@ -125,7 +125,7 @@ class Auditor:
         assert (result.status == ResultStatus.ACCEPTED) == (result.code == ResultCode.SUCCESS)
 
     def _follow(self, command: Command | CreateSymbol, event: Event) -> None:
-        """Take over into the own books what an event says, and check that it may say so."""
+        """Apply an event to the own books, and check that the rules allow it."""
         assert isinstance(command, Command), "CREATE_SYMBOL emits nothing"
         match event.type:
             case EventType.ACCEPTED:

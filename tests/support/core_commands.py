@@ -1,7 +1,7 @@
-"""Seeded random commands for a matching core: every kind, every mode, every edge.
+"""Seeded random commands for a matching core, with every kind, every mode and every bound of a field.
 
-A stream looks at the core's queries to aim at live orders and to keep the books small (tens of orders), so
-that a state hash after each command stays cheap. The same seed over the same core gives the same commands.
+A stream queries the core to find open orders, and keeps the books small (tens of orders), so that a state hash after
+each command stays cheap. The same seed and the same core give the same commands.
 """
 
 import random
@@ -16,7 +16,7 @@ from openspot.engine.core.records import COMMAND_SIZE, FLAG_ACTIVE, Command, Com
 from openspot.engine.core.reference import ReferenceCore
 
 OPEN_ORDERS_MAX = 48
-"""Beyond this many open orders a stream only takes orders away."""
+"""From this many open orders on, a stream only cancels."""
 
 UNSIGNED_64 = 1 << 64
 _SIGNED_64_LIMIT = 1 << 63

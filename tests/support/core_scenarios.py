@@ -1,4 +1,4 @@
-"""Scenario tables: what a matching core must answer, as aligned text (tests/scenarios/*.txt).
+"""Scenario tables: what a matching core must return, as aligned text (tests/scenarios/*.txt).
 
 A file holds one `world` and many `case`s; the lines of the world run before each case. A line is one of
 

@@ -1,16 +1,16 @@
 //! Exact arithmetic of amounts: 128-bit integers at 18 decimal places.
 //!
-//! Every operation is checked; nothing wraps or panics. One that leaves 128 bits answers [`BEYOND`], which is
-//! larger than every limit, so the check that admits a command refuses it. Behind those checks no operation
-//! can leave the range: each notional and each quantity in base units is at most `AMOUNT_MAX`, and so is the
-//! sum of a currency over all accounts, which bounds every total, every hold and every sum of notionals.
+//! Every operation is checked; none wraps or panics. An operation that leaves 128 bits returns
+//! [`OUT_OF_RANGE`], which is larger than every limit, so the checks of a command refuse it. Once a command
+//! is admitted, no operation can leave the range: each notional, each quantity in base units and the sum of a
+//! currency over all accounts is at most `AMOUNT_MAX`, and these bound every total and every hold.
 
 use crate::types::BASIS_POINTS;
 
-/// The answer of a product that leaves 128 bits: larger than any amount.
-pub const BEYOND: i128 = i128::MAX;
+/// Result of an operation that leaves 128 bits: larger than any amount.
+pub const OUT_OF_RANGE: i128 = i128::MAX;
 
-/// `price × quantity × unit`, or [`BEYOND`]. A unit is what one scaled price × quantity is worth.
+/// `price × quantity × unit`, or [`OUT_OF_RANGE`]. A unit is the amount of one scaled price × quantity.
 #[must_use]
 #[inline]
 pub fn product(price: i64, quantity: i64, unit: i64) -> i128 {
@@ -18,22 +18,22 @@ pub fn product(price: i64, quantity: i64, unit: i64) -> i128 {
     let scaled = i128::from(price) * i128::from(quantity);
     match i64::try_from(scaled) {
         Ok(small) => i128::from(small) * i128::from(unit),
-        Err(_) => scaled.checked_mul(i128::from(unit)).unwrap_or(BEYOND),
+        Err(_) => scaled.checked_mul(i128::from(unit)).unwrap_or(OUT_OF_RANGE),
     }
 }
 
-/// `left + right`, or [`BEYOND`].
+/// `left + right`, or [`OUT_OF_RANGE`].
 #[must_use]
 #[inline]
 pub fn add(left: i128, right: i128) -> i128 {
-    left.checked_add(right).unwrap_or(BEYOND)
+    left.checked_add(right).unwrap_or(OUT_OF_RANGE)
 }
 
-/// `left − right`, or [`BEYOND`].
+/// `left − right`, or [`OUT_OF_RANGE`].
 #[must_use]
 #[inline]
 pub fn subtract(left: i128, right: i128) -> i128 {
-    left.checked_sub(right).unwrap_or(BEYOND)
+    left.checked_sub(right).unwrap_or(OUT_OF_RANGE)
 }
 
 /// `quantity × unit`: a quantity in amount units. Two 63-bit factors cannot leave 128 bits.
@@ -49,7 +49,7 @@ pub fn with_fee_rounded_up(amount: i128, bps: i64) -> i128 {
     let (whole, part) = (amount / i128::from(BASIS_POINTS), amount % i128::from(BASIS_POINTS));
     let bps = i128::from(bps);
     let part_fee = (part * bps + i128::from(BASIS_POINTS) - 1) / i128::from(BASIS_POINTS);
-    add(add(amount, whole.checked_mul(bps).unwrap_or(BEYOND)), part_fee)
+    add(add(amount, whole.checked_mul(bps).unwrap_or(OUT_OF_RANGE)), part_fee)
 }
 
 #[cfg(test)]
@@ -65,10 +65,10 @@ mod tests {
     }
 
     #[test]
-    fn a_product_beyond_128_bits_is_beyond_every_amount() {
-        assert_eq!(product(SCALED_MAX, SCALED_MAX, AMOUNT_SCALE), BEYOND);
-        assert_eq!((add(BEYOND, 1), subtract(i128::MIN, 1)), (BEYOND, BEYOND));
-        const { assert!(BEYOND > AMOUNT_MAX) }
+    fn a_result_outside_128_bits_is_larger_than_every_amount() {
+        assert_eq!(product(SCALED_MAX, SCALED_MAX, AMOUNT_SCALE), OUT_OF_RANGE);
+        assert_eq!((add(OUT_OF_RANGE, 1), subtract(i128::MIN, 1)), (OUT_OF_RANGE, OUT_OF_RANGE));
+        const { assert!(OUT_OF_RANGE > AMOUNT_MAX) }
     }
 
     #[test]

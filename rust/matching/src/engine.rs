@@ -1,116 +1,131 @@
-//! The engine: one deterministic state machine of commands.
+//! The engine: a deterministic state machine of commands.
 //!
-//! [`Engine::apply`] takes a command and answers an [`Outcome`]; what happened is appended to the events.
-//! The rules are `docs/protocol/matching.md`: orders in `placing`, `taking` and `changing`, money in
-//! `moving`, accounts, currencies and symbols in `administration`. A command first checks everything and
-//! then changes the state, so a refused one has changed nothing but the sequences.
+//! [`Engine::apply`] applies a command, returns its [`CommandResult`] and appends what happened to the events.
+//! The rules are `docs/protocol/matching.md`: orders in `placement`, `matching` and `amendments`, money in
+//! `transfers`, accounts, currencies and symbols in `directory`. A command first checks everything and then
+//! changes the state, so a rejected command has changed nothing but the sequences.
 //! There is no clock, no IO and no thread here, and nothing panics.
 
-use crate::ahead::{Ahead, GROUP};
-use crate::book::Books;
-use crate::events::{COMMAND_SIZE, Command, Event, Outcome, RESULT_SIZE};
-use crate::ledger::Ledger;
-use crate::types::{Code, FEE_ACCOUNT, Kind, StpMode};
+use crate::accounts::Accounts;
+use crate::batch_prefetch::{BatchPrefetch, GROUP};
+use crate::key_hash::HashSeed;
+use crate::order_books::OrderBooks;
+use crate::records::{COMMAND_SIZE, Command, CommandResult, Event, RESULT_SIZE};
+use crate::types::{CommandKind, FEE_ACCOUNT, ResultCode, StpMode};
 
-/// The whole state, and the events not yet taken away.
+/// The whole state, and the events that the caller has not yet taken.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    /// Books and resting orders.
-    pub books: Books,
-    /// Accounts, balances and references.
-    pub ledger: Ledger,
-    /// How many commands were ever applied.
+    /// Order books and resting orders.
+    pub books: OrderBooks,
+    /// Accounts, balances and transfers.
+    pub accounts: Accounts,
+    /// Number of commands ever applied.
     pub command_sequence: u64,
     /// Sequence of the newest event.
     pub event_sequence: u64,
-    /// Records of the events since the caller last took them.
+    /// Event records since the caller last took them.
     pub events: Vec<u8>,
     timestamp: u64,
 }
 
 impl Engine {
-    /// An engine with the fee account alone, and room for `capacity` open orders before anything grows.
+    /// An engine with the fee account alone and a random hash seed; memory is set aside for `capacity` open
+    /// orders.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
+        Self::with_seed(capacity, HashSeed::random())
+    }
+
+    /// As [`Engine::new`], with a given hash seed.
+    #[must_use]
+    pub fn with_seed(capacity: usize, seed: HashSeed) -> Self {
         let mut engine = Self {
-            books: Books::new(capacity),
-            ledger: Ledger::new(),
+            books: OrderBooks::with_capacity(capacity, seed),
+            accounts: Accounts::new(seed),
             command_sequence: 0,
             event_sequence: 0,
             events: Vec::new(),
             timestamp: 0,
         };
-        engine.ledger.add_account(FEE_ACCOUNT, false, StpMode::None);
+        engine.accounts.add_account(FEE_ACCOUNT, false, StpMode::None);
         engine
     }
 
-    /// Applies `records` in order and appends each result's record by `answer`.
+    /// Applies `records` in order and passes the record of each result to `append`.
     pub fn apply_batch(
         &mut self,
         records: &[[u8; COMMAND_SIZE]],
-        mut answer: impl FnMut([[u8; 8]; RESULT_SIZE / 8]),
+        append: impl FnMut([[u8; 8]; RESULT_SIZE / 8]),
     ) {
-        let mut commands = [Command::default(); GROUP];
+        let prefetches = self.prefetcher().is_worthwhile();
+        self.apply_batch_prefetching(records, prefetches, append);
+    }
+
+    /// As [`Engine::apply_batch`], with or without prefetching. Results do not depend on it.
+    pub fn apply_batch_prefetching(
+        &mut self,
+        records: &[[u8; COMMAND_SIZE]],
+        prefetches: bool,
+        mut append: impl FnMut([[u8; 8]; RESULT_SIZE / 8]),
+    ) {
         for group in records.chunks(GROUP) {
-            for (record, command) in group.iter().zip(&mut commands) {
-                *command = Command::from_record(record);
+            if prefetches {
+                self.prefetcher().prefetch_commands(group);
             }
-            let commands = commands.get(..group.len()).unwrap_or_default();
-            if self.ahead().pays() {
-                self.ahead().read_commands::<GROUP>(commands);
-            }
-            for command in commands {
+            for record in group {
                 let before = self.event_sequence;
-                let outcome = self.apply(command);
+                let result = self.apply(&Command::from_record(record));
                 let events = u32::try_from(self.event_sequence - before).unwrap_or(u32::MAX);
-                answer(outcome.to_record(events));
+                append(result.to_record(events));
             }
         }
     }
 
     /// Applies one command that comes alone.
     #[inline]
-    pub fn apply_single(&mut self, command: &Command) -> Outcome {
-        if self.ahead().pays() {
-            self.ahead().read_commands::<1>(std::slice::from_ref(command));
+    pub fn apply_single(&mut self, command: &Command) -> CommandResult {
+        if self.prefetcher().is_worthwhile() {
+            self.prefetcher().prefetch_command(command);
         }
         self.apply(command)
     }
 
-    /// Applies one command, without reading ahead.
+    /// Applies one command without prefetching.
     #[inline]
-    pub fn apply(&mut self, command: &Command) -> Outcome {
+    pub fn apply(&mut self, command: &Command) -> CommandResult {
         self.command_sequence += 1;
         self.timestamp = command.timestamp;
-        let Some(kind) = Kind::from_record(command.kind) else {
-            return Outcome::refused(Code::UnsupportedCommand);
+        let Some(kind) = CommandKind::from_record(command.kind) else {
+            return CommandResult::rejected(ResultCode::UnsupportedCommand);
         };
         match kind {
-            Kind::Place => return self.place(command),
-            Kind::Cancel => self.cancel(command),
-            Kind::Move => self.move_order(command),
-            Kind::Reduce => self.reduce(command),
-            Kind::Deposit | Kind::Withdraw | Kind::Reserve | Kind::Adjust => self.move_money(kind, command),
-            Kind::Release | Kind::Commit => self.end_reservation(kind, command),
-            Kind::CreateCurrency => self.create_currency(command),
-            Kind::DeleteCurrency => self.delete_currency(command),
-            Kind::CreateSymbol => self.create_symbol(command),
-            Kind::UpdateSymbol => self.update_symbol(command),
-            Kind::DeleteSymbol => self.delete_symbol(command),
-            Kind::CreateAccount => self.create_account(command),
-            Kind::SetAccount => self.set_account(command),
-            Kind::SetAccountFees => self.set_account_fees(command),
+            CommandKind::Place => return self.place(command),
+            CommandKind::Cancel => self.cancel(command),
+            CommandKind::Move => self.move_order(command),
+            CommandKind::Reduce => self.reduce(command),
+            CommandKind::Deposit | CommandKind::Withdraw | CommandKind::Reserve | CommandKind::Adjust => {
+                self.transfer(kind, command)
+            }
+            CommandKind::Release | CommandKind::Commit => self.end_reservation(kind, command),
+            CommandKind::CreateCurrency => self.create_currency(command),
+            CommandKind::DeleteCurrency => self.delete_currency(command),
+            CommandKind::CreateSymbol => self.create_symbol(command),
+            CommandKind::UpdateSymbol => self.update_symbol(command),
+            CommandKind::DeleteSymbol => self.delete_symbol(command),
+            CommandKind::CreateAccount => self.create_account(command),
+            CommandKind::SetAccount => self.set_account(command),
+            CommandKind::SetAccountFees => self.set_account_fees(command),
         }
-        .unwrap_or_else(Outcome::refused)
+        .unwrap_or_else(CommandResult::rejected)
     }
 
-    /// The state as something to read ahead in.
     #[inline]
-    pub(crate) fn ahead(&self) -> Ahead<'_> {
-        Ahead { books: &self.books, ledger: &self.ledger }
+    pub(crate) fn prefetcher(&self) -> BatchPrefetch<'_> {
+        BatchPrefetch { books: &self.books, accounts: &self.accounts }
     }
 
-    /// Appends `event` with the next sequence and the time of its command.
+    /// Appends `event` with the next sequence and its command's time and sequence.
     #[inline]
     pub(crate) fn emit(&mut self, event: &Event) {
         self.event_sequence += 1;

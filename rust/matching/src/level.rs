@@ -1,4 +1,4 @@
-//! A price level: one cache line with the ends of its queue; orders link each other (see `book`).
+//! A price level: one cache line with the two ends of its queue. Orders link each other (`order_books`).
 
 use crate::types::Side;
 
@@ -10,15 +10,15 @@ pub struct Level {
     pub total: i128,
     /// Scaled price.
     pub price: i64,
-    /// Oldest order.
+    /// Index of the oldest order.
     pub head: u32,
-    /// Newest order.
+    /// Index of the newest order.
     pub tail: u32,
     /// Orders in the queue.
     pub count: u32,
-    /// The book it belongs to.
+    /// Index of the book.
     pub book: u32,
-    /// The side it belongs to.
+    /// Side of the book.
     pub side: Side,
 }
 

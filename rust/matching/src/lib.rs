@@ -1,42 +1,52 @@
 //! The matching core of `OpenSpot`.
 //!
-//! One deterministic state machine: commands in, results and events out. It keeps price-time order books,
-//! checks and moves the funds behind each order, charges fees, and prevents self-trades. It repeats
-//! `openspot.engine.core.reference`, the specification in Python, byte for byte: results, events, snapshot
-//! and state hash are the same. The rules are `docs/protocol/matching.md`.
+//! One deterministic state machine: commands in, results and events out. It keeps order books by price-time
+//! priority, checks and moves the funds behind each order, charges fees, and prevents self-trades. It does
+//! the same as `openspot.engine.core.reference`, the specification in Python, byte for byte: results, events,
+//! snapshots and state hashes are equal. The rules are `docs/protocol/matching.md`.
 //!
-//! Layout: [`types`], [`amount`], [`slab`], [`index`] and [`fetch`] are tools; [`order`], [`level`],
-//! [`ladder`] and [`book`] hold orders, [`ledger`] holds money; [`engine`] applies commands, whose rules lie
-//! in `placing`, `taking`, `changing`, `moving` and `administration`, and `ahead` makes large books fast;
-//! [`events`] are the records, [`snapshot`] and `state_hash` the state as bytes. `python` binds it all to
-//! Python and is the only part that knows of it.
+//! Layout: [`types`], [`amount`], [`chunked_vec`], [`slab`], [`key_hash`], [`hash_index`] and [`prefetch`] are
+//! tools. [`order`], [`level`], [`book_side`], [`order_book`] and [`order_books`] hold orders; [`accounts`]
+//! holds money. [`engine`] applies commands by the rules in `placement`, `matching`, `amendments`, `transfers`
+//! and `directory`; [`batch_prefetch`] makes deep books fast. [`records`] has the records, [`snapshot`],
+//! `restore` and `state_hash` the state as bytes. `work` counts steps in tests. `python` binds all of this to
+//! Python; nothing else knows about Python.
 //!
 //! There is no unsafe code, no clock, no IO and no thread, and nothing panics: an operation on money that
-//! leaves its range refuses the command.
+//! leaves its range makes the command be rejected. The only randomness is the seed of the hash indexes, which
+//! no result depends on.
 
 #![forbid(unsafe_code)]
 
+pub mod accounts;
 pub mod amount;
-pub mod book;
+pub mod batch_prefetch;
+pub mod book_side;
+pub mod chunked_vec;
 pub mod engine;
-pub mod events;
-pub mod fetch;
-pub mod index;
-pub mod ladder;
-pub mod ledger;
+pub mod hash_index;
+pub mod key_hash;
 pub mod level;
 pub mod order;
+pub mod order_book;
+pub mod order_books;
+pub mod prefetch;
+pub mod records;
 pub mod slab;
 pub mod snapshot;
 pub mod types;
 
-mod administration;
-mod ahead;
-mod changing;
-mod moving;
-mod placing;
+mod amendments;
+mod directory;
+mod matching;
+mod placement;
+mod restore;
 mod state_hash;
-mod taking;
+mod transfers;
+mod work;
+
+#[cfg(test)]
+mod attack_tests;
 
 #[cfg(feature = "python")]
 mod python;

@@ -1,50 +1,48 @@
 //! A resting order: 64 bytes, one cache line.
-//!
-//! Its price, side and symbol are its level's; its owner is its balance's.
 
 use crate::types::OrderType;
 
-/// A resting order. Its price, side and symbol are its level's.
+/// A resting order. Its level has the price, side and symbol; its balances have the owner.
 #[derive(Clone, Debug, Default)]
 #[repr(align(64))]
 pub struct Order {
-    /// Its id.
+    /// Order id; 0 for an unused index.
     pub id: u64,
-    /// Scaled quantity still to fill.
+    /// Scaled quantity that is still unfilled.
     pub remaining: i64,
-    /// Scaled price that the hold of a buy is reckoned with; 0 for a sell.
+    /// Scaled price that the hold of a buy is calculated with; 0 for a sell.
     pub reserve_price: i64,
     /// Scaled quantity ordered.
     pub quantity: i64,
-    /// The level it rests at.
+    /// Index of the level where the order rests.
     pub level: u32,
-    /// The next younger order of the level.
+    /// Index of the next younger order of the level.
     pub next: u32,
-    /// The next older order of the level.
+    /// Index of the next older order of the level.
     pub previous: u32,
-    /// The owner's balance in the currency that the order holds: quote for a buy, base for a sell.
+    /// Index of the owner's balance in the currency that the order holds: quote for a buy, base for a sell.
     pub held_balance: u32,
-    /// The owner's balance in the other currency.
+    /// Index of the owner's balance in the other currency.
     pub other_balance: u32,
-    /// Its fees and its type.
+    /// Fees and type.
     pub terms: Terms,
-    /// When it was placed, nanoseconds since 1970.
+    /// Time of the PLACE, nanoseconds since 1970.
     pub timestamp: u64,
 }
 
-/// Fees and type of a resting order in 4 bytes, so that an order is one cache line.
+/// Fees and type of a resting order in 4 bytes, so that an order fits one cache line.
 ///
-/// Only GTC and `POST_ONLY` orders rest and no taker fee is negative: the second kind has its taker fee
-/// stored with all bits inverted.
+/// Only GTC and `POST_ONLY` orders rest, and no taker fee is negative. So a `POST_ONLY` order stores its taker
+/// fee with all bits inverted, which makes it negative.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Terms {
     taker: i16,
-    /// Fee when it rests, in basis points; negative is a rebate.
+    /// Maker fee in basis points; negative is a rebate.
     pub maker_fee_bps: i16,
 }
 
 impl Terms {
-    /// Terms of a `POST_ONLY` order, or of a GTC one. The taker fee is not negative.
+    /// Terms of a `POST_ONLY` or GTC order. The taker fee must not be negative.
     #[must_use]
     #[inline]
     pub fn new(taker_fee_bps: i16, maker_fee_bps: i16, order_type: OrderType) -> Self {
@@ -52,7 +50,7 @@ impl Terms {
         Self { taker: if post_only { !taker_fee_bps } else { taker_fee_bps }, maker_fee_bps }
     }
 
-    /// Fee when it takes, in basis points.
+    /// Taker fee in basis points.
     #[must_use]
     #[inline]
     pub fn taker_fee_bps(self) -> i16 {
@@ -66,7 +64,7 @@ impl Terms {
         if self.taker < 0 { OrderType::PostOnly } else { OrderType::Gtc }
     }
 
-    /// Basis points that the hold of a buy reckons with.
+    /// The larger of both fees, which the hold of a buy covers.
     #[must_use]
     #[inline]
     pub fn worst_fee_bps(self) -> i64 {
@@ -84,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_terms_of_an_order_come_back() {
+    fn terms_return_what_they_were_made_of() {
         for order_type in [OrderType::Gtc, OrderType::PostOnly] {
             for (taker, maker) in [(0, 0), (25, -15), (1_000, 1_000)] {
                 let terms = Terms::new(taker, maker, order_type);

@@ -1,25 +1,25 @@
 //! The Python module `openspot_matching`: the class `RustCore` over [`Engine`].
 //!
-//! Records cross as bytes, a batch at a time, and queries answer plain tuples; or one command crosses as
-//! plain integers, and its events gather until they are drained. What each method means, and what it can
-//! raise, is in `openspot_matching.pyi`. The interpreter lock is held throughout: a core is the state of one
-//! thread, and a batch is short.
+//! A batch of records crosses as bytes, and queries return plain tuples. A single command can also cross as
+//! plain integers; its events gather until they are drained. `openspot_matching.pyi` says what each method
+//! means and raises. The interpreter lock is held throughout: a core belongs to one thread, and a batch is
+//! short.
 
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::book::Book;
 use crate::engine::Engine;
-use crate::events::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
 use crate::order::Order;
-use crate::types::{Kind, NIL, Side};
+use crate::order_book::OrderBook;
+use crate::records::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
+use crate::types::{CommandKind, NIL, Side};
 
-/// Most open orders that room can be set aside for at once.
+/// Most open orders that memory can be set aside for.
 const OPEN_ORDERS_EXPECTED_MAX: usize = 1 << 28;
-/// Bytes of undrained events beyond which no further command is taken call by call: 2 GiB.
+/// Bytes of undrained events beyond which single commands raise `BufferError`: 2 GiB.
 const UNDRAINED_BYTES_MAX: usize = 1 << 31;
-/// Bytes that a buffer of events begins with.
+/// First size of a buffer of events, in bytes.
 const EVENT_BYTES_EXPECTED: usize = 4_096 * EVENT_SIZE;
 
 type DepthRow = (i64, i128, u32);
@@ -31,16 +31,16 @@ type SymbolRow = (u32, u32, u32, i64, i64, i64, i64, i16, i16, bool);
 /// A matching core: one deterministic state, without clock, IO and threads.
 #[pyclass(subclass, module = "openspot_matching")]
 struct RustCore {
-    /// Its buffer holds the events of single commands.
+    /// Its buffer holds the undrained events of single commands.
     engine: Engine,
     /// Buffer for the events of a batch.
     batch: Vec<u8>,
-    /// Open orders that it has room for before anything grows.
+    /// Open orders that memory is set aside for.
     open_orders_expected: usize,
 }
 
 impl RustCore {
-    /// Applies one command whose events gather; answers its code.
+    /// Applies one command, whose events gather, and returns its result code.
     #[inline]
     fn apply_one(&mut self, command: &Command) -> PyResult<u16> {
         if self.engine.events.len() > UNDRAINED_BYTES_MAX {
@@ -53,8 +53,8 @@ impl RustCore {
         let level = self.engine.books.levels.at(order.level);
         (
             order.id,
-            self.engine.ledger.balances.at(order.held_balance).account_number,
-            self.engine.books.books.at(level.book).symbol,
+            self.engine.accounts.balances.at(order.held_balance).account_number,
+            self.engine.books.book(level.book).symbol,
             level.side as u8,
             order.terms.order_type() as u8,
             level.price,
@@ -85,7 +85,7 @@ impl RustCore {
         Ok(Self { engine, batch: Vec::with_capacity(EVENT_BYTES_EXPECTED), open_orders_expected })
     }
 
-    /// Apply whole command records in order; answer (results, events).
+    /// Apply whole command records in order and return (results, events).
     fn apply<'py>(
         &mut self,
         py: Python<'py>,
@@ -94,7 +94,7 @@ impl RustCore {
         let (records, rest) = commands.as_chunks::<COMMAND_SIZE>();
         if !rest.is_empty() {
             let length = commands.len();
-            let message = format!("{length} bytes are no whole number of {COMMAND_SIZE}-byte commands");
+            let message = format!("{length} bytes are not a whole number of {COMMAND_SIZE}-byte commands");
             return Err(PyValueError::new_err(message));
         }
         let gathered = std::mem::replace(&mut self.engine.events, std::mem::take(&mut self.batch));
@@ -102,9 +102,9 @@ impl RustCore {
         let results = PyBytes::new_with(py, records.len() * RESULT_SIZE, |buffer| {
             let (words, _) = buffer.as_chunks_mut::<8>();
             let (results, _) = words.as_chunks_mut::<{ RESULT_SIZE / 8 }>();
-            let mut places = results.iter_mut();
+            let mut results = results.iter_mut();
             engine.apply_batch(records, |result| {
-                if let Some(place) = places.next() {
+                if let Some(place) = results.next() {
                     *place = result;
                 }
             });
@@ -133,7 +133,7 @@ impl RustCore {
         PyBytes::new(py, &bytes)
     }
 
-    /// Replace the state by that of a snapshot.
+    /// Replace the state by the one in a snapshot.
     fn restore(&mut self, snapshot: &[u8]) -> PyResult<()> {
         let mut engine = Engine::from_snapshot(snapshot, self.open_orders_expected)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -150,22 +150,22 @@ impl RustCore {
     /// (bids, asks), best first, at most `levels` each (0 = all): (price, total remaining, orders).
     fn depth(&self, symbol: u32, levels: usize) -> (Vec<DepthRow>, Vec<DepthRow>) {
         let books = &self.engine.books;
-        let book = books.book(symbol);
+        let book = books.find_book(symbol);
         (books.depth(book, Side::Buy, levels), books.depth(book, Side::Sell, levels))
     }
 
     /// A resting order, or None.
     fn order(&self, order_id: u64) -> Option<OrderRow> {
-        let index = self.engine.books.find(order_id);
+        let index = self.engine.books.find_order(order_id);
         (index != NIL).then(|| self.order_row(self.engine.books.orders.at(index)))
     }
 
     /// Resting orders by ascending order id; 0 means any account or symbol.
     #[pyo3(signature = (account = 0, symbol = 0))]
     fn open_orders(&self, account: u64, symbol: u32) -> Vec<OrderRow> {
-        let Engine { books, ledger, .. } = &self.engine;
-        let of_account = |order: &Order| ledger.balances.at(order.held_balance).account_number == account;
-        let of_symbol = |order: &Order| books.books.at(books.levels.at(order.level).book).symbol == symbol;
+        let Engine { books, accounts, .. } = &self.engine;
+        let of_account = |order: &Order| accounts.balances.at(order.held_balance).account_number == account;
+        let of_symbol = |order: &Order| books.book_of(order).symbol == symbol;
         let mut rows: Vec<OrderRow> = books
             .orders
             .iter()
@@ -182,9 +182,10 @@ impl RustCore {
     /// Balances by ascending account and currency, without zero totals; 0 means all accounts.
     #[pyo3(signature = (account = 0))]
     fn balances(&self, account: u64) -> Vec<BalanceRow> {
-        let ledger = &self.engine.ledger;
-        let accounts = if account == 0 { ledger.by_number() } else { vec![ledger.account(account)] };
-        let balances = accounts.into_iter().flat_map(|index| ledger.balances_of(index));
+        let accounts = &self.engine.accounts;
+        let indices =
+            if account == 0 { accounts.accounts_by_number() } else { vec![accounts.find_account(account)] };
+        let balances = indices.into_iter().flat_map(|index| accounts.balances_of(index));
         balances
             .map(|(currency, balance)| {
                 let reserved = balance.held - balance.locked;
@@ -195,23 +196,23 @@ impl RustCore {
 
     /// An account's flags and fees, or None.
     fn account(&self, account: u64) -> Option<AccountRow> {
-        let index = self.engine.ledger.account(account);
-        let entry = self.engine.ledger.accounts.at(index);
+        let index = self.engine.accounts.find_account(account);
+        let entry = self.engine.accounts.accounts.at(index);
         let (taker, maker) = entry.fees.unzip();
         (index != NIL).then_some((entry.number, entry.active, entry.stp_mode as u8, taker, maker))
     }
 
     /// All symbols by ascending number.
     fn symbols(&self) -> Vec<SymbolRow> {
-        self.engine.books.by_symbol().into_iter().map(symbol_row).collect()
+        self.engine.books.books_by_symbol().into_iter().map(symbol_row).collect()
     }
 
     /// All currencies, ascending.
     fn currencies(&self) -> Vec<u32> {
-        self.engine.ledger.currency_numbers()
+        self.engine.accounts.currency_numbers()
     }
 
-    /// Apply one PLACE; its result code.
+    /// Apply one PLACE and return its result code.
     #[expect(clippy::too_many_arguments, reason = "an order has that many fields")]
     fn place(
         &mut self,
@@ -226,7 +227,7 @@ impl RustCore {
         timestamp: u64,
     ) -> PyResult<u16> {
         self.apply_one(&Command {
-            kind: Kind::Place as u8,
+            kind: CommandKind::Place as u8,
             side,
             order_type,
             flags: 0,
@@ -240,38 +241,38 @@ impl RustCore {
         })
     }
 
-    /// Apply one CANCEL; its result code.
+    /// Apply one CANCEL and return its result code.
     fn cancel(&mut self, order_id: u64, account: u64, symbol: u32, timestamp: u64) -> PyResult<u16> {
-        let kind = Kind::Cancel as u8;
+        let kind = CommandKind::Cancel as u8;
         self.apply_one(&Command { kind, symbol, timestamp, order_id, account, ..Command::default() })
     }
 
-    /// Apply one MOVE; its result code.
+    /// Apply one MOVE and return its result code.
     fn move_order(&mut self, order_id: u64, account: u64, price: i64, timestamp: u64) -> PyResult<u16> {
-        let kind = Kind::Move as u8;
+        let kind = CommandKind::Move as u8;
         self.apply_one(&Command { kind, timestamp, order_id, account, price, ..Command::default() })
     }
 
-    /// Apply one REDUCE; its result code.
+    /// Apply one REDUCE and return its result code.
     fn reduce(&mut self, order_id: u64, account: u64, quantity: i64, timestamp: u64) -> PyResult<u16> {
-        let kind = Kind::Reduce as u8;
+        let kind = CommandKind::Reduce as u8;
         self.apply_one(&Command { kind, timestamp, order_id, account, quantity, ..Command::default() })
     }
 
-    /// The events of the calls since the last drain.
+    /// The events of single commands since the last drain.
     fn drain_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let events = PyBytes::new(py, &self.engine.events);
         self.engine.events.clear();
         events
     }
 
-    /// Bytes set aside for resting orders, price levels and their indices.
+    /// Bytes allocated for resting orders, price levels and their indexes.
     fn memory_bytes(&self) -> usize {
         self.engine.books.allocated_bytes()
     }
 }
 
-/// An amount from Python; nearly all fit 64 bits, which is the fast way through.
+/// An amount from Python. Nearly all fit 64 bits, which convert faster.
 #[derive(Clone, Copy)]
 struct Amount(i128);
 
@@ -286,7 +287,7 @@ impl FromPyObject<'_, '_> for Amount {
     }
 }
 
-fn symbol_row(book: &Book) -> SymbolRow {
+fn symbol_row(book: &OrderBook) -> SymbolRow {
     (
         book.symbol,
         book.base,

@@ -1,30 +1,31 @@
-//! A slab: values at stable 32-bit indices, freed places reused last in, first out.
+//! A slab: values at stable 32-bit indices. A freed index is reused last in, first out.
 //!
-//! Index 0 is nothing (`NIL`). Reading at an index without a value answers the default value, so that no
-//! access can panic; a holder of indices asks first where that would matter. Insert, remove and access are
-//! O(1); growth doubles. At most 2^32 − 1 values.
+//! Index 0 ([`NIL`]) stands for "nothing". Reading an index without a value returns the default value, so no
+//! access can panic. Insert, remove and access are O(1), and growing moves no value. A slab holds at most
+//! 2^32 − 1 values.
 
-use crate::fetch::fetch;
+use crate::chunked_vec::ChunkedVec;
+use crate::prefetch::prefetch;
 use crate::types::NIL;
 
 /// Values of one type at stable indices.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
-    slots: Vec<T>,
-    free: Vec<u32>,
-    nil: T,
+    slots: ChunkedVec<T>,
+    free: ChunkedVec<u32>,
+    default: T,
 }
 
 impl<T: Default> Slab<T> {
-    /// An empty slab with room for `capacity` values before it grows.
+    /// An empty slab with memory set aside for `capacity` values.
     #[must_use]
-    pub fn new(capacity: usize) -> Self {
-        let mut slots = Vec::with_capacity(capacity.saturating_add(1));
+    pub fn with_capacity(capacity: usize) -> Self {
+        let mut slots = ChunkedVec::with_capacity(capacity.saturating_add(1));
         slots.push(T::default());
-        Self { slots, free: Vec::new(), nil: T::default() }
+        Self { slots, free: ChunkedVec::with_capacity(0), default: T::default() }
     }
 
-    /// Whether no further value fits.
+    /// Whether the slab can hold no further value.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.free.is_empty() && u32::try_from(self.slots.len()).is_err()
@@ -32,6 +33,7 @@ impl<T: Default> Slab<T> {
 
     /// How many values there are.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.slots.len() - 1 - self.free.len()
     }
@@ -42,7 +44,7 @@ impl<T: Default> Slab<T> {
         self.len() == 0
     }
 
-    /// Puts `value` at an index of its own; `NIL` if the slab is full.
+    /// Stores `value` and returns its index, or `NIL` if the slab is full.
     #[inline]
     pub fn insert(&mut self, value: T) -> u32 {
         if let Some(index) = self.free.pop() {
@@ -56,12 +58,12 @@ impl<T: Default> Slab<T> {
         index
     }
 
-    /// The freed index that the insertion after `later` further ones will use, or `NIL`.
+    /// The index that the next insertion but `later` will reuse; `NIL` if it will take a new one.
     #[must_use]
     #[inline]
-    pub fn upcoming(&self, later: usize) -> u32 {
+    pub fn next_index(&self, later: usize) -> u32 {
         let place = self.free.len().checked_sub(later + 1);
-        place.and_then(|place| self.free.get(place)).copied().unwrap_or(NIL)
+        place.map_or(NIL, |place| *self.free.get_or(place, &NIL))
     }
 
     /// Frees `index`, which must hold a value.
@@ -72,34 +74,34 @@ impl<T: Default> Slab<T> {
         self.free.push(index);
     }
 
-    /// The value at `index`, or the default one.
+    /// The value at `index`, or the default value.
     #[must_use]
     #[inline]
     pub fn at(&self, index: u32) -> &T {
-        self.slots.get(index as usize).unwrap_or(&self.nil)
+        self.slots.get_or(index as usize, &self.default)
     }
 
-    /// Asks for the value at `index`, which is read soon.
+    /// Prefetches the value at `index`.
     #[inline]
-    pub fn fetch(&self, index: u32) {
-        fetch(self.at(index));
+    pub fn prefetch(&self, index: u32) {
+        prefetch(self.at(index));
     }
 
-    /// The value at `index`, or one that nobody looks at.
+    /// The value at `index`, to change. Changes at an unused index are lost.
     #[inline]
     pub fn at_mut(&mut self, index: u32) -> &mut T {
-        self.slots.get_mut(index as usize).unwrap_or(&mut self.nil)
+        self.slots.get_mut_or(index as usize, &mut self.default)
     }
 
-    /// Every place from index 1 on; freed places hold the default value.
+    /// Every index from 1 on with its value; a freed index has the default value.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        (0..).zip(&self.slots).skip(1)
+        (0..).zip(self.slots.iter()).skip(1)
     }
 
     /// Bytes of memory that the slab has allocated.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<T>() + self.free.capacity() * size_of::<u32>()
+        self.slots.allocated_bytes() + self.free.allocated_bytes()
     }
 }
 
@@ -109,20 +111,20 @@ mod tests {
 
     #[test]
     fn an_index_is_stable_and_reused_after_its_removal() {
-        let mut slab = Slab::new(1);
+        let mut slab = Slab::with_capacity(1);
         let first = slab.insert(10);
         let second = slab.insert(20);
         assert_eq!((first, second, slab.len()), (1, 2, 2));
         slab.remove(first);
         assert_eq!((*slab.at(second), slab.len()), (20, 1));
-        assert_eq!((slab.upcoming(0), slab.upcoming(1)), (first, NIL));
+        assert_eq!((slab.next_index(0), slab.next_index(1)), (first, NIL));
         assert_eq!(slab.insert(30), first);
         assert!(!slab.is_empty() && !slab.is_full());
     }
 
     #[test]
-    fn an_index_without_a_value_answers_the_default() {
-        let mut slab = Slab::<i32>::new(0);
+    fn an_unused_index_has_the_default_value() {
+        let mut slab = Slab::<i32>::with_capacity(0);
         assert_eq!((*slab.at(NIL), *slab.at(99)), (0, 0));
         *slab.at_mut(99) = 5;
         assert_eq!(*slab.at(NIL), 0);

@@ -5,16 +5,16 @@ use std::fmt::Write;
 use sha2::{Digest, Sha256};
 
 use crate::engine::Engine;
-use crate::snapshot::Sink;
+use crate::snapshot::SnapshotSink;
 
-impl Sink for Sha256 {
-    fn take(&mut self, bytes: &[u8]) {
+impl SnapshotSink for Sha256 {
+    fn write(&mut self, bytes: &[u8]) {
         self.update(bytes);
     }
 }
 
 impl Engine {
-    /// Hex SHA-256 of the snapshot; equal for equal states, on both cores.
+    /// Hex SHA-256 of the snapshot. Both cores return the same for equal states.
     #[must_use]
     pub fn state_hash(&self) -> String {
         let mut digest = Sha256::new();

@@ -1,9 +1,9 @@
-//! Numbers, codes and kinds that the records, the snapshot and the rules share.
+//! Limits, codes and kinds that the records, the snapshot and the rules share.
 //!
-//! Their values are part of the journal and never change: they repeat `openspot.domain.result_code`,
+//! Their values are part of the journal and never change. They repeat `openspot.domain.result_code`,
 //! `openspot.domain.order` and `openspot.engine.core.records`.
 
-/// Largest scaled price or quantity: it fits a signed 64-bit number with room for a sum of two.
+/// Largest scaled price or quantity. The sum of two fits a signed 64-bit number.
 pub const SCALED_MAX: i64 = 1 << 62;
 /// Amount units in one whole unit of an asset.
 pub const AMOUNT_SCALE: i64 = 1_000_000_000_000_000_000;
@@ -13,20 +13,20 @@ pub const AMOUNT_MAX: i128 = 10_000_000_000_000_000_000_000_000_000_000_000_000;
 pub const BASIS_POINTS: i64 = 10_000;
 /// Largest fee, in basis points.
 pub const FEE_BPS_MAX: i64 = 1_000;
-/// The account that receives fees and pays rebates; it places no orders.
+/// The account that receives fees and pays rebates. It places no orders.
 pub const FEE_ACCOUNT: u64 = 1;
-/// Index of nothing: no order, level, account, balance, currency or symbol has it.
+/// The index that no order, level, account, balance, currency or book has: "nothing".
 pub const NIL: u32 = 0;
-/// Bit of a command's flags: the account or symbol is active, or an account has fees of its own.
+/// Bit of a command's flags: the account or symbol is active, or the account has its own fees.
 pub const FLAG_ACTIVE: u8 = 1;
 
-/// Why a command was taken or refused, or why a quantity left the book without a trade.
+/// Why a command was accepted or rejected, or why a quantity left an order without a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub enum Code {
+pub enum ResultCode {
     /// The command was carried out.
     Success = 0,
-    /// The free funds do not cover it, or the account is unknown.
+    /// The free funds do not cover the order or withdrawal, or the account is unknown.
     RiskNsf = 1,
     /// A buy's reserve price is below its limit.
     RiskInvalidReserveBidPrice = 2,
@@ -34,11 +34,11 @@ pub enum Code {
     AuthInvalidUser = 3,
     /// The account is inactive.
     ParticipantInactive = 4,
-    /// The account is there already.
+    /// An account has this number already.
     AccountAlreadyExists = 5,
     /// The symbol is unknown, or 0.
     InvalidSymbol = 10,
-    /// The symbol is there already.
+    /// A symbol has this number already.
     SymbolAlreadyExists = 11,
     /// The symbol still has open orders.
     SymbolHasOpenOrders = 12,
@@ -46,65 +46,65 @@ pub enum Code {
     SymbolInactive = 13,
     /// The currency is unknown, or 0.
     InvalidCurrency = 14,
-    /// The currency is there already.
+    /// A currency has this number already.
     CurrencyAlreadyExists = 15,
     /// A symbol or a balance uses the currency.
     CurrencyInUse = 16,
     /// Scales, lot, tick or fees break a rule.
     InvalidSymbolSpecification = 17,
-    /// No such order type.
+    /// The number stands for no order type.
     InvalidOrderType = 20,
-    /// No such side.
+    /// The number stands for no side.
     InvalidSide = 21,
     /// The order id is 0.
     InvalidOrderId = 22,
     /// The price is not positive or too large.
     InvalidPrice = 23,
-    /// The price is no multiple of the tick.
+    /// The price is not a multiple of the tick.
     InvalidPriceStep = 24,
     /// The quantity is not positive or too large.
     InvalidQuantity = 25,
-    /// The quantity is no multiple of the lot.
+    /// The quantity is not a multiple of the lot.
     InvalidQuantityStep = 26,
-    /// A live order has this id.
+    /// An open order has this id.
     DuplicateOrderId = 27,
-    /// No live order has this id.
+    /// No open order has this id.
     MatchingUnknownOrderId = 28,
     /// A post-only order would trade at once.
     PostOnlyWouldCross = 29,
     /// Price × quantity leaves the range of an amount.
     NotionalTooLarge = 30,
-    /// A budget that is not positive or too large.
+    /// The budget is not positive or too large.
     InvalidBudget = 31,
     /// The amount is not positive or too large.
     InvalidAmount = 40,
-    /// The reference was used for something else.
+    /// Another transfer has this reference.
     ReferenceConflict = 41,
     /// No reservation has this reference.
     UnknownReference = 42,
-    /// The reservation ended the other way.
+    /// The reservation was released or completed before.
     ReservationClosed = 43,
-    /// Left the book: cancelled by its owner.
+    /// The owner cancelled the order.
     CancelledByUser = 60,
-    /// Left the book: cancelled by an administrator.
+    /// An administrator cancelled the order.
     CancelledByAdmin = 61,
-    /// Left the book: reduced by its owner.
+    /// The owner reduced the order.
     ReducedByUser = 62,
-    /// Left at once: what an IOC order could not fill.
+    /// An IOC order could not fill this quantity at once.
     IocRemainder = 63,
-    /// Left at once: a FOK order that could not be filled whole.
+    /// A FOK or `FOK_BUDGET` order could not be filled entirely.
     FokNotFillable = 64,
-    /// Left the book: an order of the same account came in.
+    /// Self-trade prevention removed the resting order.
     StpCancelResting = 65,
-    /// Left at once: it met an order of the same account.
+    /// Self-trade prevention removed the incoming order.
     StpCancelIncoming = 66,
-    /// Left: two orders of one account met.
+    /// Self-trade prevention removed both orders.
     StpCancelBoth = 67,
-    /// Left: two orders of one account met and shrank by the smaller one.
+    /// Self-trade prevention reduced both orders by the smaller one.
     StpDecrement = 68,
-    /// No such kind of command, or no such mode.
+    /// The number stands for no kind of command or no mode.
     UnsupportedCommand = 90,
-    /// As many orders rest as a core can hold.
+    /// The core holds as many orders as it can.
     EngineBusy = 92,
 }
 
@@ -112,10 +112,10 @@ pub enum Code {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Side {
-    /// Pays quote, gets base.
+    /// Pays quote, receives base.
     #[default]
     Buy = 1,
-    /// Pays base, gets quote.
+    /// Pays base, receives quote.
     Sell = 2,
 }
 
@@ -139,8 +139,8 @@ impl Side {
         }
     }
 
-    /// Place of `price` on this side's ladder: the best price has the least rank. Of no use for a number that is
-    /// no price, but defined for all.
+    /// Rank of `price` on this side: the best price has the lowest rank. Prices are positive, so a rank also
+    /// tells the sides apart. Defined for every number.
     #[must_use]
     pub fn rank(self, price: i64) -> i64 {
         match self {
@@ -154,16 +154,16 @@ impl Side {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum OrderType {
-    /// What is not filled rests.
+    /// The unfilled quantity rests.
     #[default]
     Gtc = 1,
-    /// What is not filled at once is cancelled.
+    /// The quantity that is not filled at once is cancelled.
     Ioc = 2,
-    /// Filled whole at once, or not at all.
+    /// Filled entirely at once, or not at all.
     Fok = 3,
-    /// As FOK, bounded by a budget instead of a price.
+    /// Like FOK, but limited by a budget instead of a price.
     FokBudget = 4,
-    /// Rests, and is refused if it would trade at once.
+    /// Rests, or is rejected if it would trade at once.
     PostOnly = 5,
 }
 
@@ -182,20 +182,20 @@ impl OrderType {
     }
 }
 
-/// What happens when two orders of one account meet; the incoming order's account decides.
+/// Self-trade prevention: what happens when two orders of one account meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum StpMode {
     /// They trade.
     #[default]
     None = 0,
-    /// The resting order leaves.
+    /// The resting order is removed.
     CancelResting = 1,
-    /// The incoming order leaves.
+    /// The incoming order is removed.
     CancelIncoming = 2,
-    /// Both leave.
+    /// Both are removed.
     CancelBoth = 3,
-    /// Both shrink by the smaller one's remaining quantity.
+    /// Both are reduced by the smaller remaining quantity.
     DecrementAndCancel = 4,
 }
 
@@ -217,14 +217,14 @@ impl StpMode {
 /// Kinds of command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum CommandKind {
     /// A new order.
     Place = 1,
-    /// Takes an order out of the book.
+    /// Removes an order from the book.
     Cancel = 2,
-    /// Gives an order a new price.
+    /// Changes an order's price.
     Move = 3,
-    /// Takes a quantity off an order.
+    /// Reduces an order's quantity.
     Reduce = 4,
     /// Money enters an account.
     Deposit = 5,
@@ -256,35 +256,35 @@ pub enum Kind {
     SetAccountFees = 18,
 }
 
-impl Kind {
+impl CommandKind {
     /// The kind that `value` stands for in a record.
     #[must_use]
     pub fn from_record(value: u8) -> Option<Self> {
-        const KINDS: [Kind; 18] = [
-            Kind::Place,
-            Kind::Cancel,
-            Kind::Move,
-            Kind::Reduce,
-            Kind::Deposit,
-            Kind::Withdraw,
-            Kind::Reserve,
-            Kind::Release,
-            Kind::Commit,
-            Kind::Adjust,
-            Kind::CreateCurrency,
-            Kind::DeleteCurrency,
-            Kind::CreateSymbol,
-            Kind::UpdateSymbol,
-            Kind::DeleteSymbol,
-            Kind::CreateAccount,
-            Kind::SetAccount,
-            Kind::SetAccountFees,
+        const KINDS: [CommandKind; 18] = [
+            CommandKind::Place,
+            CommandKind::Cancel,
+            CommandKind::Move,
+            CommandKind::Reduce,
+            CommandKind::Deposit,
+            CommandKind::Withdraw,
+            CommandKind::Reserve,
+            CommandKind::Release,
+            CommandKind::Commit,
+            CommandKind::Adjust,
+            CommandKind::CreateCurrency,
+            CommandKind::DeleteCurrency,
+            CommandKind::CreateSymbol,
+            CommandKind::UpdateSymbol,
+            CommandKind::DeleteSymbol,
+            CommandKind::CreateAccount,
+            CommandKind::SetAccount,
+            CommandKind::SetAccountFees,
         ];
         KINDS.get(usize::from(value).wrapping_sub(1)).copied()
     }
 }
 
-/// Whether `taker` and `maker` basis points keep the rules of `openspot.domain.symbol`.
+/// Whether `taker` and `maker` basis points follow the rules of `openspot.domain.symbol`.
 #[must_use]
 pub fn fees_valid(taker: i64, maker: i64) -> bool {
     (0..=FEE_BPS_MAX).contains(&taker) && (-taker..=FEE_BPS_MAX).contains(&maker)

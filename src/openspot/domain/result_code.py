@@ -75,3 +75,5 @@ class ResultCode(IntEnum):
     RATE_LIMITED = 93
     MAX_ORDER_SIZE = 94
     MAX_NOTIONAL = 95
+    MAX_NUM_ORDERS = 96
+    """The participant has as many open orders on the symbol as the engine's setting allows."""

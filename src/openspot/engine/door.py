@@ -19,6 +19,7 @@ from openspot.engine import metrics
 from openspot.engine.core.records import COMMAND, Command, CommandKind, CreateSymbol
 from openspot.engine.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
 from openspot.engine.limits import OrderLimits
+from openspot.engine.order_memory import RESTING_TYPES
 from openspot.engine.sequencer import EngineBusyError, Outcome, Sequencer
 from openspot.engine.state_machine import StateMachine
 
@@ -109,7 +110,8 @@ class Door:
         accounts, symbols, entries, ids = directory.accounts, directory.symbols, orders.entries, orders.ids
         time_ns = self._sequencer.now()
         self._limits.begin(time_ns)
-        over_limit = self._limits.refusal
+        over_limit, open_orders_max = self._limits.refusal, self._limits.open_orders_max
+        open_orders = orders.open_orders if open_orders_max else {}
         commands: list[bytes] = []
         notes: list[Note] = []
         taken: list[int] = []
@@ -133,6 +135,9 @@ class Door:
             else:
                 worth = price * quantity if order_type != _BUDGET or spec is None else _budget_worth(order.budget, spec)
                 refusal = over_limit(participant_id, spec, quantity, worth)
+                if refusal is None and open_orders_max and order_type in RESTING_TYPES and account and spec:
+                    full = open_orders.get((account, spec.symbol_id), 0) >= open_orders_max
+                    refusal = ResultCode.MAX_NUM_ORDERS if full else None
             if refusal is not None:
                 refusals[index] = refusal
                 metrics.REFUSED.labels(refusal.name).inc()
@@ -173,6 +178,9 @@ class Door:
             entries[order_id] = (external_id, account, symbol, side, order_type, price, quantity, time_ns)
             if external_id:
                 ids[external_id] = order_id
+            if open_orders_max and order_type in RESTING_TYPES:
+                owner = (account, symbol)
+                open_orders[owner] = open_orders.get(owner, 0) + 1
         return Placed(refusals, taken, self._sequencer.submit(b"".join(commands), notes) if notes else None)
 
     def cancel(

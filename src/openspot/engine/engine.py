@@ -65,7 +65,12 @@ class Engine:
             on_applied=self._note_applied,
             blocked=lambda: self.events.behind,
         )
-        limits = OrderLimits(settings.engine_rate_limit, settings.engine_size_factor, load_markets().limits)
+        limits = OrderLimits(
+            settings.engine_rate_limit,
+            settings.engine_size_factor,
+            load_markets().limits,
+            settings.engine_open_orders_max,
+        )
         self.door = Door(self.machine, self.sequencer, limits)
         self.journal_path = journal.path
         self.state_hash = self.machine.core.state_hash()

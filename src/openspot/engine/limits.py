@@ -1,8 +1,11 @@
-"""What one participant and one order may ask of the engine (Document A 8): rate, order size and notional.
+"""The limits on one participant and on one order (Document A 8): rate, open orders, order size and notional.
 
-The router's pre-trade check is narrower. These limits hold for every caller of the engine, so that a broken or bypassed
-router cannot let one participant fill the queue, or let an absurdly large order through. Cancels, reductions and
-movements of money are never limited.
+The router's pre-trade check is narrower. These limits hold for every caller of the engine. So even if a router
+fails or is bypassed, no participant can fill the queue or the books, and no order of absurd size passes. Cancels,
+reductions and transfers are never limited.
+
+The limits are settings of the process, so they are checked before the journal and not in the core: a replay under
+other settings must give the same state. What they refuse is in no journal.
 """
 
 from collections.abc import Mapping
@@ -31,13 +34,19 @@ class OrderLimits:
     """The limits of one engine, and how much of its rate each participant has used."""
 
     def __init__(
-        self, per_second: int = 0, size_factor: int = 0, markets: Mapping[str, MarketLimits] | None = None
+        self,
+        per_second: int = 0,
+        size_factor: int = 0,
+        markets: Mapping[str, MarketLimits] | None = None,
+        open_orders_max: int = 0,
     ) -> None:
         """Limit each participant to `per_second` orders and moves at once, and as many a second after that; 0: any.
 
         The largest sizes are `size_factor` times the bounds of the order's market; 0: any. A symbol that is not in
-        `markets` has no largest size.
+        `markets` has no largest size. `open_orders_max` is how many open orders a participant may have on one symbol;
+        0: any.
         """
+        self.open_orders_max = open_orders_max
         self._rate = (
             RateLimit(at_once=per_second, interval_s=1 / per_second, keys_max=PARTICIPANTS_MAX) if per_second else None
         )

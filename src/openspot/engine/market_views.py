@@ -7,6 +7,7 @@ from openspot.domain.ids import trade_id
 from openspot.domain.money import scaled_to_text
 from openspot.domain.order import Side
 from openspot.domain.symbol import SymbolSpec
+from openspot.engine.core.protocol import DepthLevel
 from openspot.engine.core.records import decode_events
 from openspot.engine.state_machine import StateMachine
 from openspot.kit.clock import NANOSECONDS_PER_MS
@@ -47,10 +48,12 @@ def book_levels(machine: StateMachine, spec: SymbolSpec, depth: int) -> tuple[li
     return _levels(spec, bids), _levels(spec, asks)
 
 
-def _levels(spec: SymbolSpec, rows: list[tuple[int, int, int]]) -> list[Level]:
+def _levels(spec: SymbolSpec, rows: list[DepthLevel]) -> list[Level]:
     return [
-        Level(scaled_to_text(price, spec.quote_scale_k), scaled_to_text(quantity, spec.base_scale_k), orders)
-        for price, quantity, orders in rows
+        Level(
+            scaled_to_text(row.price, spec.quote_scale_k), scaled_to_text(row.quantity, spec.base_scale_k), row.orders
+        )
+        for row in rows
     ]
 
 

@@ -9,9 +9,12 @@ and leave the garbage collector nothing to walk. KnownOrder gives their fields n
 
 from collections import deque
 from collections.abc import Collection
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
+
+from openspot.domain.order import EngineOrderType
 
 OPEN = 0
 FILLED = 1
@@ -42,9 +45,14 @@ class KnownOrder(NamedTuple):
 Entry = tuple[Any, ...]
 """The fields of a KnownOrder; an open order's entry leaves the last two out."""
 
+RESTING_TYPES = frozenset({int(EngineOrderType.GTC), int(EngineOrderType.POST_ONLY)})
+"""Order types that can rest in a book."""
 FILLED_END = (FILLED, 0)
 """What an order's entry gets behind its other fields when a fill completes it."""
 _LIVE_FIELDS = 8
+_ACCOUNT = 1
+_SYMBOL = 2
+_ORDER_TYPE = 4
 _PRICE = 5
 _QUANTITY = 6
 
@@ -59,6 +67,8 @@ class OrderMemory:
         """The ended orders that are remembered, oldest first."""
         self._ended_max = ended_max
         self._ids: dict[str, int] | None = None
+        self._open_orders: dict[tuple[int, int], int] | None = None
+        self._ended_counted = 0
 
     @property
     def ids(self) -> dict[str, int]:
@@ -75,8 +85,28 @@ class OrderMemory:
         return self._ids
 
     def drop_index(self) -> None:
-        """Let `ids` be made anew: entries were added without it."""
+        """Forget `ids` and `open_orders`, which are built again when needed: entries were added without them."""
         self._ids = None
+        self._open_orders = None
+
+    @property
+    def open_orders(self) -> dict[tuple[int, int], int]:
+        """(account, symbol) → open orders that can rest, those included that are still on their way to the core.
+
+        Built when it is first asked for, so a replay does not count. `trim` takes out the orders that ended. Whoever
+        adds an entry of a type that can rest counts it here, or calls `drop_index`.
+        """
+        return self.count_open_orders() if self._open_orders is None else self._open_orders
+
+    def count_open_orders(self) -> dict[tuple[int, int], int]:
+        """Build `open_orders`, so that its first reader does not wait for it."""
+        self._open_orders = {}
+        for entry in self.entries.values():
+            if len(entry) == _LIVE_FIELDS and entry[_ORDER_TYPE] in RESTING_TYPES:
+                owner = entry[_ACCOUNT], entry[_SYMBOL]
+                self._open_orders[owner] = self._open_orders.get(owner, 0) + 1
+        self._ended_counted = len(self.ended)
+        return self._open_orders
 
     def find(self, order_id: int) -> KnownOrder | None:
         """The order of this id, or None if it is unknown or forgotten."""
@@ -104,13 +134,26 @@ class OrderMemory:
         self.ended.append(order_id)
 
     def trim(self) -> None:
-        """Forget the oldest ended orders beyond the bound."""
+        """Forget the oldest ended orders beyond the bound, and take newly ended ones out of `open_orders`."""
+        if self._open_orders is not None:
+            self._count_ended(self._open_orders)
         ended, forget, ids = self.ended, self.entries.pop, self._ids
         for _ in range(len(ended) - self._ended_max):
             order_id = ended.popleft()
             external_id = forget(order_id)[0]
             if ids and ids.get(external_id) == order_id:
                 del ids[external_id]
+        self._ended_counted = len(ended)
+
+    def _count_ended(self, open_orders: dict[tuple[int, int], int]) -> None:
+        """Take the orders that ended since the last call out of `open_orders`."""
+        for order_id in islice(reversed(self.ended), len(self.ended) - self._ended_counted):
+            entry = self.entries[order_id]
+            if entry[_ORDER_TYPE] in RESTING_TYPES:
+                owner = entry[_ACCOUNT], entry[_SYMBOL]
+                open_orders[owner] -= 1
+                if not open_orders[owner]:
+                    del open_orders[owner]
 
     def make_room(self, order_id: int) -> None:
         """Forget the ended order of this id: a replay, which trims later than of old, may still have it."""

@@ -70,6 +70,7 @@ def recover(
         )
     replayed = machine.core.command_sequence - first
     machine.orders.index()
+    machine.orders.count_open_orders()
     return Recovered(machine, replayed, first, time.perf_counter() - started)
 
 

@@ -36,6 +36,11 @@ class EngineSettings(EngineConnectionSettings):
         ge=0,
         description="Largest order and notional, in multiples of its market's quantity_max and notional_max. 0: any",
     )
+    engine_open_orders_max: int = Field(
+        default=200_000,
+        ge=0,
+        description="Open orders of one participant on one symbol; beyond it MAX_NUM_ORDERS. 0: any",
+    )
     admin_id: str = Field(default="admin", description="First SUPER_ADMIN of the engine")
     admin_password: Annotated[str, Generated(random_bytes=24, length_min=12)] = Field(
         default="", description="Its password; empty: generated and printed once"

@@ -45,3 +45,33 @@ async def test_beyond_the_rate_orders_are_refused_and_cancels_are_not(tmp_path: 
             return (await engine.send(orders[-1])).result_code == "SUCCESS"
 
         await eventually(accepted_again)
+
+
+@pytest.mark.parametrize("core", ["reference", "rust"])
+async def test_a_participant_has_at_most_so_many_open_orders_on_a_symbol_also_after_a_restart(
+    tmp_path: Path, core: str
+) -> None:
+    if core == "rust":
+        pytest.importorskip("openspot_matching", reason="the wheel openspot-matching is not installed")
+    settings = engine_settings(tmp_path, engine_open_orders_max=3, engine_core=core)
+    async with running_engine(settings) as engine:
+        await engine.fund("alice")
+        await engine.fund("bob")
+        sequence = await engine.last_sequence()
+        orders = [order("buy", "1", "0.001") for _ in range(5)]
+        answers = (await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=orders))).orders
+        assert [answer.result_code for answer in answers] == ["SUCCESS"] * 3 + ["MAX_NUM_ORDERS"] * 2
+        # A refused order leaves no event, and its id stays free.
+        assert await engine.last_sequence() == sequence + 3
+        assert (await engine.cancel(answers[0].order_id)).result_code == "SUCCESS"
+        assert (await engine.send(orders[3])).result_code == "SUCCESS"
+        assert (await engine.send(orders[4])).result_code == "MAX_NUM_ORDERS"
+        # Neither another participant nor an order that cannot rest is concerned.
+        assert (await engine.place("buy", "1", "0.001", "bob")).result_code == "SUCCESS"
+        assert (await engine.send(order("buy", "1", "0.001", type=pb.IOC))).result_code == "IOC_REMAINDER"
+    async with running_engine(settings) as engine:
+        assert (await engine.send(orders[4])).result_code == "MAX_NUM_ORDERS"
+        # A fill makes room as a cancel does.
+        assert (await engine.place("sell", "1", "0.001", "bob")).result_code == "SUCCESS"
+        assert (await engine.send(orders[4])).result_code == "SUCCESS"
+        assert (await engine.place("buy", "1", "0.001")).result_code == "MAX_NUM_ORDERS"

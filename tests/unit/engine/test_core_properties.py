@@ -1,4 +1,4 @@
-"""What holds for a core whatever comes in; the judge is tests/support/core_auditor.py."""
+"""Properties of a core under any commands; tests/support/core_auditor.py checks them."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -120,7 +120,7 @@ def _records(steps: list[Command]) -> list[bytes]:
 @pytest.mark.spec("A1-01", "A1-02", "A1-03", "A1.4-10", "A1.4-11", "A1.4-12", "A1.4-13", "A1.4-15", "A2.2-01")
 @several
 @given(steps=market_days)
-def test_every_answer_in_a_small_market_is_right(core_factory: CoreFactory, steps: list[Command]) -> None:
+def test_the_auditor_accepts_every_result_in_a_small_market(core_factory: CoreFactory, steps: list[Command]) -> None:
     auditor = Auditor(core_factory())
     for record in _records(steps):
         auditor.apply(record)
@@ -128,7 +128,7 @@ def test_every_answer_in_a_small_market_is_right(core_factory: CoreFactory, step
 
 @settings(several, max_examples=15)
 @given(seed=seeds)
-def test_every_answer_in_a_wild_stream_is_right(core_factory: CoreFactory, seed: int) -> None:
+def test_the_auditor_accepts_every_result_of_a_random_stream(core_factory: CoreFactory, seed: int) -> None:
     core = core_factory()
     auditor, stream = Auditor(core), CommandStream(seed)
     for _ in range(250):
@@ -168,7 +168,9 @@ def _everything(core: MatchingCore) -> tuple[object, ...]:
 
 @settings(several, max_examples=15)
 @given(seed=seeds, sizes=st.lists(st.integers(0, 60), max_size=8))
-def test_a_batch_answers_as_its_commands_one_by_one(core_factory: CoreFactory, seed: int, sizes: list[int]) -> None:
+def test_a_batch_gives_the_results_of_its_commands_one_by_one(
+    core_factory: CoreFactory, seed: int, sizes: list[int]
+) -> None:
     records = generate(seed, sum(sizes))
     batched, single = core_factory(), core_factory()
     start = 0
@@ -183,7 +185,7 @@ def test_a_batch_answers_as_its_commands_one_by_one(core_factory: CoreFactory, s
 
 @several
 @given(noise=st.lists(st.tuples(st.integers(0, 20), st.binary(min_size=COMMAND_SIZE - 1, max_size=COMMAND_SIZE - 1))))
-def test_no_record_is_too_strange_for_an_answer(core_factory: CoreFactory, noise: list[tuple[int, bytes]]) -> None:
+def test_a_core_handles_any_bytes_as_a_record(core_factory: CoreFactory, noise: list[tuple[int, bytes]]) -> None:
     auditor = Auditor(core_factory())
     for record in _records([]):
         auditor.apply(record)
@@ -193,16 +195,16 @@ def test_no_record_is_too_strange_for_an_answer(core_factory: CoreFactory, noise
 
 @several
 @given(size=st.integers(1, 10 * COMMAND_SIZE).filter(lambda size: size % COMMAND_SIZE != 0))
-def test_a_batch_that_is_no_whole_number_of_records_is_not_applied(core_factory: CoreFactory, size: int) -> None:
+def test_a_batch_that_is_not_a_whole_number_of_records_is_not_applied(core_factory: CoreFactory, size: int) -> None:
     core = core_factory()
     records = Command(CommandKind.CREATE_CURRENCY, symbol=1).encode() * 10
-    with pytest.raises(ValueError, match="no whole number"):
+    with pytest.raises(ValueError, match="not a whole number"):
         core.apply(records[:size])
     assert core.command_sequence == 0
     assert core.currencies() == []
 
 
-def test_an_empty_batch_has_an_empty_answer(core_factory: CoreFactory) -> None:
+def test_an_empty_batch_returns_nothing(core_factory: CoreFactory) -> None:
     assert core_factory().apply(b"") == (b"", b"")
 
 

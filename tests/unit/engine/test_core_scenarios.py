@@ -17,8 +17,9 @@ CODES_OF_THE_PROCESS = {
     ResultCode.RATE_LIMITED,
     ResultCode.MAX_ORDER_SIZE,
     ResultCode.MAX_NOTIONAL,
+    ResultCode.MAX_NUM_ORDERS,
 }
-"""Codes that services around the core give; no command can make a core answer them."""
+"""Codes that the services around the core return; no command makes a core return them."""
 
 
 @pytest.mark.spec("A1-01", "A1-02", "A1-03")
@@ -32,12 +33,12 @@ CODES_OF_THE_PROCESS = {
     "case",
     [pytest.param(case, id=f"{stem}: {case.name}") for stem, cases in CASES.items() for case in cases],
 )
-def test_a_core_answers_as_the_scenario_says(case: Case, core_factory: CoreFactory, restore_each_time: bool) -> None:
+def test_a_core_does_what_the_scenario_says(case: Case, core_factory: CoreFactory, restore_each_time: bool) -> None:
     run_case(case, core_factory, restore_each_time=restore_each_time)
 
 
 def test_the_marks_above_are_the_facts_that_the_scenarios_name() -> None:
-    marks = getattr(test_a_core_answers_as_the_scenario_says, "pytestmark", [])
+    marks = getattr(test_a_core_does_what_the_scenario_says, "pytestmark", [])
     marked = [fact for mark in marks if mark.name == "spec" for fact in mark.args]
     named = {fact for cases in CASES.values() for case in cases for fact in case.facts}
     assert sorted(marked) == sorted(named)

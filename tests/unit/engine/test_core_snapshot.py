@@ -1,4 +1,4 @@
-"""The snapshot's bytes (docs/protocol/snapshot.md), and what a core refuses to restore."""
+"""The bytes of a snapshot (docs/protocol/snapshot.md), and the bytes that a core refuses to restore."""
 
 import hashlib
 import struct
@@ -67,7 +67,7 @@ def test_every_part_has_its_documented_bytes(core_factory: CoreFactory) -> None:
     assert core.state_hash() == hashlib.sha256(expected).hexdigest()
 
 
-def test_a_balance_that_became_zero_leaves_no_trace(core_factory: CoreFactory) -> None:
+def test_a_balance_that_became_zero_is_not_in_the_snapshot(core_factory: CoreFactory) -> None:
     core, other = core_factory(), core_factory()
     money = Command(CommandKind.DEPOSIT, symbol=1, account=2, amount=5)
     _apply(core, Command(CommandKind.CREATE_CURRENCY, symbol=1), money, money._replace(kind=CommandKind.WITHDRAW))
@@ -88,7 +88,7 @@ def _busy(core_factory: CoreFactory) -> MatchingCore:
     return core
 
 
-def test_a_snapshot_that_breaks_off_is_refused_wherever_it_does(core_factory: CoreFactory) -> None:
+def test_a_snapshot_cut_off_at_any_byte_is_refused(core_factory: CoreFactory) -> None:
     snapshot = _busy(core_factory).snapshot()
     core = core_factory()
     untouched = core.state_hash()
@@ -140,7 +140,7 @@ def test_orders_of_an_unknown_symbol_are_refused(core_factory: CoreFactory) -> N
     assert core.snapshot() == snapshot
 
 
-def test_a_restore_replaces_what_was_there(core_factory: CoreFactory) -> None:
+def test_a_restore_replaces_the_whole_state(core_factory: CoreFactory) -> None:
     core, empty = _busy(core_factory), core_factory()
     core.restore(empty.snapshot())
     assert core.open_orders() == []

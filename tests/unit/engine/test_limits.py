@@ -68,3 +68,4 @@ def test_what_is_beyond_the_cores_range_is_left_to_the_core() -> None:
 def test_the_limits_are_decided() -> None:
     settings = PlatformSettings()
     assert (settings.engine_rate_limit, settings.engine_size_factor) == (50_000, 10)
+    assert settings.engine_open_orders_max == 200_000

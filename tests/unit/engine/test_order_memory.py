@@ -2,7 +2,8 @@
 
 import pytest
 
-from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, KnownOrder, OrderMemory
+from openspot.domain.order import EngineOrderType
+from openspot.engine.order_memory import CANCELLED, FILLED, OPEN, REJECTED, KnownOrder, OrderMemory
 
 
 def entry(external_id: str) -> tuple[object, ...]:
@@ -101,3 +102,29 @@ def test_a_replay_with_more_room_than_of_old_gives_way_to_ids_that_were_forgotte
 def test_what_is_no_snapshot_is_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match="not a snapshot"):
         OrderMemory(1).restore(content)
+
+
+def test_open_orders_are_counted_by_account_and_symbol_until_they_end() -> None:
+    gtc, ioc, post_only = int(EngineOrderType.GTC), int(EngineOrderType.IOC), int(EngineOrderType.POST_ONLY)
+    memory = OrderMemory(1)
+    for number, (account, symbol, order_type) in enumerate(
+        [(2, 1, gtc), (2, 1, post_only), (2, 1, ioc), (2, 7, gtc), (3, 1, gtc)], start=1
+    ):
+        memory.entries[number] = ("", account, symbol, 1, order_type, 100, 50, 9)
+    # An IOC order cannot rest, so it is not counted.
+    assert memory.open_orders == {(2, 1): 2, (2, 7): 1, (3, 1): 1}
+    memory.end(1, FILLED, 0)
+    memory.end(3, CANCELLED, 50)
+    memory.trim()
+    assert memory.open_orders == {(2, 1): 1, (2, 7): 1, (3, 1): 1}
+    memory.end(4, REJECTED, 50)
+    memory.trim()
+    # A second call takes nothing out twice, though only one ended order is remembered.
+    memory.trim()
+    assert memory.open_orders == {(2, 1): 1, (3, 1): 1}
+    restored = OrderMemory(1)
+    restored.restore(memory.snapshot(()))
+    assert restored.open_orders == memory.open_orders
+    restored.drop_index()
+    restored.entries[9] = ("", 3, 1, 1, gtc, 100, 50, 9)
+    assert restored.open_orders == {(2, 1): 1, (3, 1): 2}

@@ -1,6 +1,6 @@
-"""The matching core: pure, deterministic, and there twice.
+"""The matching core: pure and deterministic, in two implementations.
 
-protocol.py says what a core is, records.py what goes in and out, docs/protocol/matching.md what the rules
-are. reference.py (with its reference_ files) is the rules as Python; the wheel `openspot-matching` is the
-same in Rust. selection.py chooses between them.
+protocol.py defines the interface, records.py the records, docs/protocol/matching.md the rules. reference.py
+and its reference_ files are the rules in Python; the wheel `openspot-matching` is the same in Rust.
+selection.py chooses between them.
 """

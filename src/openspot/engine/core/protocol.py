@@ -1,14 +1,23 @@
-"""What a matching core is: the interface that the reference and the Rust twin share.
+"""The interface of a matching core, which the reference and the Rust core share.
 
-A core is deterministic: the same commands give the same results, events and state on both twins. It has no
-clock, no IO and no threads, and it never fails on a record: whatever it refuses, it refuses with a code.
+A core is deterministic: the same commands give the same results, events and state in both implementations. It
+has no clock, no IO and no threads, and it raises no error on a record: it rejects what breaks a rule, with a
+code.
 """
 
 from typing import NamedTuple, Protocol
 
 
+class DepthLevel(NamedTuple):
+    """A price level: scaled price, scaled total remaining, and how many orders rest there."""
+
+    price: int
+    quantity: int
+    orders: int
+
+
 class OpenOrder(NamedTuple):
-    """A resting order. Price and quantities are scaled integers."""
+    """A resting order. Price and quantities are scaled integers, `timestamp` is nanoseconds since 1970."""
 
     order_id: int
     account: int
@@ -25,9 +34,9 @@ class OpenOrder(NamedTuple):
 class Balance(NamedTuple):
     """One account's money in one currency, in amount units (18 places).
 
-    `locked` is Σ remaining × price over open buys (quote asset), Σ remaining over open sells (base asset),
-    derived from the orders at each call (Document A 1.4). `reserved` is what open orders hold beyond that:
-    the worst-case fee of buys, and what withdrawals hold. Free for new orders: total − locked − reserved.
+    `locked` is Σ remaining × price over open buys (quote asset) or Σ remaining over open sells (base asset), as
+    Document A 1.4 defines it. `reserved` is what is held beyond that: the worst-case fees of open buys, and
+    reservations for withdrawals. Free for new orders: total − locked − reserved.
     """
 
     account: int
@@ -38,7 +47,7 @@ class Balance(NamedTuple):
 
 
 class AccountState(NamedTuple):
-    """An account's flags. `taker_fee_bps` and `maker_fee_bps` are None where the symbol's fees hold."""
+    """An account's settings. The fees are None if the account has no fees of its own."""
 
     account: int
     active: bool
@@ -48,7 +57,7 @@ class AccountState(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """A symbol as the core knows it: numbers only, names belong to the engine's directory."""
+    """A symbol as the core knows it. The core uses numbers only; names belong to the engine's directory."""
 
     symbol: int
     base: int
@@ -63,47 +72,51 @@ class Symbol(NamedTuple):
 
 
 FEE_ACCOUNT = 1
-"""The account that receives fees and pays rebates. It exists from the start, is inactive (it places no
-orders) and never goes negative: a rebate is bounded by the fee of the same trade."""
+"""The account that receives fees and pays rebates. It always exists, is inactive (it places no orders) and
+never goes below zero, because a rebate is at most the fee of the same trade."""
 
 
 class MatchingCore(Protocol):
-    """A matching core. See openspot.engine.core.records for the records."""
+    """A matching core. openspot.engine.core.records describes the records."""
 
     name: str
     """"reference" or "rust"."""
 
     def apply(self, commands: bytes) -> tuple[bytes, bytes]:
-        """Apply whole command records in order; answer (results, events), one result a command.
+        """Apply whole command records in order; return (results, events), with one result for each command.
 
-        Raises ValueError, with nothing applied, if the length is no multiple of the record size.
+        Raises ValueError, and applies nothing, if the length is not a multiple of the record size.
         """
         ...
 
     @property
     def command_sequence(self) -> int:
-        """How many commands were ever applied."""
+        """Number of commands ever applied."""
         ...
 
     @property
     def event_sequence(self) -> int:
-        """The sequence of the newest event, 0 before the first."""
+        """Sequence of the newest event; 0 before the first."""
         ...
 
     def snapshot(self) -> bytes:
-        """The whole state in the canonical form (docs/protocol/snapshot.md): equal states, equal bytes."""
+        """The whole state in canonical form (docs/protocol/snapshot.md). Equal states have equal bytes."""
         ...
 
     def restore(self, snapshot: bytes) -> None:
-        """Replace the state. Raises ValueError, with the state unchanged, on anything but a whole snapshot."""
+        """Replace the state by the one in `snapshot`.
+
+        Raises ValueError, and leaves the state unchanged, unless `snapshot` is a whole snapshot, in canonical
+        form, of a state that the rules allow. docs/protocol/snapshot.md lists the reasons.
+        """
         ...
 
     def state_hash(self) -> str:
         """Hex SHA-256 of the snapshot."""
         ...
 
-    def depth(self, symbol: int, levels: int) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
-        """(bids, asks), best first, at most `levels` each (0 = all): (price, total remaining, orders)."""
+    def depth(self, symbol: int, levels: int) -> tuple[list[DepthLevel], list[DepthLevel]]:
+        """(bids, asks), best price first, at most `levels` each; 0 means all."""
         ...
 
     def order(self, order_id: int) -> OpenOrder | None:
@@ -115,11 +128,11 @@ class MatchingCore(Protocol):
         ...
 
     def balances(self, account: int = 0) -> list[Balance]:
-        """Balances by ascending account and currency; 0 means all accounts."""
+        """Non-zero balances by ascending account and currency; 0 means all accounts."""
         ...
 
     def account(self, account: int) -> AccountState | None:
-        """An account's flags, or None."""
+        """An account's settings, or None."""
         ...
 
     def symbols(self) -> list[Symbol]:
@@ -127,5 +140,5 @@ class MatchingCore(Protocol):
         ...
 
     def currencies(self) -> list[int]:
-        """All currencies, ascending."""
+        """All currency numbers, ascending."""
         ...

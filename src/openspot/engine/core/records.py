@@ -1,26 +1,26 @@
 """The core's records: commands in, results and events out, all of fixed size and little endian.
 
-One encoding serves both cores, the journal and the replay, so that a batch crosses from Python to Rust, or
-from disk to core, without an object a command.
+Both cores, the journal and the replay share one encoding. So a batch goes from Python to Rust, or from disk to
+the core, without one Python object for each command.
 
 Command, 64 bytes: kind u8, side u8, order_type u8, flags u8, symbol u32, timestamp u64 (ns since 1970), then
     order_id u64, account u64, price i64, quantity i64, amount i128            (all kinds but CREATE_SYMBOL)
     base u32, quote u32, base_scale_k i64, quote_scale_k i64, tick i64, lot i64,
     taker_fee_bps i32, maker_fee_bps i32                                       (CREATE_SYMBOL)
 
-What each kind reads (anything else is zero):
+The fields that each kind reads (the others are zero):
     PLACE            side, order_type, symbol, order_id, account, price, quantity,
                      amount = reserve price of a BUY (scaled as the price), or the budget of a FOK_BUDGET
-                     (amount units of the quote asset, without fees; the price is then not read)
+                     (amount units of the quote asset, without fees; the price is not read then)
     CANCEL           order_id; account = the owner, or 0 for an administrator; symbol, or 0 for any
     MOVE             order_id, account, price = the new limit (a BUY's reserve price becomes it as well)
     REDUCE           order_id, account, quantity = by how much
-    DEPOSIT          symbol = currency, account (made if missing), amount, reference
+    DEPOSIT          symbol = currency, account (added if missing), amount, reference
     WITHDRAW         symbol = currency, account, amount, reference
     RESERVE          symbol = currency, account, amount, reference: held for a withdrawal
-    RELEASE          reference: the reservation's amount is free again
+    RELEASE          reference: the reservation's amount becomes free again
     COMMIT           reference: the reservation's amount leaves the account
-    ADJUST           symbol = currency, account (made if missing), signed amount: an operator's correction
+    ADJUST           symbol = currency, account (added if missing), signed amount: an operator's correction
     CREATE_CURRENCY  symbol = currency
     DELETE_CURRENCY  symbol = currency
     CREATE_SYMBOL    the second layout; symbol
@@ -29,18 +29,18 @@ What each kind reads (anything else is zero):
     DELETE_SYMBOL    symbol
     CREATE_ACCOUNT   account, flags bit 0 = active, order_type = StpMode
     SET_ACCOUNT      account, flags bit 0 = active, order_type = StpMode
-    SET_ACCOUNT_FEES account, flags bit 0 = use them (else the symbol's); order_id, price as taker and maker
-                     basis points, price and order_id being two's complement as above
+    SET_ACCOUNT_FEES account, flags bit 0 = the account gets its own fees (else the symbol's apply);
+                     order_id, price = taker and maker basis points, two's complement
 
 A reference is 128 bits (a digest of an external text), in price (low half) and quantity (high half). Zero
-means none: nothing is remembered then.
+means none: then the core keeps nothing.
 
 Result, 40 bytes: code u16, status u8, zero u8, events u32 (how many this command emitted),
-    filled i64, remaining i64, notional i128 (amount units of the quote asset traded; for commands that move
-    money: the account's total afterwards).
+    filled i64, remaining i64, notional i128 (traded amount units of the quote asset; for transfers, the
+    account's total afterwards).
 
-Event, 144 bytes: see EVENT. A TRADE names taker and maker; the other types use the taker's fields for the
-one order or account concerned. `sequence` counts events from 1 without a gap.
+Event, 144 bytes: see EVENT. A TRADE names taker and maker; the other types have one order or account, in the
+taker's fields. `sequence` counts events from 1 without a gap.
 """
 
 import struct
@@ -88,7 +88,7 @@ class CommandKind(IntEnum):
 
 
 class ResultStatus(IntEnum):
-    """Outcome of a command. CANCELLED: taken, and ended at once without resting or filling."""
+    """Outcome of a command. CANCELLED: the order was accepted, and ended at once without resting or filling."""
 
     ACCEPTED = 1
     REJECTED = 2
@@ -98,9 +98,9 @@ class ResultStatus(IntEnum):
 class EventType(IntEnum):
     """Types of event.
 
-    ACCEPTED: an order passed every check (before its trades). REJECT: an order was refused. TRADE: one
-    fill. REDUCE: quantity left an order without a trade. MOVED: an order has a new price. BALANCE: money
-    entered, left or was held for an account other than by a trade.
+    ACCEPTED: an order passed every check (before its trades). REJECT: an order was rejected. TRADE: one
+    fill. REDUCE: an order lost quantity without a trade. MOVED: an order has a new price. BALANCE: a
+    transfer credited, debited or held an account's money.
     """
 
     ACCEPTED = 1
@@ -112,7 +112,7 @@ class EventType(IntEnum):
 
 
 EVENT_TAKER_COMPLETED = 1
-"""TRADE: the taker order is wholly filled. REDUCE: nothing of the order remains."""
+"""TRADE: the taker order is filled entirely. REDUCE: nothing of the order remains."""
 EVENT_MAKER_COMPLETED = 2
 EVENT_MAKER_REBATE = 4
 
@@ -178,11 +178,11 @@ class Event(NamedTuple):
     TRADE: `order_id`, `account`, `remaining`, `side` and `amount` (fee) are the taker's; the maker_ fields
     the maker's; `maker_amount` is negative for a rebate; fees are in the symbol's quote asset.
     ACCEPTED, MOVED: `price`, `quantity` (ordered), `remaining`, `order_type`.
-    REDUCE: `quantity` is what left, `remaining` what is left, `code` why.
-    REJECT: `code` why, `quantity` what was asked.
+    REDUCE: `quantity` is the quantity removed, `remaining` the rest, `code` the reason.
+    REJECT: `code` is the reason, `quantity` the quantity of the command.
     BALANCE: `account`, `currency`, `order_type` = the CommandKind, `order_id` and `maker_order_id` = low and
     high half of the reference, `maker_amount` = the account's total afterwards, `amount` = the signed change
-    of the total; for RESERVE and RELEASE, which leave the total as it is, the amount held or set free.
+    of the total; RESERVE and RELEASE do not change the total, so `amount` is the amount held or released.
     """
 
     type: int
@@ -210,7 +210,7 @@ class Event(NamedTuple):
 
 
 def decode_commands(batch: bytes) -> Iterator[Command | CreateSymbol]:
-    """The commands of `batch` in order. Raises struct.error if it is no whole number of records."""
+    """The commands of `batch` in order. Raises struct.error unless it is a whole number of records."""
     for fields in COMMAND.iter_unpack(batch):
         if fields[0] == CommandKind.CREATE_SYMBOL:
             yield CreateSymbol(*CREATE_SYMBOL.unpack(COMMAND.pack(*fields))[4:])

@@ -1,9 +1,9 @@
-"""The reference core: the specification of matching, in Python.
+"""The reference core: the specification of matching in Python.
 
-Short and naive on purpose. The Rust twin must answer every command with the same bytes; where the two
-differ, docs/protocol/matching.md decides. The rules are in reference_orders.py, reference_money.py and
-reference_directory.py, each a function a command over the state of reference_state.py; this file turns
-records into calls and calls into records, and answers the queries.
+It is short and simple on purpose. The Rust core must return the same bytes for every command; where the two
+differ, docs/protocol/matching.md decides. The rules are in reference_placement.py, reference_matching.py,
+reference_amendments.py, reference_transfers.py and reference_directory.py, with one function for each kind of
+command over the state in reference_state.py. This file turns records into calls and back, and answers queries.
 """
 
 import hashlib
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from functools import partial
 
 from openspot.domain.result_code import ResultCode
+from openspot.engine.core import reference_amendments as amendments
 from openspot.engine.core import reference_directory as directory
-from openspot.engine.core import reference_money as money
-from openspot.engine.core import reference_orders as orders
-from openspot.engine.core.protocol import AccountState, Balance, OpenOrder, Symbol
+from openspot.engine.core import reference_transfers as transfers
+from openspot.engine.core.protocol import AccountState, Balance, DepthLevel, OpenOrder, Symbol
 from openspot.engine.core.records import (
     COMMAND_SIZE,
     Command,
@@ -28,20 +28,22 @@ from openspot.engine.core.records import (
     encode_event,
     encode_result,
 )
-from openspot.engine.core.reference_state import Emit, Outcome, Refused, State, found
-from openspot.engine.core.snapshot_format import read_snapshot, write_snapshot
+from openspot.engine.core.reference_placement import place
+from openspot.engine.core.reference_state import CommandResult, Emit, Rejected, State, require_found
+from openspot.engine.core.snapshot_reader import read_snapshot
+from openspot.engine.core.snapshot_writer import write_snapshot
 
-_HANDLERS: dict[int, Callable[[State, Command, Emit], Outcome]] = {
-    CommandKind.PLACE: orders.place,
-    CommandKind.CANCEL: orders.cancel,
-    CommandKind.MOVE: orders.move,
-    CommandKind.REDUCE: orders.reduce,
-    CommandKind.DEPOSIT: money.deposit,
-    CommandKind.WITHDRAW: money.withdraw,
-    CommandKind.RESERVE: money.reserve,
-    CommandKind.RELEASE: money.release,
-    CommandKind.COMMIT: money.commit,
-    CommandKind.ADJUST: money.adjust,
+_HANDLERS: dict[int, Callable[[State, Command, Emit], CommandResult]] = {
+    CommandKind.PLACE: place,
+    CommandKind.CANCEL: amendments.cancel,
+    CommandKind.MOVE: amendments.move,
+    CommandKind.REDUCE: amendments.reduce,
+    CommandKind.DEPOSIT: transfers.deposit,
+    CommandKind.WITHDRAW: transfers.withdraw,
+    CommandKind.RESERVE: transfers.reserve,
+    CommandKind.RELEASE: transfers.release,
+    CommandKind.COMMIT: transfers.commit,
+    CommandKind.ADJUST: transfers.adjust,
     CommandKind.CREATE_CURRENCY: directory.create_currency,
     CommandKind.DELETE_CURRENCY: directory.delete_currency,
     CommandKind.UPDATE_SYMBOL: directory.update_symbol,
@@ -54,7 +56,7 @@ _BLANK_EVENT = Event(*[0] * len(Event._fields))
 
 
 class ReferenceCore:
-    """A MatchingCore (protocol.py) out of plain dicts and sorted lists."""
+    """A MatchingCore (protocol.py) made of dicts and sorted lists."""
 
     name = "reference"
 
@@ -62,59 +64,66 @@ class ReferenceCore:
         self._state = State()
 
     def apply(self, commands: bytes) -> tuple[bytes, bytes]:
-        """Apply whole records in order; answer (results, events).
+        """Apply whole command records in order; return (results, events).
 
-        Raises ValueError, with nothing applied, if the length is no multiple of the record size.
+        Raises ValueError, and applies nothing, if the length is not a multiple of the record size.
         """
         if len(commands) % COMMAND_SIZE:
-            raise ValueError(f"{len(commands)} bytes are no whole number of {COMMAND_SIZE}-byte commands")
+            raise ValueError(f"{len(commands)} bytes are not a whole number of {COMMAND_SIZE}-byte commands")
         results: list[bytes] = []
         events: list[bytes] = []
         for command in decode_commands(commands):
             self._state.command_sequence += 1
             events_before = len(events)
-            outcome = self._outcome(command, partial(_emit, self._state, command.timestamp, events))
-            emitted = len(events) - events_before
-            results.append(encode_result(Result(outcome.code, outcome.status, emitted, *outcome[2:])))
+            result = self._result(command, partial(_emit, self._state, command.timestamp, events))
+            record = Result(
+                code=result.code,
+                status=result.status,
+                events=len(events) - events_before,
+                filled=result.filled,
+                remaining=result.remaining,
+                notional=result.notional,
+            )
+            results.append(encode_result(record))
         return b"".join(results), b"".join(events)
 
-    def _outcome(self, command: Command | CreateSymbol, emit: Emit) -> Outcome:
+    def _result(self, command: Command | CreateSymbol, emit: Emit) -> CommandResult:
         try:
             if isinstance(command, CreateSymbol):
                 return directory.create_symbol(self._state, command)
-            handler = found(_HANDLERS.get(command.kind), ResultCode.UNSUPPORTED_COMMAND)
+            handler = require_found(_HANDLERS.get(command.kind), ResultCode.UNSUPPORTED_COMMAND)
             return handler(self._state, command, emit)
-        except Refused as refusal:
-            return Outcome(refusal.code, ResultStatus.REJECTED)
+        except Rejected as rejected:
+            return CommandResult(rejected.code, ResultStatus.REJECTED)
 
     @property
     def command_sequence(self) -> int:
-        """How many commands were ever applied."""
+        """Number of commands ever applied."""
         return self._state.command_sequence
 
     @property
     def event_sequence(self) -> int:
-        """The sequence of the newest event, 0 before the first."""
+        """Sequence of the newest event; 0 before the first."""
         return self._state.event_sequence
 
     def snapshot(self) -> bytes:
-        """The whole state in its canonical bytes."""
+        """The whole state in canonical form."""
         return write_snapshot(self._state)
 
     def restore(self, snapshot: bytes) -> None:
-        """Replace the state. Raises ValueError, with the state unchanged, on anything but a whole snapshot."""
+        """Replace the state. Raises ValueError, and leaves the state unchanged, if `snapshot` is not valid."""
         self._state = read_snapshot(snapshot)
 
     def state_hash(self) -> str:
         """Hex SHA-256 of the snapshot."""
         return hashlib.sha256(self.snapshot()).hexdigest()
 
-    def depth(self, symbol: int, levels: int) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
-        """(bids, asks), best first, at most `levels` each (0 = all): (price, total remaining, orders)."""
-        market = self._state.markets.get(symbol)
-        if market is None:
+    def depth(self, symbol: int, levels: int) -> tuple[list[DepthLevel], list[DepthLevel]]:
+        """(bids, asks), best price first, at most `levels` each; 0 means all."""
+        book = self._state.books.get(symbol)
+        if book is None:
             return [], []
-        return market.book.bids.depth(levels), market.book.asks.depth(levels)
+        return book.bids.depth(levels), book.asks.depth(levels)
 
     def order(self, order_id: int) -> OpenOrder | None:
         """A resting order, or None."""
@@ -130,27 +139,27 @@ class ReferenceCore:
         return [order.as_open_order() for _, order in sorted(candidates.items()) if symbol in (order.symbol, 0)]
 
     def balances(self, account: int = 0) -> list[Balance]:
-        """Balances by ascending account and currency, without zero totals; 0 means all accounts."""
+        """Non-zero balances by ascending account and currency; 0 means all accounts."""
         numbers = sorted(self._state.accounts) if account == 0 else [account]
         return [
             balance for number in numbers if number in self._state.accounts for balance in self._state.balances(number)
         ]
 
     def account(self, account: int) -> AccountState | None:
-        """An account's flags, or None."""
+        """An account's settings, or None."""
         return self._state.account_state(account) if account in self._state.accounts else None
 
     def symbols(self) -> list[Symbol]:
         """All symbols by ascending number."""
-        return [market.symbol for _, market in sorted(self._state.markets.items())]
+        return [book.symbol for _, book in sorted(self._state.books.items())]
 
     def currencies(self) -> list[int]:
-        """All currencies, ascending."""
-        return sorted(self._state.currencies)
+        """All currency numbers, ascending."""
+        return sorted(self._state.supplies)
 
 
 def _emit(state: State, timestamp: int, events: list[bytes], event_type: EventType, **fields: int) -> None:
-    """Append one event of the running command."""
+    """Append one event of the present command."""
     state.event_sequence += 1
     event = _BLANK_EVENT._replace(
         type=event_type,

@@ -1,23 +1,25 @@
-"""The reference core's order book: orders, price levels, and the two sides of a symbol.
+"""The reference core's order books: orders, price levels, and the two sides of a symbol.
 
-A level is a dict of orders by id: dicts keep the order of insertion, so it is the queue of its price, oldest
-first. A side keeps the sorted keys of its levels with the best one last; a key is the price of a bid and
-minus the price of an ask, so that "better" is "greater" on both sides. A level exists while it has orders.
+A level is a dict of orders by id. A dict keeps the order of insertion, so it is the queue of its price, oldest
+order first. A side keeps its levels and their sorted keys with the best key last. A key is the price of a bid
+and the negated price of an ask, so that a better price has a greater key on both sides. A level without orders
+is removed.
 """
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS
 from openspot.domain.order import EngineOrderType, Side
-from openspot.engine.core.protocol import OpenOrder
+from openspot.engine.core.protocol import DepthLevel, OpenOrder, Symbol
 
 
 @dataclass(slots=True)
 class Order:
-    """A resting or incoming order. Prices and quantities are scaled integers, fees basis points.
+    """A resting or incoming order. Prices and quantities are scaled integers, fees are in basis points.
 
-    The fees are those of its PLACE and stay with it. `reserve_price` is that of a BUY with a limit, else 0.
+    The order keeps the fees of its PLACE. `reserve_price` is 0 unless the order is a BUY with a limit.
     """
 
     order_id: int
@@ -35,28 +37,33 @@ class Order:
 
     @property
     def has_limit(self) -> bool:
-        """Whether a price bounds it. A FOK_BUDGET order takes any price that its budget allows."""
+        """Whether the order has a limit price. A FOK_BUDGET order has a budget instead."""
         return self.order_type != EngineOrderType.FOK_BUDGET
 
-    def allows(self, resting_price: int) -> bool:
-        """Whether its limit lets it trade at the price of an order on the opposite side."""
+    @property
+    def worst_fee_bps(self) -> int:
+        """The largest fee that the order can pay."""
+        return max(self.taker_fee_bps, self.maker_fee_bps, 0)
+
+    def may_trade_at(self, resting_price: int) -> bool:
+        """Whether the order's limit allows a trade at the price of a resting order."""
         if not self.has_limit:
             return True
         return resting_price <= self.price if self.side == Side.BUY else resting_price >= self.price
 
     def as_open_order(self) -> OpenOrder:
-        """What a query shows of it."""
+        """The order as queries return it."""
         return OpenOrder(
-            self.order_id,
-            self.account,
-            self.symbol,
-            self.side,
-            self.order_type,
-            self.price,
-            self.reserve_price,
-            self.quantity,
-            self.remaining,
-            self.timestamp,
+            order_id=self.order_id,
+            account=self.account,
+            symbol=self.symbol,
+            side=self.side,
+            order_type=self.order_type,
+            price=self.price,
+            reserve_price=self.reserve_price,
+            quantity=self.quantity,
+            remaining=self.remaining,
+            timestamp=self.timestamp,
         )
 
 
@@ -69,7 +76,7 @@ class BookSide:
         self._keys: list[int] = []
 
     def add(self, order: Order) -> None:
-        """Put `order` behind the queue of its price."""
+        """Put `order` at the end of the queue of its price."""
         key = self._sign * order.price
         if key not in self._levels:
             self._levels[key] = {}
@@ -86,37 +93,40 @@ class BookSide:
             del self._keys[bisect_left(self._keys, key)]
 
     def best(self) -> Order | None:
-        """The first order in priority: best price, oldest at it (facts A1-02, A1-03)."""
+        """The order with priority: the oldest at the best price (facts A1-02, A1-03)."""
         if not self._keys:
             return None
         return next(iter(self._levels[self._keys[-1]].values()))
 
     def orders(self) -> Iterator[Order]:
-        """All orders by priority. The side must not change meanwhile."""
+        """All orders by priority. The side must not change while it is read."""
         for key in reversed(self._keys):
             yield from self._levels[key].values()
 
-    def depth(self, levels: int) -> list[tuple[int, int, int]]:
-        """(price, total remaining, orders) of the best `levels` prices, or of all for 0."""
+    def depth(self, levels: int) -> list[DepthLevel]:
+        """The best `levels` prices, best first; 0 means all."""
         keys = self._keys[-levels:] if levels else self._keys
         return [
-            (self._sign * key, sum(order.remaining for order in level.values()), len(level))
+            DepthLevel(self._sign * key, sum(order.remaining for order in level.values()), len(level))
             for key, level in ((key, self._levels[key]) for key in reversed(keys))
         ]
 
 
-@dataclass(slots=True)
-class Book:
-    """The two sides of a symbol."""
+class OrderBook:
+    """A symbol, its two sides, and the exact arithmetic of its scales (amounts have 18 places)."""
 
-    bids: BookSide = field(default_factory=lambda: BookSide(Side.BUY))
-    asks: BookSide = field(default_factory=lambda: BookSide(Side.SELL))
+    def __init__(self, symbol: Symbol) -> None:
+        self.symbol = symbol
+        self.bids = BookSide(Side.BUY)
+        self.asks = BookSide(Side.SELL)
+        self._base_unit = AMOUNT_SCALE // symbol.base_scale_k
+        self._quote_unit = AMOUNT_SCALE // (symbol.base_scale_k * symbol.quote_scale_k)
 
-    def own(self, order: Order) -> BookSide:
+    def own_side(self, order: Order) -> BookSide:
         """The side where `order` rests."""
         return self.bids if order.side == Side.BUY else self.asks
 
-    def opposite(self, order: Order) -> BookSide:
+    def opposite_side(self, order: Order) -> BookSide:
         """The side that `order` trades against."""
         return self.asks if order.side == Side.BUY else self.bids
 
@@ -124,3 +134,33 @@ class Book:
         """All orders, bids first, each side by priority."""
         yield from self.bids.orders()
         yield from self.asks.orders()
+
+    def base_amount(self, quantity: int) -> int:
+        """`quantity` in amount units of the base asset."""
+        return quantity * self._base_unit
+
+    def notional(self, price: int, quantity: int) -> int:
+        """The cost of `quantity` at `price`, in amount units of the quote asset."""
+        return price * quantity * self._quote_unit
+
+    def fee(self, price: int, quantity: int, fee_bps: int) -> int:
+        """The fee on a trade, in the quote asset; negative is a rebate. Exact, because of the rules for scales."""
+        return price * quantity * (self._quote_unit // BASIS_POINTS) * fee_bps
+
+    def held_currency(self, order: Order) -> int:
+        """The currency that an order holds funds in."""
+        return self.symbol.quote if order.side == Side.BUY else self.symbol.base
+
+    def hold(self, order: Order) -> int:
+        """The funds that an order with a limit holds: a BUY's cost at its reserve price and worst fee, or a
+        SELL's base amount."""
+        if order.side == Side.SELL:
+            return self.base_amount(order.remaining)
+        fee = self.fee(order.reserve_price, order.remaining, order.worst_fee_bps)
+        return self.notional(order.reserve_price, order.remaining) + fee
+
+    def locked(self, order: Order) -> int:
+        """The part of the hold that balances show as locked: without fees, at the limit price."""
+        if order.side == Side.SELL:
+            return self.base_amount(order.remaining)
+        return self.notional(order.price, order.remaining)

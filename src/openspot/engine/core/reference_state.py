@@ -1,9 +1,9 @@
-"""The reference core's state: currencies, symbols, accounts, open orders and remembered references.
+"""The reference core's state: currencies, order books, accounts, open orders and transfers.
 
-What an account may spend is kept as two sums a currency: `totals`, what it owns, and `held`, what its open
-orders and open reservations claim of that. `held` is derived (a snapshot does not store it) but kept up to
-date, so that a check costs no walk over orders. The locked part of a balance is derived from the orders at
-each query (Document A 1.4).
+Two sums for each currency say what an account may spend: `totals` is what it owns, `held` is what its open
+orders and reservations hold. `held` follows from these and no snapshot stores it, but it is kept up to date, so
+that a check needs no walk over orders. The locked part of a balance is calculated from the orders in each query
+(Document A 1.4).
 """
 
 from collections import defaultdict
@@ -12,17 +12,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, TypeVar
 
-from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS
-from openspot.domain.order import Side, StpMode
+from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.protocol import FEE_ACCOUNT, AccountState, Balance, Symbol
+from openspot.engine.core.protocol import FEE_ACCOUNT, AccountState, Balance
 from openspot.engine.core.records import ResultStatus
-from openspot.engine.core.reference_book import Book, Order
+from openspot.engine.core.reference_book import Order, OrderBook
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
-class Refused(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not an error
+class Rejected(Exception):  # noqa: N818 - a rejection is an ordinary result, not an error
     """A command breaks a rule. Raised before anything has changed."""
 
     def __init__(self, code: ResultCode) -> None:
@@ -31,20 +30,20 @@ class Refused(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not 
 
 
 def require(condition: bool, code: ResultCode) -> None:
-    """Refuse the command with `code` unless `condition` holds."""
+    """Reject the command with `code` unless `condition` holds."""
     if not condition:
-        raise Refused(code)
+        raise Rejected(code)
 
 
-def found(value: Found | None, code: ResultCode) -> Found:
-    """`value`, or a refusal with `code` if there is none."""
+def require_found(value: Value | None, code: ResultCode) -> Value:
+    """Return `value`; reject the command with `code` if it is None."""
     if value is None:
-        raise Refused(code)
+        raise Rejected(code)
     return value
 
 
-class Outcome(NamedTuple):
-    """A result without its count of events."""
+class CommandResult(NamedTuple):
+    """The result of one command, without its number of events."""
 
     code: ResultCode = ResultCode.SUCCESS
     status: ResultStatus = ResultStatus.ACCEPTED
@@ -54,11 +53,11 @@ class Outcome(NamedTuple):
 
 
 Emit = Callable[..., None]
-"""Emits one event: emit(event_type, field=value, …); a field not named is 0."""
+"""Emits one event: emit(event_type, field=value, …). Fields that are not named are 0."""
 
 
-class ReferenceStatus(IntEnum):
-    """What became of the money under a reference; the numbers are those of the snapshot."""
+class TransferStatus(IntEnum):
+    """What became of the money of a transfer. The numbers are those of the snapshot."""
 
     DONE = 0
     HELD = 1
@@ -67,23 +66,30 @@ class ReferenceStatus(IntEnum):
 
 
 @dataclass(slots=True)
-class Reference:
-    """A money command that was taken under an external reference. `kind` is its CommandKind."""
+class Transfer:
+    """Money that entered, left or was held for an account. `kind` is the CommandKind, `amount` is signed."""
 
     kind: int
-    status: ReferenceStatus
+    status: TransferStatus
     account: int
     currency: int
     amount: int
 
 
+class Fees(NamedTuple):
+    """Taker and maker fee in basis points; a negative maker fee is a rebate."""
+
+    taker_bps: int
+    maker_bps: int
+
+
 @dataclass(slots=True)
 class Account:
-    """An account. `fees` is its own (taker, maker) in basis points, or None where the symbol's hold."""
+    """An account. `fees` is None if it has no fees of its own."""
 
     active: bool = True
     stp_mode: int = StpMode.NONE
-    fees: tuple[int, int] | None = None
+    fees: Fees | None = None
     totals: dict[int, int] = field(default_factory=dict)
     held: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
     orders: dict[int, Order] = field(default_factory=dict)
@@ -93,114 +99,74 @@ class Account:
         return self.totals.get(currency, 0)
 
     def free(self, currency: int) -> int:
-        """What no open order and no open reservation claims, in amount units."""
+        """What no open order and no reservation holds, in amount units."""
         return self.total(currency) - self.held.get(currency, 0)
 
 
-class Market:
-    """A symbol with its book, and the exact arithmetic of its scales (amounts at 18 places)."""
-
-    def __init__(self, symbol: Symbol) -> None:
-        self.symbol = symbol
-        self.book = Book()
-        self._base_unit = AMOUNT_SCALE // symbol.base_scale_k
-        self._quote_unit = AMOUNT_SCALE // (symbol.base_scale_k * symbol.quote_scale_k)
-
-    def base_amount(self, quantity: int) -> int:
-        """Amount of the base asset in a scaled quantity."""
-        return quantity * self._base_unit
-
-    def notional(self, price: int, quantity: int) -> int:
-        """Amount of the quote asset that `quantity` costs at `price`."""
-        return price * quantity * self._quote_unit
-
-    def fee(self, price: int, quantity: int, fee_bps: int) -> int:
-        """Fee on a trade, in the quote asset; negative is a rebate. Exact: a symbol leaves room for it."""
-        return price * quantity * (self._quote_unit // BASIS_POINTS) * fee_bps
-
-    def held_currency(self, order: Order) -> int:
-        """The currency that an order claims."""
-        return self.symbol.quote if order.side == Side.BUY else self.symbol.base
-
-    def hold(self, order: Order) -> int:
-        """What an order with a limit claims: the cost of a BUY at its worst price and fee, a SELL's base."""
-        if order.side == Side.SELL:
-            return self.base_amount(order.remaining)
-        worst_fee_bps = max(order.taker_fee_bps, order.maker_fee_bps, 0)
-        return self.notional(order.reserve_price, order.remaining) + self.fee(
-            order.reserve_price, order.remaining, worst_fee_bps
-        )
-
-    def locked(self, order: Order) -> int:
-        """What a balance shows as locked: remaining × price of a BUY, the remaining of a SELL."""
-        if order.side == Side.SELL:
-            return self.base_amount(order.remaining)
-        return self.notional(order.price, order.remaining)
-
-
 class State:
-    """Everything that a snapshot holds, and the changes that keep its parts in step with each other."""
+    """Everything that a snapshot holds, and the changes that keep its parts consistent."""
 
     def __init__(self) -> None:
         self.command_sequence = 0
         self.event_sequence = 0
-        self.currencies: dict[int, int] = {}
+        self.supplies: dict[int, int] = {}
         """Currency → sum of the totals of all accounts."""
-        self.markets: dict[int, Market] = {}
+        self.books: dict[int, OrderBook] = {}
         self.accounts: dict[int, Account] = {FEE_ACCOUNT: Account(active=False)}
         self.orders: dict[int, Order] = {}
-        self.references: dict[int, Reference] = {}
+        self.transfers: dict[int, Transfer] = {}
+        """External reference → the transfer under it."""
 
-    def transfer_in(self, account_number: int, currency: int, amount: int) -> None:
-        """Add a signed `amount` to an account's total; money enters or leaves the exchange."""
-        self.currencies[currency] += amount
-        self.add(account_number, currency, amount)
+    def change_total(self, account_number: int, currency: int, amount: int) -> None:
+        """Add a signed `amount` to an account's total and to the supply of the currency."""
+        self.supplies[currency] += amount
+        self.credit(account_number, currency, amount)
 
-    def add(self, account_number: int, currency: int, amount: int) -> None:
-        """Add a signed `amount` to an account's total, as one leg of a trade that sums to zero."""
+    def credit(self, account_number: int, currency: int, amount: int) -> None:
+        """Add a signed `amount` to an account's total, as one leg of a trade whose legs sum to zero."""
         totals = self.accounts[account_number].totals
         totals[currency] = totals.get(currency, 0) + amount
         if totals[currency] == 0:
             del totals[currency]
 
-    def rest(self, order: Order) -> None:
-        """Put an order behind its level's queue and hold what it claims."""
-        market, account = self.markets[order.symbol], self.accounts[order.account]
-        market.book.own(order).add(order)
+    def add_order(self, order: Order) -> None:
+        """Put an order at the end of its level's queue and hold its funds."""
+        book, account = self.books[order.symbol], self.accounts[order.account]
+        book.own_side(order).add(order)
         self.orders[order.order_id] = account.orders[order.order_id] = order
-        account.held[market.held_currency(order)] += market.hold(order)
+        account.held[book.held_currency(order)] += book.hold(order)
 
-    def unrest(self, order: Order) -> None:
-        """Take an order out of the book, and set free what it claims."""
-        market, account = self.markets[order.symbol], self.accounts[order.account]
-        account.held[market.held_currency(order)] -= market.hold(order)
-        market.book.own(order).remove(order)
+    def remove_order(self, order: Order) -> None:
+        """Take an order out of the book and release its funds."""
+        book, account = self.books[order.symbol], self.accounts[order.account]
+        account.held[book.held_currency(order)] -= book.hold(order)
+        book.own_side(order).remove(order)
         del self.orders[order.order_id], account.orders[order.order_id]
 
-    def shrink(self, order: Order, quantity: int) -> None:
-        """Take `quantity` off a resting order, which keeps its place, or leaves if nothing remains."""
+    def reduce_order(self, order: Order, quantity: int) -> None:
+        """Reduce a resting order by `quantity`. It keeps its place, or leaves the book if nothing remains."""
         if quantity == order.remaining:
-            self.unrest(order)
+            self.remove_order(order)
             order.remaining = 0
             return
-        market, account = self.markets[order.symbol], self.accounts[order.account]
-        account.held[market.held_currency(order)] -= market.hold(order)
+        book, account = self.books[order.symbol], self.accounts[order.account]
+        account.held[book.held_currency(order)] -= book.hold(order)
         order.remaining -= quantity
-        account.held[market.held_currency(order)] += market.hold(order)
+        account.held[book.held_currency(order)] += book.hold(order)
 
     def account_state(self, account_number: int) -> AccountState:
-        """The flags of an account that exists."""
+        """The settings of an existing account."""
         account = self.accounts[account_number]
         taker, maker = account.fees or (None, None)
         return AccountState(account_number, account.active, account.stp_mode, taker, maker)
 
     def balances(self, account_number: int) -> list[Balance]:
-        """The balances of an account that exists, by currency."""
+        """The balances of an existing account, by currency."""
         account = self.accounts[account_number]
         locked: defaultdict[int, int] = defaultdict(int)
         for order in account.orders.values():
-            market = self.markets[order.symbol]
-            locked[market.held_currency(order)] += market.locked(order)
+            book = self.books[order.symbol]
+            locked[book.held_currency(order)] += book.locked(order)
         return [
             Balance(account_number, currency, total, locked[currency], account.held[currency] - locked[currency])
             for currency, total in sorted(account.totals.items())

@@ -1,20 +1,24 @@
 """The Rust core as a MatchingCore: the class of the wheel, with named rows instead of plain tuples.
 
-Importing this module needs the wheel `openspot-matching`; selection.py says what happens without it.
+This module needs the wheel `openspot-matching`; selection.py says what happens without it.
 """
 
 import openspot_matching
 
-from openspot.engine.core.protocol import AccountState, Balance, OpenOrder, Symbol
+from openspot.engine.core.protocol import AccountState, Balance, DepthLevel, OpenOrder, Symbol
 
 
 class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
-    """A MatchingCore (protocol.py), the Rust twin of ReferenceCore.
+    """A MatchingCore (protocol.py) in Rust, equal to ReferenceCore in everything it returns.
 
-    What changes the state, and what answers bytes or numbers, is the wheel's own method; only the queries
-    that answer rows pass through here. `place`, `cancel`, `move_order` and `reduce` apply one command
-    without a record; their events gather until `drain_events`.
+    Only the queries that return rows are wrapped here. `place`, `cancel`, `move_order` and `reduce` apply one
+    command without a record; their events gather until `drain_events`.
     """
+
+    def depth(self, symbol: int, levels: int) -> tuple[list[DepthLevel], list[DepthLevel]]:
+        """(bids, asks), best price first, at most `levels` each; 0 means all."""
+        bids, asks = super().depth(symbol, levels)
+        return [DepthLevel._make(row) for row in bids], [DepthLevel._make(row) for row in asks]
 
     def order(self, order_id: int) -> OpenOrder | None:
         """A resting order, or None."""
@@ -26,11 +30,11 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
         return [OpenOrder._make(row) for row in super().open_orders(account, symbol)]
 
     def balances(self, account: int = 0) -> list[Balance]:
-        """Balances by ascending account and currency, without zero totals; 0 means all accounts."""
+        """Non-zero balances by ascending account and currency; 0 means all accounts."""
         return [Balance._make(row) for row in super().balances(account)]
 
     def account(self, account: int) -> AccountState | None:
-        """An account's flags, or None."""
+        """An account's settings, or None."""
         row = super().account(account)
         return None if row is None else AccountState._make(row)
 

@@ -1,4 +1,4 @@
-"""Which core runs: the Rust one, the Python reference, or the first of the two that is there."""
+"""Chooses the core: the Rust core, the Python reference, or the Rust core if it is installed."""
 
 from typing import cast
 
@@ -11,16 +11,16 @@ _RUST_MODULE = "openspot_matching"
 
 
 class CoreUnavailableError(RuntimeError):
-    """The core that was asked for is not installed; the message says how to get it."""
+    """The chosen core is not installed. The message says how to install it."""
 
 
 def make_core(choice: str) -> MatchingCore:
-    """A new, empty core; its `name` says which one it is, and the caller shows it.
+    """Return a new, empty core. Its `name` says which one it is.
 
-    `auto` takes the Rust core where its wheel is installed, else the reference. `rust` never falls back.
-    A wheel that is there but does not load is an error for both: to pass over it would hide a broken build.
+    `auto` returns the Rust core if its wheel is installed, else the reference. `rust` never falls back. Both
+    raise ImportError if the wheel is installed but does not load: a fallback would hide a broken build.
 
-    Raises CoreUnavailableError if `rust` is asked for without its wheel, ValueError for an unknown choice.
+    Raises CoreUnavailableError if `choice` is `rust` and the wheel is missing, ValueError for another choice.
     """
     if choice not in CHOICES:
         raise ValueError(f"unknown core {choice!r}: it must be one of {', '.join(CHOICES)}")

@@ -1,10 +1,10 @@
-//! The records: commands in, results and events out, of fixed size and little endian.
+//! The records: commands in, results and events out. All have a fixed size and are little endian.
 //!
-//! Layout: `openspot.engine.core.records`. A command is 8 words of 64 bits, a result 5, an event 18; every
-//! field lies within one word but for the amounts, which take two. Reading and writing never fail.
+//! Layout: `openspot.engine.core.records`. A command has 8 words of 64 bits, a result 5, an event 18. Every
+//! field lies within one word, except the amounts, which take two. Reading and writing cannot fail.
 
-use crate::index::halves;
-use crate::types::{Code, Kind, OrderType, Side};
+use crate::key_hash::halves;
+use crate::types::{CommandKind, OrderType, ResultCode, Side};
 
 /// Bytes of a command.
 pub const COMMAND_SIZE: usize = 64;
@@ -13,23 +13,23 @@ pub const RESULT_SIZE: usize = 40;
 /// Bytes of an event.
 pub const EVENT_SIZE: usize = 144;
 
-/// TRADE: the taker is wholly filled. REDUCE: nothing of the order remains.
+/// TRADE: the taker is filled. REDUCE: nothing of the order remains.
 pub const TAKER_COMPLETED: u8 = 1;
-/// TRADE: the resting order is wholly filled.
+/// TRADE: the maker is filled.
 pub const MAKER_COMPLETED: u8 = 2;
-/// TRADE: the maker is paid instead of charged.
+/// TRADE: the maker receives a rebate.
 pub const MAKER_REBATE: u8 = 4;
 
-/// A decoded command; what each field means depends on the kind.
+/// A decoded command. The meaning of each field depends on the kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Command {
-    /// Number of the kind, see [`Kind`].
+    /// Number of the kind ([`CommandKind`]).
     pub kind: u8,
     /// Number of the side.
     pub side: u8,
     /// Number of the order type, or of an STP mode.
     pub order_type: u8,
-    /// Bit 0: active, or fees of its own.
+    /// Bit 0: active, or the account's own fees.
     pub flags: u8,
     /// Number of a symbol or currency.
     pub symbol: u32,
@@ -75,16 +75,16 @@ impl Command {
         }
     }
 
-    /// The external reference of a command that moves money; 0 is none.
+    /// The external reference of a transfer; 0 is none.
     #[must_use]
     pub fn reference(&self) -> u128 {
         u128::from(self.quantity.cast_unsigned()) << 64 | u128::from(self.price.cast_unsigned())
     }
 }
 
-/// What a `CREATE_SYMBOL` asks for, read from the same 64 bytes.
+/// The specification in a `CREATE_SYMBOL`, which reads the same 64 bytes in another layout.
 #[derive(Clone, Copy, Debug)]
-pub struct SymbolRequest {
+pub struct CreateSymbol {
     /// Number of the base currency.
     pub base: u32,
     /// Number of the quote currency.
@@ -103,8 +103,8 @@ pub struct SymbolRequest {
     pub maker_fee_bps: i32,
 }
 
-impl SymbolRequest {
-    /// The fields of `command` under the second layout.
+impl CreateSymbol {
+    /// Reads `command` in the layout of `CREATE_SYMBOL`.
     #[must_use]
     pub fn from_command(command: &Command) -> Self {
         let [base, quote] = words_of(command.order_id);
@@ -128,45 +128,50 @@ fn words_of(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
 }
 
-/// Outcome of a command.
+/// What became of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Status {
-    /// Carried out.
+pub enum ResultStatus {
+    /// The command was carried out.
     Accepted = 1,
-    /// Refused; nothing changed.
+    /// The command changed nothing.
     Rejected = 2,
-    /// An order that ended at once without resting or filling.
+    /// The order ended at once, without a fill and without resting.
     Cancelled = 3,
 }
 
-/// The answer to one command.
+/// The result of one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// Success, or why not.
-    pub code: Code,
+pub struct CommandResult {
+    /// Success, or the reason.
+    pub code: ResultCode,
     /// Accepted, rejected or cancelled.
-    pub status: Status,
+    pub status: ResultStatus,
     /// Scaled quantity that traded.
     pub filled: i64,
-    /// Scaled quantity that rests (of a refused order: as sent; of a CANCEL: what left).
+    /// Scaled quantity that rests. A rejected PLACE: the quantity sent. A CANCEL: the quantity cancelled.
     pub remaining: i64,
-    /// Amount units traded, or the account's total after its money moved.
+    /// Traded amount units of quote. A transfer: the account's total afterwards.
     pub notional: i128,
 }
 
-impl Outcome {
-    /// A command that was carried out and has nothing to count.
-    pub const DONE: Self =
-        Self { code: Code::Success, status: Status::Accepted, filled: 0, remaining: 0, notional: 0 };
+impl CommandResult {
+    /// Accepted, with all figures zero.
+    pub const ACCEPTED: Self = Self {
+        code: ResultCode::Success,
+        status: ResultStatus::Accepted,
+        filled: 0,
+        remaining: 0,
+        notional: 0,
+    };
 
-    /// A refusal.
+    /// Rejected because of `code`, with all figures zero.
     #[must_use]
-    pub fn refused(code: Code) -> Self {
-        Self { code, status: Status::Rejected, ..Self::DONE }
+    pub fn rejected(code: ResultCode) -> Self {
+        Self { code, status: ResultStatus::Rejected, ..Self::ACCEPTED }
     }
 
-    /// The record, with the number of events that the command emitted.
+    /// The record. `events` is the number of events that the command emitted.
     #[must_use]
     #[inline]
     pub fn to_record(&self, events: u32) -> [[u8; 8]; RESULT_SIZE / 8] {
@@ -184,40 +189,40 @@ pub enum EventType {
     Accepted = 1,
     /// One fill.
     Trade = 2,
-    /// Quantity left an order without a trade.
+    /// A quantity left an order without a trade.
     Reduce = 3,
-    /// An order was refused.
+    /// An order was rejected.
     Reject = 4,
     /// An order has a new price.
     Moved = 5,
-    /// Money entered, left or was held, other than by a trade.
+    /// A transfer: money entered, left or was held for an account.
     Balance = 6,
 }
 
-/// An event before it has its place in time; what a type does not name is 0.
+/// An event without its sequence and time. Fields that its type does not use are 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     /// What happened.
     pub event_type: EventType,
     /// Number of the side; 0 for none.
     pub side: u8,
-    /// Number of the order type, or of the kind of command that moved money.
+    /// Number of the order type. BALANCE: number of the command kind.
     pub order_type: u8,
     /// Completed and rebate flags.
     pub flags: u8,
-    /// Why, for REDUCE and REJECT.
-    pub code: Code,
+    /// The reason of a REDUCE or REJECT.
+    pub code: ResultCode,
     /// Number of the symbol.
     pub symbol: u32,
     /// Number of the currency of the amounts.
     pub currency: u32,
-    /// The order, or low half of a reference.
+    /// Order id, or low half of a reference.
     pub order_id: u64,
-    /// The resting order of a trade, or high half of a reference.
+    /// Order id of the maker, or high half of a reference.
     pub maker_order_id: u64,
-    /// The order's account.
+    /// Account of the order.
     pub account: u64,
-    /// The resting order's account.
+    /// Account of the maker.
     pub maker_account: u64,
     /// Scaled price.
     pub price: i64,
@@ -225,15 +230,15 @@ pub struct Event {
     pub quantity: i64,
     /// Scaled quantity that remains.
     pub remaining: i64,
-    /// Scaled quantity that remains of the resting order.
+    /// Scaled quantity that remains of the maker.
     pub maker_remaining: i64,
     /// Taker fee in basis points.
     pub fee_bps: i16,
     /// Maker fee in basis points, as applied.
     pub maker_fee_bps: i16,
-    /// The taker's fee, or the change of a balance.
+    /// Taker fee, or change of a balance.
     pub amount: i128,
-    /// The maker's fee, or the total afterwards.
+    /// Maker fee, or total afterwards.
     pub maker_amount: i128,
 }
 
@@ -247,7 +252,7 @@ impl Event {
             side: 0,
             order_type: 0,
             flags: 0,
-            code: Code::Success,
+            code: ResultCode::Success,
             symbol: 0,
             currency: 0,
             order_id: 0,
@@ -265,17 +270,17 @@ impl Event {
         }
     }
 
-    /// Sets the order type.
+    /// Sets side and order type.
     #[must_use]
     #[inline]
-    pub fn of(mut self, side: Side, order_type: OrderType) -> Self {
+    pub fn of_order(mut self, side: Side, order_type: OrderType) -> Self {
         (self.side, self.order_type) = (side as u8, order_type as u8);
         self
     }
 
-    /// Sets the kind of command that moved money.
+    /// Sets the command kind of a transfer.
     #[must_use]
-    pub fn by(mut self, kind: Kind) -> Self {
+    pub fn of_transfer(mut self, kind: CommandKind) -> Self {
         self.order_type = kind as u8;
         self
     }

@@ -1,0 +1,144 @@
+//! CANCEL, REDUCE and MOVE: commands on resting orders.
+
+use crate::amount::add;
+use crate::engine::Engine;
+use crate::matching::IncomingOrder;
+use crate::order::Order;
+use crate::placement::check_price;
+use crate::records::{Command, CommandResult, Event, EventType};
+use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, Side};
+
+impl Engine {
+    /// The order that `command` names, and its index. Its owner must have sent the command, unless `anyone`
+    /// may.
+    #[inline]
+    fn own_order(&self, command: &Command, anyone: bool) -> Result<(u32, &Order), ResultCode> {
+        let index = self.books.find_order(command.order_id);
+        if index == NIL {
+            return Err(ResultCode::MatchingUnknownOrderId);
+        }
+        let order = self.books.orders.at(index);
+        if self.accounts.balances.at(order.held_balance).account_number != command.account && !anyone {
+            return Err(ResultCode::AuthInvalidUser);
+        }
+        Ok((index, order))
+    }
+
+    /// CANCEL. Account 0 is an administrator, symbol 0 any symbol.
+    #[inline]
+    pub(crate) fn cancel(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let by_administrator = command.account == 0;
+        let (index, order) = self.own_order(command, by_administrator)?;
+        if command.symbol != 0 && command.symbol != self.books.book_of(order).symbol {
+            return Err(ResultCode::MatchingUnknownOrderId);
+        }
+        let remaining = order.remaining;
+        let reason =
+            if by_administrator { ResultCode::CancelledByAdmin } else { ResultCode::CancelledByUser };
+        self.reduce_resting(index, remaining, reason);
+        Ok(CommandResult { remaining, ..CommandResult::ACCEPTED })
+    }
+
+    /// REDUCE. The order keeps its place in the queue.
+    #[inline]
+    pub(crate) fn reduce(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let (index, order) = self.own_order(command, false)?;
+        if command.quantity <= 0 {
+            return Err(ResultCode::InvalidQuantity);
+        }
+        if command.quantity % self.books.book_of(order).lot != 0 {
+            return Err(ResultCode::InvalidQuantityStep);
+        }
+        let quantity = command.quantity.min(order.remaining);
+        let remaining = order.remaining - quantity;
+        self.reduce_resting(index, quantity, ResultCode::ReducedByUser);
+        Ok(CommandResult { remaining, ..CommandResult::ACCEPTED })
+    }
+
+    /// MOVE: the order leaves its queue and comes in again at the new price. The reserve price of a buy becomes
+    /// the new price too.
+    pub(crate) fn move_order(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
+        let (index, order) = self.own_order(command, false)?;
+        let price = command.price;
+        let level = self.books.levels.at(order.level);
+        let (side, book_index) = (level.side, level.book);
+        let book = self.books.book(book_index);
+        if !book.active {
+            return Err(ResultCode::SymbolInactive);
+        }
+        check_price(book, price)?;
+        if book.notional(price, order.remaining) > AMOUNT_MAX {
+            return Err(ResultCode::NotionalTooLarge);
+        }
+        let balance = self.accounts.balances.at(order.held_balance);
+        let worst_fee_bps = order.terms.worst_fee_bps();
+        if side == Side::Buy {
+            let present_hold = book.hold(side, order.reserve_price, order.remaining, worst_fee_bps);
+            let new_hold = book.hold(side, price, order.remaining, worst_fee_bps);
+            if add(balance.free(), present_hold) < new_hold {
+                return Err(ResultCode::RiskNsf);
+            }
+        }
+        let limit_rank = side.opposite().rank(price);
+        let order_type = order.terms.order_type();
+        if order_type == OrderType::PostOnly && book.side(side.opposite()).crosses(limit_rank) {
+            return Err(ResultCode::PostOnlyWouldCross);
+        }
+        let (base_balance, quote_balance) = match side {
+            Side::Buy => (order.other_balance, order.held_balance),
+            Side::Sell => (order.held_balance, order.other_balance),
+        };
+        let (quantity, remaining, held_balance) = (order.quantity, order.remaining, order.held_balance);
+        let mut incoming = IncomingOrder {
+            order_id: order.id,
+            account_number: balance.account_number,
+            account: balance.account,
+            base_balance,
+            quote_balance,
+            fee_balance: book.fee_balance,
+            book: book_index,
+            symbol: book.symbol,
+            quote: book.quote,
+            side,
+            order_type,
+            stp_mode: self.accounts.accounts.at(balance.account).stp_mode,
+            taker_fee_bps: order.terms.taker_fee_bps(),
+            maker_fee_bps: order.terms.maker_fee_bps,
+            price,
+            limit_rank,
+            remaining,
+            filled: 0,
+            notional: 0,
+            removal_reason: ResultCode::Success,
+        };
+        self.emit(&Event {
+            symbol: incoming.symbol,
+            order_id: incoming.order_id,
+            account: incoming.account_number,
+            price,
+            quantity,
+            remaining,
+            ..Event::new(EventType::Moved).of_order(side, order_type)
+        });
+        self.release_hold(index, remaining);
+        self.books.dequeue(index);
+        self.match_order(&mut incoming);
+        if incoming.remaining == 0 {
+            self.books.remove(index);
+        } else {
+            let order = self.books.orders.at_mut(index);
+            order.remaining = incoming.remaining;
+            if side == Side::Buy {
+                order.reserve_price = price;
+            }
+            let reserve_price = order.reserve_price;
+            let book = self.books.book(book_index);
+            let hold = book.hold(side, reserve_price, incoming.remaining, worst_fee_bps);
+            let locked = book.locked(side, price, incoming.remaining);
+            self.accounts.balances.at_mut(held_balance).hold(hold, locked);
+            self.books.enqueue(index, book_index, side, price);
+        }
+        let IncomingOrder { filled, remaining, notional, .. } = incoming;
+        Ok(CommandResult { filled, remaining, notional, ..CommandResult::ACCEPTED })
+    }
+}

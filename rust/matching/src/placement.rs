@@ -1,0 +1,316 @@
+//! PLACE: the checks of a new order in their order, then matching, then the order rests or ends.
+
+use crate::amount::{add, with_fee_rounded_up};
+use crate::book_side::RANK_ANY;
+use crate::engine::Engine;
+use crate::matching::IncomingOrder;
+use crate::order::{Order, Terms};
+use crate::order_book::OrderBook;
+use crate::records::{Command, CommandResult, Event, EventType, ResultStatus};
+use crate::types::{AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode};
+
+/// Check 5 of PLACE: the quantity is in range and a multiple of the lot.
+fn check_quantity(book: &OrderBook, quantity: i64) -> Result<(), ResultCode> {
+    if !(1..=SCALED_MAX).contains(&quantity) {
+        return Err(ResultCode::InvalidQuantity);
+    }
+    if quantity % book.lot != 0 {
+        return Err(ResultCode::InvalidQuantityStep);
+    }
+    Ok(())
+}
+
+/// Check 6 of PLACE, also of MOVE: the price is in range and a multiple of the tick.
+pub(crate) fn check_price(book: &OrderBook, price: i64) -> Result<(), ResultCode> {
+    if !(1..=SCALED_MAX).contains(&price) {
+        return Err(ResultCode::InvalidPrice);
+    }
+    if price % book.tick != 0 {
+        return Err(ResultCode::InvalidPriceStep);
+    }
+    Ok(())
+}
+
+/// Checks 6 to 8 of an order with a limit. Returns the reserve price of a buy, 0 for a sell.
+#[inline]
+fn check_limit(book: &OrderBook, side: Side, command: &Command) -> Result<i64, ResultCode> {
+    let &Command { price, quantity, amount, .. } = command;
+    check_price(book, price)?;
+    let reserve_price = match side {
+        Side::Buy if i128::from(price) > amount => return Err(ResultCode::RiskInvalidReserveBidPrice),
+        Side::Buy if amount > i128::from(SCALED_MAX) => return Err(ResultCode::InvalidPrice),
+        Side::Buy => i64::try_from(amount).map_err(|_| ResultCode::InvalidPrice)?,
+        Side::Sell => 0,
+    };
+    if book.notional(reserve_price.max(price), quantity) > AMOUNT_MAX {
+        return Err(ResultCode::NotionalTooLarge);
+    }
+    Ok(reserve_price)
+}
+
+/// A new order that passed every check.
+struct CheckedOrder {
+    incoming: IncomingOrder,
+    /// Scaled; 0 unless the order is a buy with a limit.
+    reserve_price: i64,
+    /// Amount units of quote; 0 unless the order is a `FOK_BUDGET`.
+    budget: i128,
+}
+
+impl Engine {
+    /// PLACE.
+    #[inline]
+    pub(crate) fn place(&mut self, command: &Command) -> CommandResult {
+        match self.check_order(command) {
+            Ok(checked) => self.execute(checked, command),
+            Err(code) => {
+                self.emit(&Event {
+                    side: command.side,
+                    order_type: command.order_type,
+                    code,
+                    symbol: command.symbol,
+                    order_id: command.order_id,
+                    account: command.account,
+                    price: command.price,
+                    quantity: command.quantity,
+                    remaining: command.quantity,
+                    ..Event::new(EventType::Reject)
+                });
+                CommandResult { remaining: command.quantity, ..CommandResult::rejected(code) }
+            }
+        }
+    }
+
+    /// The checks of PLACE, numbered as in the rules.
+    #[inline]
+    fn check_order(&mut self, command: &Command) -> Result<CheckedOrder, ResultCode> {
+        let &Command { price, quantity, amount, .. } = command;
+        // 1
+        let side = Side::from_record(command.side).ok_or(ResultCode::InvalidSide)?;
+        let order_type = OrderType::from_record(command.order_type).ok_or(ResultCode::InvalidOrderType)?;
+        // 2
+        if command.order_id == 0 {
+            return Err(ResultCode::InvalidOrderId);
+        }
+        if self.books.find_order(command.order_id) != NIL {
+            return Err(ResultCode::DuplicateOrderId);
+        }
+        // 3
+        let book_index = self.books.find_book(command.symbol);
+        if book_index == NIL {
+            return Err(ResultCode::InvalidSymbol);
+        }
+        let book = self.books.book(book_index);
+        if !book.active {
+            return Err(ResultCode::SymbolInactive);
+        }
+        // 4
+        let account_index = self.accounts.find_account(command.account);
+        if account_index == NIL {
+            return Err(ResultCode::RiskNsf);
+        }
+        let account = self.accounts.accounts.at(account_index);
+        if !account.active {
+            return Err(ResultCode::ParticipantInactive);
+        }
+        let stp_mode = account.stp_mode;
+        // 5
+        check_quantity(book, quantity)?;
+        let (taker_fee_bps, maker_fee_bps) = account.fees.unwrap_or((book.taker_fee_bps, book.maker_fee_bps));
+        let worst_fee_bps = i64::from(taker_fee_bps.max(maker_fee_bps).max(0));
+        let has_budget = order_type == OrderType::FokBudget;
+        // 6, 7, 8
+        let reserve_price = if has_budget {
+            if !(1..=AMOUNT_MAX).contains(&amount) {
+                return Err(ResultCode::InvalidBudget);
+            }
+            0
+        } else {
+            check_limit(book, side, command)?
+        };
+        // 9
+        let hold = match side {
+            Side::Buy if has_budget => with_fee_rounded_up(amount, worst_fee_bps),
+            _ => book.hold(side, reserve_price, quantity, worst_fee_bps),
+        };
+        let (base, quote) = (book.base_index, book.quote_index);
+        let (mut base_balance, mut quote_balance) = (account.balance(base), account.balance(quote));
+        let held_balance = if side == Side::Buy { quote_balance } else { base_balance };
+        if self.accounts.balances.at(held_balance).free() < hold {
+            return Err(ResultCode::RiskNsf);
+        }
+        let limit_rank = if has_budget { RANK_ANY } else { side.opposite().rank(price) };
+        // 10
+        if order_type == OrderType::PostOnly && book.side(side.opposite()).crosses(limit_rank) {
+            return Err(ResultCode::PostOnlyWouldCross);
+        }
+        // 11
+        if self.books.orders.is_full() {
+            return Err(ResultCode::EngineBusy);
+        }
+        let (quote_number, fee_balance) = (book.quote, book.fee_balance);
+        if base_balance == NIL {
+            base_balance = self.accounts.balance_or_new(account_index, base);
+        }
+        if quote_balance == NIL {
+            quote_balance = self.accounts.balance_or_new(account_index, quote);
+        }
+        let incoming = IncomingOrder {
+            order_id: command.order_id,
+            account_number: command.account,
+            account: account_index,
+            base_balance,
+            quote_balance,
+            fee_balance,
+            book: book_index,
+            symbol: command.symbol,
+            quote: quote_number,
+            side,
+            order_type,
+            stp_mode,
+            taker_fee_bps,
+            maker_fee_bps,
+            price: if has_budget { 0 } else { price },
+            limit_rank,
+            remaining: quantity,
+            filled: 0,
+            notional: 0,
+            removal_reason: ResultCode::Success,
+        };
+        Ok(CheckedOrder { incoming, reserve_price, budget: if has_budget { amount } else { 0 } })
+    }
+
+    /// Matches a checked order; what remains rests or is cancelled, as its type says.
+    #[inline]
+    fn execute(&mut self, checked: CheckedOrder, command: &Command) -> CommandResult {
+        let CheckedOrder { mut incoming, reserve_price, budget } = checked;
+        self.emit(&Event {
+            symbol: incoming.symbol,
+            order_id: incoming.order_id,
+            account: incoming.account_number,
+            price: incoming.price,
+            quantity: incoming.remaining,
+            remaining: incoming.remaining,
+            fee_bps: incoming.taker_fee_bps,
+            maker_fee_bps: incoming.maker_fee_bps,
+            ..Event::new(EventType::Accepted).of_order(incoming.side, incoming.order_type)
+        });
+        let fill_or_kill = matches!(incoming.order_type, OrderType::Fok | OrderType::FokBudget);
+        if fill_or_kill && !self.fills_entirely(&incoming, budget) {
+            self.cancel_incoming(&mut incoming, ResultCode::FokNotFillable);
+        }
+        self.match_order(&mut incoming);
+        let mut resting = 0;
+        if incoming.remaining > 0 {
+            match incoming.order_type {
+                OrderType::Gtc | OrderType::PostOnly => {
+                    resting = incoming.remaining;
+                    self.rest(&incoming, reserve_price, command);
+                }
+                OrderType::Ioc => self.cancel_incoming(&mut incoming, ResultCode::IocRemainder),
+                // Cannot happen: a FOK was filled entirely, or cancelled before matching.
+                OrderType::Fok | OrderType::FokBudget => {
+                    self.cancel_incoming(&mut incoming, ResultCode::FokNotFillable);
+                }
+            }
+        }
+        let (code, status) = if incoming.filled == 0 && resting == 0 {
+            (incoming.removal_reason, ResultStatus::Cancelled)
+        } else {
+            (ResultCode::Success, ResultStatus::Accepted)
+        };
+        CommandResult {
+            code,
+            status,
+            filled: incoming.filled,
+            remaining: resting,
+            notional: incoming.notional,
+        }
+    }
+
+    /// Adds what remains of a new order to its book and holds its funds.
+    #[inline]
+    fn rest(&mut self, incoming: &IncomingOrder, reserve_price: i64, command: &Command) {
+        let (held_balance, other_balance) = incoming.paying_and_receiving();
+        let order = Order {
+            id: incoming.order_id,
+            remaining: incoming.remaining,
+            reserve_price,
+            quantity: command.quantity,
+            held_balance,
+            other_balance,
+            terms: Terms::new(incoming.taker_fee_bps, incoming.maker_fee_bps, incoming.order_type),
+            timestamp: command.timestamp,
+            ..Order::default()
+        };
+        let book = self.books.book(incoming.book);
+        let hold = book.hold(incoming.side, reserve_price, incoming.remaining, order.terms.worst_fee_bps());
+        let locked = book.locked(incoming.side, incoming.price, incoming.remaining);
+        self.accounts.balances.at_mut(held_balance).hold(hold, locked);
+        self.books.add(order, incoming.book, incoming.side, incoming.price);
+    }
+
+    /// Whether matching would fill a FOK or `FOK_BUDGET` order entirely, within its budget. Changes nothing.
+    ///
+    /// Cost: O(levels) if the book has too little quantity, or in the STP mode NONE; else O(orders).
+    fn fills_entirely(&self, incoming: &IncomingOrder, budget: i128) -> bool {
+        let book = self.books.book(incoming.book);
+        let levels = || book.side(incoming.side.opposite()).crossed_by(incoming.limit_rank);
+        let mut available = 0;
+        for level in levels() {
+            available += self.books.levels.at(level).total;
+            if available >= i128::from(incoming.remaining) {
+                break;
+            }
+        }
+        if available < i128::from(incoming.remaining) {
+            return false;
+        }
+        let mut unfilled = incoming.remaining;
+        let mut notional = 0i128;
+        for level in levels() {
+            let fillable = self.fillable(incoming, level, unfilled);
+            unfilled -= fillable.quantity;
+            notional = add(notional, book.notional(self.books.levels.at(level).price, fillable.quantity));
+            if fillable.stops || unfilled == 0 {
+                break;
+            }
+        }
+        let within_budget = match incoming.side {
+            _ if incoming.order_type != OrderType::FokBudget => true,
+            Side::Buy => notional <= budget,
+            Side::Sell => notional >= budget,
+        };
+        unfilled == 0 && within_budget
+    }
+
+    /// How much of `unfilled` matching would fill at `level`.
+    fn fillable(&self, incoming: &IncomingOrder, level: u32, unfilled: i64) -> Fillable {
+        if incoming.stp_mode == StpMode::None {
+            let total = self.books.levels.at(level).total;
+            let quantity = i64::try_from(total).map_or(unfilled, |total| total.min(unfilled));
+            return Fillable { quantity, stops: false };
+        }
+        let mut quantity = 0;
+        for (_, order) in self.books.queue(level) {
+            if self.accounts.balances.at(order.held_balance).account == incoming.account {
+                if incoming.stp_mode == StpMode::CancelResting {
+                    continue;
+                }
+                return Fillable { quantity, stops: true };
+            }
+            quantity += order.remaining.min(unfilled - quantity);
+            if quantity == unfilled {
+                break;
+            }
+        }
+        Fillable { quantity, stops: false }
+    }
+}
+
+/// What a FOK order would fill at one level.
+struct Fillable {
+    quantity: i64,
+    /// Whether an order of the same account stops the walk there.
+    stops: bool,
+}

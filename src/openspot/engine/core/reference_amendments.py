@@ -1,0 +1,58 @@
+"""The reference core's CANCEL, REDUCE and MOVE: commands on resting orders."""
+
+from dataclasses import replace
+
+from openspot.domain.order import Side
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.records import Command, EventType
+from openspot.engine.core.reference_book import Order
+from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting
+from openspot.engine.core.reference_placement import check_notional, check_post_only, check_price
+from openspot.engine.core.reference_state import CommandResult, Emit, State, require, require_found
+
+
+def cancel(state: State, command: Command, emit: Emit) -> CommandResult:
+    """Remove an order for its owner, or for an administrator: account 0 (Document A 1.4)."""
+    order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+    require(command.account in (order.account, 0), ResultCode.AUTH_INVALID_USER)
+    require(command.symbol in (order.symbol, 0), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+    reason = ResultCode.CANCELLED_BY_USER if command.account else ResultCode.CANCELLED_BY_ADMIN
+    cancelled = order.remaining
+    reduce_resting(state, order, cancelled, reason, emit)
+    return CommandResult(remaining=cancelled)
+
+
+def reduce(state: State, command: Command, emit: Emit) -> CommandResult:
+    """Reduce an order, which keeps its place in the queue."""
+    order = _own_order(state, command)
+    require(command.quantity > 0, ResultCode.INVALID_QUANTITY)
+    lot = state.books[order.symbol].symbol.lot
+    require(command.quantity % lot == 0, ResultCode.INVALID_QUANTITY_STEP)
+    quantity = min(command.quantity, order.remaining)
+    reduce_resting(state, order, quantity, ResultCode.REDUCED_BY_USER, emit)
+    return CommandResult(remaining=order.remaining)
+
+
+def move(state: State, command: Command, emit: Emit) -> CommandResult:
+    """Change an order's price: it is matched again, and rests at the end of the queue of that price."""
+    order = _own_order(state, command)
+    book, account = state.books[order.symbol], state.accounts[order.account]
+    require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
+    check_price(book, command.price)
+    moved = replace(order, price=command.price, reserve_price=command.price if order.side == Side.BUY else 0)
+    check_notional(book, moved.price, moved.remaining)
+    free = account.free(book.held_currency(order)) + book.hold(order)
+    require(free >= book.hold(moved), ResultCode.RISK_NSF)
+    check_post_only(book, moved)
+    state.remove_order(order)
+    emit_order(emit, EventType.MOVED, moved)
+    execution = match_order(state, moved, emit)
+    if moved.remaining:
+        state.add_order(moved)
+    return CommandResult(filled=execution.filled, remaining=moved.remaining, notional=execution.notional)
+
+
+def _own_order(state: State, command: Command) -> Order:
+    order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+    require(command.account == order.account, ResultCode.AUTH_INVALID_USER)
+    return order

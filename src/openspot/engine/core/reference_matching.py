@@ -1,0 +1,176 @@
+"""The reference core's matching: trades and self-trade prevention of an incoming order."""
+
+from dataclasses import dataclass
+
+from openspot.domain.order import Side, StpMode
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.protocol import FEE_ACCOUNT
+from openspot.engine.core.records import (
+    EVENT_MAKER_COMPLETED,
+    EVENT_MAKER_REBATE,
+    EVENT_TAKER_COMPLETED,
+    EventType,
+)
+from openspot.engine.core.reference_book import Order
+from openspot.engine.core.reference_state import Emit, State
+
+
+@dataclass(slots=True)
+class Execution:
+    """What matching did to an incoming order.
+
+    `filled` is scaled, `notional` is in amount units of the quote asset. `removal_reason` is the code of the
+    order's last REDUCE, SUCCESS if there was none.
+    """
+
+    filled: int = 0
+    notional: int = 0
+    removal_reason: ResultCode = ResultCode.SUCCESS
+
+
+def match_order(state: State, incoming: Order, emit: Emit) -> Execution:
+    """Trade against the opposite side by priority until nothing remains or the limit allows no more."""
+    execution = Execution()
+    opposite = state.books[incoming.symbol].opposite_side(incoming)
+    mode = StpMode(state.accounts[incoming.account].stp_mode)
+    while incoming.remaining:
+        resting = opposite.best()
+        if resting is None or not incoming.may_trade_at(resting.price):
+            break
+        if resting.account == incoming.account and mode != StpMode.NONE:
+            _prevent_self_trade(state, mode, incoming, resting, execution, emit)
+        else:
+            _trade(state, incoming, resting, execution, emit)
+    return execution
+
+
+def fills_entirely(state: State, incoming: Order, budget: int) -> bool:
+    """Whether matching would fill a FOK or FOK_BUDGET order entirely, within its budget. Changes nothing."""
+    book, mode = state.books[incoming.symbol], state.accounts[incoming.account].stp_mode
+    unfilled, notional = incoming.remaining, 0
+    for resting in book.opposite_side(incoming).orders():
+        if not incoming.may_trade_at(resting.price):
+            return False
+        if resting.account == incoming.account and mode != StpMode.NONE:
+            if mode == StpMode.CANCEL_RESTING:
+                continue
+            return False
+        quantity = min(unfilled, resting.remaining)
+        unfilled -= quantity
+        notional += book.notional(resting.price, quantity)
+        if not unfilled:
+            break
+    if unfilled or incoming.has_limit:
+        return not unfilled
+    return notional <= budget if incoming.side == Side.BUY else notional >= budget
+
+
+def reduce_resting(state: State, order: Order, quantity: int, reason: ResultCode, emit: Emit) -> None:
+    """Reduce a resting order by `quantity` without a trade, and emit REDUCE with the reason."""
+    state.reduce_order(order, quantity)
+    _emit_reduce(emit, order, quantity, reason)
+
+
+def reduce_incoming(order: Order, quantity: int, reason: ResultCode, execution: Execution, emit: Emit) -> None:
+    """Reduce an incoming order by `quantity` without a trade, and emit REDUCE with the reason."""
+    order.remaining -= quantity
+    execution.removal_reason = reason
+    _emit_reduce(emit, order, quantity, reason)
+
+
+def _prevent_self_trade(
+    state: State, mode: StpMode, incoming: Order, resting: Order, execution: Execution, emit: Emit
+) -> None:
+    """Reduce the two orders of one account as the account's mode says (Document A 2.6)."""
+    smaller = min(incoming.remaining, resting.remaining)
+    from_resting, from_incoming, reason = {
+        StpMode.CANCEL_RESTING: (resting.remaining, 0, ResultCode.STP_CANCEL_RESTING),
+        StpMode.CANCEL_INCOMING: (0, incoming.remaining, ResultCode.STP_CANCEL_INCOMING),
+        StpMode.CANCEL_BOTH: (resting.remaining, incoming.remaining, ResultCode.STP_CANCEL_BOTH),
+        StpMode.DECREMENT_AND_CANCEL: (smaller, smaller, ResultCode.STP_DECREMENT),
+    }[mode]
+    if from_resting:
+        reduce_resting(state, resting, from_resting, reason, emit)
+    if from_incoming:
+        reduce_incoming(incoming, from_incoming, reason, execution, emit)
+
+
+def _trade(state: State, taker: Order, maker: Order, execution: Execution, emit: Emit) -> None:
+    """Fill two orders against each other at the resting price (fact A1-01) and charge both fees."""
+    book = state.books[taker.symbol]
+    price, quantity = maker.price, min(taker.remaining, maker.remaining)
+    notional, base_amount = book.notional(price, quantity), book.base_amount(quantity)
+    # A rebate is at most the taker's fee, so the fee account never pays.
+    maker_fee_bps = max(maker.maker_fee_bps, -taker.taker_fee_bps)
+    taker_fee = book.fee(price, quantity, taker.taker_fee_bps)
+    maker_fee = book.fee(price, quantity, maker_fee_bps)
+
+    state.reduce_order(maker, quantity)
+    taker.remaining -= quantity
+    base, quote = book.symbol.base, book.symbol.quote
+    buyer, seller = (taker, maker) if taker.side == Side.BUY else (maker, taker)
+    state.credit(buyer.account, base, base_amount)
+    state.credit(seller.account, base, -base_amount)
+    state.credit(buyer.account, quote, -notional)
+    state.credit(seller.account, quote, notional)
+    state.credit(taker.account, quote, -taker_fee)
+    state.credit(maker.account, quote, -maker_fee)
+    state.credit(FEE_ACCOUNT, quote, taker_fee + maker_fee)
+    execution.filled += quantity
+    execution.notional += notional
+
+    flags = EVENT_MAKER_REBATE if maker_fee < 0 else 0
+    flags |= 0 if taker.remaining else EVENT_TAKER_COMPLETED
+    flags |= 0 if maker.remaining else EVENT_MAKER_COMPLETED
+    emit(
+        EventType.TRADE,
+        side=taker.side,
+        order_type=taker.order_type,
+        flags=flags,
+        symbol=taker.symbol,
+        currency=quote,
+        order_id=taker.order_id,
+        maker_order_id=maker.order_id,
+        account=taker.account,
+        maker_account=maker.account,
+        price=price,
+        quantity=quantity,
+        remaining=taker.remaining,
+        maker_remaining=maker.remaining,
+        fee_bps=taker.taker_fee_bps,
+        maker_fee_bps=maker_fee_bps,
+        amount=taker_fee,
+        maker_amount=maker_fee,
+    )
+
+
+def _emit_reduce(emit: Emit, order: Order, quantity: int, reason: ResultCode) -> None:
+    emit(
+        EventType.REDUCE,
+        side=order.side,
+        order_type=order.order_type,
+        flags=0 if order.remaining else EVENT_TAKER_COMPLETED,
+        code=reason,
+        symbol=order.symbol,
+        order_id=order.order_id,
+        account=order.account,
+        price=order.price,
+        quantity=quantity,
+        remaining=order.remaining,
+    )
+
+
+def emit_order(emit: Emit, event_type: EventType, order: Order, **fees: int) -> None:
+    """Emit an event with the order's present price and quantities."""
+    emit(
+        event_type,
+        side=order.side,
+        order_type=order.order_type,
+        symbol=order.symbol,
+        order_id=order.order_id,
+        account=order.account,
+        price=order.price,
+        quantity=order.quantity,
+        remaining=order.remaining,
+        **fees,
+    )

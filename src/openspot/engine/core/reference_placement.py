@@ -1,0 +1,140 @@
+"""The reference core's PLACE: the checks of a new order, then matching, then the order rests or ends.
+
+The checks stand in the order of docs/protocol/matching.md. Nothing changes before the last of them.
+"""
+
+from openspot.domain.money import AMOUNT_MAX, BASIS_POINTS
+from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.result_code import ResultCode
+from openspot.domain.symbol import SCALED_MAX
+from openspot.engine.core.records import Command, EventType, ResultStatus
+from openspot.engine.core.reference_book import Order, OrderBook
+from openspot.engine.core.reference_matching import (
+    Execution,
+    emit_order,
+    fills_entirely,
+    match_order,
+    reduce_incoming,
+)
+from openspot.engine.core.reference_state import (
+    Account,
+    CommandResult,
+    Emit,
+    Rejected,
+    State,
+    require,
+    require_found,
+)
+
+_SIDES = frozenset(Side)
+_ORDER_TYPES = frozenset(EngineOrderType)
+_FILL_OR_KILL = frozenset({EngineOrderType.FOK, EngineOrderType.FOK_BUDGET})
+
+
+def place(state: State, command: Command, emit: Emit) -> CommandResult:
+    """Check a new order and match it; what remains rests or is cancelled, as its type says (Document A 2.8)."""
+    try:
+        order = _checked_order(state, command)
+    except Rejected as rejected:
+        _emit_reject(emit, command, rejected.code)
+        return CommandResult(rejected.code, ResultStatus.REJECTED, remaining=command.quantity)
+    emit_order(emit, EventType.ACCEPTED, order, fee_bps=order.taker_fee_bps, maker_fee_bps=order.maker_fee_bps)
+    if order.order_type in _FILL_OR_KILL and not fills_entirely(state, order, budget=command.amount):
+        execution = Execution()
+        reduce_incoming(order, order.remaining, ResultCode.FOK_NOT_FILLABLE, execution, emit)
+    else:
+        execution = match_order(state, order, emit)
+        if order.remaining and order.order_type == EngineOrderType.IOC:
+            reduce_incoming(order, order.remaining, ResultCode.IOC_REMAINDER, execution, emit)
+    if order.remaining:
+        state.add_order(order)
+    if order.remaining or execution.filled:
+        return CommandResult(filled=execution.filled, remaining=order.remaining, notional=execution.notional)
+    return CommandResult(execution.removal_reason, ResultStatus.CANCELLED)
+
+
+def check_price(book: OrderBook, price: int) -> None:
+    """Check 6 of PLACE, also of MOVE: the price is in range and a multiple of the tick."""
+    require(0 < price <= SCALED_MAX, ResultCode.INVALID_PRICE)
+    require(price % book.symbol.tick == 0, ResultCode.INVALID_PRICE_STEP)
+
+
+def check_notional(book: OrderBook, limit: int, quantity: int) -> None:
+    """Check 8 of PLACE, also of MOVE: the notional fits an amount."""
+    require(book.notional(limit, quantity) <= AMOUNT_MAX, ResultCode.NOTIONAL_TOO_LARGE)
+
+
+def check_post_only(book: OrderBook, order: Order) -> None:
+    """Reject a POST_ONLY order that would match at once, even against an order of its own account."""
+    best = book.opposite_side(order).best()
+    would_match = best is not None and order.may_trade_at(best.price)
+    require(order.order_type != EngineOrderType.POST_ONLY or not would_match, ResultCode.POST_ONLY_WOULD_CROSS)
+
+
+def _checked_order(state: State, command: Command) -> Order:
+    """The order that a PLACE asks for. Raises Rejected with the first check that fails."""
+    require(command.side in _SIDES, ResultCode.INVALID_SIDE)
+    require(command.order_type in _ORDER_TYPES, ResultCode.INVALID_ORDER_TYPE)
+    require(command.order_id > 0, ResultCode.INVALID_ORDER_ID)
+    require(command.order_id not in state.orders, ResultCode.DUPLICATE_ORDER_ID)
+    book = require_found(state.books.get(command.symbol), ResultCode.INVALID_SYMBOL)
+    require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
+    account = require_found(state.accounts.get(command.account), ResultCode.RISK_NSF)
+    require(account.active, ResultCode.PARTICIPANT_INACTIVE)
+    require(0 < command.quantity <= SCALED_MAX, ResultCode.INVALID_QUANTITY)
+    require(command.quantity % book.symbol.lot == 0, ResultCode.INVALID_QUANTITY_STEP)
+    order = _new_order(command, book, account)
+    if order.has_limit:
+        check_price(book, order.price)
+        if order.side == Side.BUY:
+            require(order.price <= order.reserve_price, ResultCode.RISK_INVALID_RESERVE_BID_PRICE)
+            require(order.reserve_price <= SCALED_MAX, ResultCode.INVALID_PRICE)
+    else:
+        require(0 < command.amount <= AMOUNT_MAX, ResultCode.INVALID_BUDGET)
+    # A BUY's reserve price is not below its price. A FOK_BUDGET has neither: both are 0.
+    check_notional(book, max(order.price, order.reserve_price), order.quantity)
+    needed = _needed_funds(book, order, budget=command.amount)
+    require(account.free(book.held_currency(order)) >= needed, ResultCode.RISK_NSF)
+    check_post_only(book, order)
+    return order
+
+
+def _new_order(command: Command, book: OrderBook, account: Account) -> Order:
+    has_limit = command.order_type != EngineOrderType.FOK_BUDGET
+    taker_fee_bps, maker_fee_bps = account.fees or (book.symbol.taker_fee_bps, book.symbol.maker_fee_bps)
+    return Order(
+        order_id=command.order_id,
+        account=command.account,
+        symbol=command.symbol,
+        side=command.side,
+        order_type=command.order_type,
+        price=command.price if has_limit else 0,
+        reserve_price=command.amount if has_limit and command.side == Side.BUY else 0,
+        quantity=command.quantity,
+        remaining=command.quantity,
+        taker_fee_bps=taker_fee_bps,
+        maker_fee_bps=maker_fee_bps,
+        timestamp=command.timestamp,
+    )
+
+
+def _needed_funds(book: OrderBook, order: Order, budget: int) -> int:
+    """The free funds that an order needs. The worst fee on a budget is rounded up to a whole amount unit."""
+    if order.has_limit or order.side == Side.SELL:
+        return book.hold(order)
+    return budget - (-budget * order.worst_fee_bps // BASIS_POINTS)
+
+
+def _emit_reject(emit: Emit, command: Command, code: ResultCode) -> None:
+    emit(
+        EventType.REJECT,
+        side=command.side,
+        order_type=command.order_type,
+        code=code,
+        symbol=command.symbol,
+        order_id=command.order_id,
+        account=command.account,
+        price=command.price,
+        quantity=command.quantity,
+        remaining=command.quantity,
+    )

@@ -1,0 +1,160 @@
+"""The reference core's transfers: money that enters, leaves or is held other than by a trade.
+
+Every transfer may carry an external reference. If an accepted command comes again under its reference, the
+result is SUCCESS and nothing happens; another command under the same reference is rejected. So a caller that
+does not know whether its command arrived sends it again.
+"""
+
+from openspot.domain.money import AMOUNT_MAX
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.protocol import FEE_ACCOUNT
+from openspot.engine.core.records import Command, CommandKind, EventType
+from openspot.engine.core.reference_state import (
+    Account,
+    CommandResult,
+    Emit,
+    State,
+    Transfer,
+    TransferStatus,
+    require,
+    require_found,
+)
+
+_REFERENCE_LOW = (1 << 64) - 1
+
+
+def deposit(state: State, command: Command, emit: Emit) -> CommandResult:
+    """Credit an account. Adds the account if it is missing."""
+    _check_transfer(state, command)
+    if not _is_repeat(state, command):
+        _credit(state, command, emit)
+    return _total_afterwards(state, command.account, command.symbol)
+
+
+def withdraw(state: State, command: Command, emit: Emit) -> CommandResult:
+    """Debit an account at once."""
+    _check_transfer(state, command)
+    if not _is_repeat(state, command):
+        _debit(state, command, command.amount, emit)
+    return _total_afterwards(state, command.account, command.symbol)
+
+
+def reserve(state: State, command: Command, emit: Emit) -> CommandResult:
+    """Hold an amount for a withdrawal, until RELEASE or COMMIT names its reference."""
+    _check_transfer(state, command)
+    if not _is_repeat(state, command):
+        require(command.reference != 0, ResultCode.UNKNOWN_REFERENCE)
+        _check_free(state, command, command.amount)
+        state.accounts[command.account].held[command.symbol] += command.amount
+        _keep(state, command, TransferStatus.HELD)
+        _emit_balance(state, command, command.account, command.symbol, command.amount, emit)
+    return _total_afterwards(state, command.account, command.symbol)
+
+
+def release(state: State, command: Command, emit: Emit) -> CommandResult:
+    """Free what a RESERVE holds."""
+    return _end_reservation(state, command, TransferStatus.RELEASED, emit)
+
+
+def commit(state: State, command: Command, emit: Emit) -> CommandResult:
+    """Debit what a RESERVE holds."""
+    return _end_reservation(state, command, TransferStatus.COMPLETED, emit)
+
+
+def adjust(state: State, command: Command, emit: Emit) -> CommandResult:
+    """An operator's correction, up or down, of any account, also the fee account (Document A 1.5)."""
+    require(command.symbol in state.supplies, ResultCode.INVALID_CURRENCY)
+    require(command.account > 0, ResultCode.AUTH_INVALID_USER)
+    require(command.amount != 0 and abs(command.amount) <= AMOUNT_MAX, ResultCode.INVALID_AMOUNT)
+    if not _is_repeat(state, command):
+        if command.amount > 0:
+            _credit(state, command, emit)
+        else:
+            _debit(state, command, -command.amount, emit)
+    return _total_afterwards(state, command.account, command.symbol)
+
+
+def _check_transfer(state: State, command: Command) -> None:
+    require(command.symbol in state.supplies, ResultCode.INVALID_CURRENCY)
+    require(command.account > 0 and command.account != FEE_ACCOUNT, ResultCode.AUTH_INVALID_USER)
+    require(0 < command.amount <= AMOUNT_MAX, ResultCode.INVALID_AMOUNT)
+
+
+def _check_free(state: State, command: Command, amount: int) -> None:
+    account = require_found(state.accounts.get(command.account), ResultCode.RISK_NSF)
+    require(account.free(command.symbol) >= amount, ResultCode.RISK_NSF)
+
+
+def _is_repeat(state: State, command: Command) -> bool:
+    """Whether this very command was accepted before. Rejects another command under a known reference."""
+    known = state.transfers.get(command.reference) if command.reference else None
+    if known is None:
+        return False
+    same = (
+        command.kind == known.kind
+        and command.account == known.account
+        and command.symbol == known.currency
+        and command.amount == known.amount
+    )
+    require(same, ResultCode.REFERENCE_CONFLICT)
+    require(known.status != TransferStatus.RELEASED, ResultCode.RESERVATION_CLOSED)
+    return True
+
+
+def _keep(state: State, command: Command, status: TransferStatus) -> None:
+    if command.reference:
+        state.transfers[command.reference] = Transfer(
+            command.kind, status, command.account, command.symbol, command.amount
+        )
+
+
+def _credit(state: State, command: Command, emit: Emit) -> None:
+    # The limit on the supply also limits every total, whatever the accounts trade with each other later.
+    require(state.supplies[command.symbol] + command.amount <= AMOUNT_MAX, ResultCode.INVALID_AMOUNT)
+    state.accounts.setdefault(command.account, Account())
+    _change_total(state, command, command.amount, emit)
+
+
+def _debit(state: State, command: Command, amount: int, emit: Emit) -> None:
+    _check_free(state, command, amount)
+    _change_total(state, command, -amount, emit)
+
+
+def _change_total(state: State, command: Command, change: int, emit: Emit) -> None:
+    state.change_total(command.account, command.symbol, change)
+    _keep(state, command, TransferStatus.DONE)
+    _emit_balance(state, command, command.account, command.symbol, change, emit)
+
+
+def _end_reservation(state: State, command: Command, status: TransferStatus, emit: Emit) -> CommandResult:
+    reservation = require_found(state.transfers.get(command.reference), ResultCode.UNKNOWN_REFERENCE)
+    require(reservation.kind == CommandKind.RESERVE, ResultCode.UNKNOWN_REFERENCE)
+    account, currency, amount = reservation.account, reservation.currency, reservation.amount
+    sent = (command.account, command.symbol, command.amount)
+    require(command.amount == 0 or sent == (account, currency, amount), ResultCode.REFERENCE_CONFLICT)
+    require(reservation.status in (TransferStatus.HELD, status), ResultCode.RESERVATION_CLOSED)
+    if reservation.status == TransferStatus.HELD:
+        reservation.status = status
+        state.accounts[account].held[currency] -= amount
+        if status == TransferStatus.COMPLETED:
+            state.change_total(account, currency, -amount)
+            amount = -amount
+        _emit_balance(state, command, account, currency, amount, emit)
+    return _total_afterwards(state, account, currency)
+
+
+def _total_afterwards(state: State, account: int, currency: int) -> CommandResult:
+    return CommandResult(notional=state.accounts[account].total(currency))
+
+
+def _emit_balance(state: State, command: Command, account: int, currency: int, amount: int, emit: Emit) -> None:
+    emit(
+        EventType.BALANCE,
+        order_type=command.kind,
+        currency=currency,
+        order_id=command.reference & _REFERENCE_LOW,
+        maker_order_id=command.reference >> 64,
+        account=account,
+        amount=amount,
+        maker_amount=state.accounts[account].total(currency),
+    )

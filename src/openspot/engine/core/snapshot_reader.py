@@ -1,0 +1,233 @@
+"""Reads a snapshot (docs/protocol/snapshot.md) into the reference core's state.
+
+Reading trusts nothing. Every number is checked against the rules that the core keeps, in the order of
+docs/protocol/snapshot.md, and the state that was read must write the very bytes that it was read from. The Rust
+core checks the same in the same order (rust/matching/src/restore.rs), so both give the same reason.
+"""
+
+import struct
+from typing import Any
+
+from openspot.domain.money import AMOUNT_MAX
+from openspot.domain.order import EngineOrderType, Side, StpMode
+from openspot.domain.symbol import SCALED_MAX
+from openspot.engine.core.protocol import FEE_ACCOUNT, Symbol
+from openspot.engine.core.records import CommandKind
+from openspot.engine.core.reference_book import Order, OrderBook
+from openspot.engine.core.reference_directory import add_symbol, fees_valid
+from openspot.engine.core.reference_placement import check_price
+from openspot.engine.core.reference_state import Account, Fees, Rejected, State, Transfer, TransferStatus
+from openspot.engine.core.snapshot_records import (
+    ACCOUNT,
+    BALANCE,
+    COUNT_32,
+    COUNT_64,
+    CURRENCY,
+    HEADER,
+    MAGIC,
+    ORDER,
+    SYMBOL,
+    TRANSFER,
+    AccountRecord,
+    OrderRecord,
+    SymbolRecord,
+    TransferRecord,
+    join_halves,
+)
+from openspot.engine.core.snapshot_writer import write_snapshot
+
+_SEQUENCE_MAX = 1 << 62
+"""Largest sequence of a snapshot. It leaves room for every command that can still come."""
+
+_RESTING_TYPES = frozenset({EngineOrderType.GTC, EngineOrderType.POST_ONLY})
+_LEAST_AMOUNTS = {
+    CommandKind.DEPOSIT: 1,
+    CommandKind.WITHDRAW: 1,
+    CommandKind.RESERVE: 1,
+    CommandKind.ADJUST: -AMOUNT_MAX,
+}
+"""Kind of a transfer → its smallest amount."""
+
+
+def read_snapshot(snapshot: bytes) -> State:
+    """Return the state in `snapshot`.
+
+    Raises ValueError, with the reason, on anything but a whole snapshot, in canonical form, of a state that the
+    rules allow.
+    """
+    reader = _Reader(snapshot)
+    state = State()
+    magic, state.command_sequence, state.event_sequence = reader.take(HEADER)
+    _require(magic == MAGIC, "it has another format")
+    _require(max(state.command_sequence, state.event_sequence) <= _SEQUENCE_MAX, "a sequence is too large")
+    for _ in range(reader.count(COUNT_32)):
+        (currency,) = reader.take(CURRENCY)
+        _require(currency != 0 and currency not in state.supplies, "a currency number is 0 or repeated")
+        state.supplies[currency] = 0
+    for _ in range(reader.count(COUNT_32)):
+        _read_symbol(state, SymbolRecord._make(reader.take(SYMBOL)))
+    for position in range(reader.count(COUNT_32)):
+        _read_account(state, reader, first=position == 0)
+    for _ in range(reader.count(COUNT_64)):
+        _read_order(state, OrderRecord._make(reader.take(ORDER)))
+    for _ in range(reader.count(COUNT_64)):
+        _read_transfer(state, TransferRecord._make(reader.take(TRANSFER)))
+    covered = all(account.free(currency) >= 0 for account in state.accounts.values() for currency in account.held)
+    _require(covered, "an account holds more than it owns")
+    _require(not any(_is_crossed(book) for book in state.books.values()), "a book is crossed")
+    _require(write_snapshot(state) == snapshot, "it is not in canonical form")
+    return state
+
+
+class _Reader:
+    """Takes whole records from the front of a snapshot."""
+
+    def __init__(self, snapshot: bytes) -> None:
+        self._snapshot = snapshot
+        self._offset = 0
+
+    def take(self, record: struct.Struct) -> tuple[Any, ...]:
+        """The fields of the next record."""
+        try:
+            fields = record.unpack_from(self._snapshot, self._offset)
+        except struct.error as error:
+            raise _not_a_snapshot("it breaks off") from error
+        self._offset += record.size
+        return fields
+
+    def count(self, record: struct.Struct) -> int:
+        """The number of records that follow."""
+        number: int = self.take(record)[0]
+        return number
+
+
+def _read_symbol(state: State, record: SymbolRecord) -> None:
+    _require(record.symbol != 0 and record.symbol not in state.books, "a symbol number is 0 or repeated")
+    symbol = Symbol(
+        symbol=record.symbol,
+        base=record.base,
+        quote=record.quote,
+        base_scale_k=record.base_scale_k,
+        quote_scale_k=record.quote_scale_k,
+        tick=record.tick,
+        lot=record.lot,
+        taker_fee_bps=record.taker_fee_bps,
+        maker_fee_bps=record.maker_fee_bps,
+        active=record.active == 1,
+    )
+    try:
+        add_symbol(state, symbol)
+    except Rejected as rejected:
+        raise _not_a_snapshot("a symbol breaks a rule of its specification") from rejected
+
+
+def _read_account(state: State, reader: _Reader, *, first: bool) -> None:
+    record = AccountRecord._make(reader.take(ACCOUNT))
+    _require(record.stp_mode in frozenset(StpMode), "an STP mode is unknown")
+    fees = _checked_fees(record)
+    active = record.active == 1
+    if first:
+        is_fee_account = record.account == FEE_ACCOUNT and not active
+        _require(is_fee_account, "the first account is not the inactive fee account")
+    else:
+        is_new = record.account != 0 and record.account not in state.accounts
+        _require(is_new, "an account number is 0 or repeated")
+    account = Account(active, record.stp_mode, fees if record.has_fees == 1 else None)
+    state.accounts[record.account] = account
+    for _ in range(record.balances):
+        currency, low, high = reader.take(BALANCE)
+        total = join_halves(low, high)
+        _require(currency in state.supplies, "a balance has no currency")
+        _require(0 < total <= AMOUNT_MAX, "a balance is out of range")
+        _require(currency not in account.totals, "a balance is repeated")
+        state.change_total(record.account, currency, total)
+        _require(state.supplies[currency] <= AMOUNT_MAX, "the supply of a currency is too large")
+
+
+def _read_order(state: State, record: OrderRecord) -> None:
+    _require(record.order_id != 0 and record.order_id not in state.orders, "an order id is 0 or repeated")
+    may_own = record.account in state.accounts and record.account != FEE_ACCOUNT
+    _require(may_own, "an order has no account that may own it")
+    book = state.books.get(record.symbol)
+    if book is None:
+        raise _not_a_snapshot("an order has no symbol")
+    _require(record.side in frozenset(Side), "an order has no side")
+    _require(record.order_type in _RESTING_TYPES, "an order of this type cannot rest")
+    _checked_fees(record)
+    try:
+        check_price(book, record.price)
+    except Rejected as rejected:
+        raise _not_a_snapshot("an order's price is out of range") from rejected
+    if record.side == Side.BUY:
+        reserve_price_allowed = record.price <= record.reserve_price <= SCALED_MAX
+    else:
+        reserve_price_allowed = record.reserve_price == 0
+    _require(reserve_price_allowed, "an order's reserve price is out of range")
+    _require(_quantities_allowed(book, record), "an order's quantity is out of range")
+    state.add_order(
+        Order(
+            order_id=record.order_id,
+            account=record.account,
+            symbol=record.symbol,
+            side=record.side,
+            order_type=record.order_type,
+            price=record.price,
+            reserve_price=record.reserve_price,
+            quantity=record.quantity,
+            remaining=record.remaining,
+            taker_fee_bps=record.taker_fee_bps,
+            maker_fee_bps=record.maker_fee_bps,
+            timestamp=record.timestamp,
+        )
+    )
+
+
+def _quantities_allowed(book: OrderBook, record: OrderRecord) -> bool:
+    lot = book.symbol.lot
+    return (
+        0 < record.quantity <= SCALED_MAX
+        and 0 < record.remaining <= record.quantity
+        and record.quantity % lot == 0
+        and record.remaining % lot == 0
+        and book.notional(max(record.reserve_price, record.price), record.remaining) <= AMOUNT_MAX
+    )
+
+
+def _read_transfer(state: State, record: TransferRecord) -> None:
+    reference, amount = record.reference, record.amount
+    _require(reference != 0 and reference not in state.transfers, "a reference is 0 or repeated")
+    _require(record.kind in _LEAST_AMOUNTS, "a transfer has no valid kind")
+    kind = CommandKind(record.kind)
+    known_status = record.status in frozenset(TransferStatus)
+    is_done = record.status == TransferStatus.DONE
+    _require(known_status and is_done == (kind != CommandKind.RESERVE), "a transfer has no valid status")
+    in_range = amount != 0 and _LEAST_AMOUNTS[kind] <= amount <= AMOUNT_MAX
+    _require(in_range, "a transfer's amount is out of range")
+    _require(record.account in state.accounts, "a transfer has no account")
+    is_held = record.status == TransferStatus.HELD
+    # The currency of money that no longer waits may have been deleted since.
+    has_currency = record.currency != 0 and (not is_held or record.currency in state.supplies)
+    _require(has_currency, "a transfer has no currency")
+    if is_held:
+        state.accounts[record.account].held[record.currency] += amount
+    state.transfers[reference] = Transfer(kind, TransferStatus(record.status), record.account, record.currency, amount)
+
+
+def _checked_fees(record: AccountRecord | OrderRecord) -> Fees:
+    fees = Fees(record.taker_fee_bps, record.maker_fee_bps)
+    _require(fees_valid(fees), "a fee is out of range")
+    return fees
+
+
+def _is_crossed(book: OrderBook) -> bool:
+    bid, ask = book.bids.best(), book.asks.best()
+    return bid is not None and ask is not None and bid.price >= ask.price
+
+
+def _require(condition: bool, reason: str) -> None:
+    if not condition:
+        raise _not_a_snapshot(reason)
+
+
+def _not_a_snapshot(reason: str) -> ValueError:
+    return ValueError(f"not a snapshot of a core: {reason}")

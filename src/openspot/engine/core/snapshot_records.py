@@ -1,0 +1,94 @@
+"""The records of a snapshot (docs/protocol/snapshot.md): their binary layout, and their fields by name."""
+
+import struct
+from typing import NamedTuple
+
+MAGIC = b"OSCORE01"
+HEADER = struct.Struct("<8sQQ")
+COUNT_32 = struct.Struct("<I")
+COUNT_64 = struct.Struct("<Q")
+CURRENCY = struct.Struct("<I")
+SYMBOL = struct.Struct("<IIIBqqqqii")
+ACCOUNT = struct.Struct("<QBBBiiI")
+BALANCE = struct.Struct("<IQq")
+ORDER = struct.Struct("<QQIBBqqqqiiQ")
+TRANSFER = struct.Struct("<QQBBQIQq")
+
+_LOW = (1 << 64) - 1
+
+
+class SymbolRecord(NamedTuple):
+    """A symbol. `active` is 0 or 1."""
+
+    symbol: int
+    base: int
+    quote: int
+    active: int
+    base_scale_k: int
+    quote_scale_k: int
+    tick: int
+    lot: int
+    taker_fee_bps: int
+    maker_fee_bps: int
+
+
+class AccountRecord(NamedTuple):
+    """An account, followed by as many balances as `balances` says. `active` and `has_fees` are 0 or 1."""
+
+    account: int
+    active: int
+    stp_mode: int
+    has_fees: int
+    taker_fee_bps: int
+    maker_fee_bps: int
+    balances: int
+
+
+class OrderRecord(NamedTuple):
+    """A resting order."""
+
+    order_id: int
+    account: int
+    symbol: int
+    side: int
+    order_type: int
+    price: int
+    reserve_price: int
+    quantity: int
+    remaining: int
+    taker_fee_bps: int
+    maker_fee_bps: int
+    timestamp: int
+
+
+class TransferRecord(NamedTuple):
+    """A transfer. The 128-bit reference and amount are split into a low and a high half."""
+
+    reference_low: int
+    reference_high: int
+    kind: int
+    status: int
+    account: int
+    currency: int
+    amount_low: int
+    amount_high: int
+
+    @property
+    def reference(self) -> int:
+        """The external reference."""
+        return join_halves(self.reference_low, self.reference_high)
+
+    @property
+    def amount(self) -> int:
+        """The signed amount."""
+        return join_halves(self.amount_low, self.amount_high)
+
+
+def halves(value: int) -> tuple[int, int]:
+    """Low and high 64 bits of a 128-bit integer; the high half carries the sign."""
+    return value & _LOW, value >> 64
+
+
+def join_halves(low: int, high: int) -> int:
+    """The 128-bit integer of two halves."""
+    return low | high << 64

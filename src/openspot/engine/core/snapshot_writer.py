@@ -1,0 +1,102 @@
+"""Writes the reference core's state as a snapshot (docs/protocol/snapshot.md)."""
+
+from openspot.engine.core.protocol import Symbol
+from openspot.engine.core.reference_book import Order
+from openspot.engine.core.reference_state import Account, Fees, State, Transfer
+from openspot.engine.core.snapshot_records import (
+    ACCOUNT,
+    BALANCE,
+    COUNT_32,
+    COUNT_64,
+    CURRENCY,
+    HEADER,
+    MAGIC,
+    ORDER,
+    SYMBOL,
+    TRANSFER,
+    AccountRecord,
+    OrderRecord,
+    SymbolRecord,
+    TransferRecord,
+    halves,
+)
+
+
+def write_snapshot(state: State) -> bytes:
+    """Return the canonical bytes of `state`. Equal states have equal bytes."""
+    parts = [HEADER.pack(MAGIC, state.command_sequence, state.event_sequence)]
+    parts.append(COUNT_32.pack(len(state.supplies)))
+    parts += [CURRENCY.pack(currency) for currency in sorted(state.supplies)]
+    books = [book for _, book in sorted(state.books.items())]
+    parts.append(COUNT_32.pack(len(books)))
+    parts += [SYMBOL.pack(*_symbol_record(book.symbol)) for book in books]
+    parts.append(COUNT_32.pack(len(state.accounts)))
+    for number, account in sorted(state.accounts.items()):
+        parts.append(ACCOUNT.pack(*_account_record(number, account)))
+        parts += [BALANCE.pack(currency, *halves(total)) for currency, total in sorted(account.totals.items())]
+    parts.append(COUNT_64.pack(len(state.orders)))
+    parts += [ORDER.pack(*_order_record(order)) for book in books for order in book.orders()]
+    parts.append(COUNT_64.pack(len(state.transfers)))
+    for reference, transfer in sorted(state.transfers.items()):
+        parts.append(TRANSFER.pack(*_transfer_record(reference, transfer)))
+    return b"".join(parts)
+
+
+def _symbol_record(symbol: Symbol) -> SymbolRecord:
+    return SymbolRecord(
+        symbol=symbol.symbol,
+        base=symbol.base,
+        quote=symbol.quote,
+        active=symbol.active,
+        base_scale_k=symbol.base_scale_k,
+        quote_scale_k=symbol.quote_scale_k,
+        tick=symbol.tick,
+        lot=symbol.lot,
+        taker_fee_bps=symbol.taker_fee_bps,
+        maker_fee_bps=symbol.maker_fee_bps,
+    )
+
+
+def _account_record(number: int, account: Account) -> AccountRecord:
+    fees = account.fees or Fees(0, 0)
+    return AccountRecord(
+        account=number,
+        active=account.active,
+        stp_mode=account.stp_mode,
+        has_fees=account.fees is not None,
+        taker_fee_bps=fees.taker_bps,
+        maker_fee_bps=fees.maker_bps,
+        balances=len(account.totals),
+    )
+
+
+def _order_record(order: Order) -> OrderRecord:
+    return OrderRecord(
+        order_id=order.order_id,
+        account=order.account,
+        symbol=order.symbol,
+        side=order.side,
+        order_type=order.order_type,
+        price=order.price,
+        reserve_price=order.reserve_price,
+        quantity=order.quantity,
+        remaining=order.remaining,
+        taker_fee_bps=order.taker_fee_bps,
+        maker_fee_bps=order.maker_fee_bps,
+        timestamp=order.timestamp,
+    )
+
+
+def _transfer_record(reference: int, transfer: Transfer) -> TransferRecord:
+    reference_low, reference_high = halves(reference)
+    amount_low, amount_high = halves(transfer.amount)
+    return TransferRecord(
+        reference_low=reference_low,
+        reference_high=reference_high,
+        kind=transfer.kind,
+        status=transfer.status,
+        account=transfer.account,
+        currency=transfer.currency,
+        amount_low=amount_low,
+        amount_high=amount_high,
+    )

@@ -1,0 +1,207 @@
+"""`restore` of both cores over damaged snapshots: both accept with the same state, or both refuse for the same reason.
+
+Real snapshots are damaged in ways that keep their shape: a field gets a value at one of its bounds, a byte changes,
+a record is repeated, left out or swapped with its neighbour. So most of the damage reaches a check of the content.
+"""
+
+import random
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import pytest
+
+from openspot.domain.money import AMOUNT_MAX
+from openspot.domain.symbol import SCALED_MAX
+from openspot.engine.core.protocol import MatchingCore
+from openspot.engine.core.reference import ReferenceCore
+from openspot.engine.core.selection import CoreUnavailableError, make_core
+from openspot.engine.core.snapshot_records import (
+    ACCOUNT,
+    BALANCE,
+    COUNT_32,
+    COUNT_64,
+    CURRENCY,
+    HEADER,
+    ORDER,
+    SYMBOL,
+    TRANSFER,
+)
+from tests.support.core_commands import generate
+
+SNAPSHOTS = 12
+DAMAGED_COPIES = 400
+PREFIX = "not a snapshot of a core: "
+REASONS = {
+    "it breaks off",
+    "it has another format",
+    "a sequence is too large",
+    "a currency number is 0 or repeated",
+    "a symbol number is 0 or repeated",
+    "a symbol breaks a rule of its specification",
+    "an STP mode is unknown",
+    "a fee is out of range",
+    "the first account is not the inactive fee account",
+    "an account number is 0 or repeated",
+    "a balance has no currency",
+    "a balance is out of range",
+    "a balance is repeated",
+    "the supply of a currency is too large",
+    "an order id is 0 or repeated",
+    "an order has no account that may own it",
+    "an order has no symbol",
+    "an order has no side",
+    "an order of this type cannot rest",
+    "an order's price is out of range",
+    "an order's reserve price is out of range",
+    "an order's quantity is out of range",
+    "a reference is 0 or repeated",
+    "a transfer has no valid kind",
+    "a transfer has no valid status",
+    "a transfer's amount is out of range",
+    "a transfer has no account",
+    "a transfer has no currency",
+    "an account holds more than it owns",
+    "a book is crossed",
+    "it is not in canonical form",
+}
+"""Every reason that docs/protocol/snapshot.md lists."""
+
+_UNSIGNED_64_MAX = 2**64 - 1
+_AMOUNT_MAX_HIGH = AMOUNT_MAX >> 64
+_EDGES = (
+    *(0, 1, 2, 3, 5, 2**31, 2**32 - 1, 2**63 - 1, 2**63, _UNSIGNED_64_MAX),
+    *(SCALED_MAX, SCALED_MAX + 1, _AMOUNT_MAX_HIGH - 1, _AMOUNT_MAX_HIGH),
+)
+_FIELD_SIZES = {"B": 1, "I": 4, "i": 4, "Q": 8, "q": 8}
+
+CoreFactory = Callable[[], MatchingCore]
+
+
+@pytest.fixture(scope="module")
+def rust() -> CoreFactory:
+    """Makes Rust cores; skips where there is no wheel."""
+    try:
+        make_core("rust")
+    except CoreUnavailableError as absent:
+        pytest.skip(f"nothing to compare the reference core with: {absent}")
+    return lambda: make_core("rust")
+
+
+class Record(NamedTuple):
+    """A record of a snapshot, or a count before records. `offset` is where it begins."""
+
+    layout: struct.Struct
+    offset: int
+
+    @property
+    def end(self) -> int:
+        """The offset behind the record."""
+        return self.offset + self.layout.size
+
+
+def records_of(snapshot: bytes) -> list[Record]:
+    """The records of a valid snapshot, in order."""
+    found = [Record(HEADER, 0)]
+
+    def add(layout: struct.Struct) -> tuple[int, ...]:
+        found.append(Record(layout, found[-1].end))
+        return layout.unpack_from(snapshot, found[-1].offset)
+
+    for count, layout in ((COUNT_32, CURRENCY), (COUNT_32, SYMBOL), (COUNT_32, ACCOUNT)):
+        for _ in range(add(count)[0]):
+            fields = add(layout)
+            if layout is ACCOUNT:
+                *_, balances = fields
+                for _ in range(balances):
+                    add(BALANCE)
+    for layout in (ORDER, TRANSFER):
+        for _ in range(add(COUNT_64)[0]):
+            add(layout)
+    assert found[-1].end == len(snapshot)
+    return found
+
+
+def with_edge(snapshot: bytes, records: list[Record], generator: random.Random) -> bytes:
+    """`snapshot` with one field at a bound, or next to its value."""
+    record = generator.choice(records)
+    start = record.offset
+    kinds = [kind for kind in record.layout.format if kind in _FIELD_SIZES]
+    chosen = generator.randrange(len(kinds))
+    start += (8 if record.layout is HEADER else 0) + sum(_FIELD_SIZES[kind] for kind in kinds[:chosen])
+    size = _FIELD_SIZES[kinds[chosen]]
+    present = int.from_bytes(snapshot[start : start + size], "little")
+    value = generator.choice((*_EDGES, present + 1, present - 1, -present, present * 2))
+    return snapshot[:start] + (value % (1 << 8 * size)).to_bytes(size, "little") + snapshot[start + size :]
+
+
+def with_other_records(snapshot: bytes, records: list[Record], generator: random.Random) -> bytes:
+    """`snapshot` with a record repeated over its neighbour, or two neighbours of one kind swapped."""
+    neighbours = [(first, second) for first, second in pairwise(records) if first.layout is second.layout]
+    first, second = generator.choice(neighbours)
+    before, after = snapshot[: first.offset], snapshot[second.end :]
+    one, other = snapshot[first.offset : first.end], snapshot[second.offset : second.end]
+    return before + generator.choice((one + one, other + other, other + one)) + after
+
+
+def with_other_byte(snapshot: bytes, _: list[Record], generator: random.Random) -> bytes:
+    """`snapshot` with one byte changed."""
+    place = generator.randrange(len(snapshot))
+    return snapshot[:place] + bytes([generator.randrange(256)]) + snapshot[place + 1 :]
+
+
+def with_other_length(snapshot: bytes, _: list[Record], generator: random.Random) -> bytes:
+    """`snapshot` cut off, or with bytes behind its end."""
+    return generator.choice((snapshot[: generator.randrange(len(snapshot))], snapshot + b"\0"))
+
+
+def damaged(seed: int, copies: int) -> Iterator[bytes]:
+    """Damaged copies of the snapshot of a busy core; some are damaged twice."""
+    generator = random.Random(seed)
+    core = ReferenceCore()
+    core.apply(generate(seed, 300))
+    snapshot = core.snapshot()
+    records = records_of(snapshot)
+    ways = (with_edge, with_other_records, with_other_byte, with_other_length)
+    for _ in range(copies):
+        copy = snapshot
+        for _ in range(generator.choice((1, 1, 2))):
+            (way,) = generator.choices(ways, (12, 4, 3, 1))
+            if len(copy) == len(snapshot):
+                copy = way(copy, records, generator)
+        yield copy
+
+
+def outcome(core: MatchingCore, snapshot: bytes) -> str:
+    """The state hash after a restore, or the reason of the refusal, which must leave the core as it was."""
+    before = core.state_hash()
+    try:
+        core.restore(snapshot)
+    except ValueError as error:
+        assert core.state_hash() == before, "a refused restore changed the core"
+        return str(error)
+    return core.state_hash()
+
+
+@pytest.mark.timeout(300)
+def test_both_cores_accept_and_refuse_the_same_snapshots_for_the_same_reasons(rust: CoreFactory) -> None:
+    reference, twin = ReferenceCore(), rust()
+    reasons: Counter[str] = Counter()
+    accepted = 0
+    for seed in range(SNAPSHOTS):
+        for number, snapshot in enumerate(damaged(seed, DAMAGED_COPIES)):
+            expected, found = outcome(reference, snapshot), outcome(twin, snapshot)
+            assert expected == found, f"copy {number} of seed {seed}"
+            accepted += not expected.startswith(PREFIX)
+            reasons[expected.removeprefix(PREFIX)] += expected.startswith(PREFIX)
+    assert accepted > SNAPSHOTS, "some damage, such as another timestamp, leaves a valid state"
+    assert {reason for reason, count in reasons.items() if count} == REASONS
+
+
+def test_an_accepted_snapshot_is_written_again_byte_for_byte(rust: CoreFactory) -> None:
+    for core in (ReferenceCore(), rust()):
+        for snapshot in damaged(99, 300):
+            if not outcome(core, snapshot).startswith(PREFIX):
+                assert core.snapshot() == snapshot
