@@ -22,13 +22,15 @@ from openspot.kit.log import configure_log, get_logger
 from openspot.kit.secrets_file import SecretsFileError, with_known_secrets, with_secrets
 from openspot.kit.settings import Settings, variable
 from openspot.migrations import upgrade
+from openspot.up.bus_users import OPERATOR, bus_users, url_of
 from openspot.up.data_directory import EPHEMERAL, DataDirectoryError, claim, take_lock
 from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, free_port, port_is_free
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.exposure import dangers
+from openspot.up.nats_configuration import NatsConfiguration
 from openspot.up.services import DESCRIPTORS, SERVICES, addresses
 from openspot.up.state import end_leftovers, write_state
-from openspot.up.supervisor import Child, ChildFailedError
+from openspot.up.supervisor import Child, ChildFailedError, child_settings
 
 log = get_logger("up")
 
@@ -55,6 +57,8 @@ class Platform:
         folder = self._home / EPHEMERAL if ephemeral else self._home
         self.settings = settings.model_copy(update={"data_dir": folder})
         self._servers: dict[str, Server] = {}
+        self._bus_users = bus_users()
+        self._bus_urls: dict[str, str] = {}
         self._children: dict[str, Child] = {}
         self._stack = contextlib.ExitStack()
         self._first_start_notes: list[FirstStartNote] = []
@@ -130,7 +134,8 @@ class Platform:
         try:
             if not self.settings.nats_url:
                 port = self.settings.nats_port if port_is_free(self.settings.nats_port) else free_port()
-                self._servers["NATS"] = nats = EmbeddedNats(folder / "nats", port, self.log_path)
+                configuration = NatsConfiguration(users=tuple(self._bus_users.values()))
+                self._servers["NATS"] = nats = EmbeddedNats(folder / "nats", port, self.log_path, configuration)
             if not self.settings.database_url:
                 self._servers["PostgreSQL"] = postgres = EmbeddedPostgres(folder / "postgres", self.log_path)
         except EmbeddedServerError as error:
@@ -144,7 +149,8 @@ class Platform:
             if isinstance(outcome, BaseException):
                 raise StartError(str(outcome)) from outcome
         if nats is not None:
-            updates |= {"nats_url": nats.url, "nats_synced": True}
+            self._bus_urls = {name: url_of(nats.url, user) for name, user in self._bus_users.items()}
+            updates |= {"nats_url": self._bus_urls[OPERATOR], "nats_synced": True}
         if postgres is not None:
             updates["database_url"] = postgres.url()
         self.settings = self.settings.model_copy(update=updates)
@@ -158,7 +164,10 @@ class Platform:
             raise StartError(f"the database of DATABASE_URL could not be brought up to date: {reason}") from error
 
     async def _start_children(self) -> None:
-        self._children = {name: Child(service, self.settings, self.log_path) for name, service in SERVICES.items()}
+        self._children = {
+            name: Child(service, child_settings(name, self.settings, self._bus_urls), self.log_path)
+            for name, service in SERVICES.items()
+        }
         ready = {name: asyncio.Event() for name in SERVICES}
 
         async def bring_up(child: Child) -> None:
@@ -192,7 +201,7 @@ class Platform:
     def _write_state(self) -> None:
         pids = {name: server.process.pid for name, server in self._servers.items() if server.process is not None}
         pids |= {name: child.pid for name, child in self._children.items() if child.pid is not None}
-        write_state(self.settings, pids, addresses(self.settings), ephemeral=self._ephemeral)
+        write_state(self.settings, pids, addresses(self.settings), self._bus_urls, ephemeral=self._ephemeral)
 
     def _print_addresses(self, seconds: float) -> None:
         self._console.print(f"\n[b]OpenSpot is ready[/b] ({seconds:.1f} s)")

@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ class PlatformState:
     addresses: dict[str, str]
     settings: dict[str, Any]
     ephemeral: bool = False
+    bus_urls: dict[str, str] = field(default_factory=dict)
+    """The address of the embedded bus with the credentials of each of its users; empty if the bus was given."""
 
     @property
     def data_dir(self) -> Path:
@@ -30,10 +32,17 @@ class PlatformState:
         return Path(self.settings["data_dir"])
 
 
-def write_state(settings: Settings, pids: dict[str, int], addresses: dict[str, str], *, ephemeral: bool) -> None:
+def write_state(
+    settings: Settings,
+    pids: dict[str, int],
+    addresses: dict[str, str],
+    bus_urls: dict[str, str] | None = None,
+    *,
+    ephemeral: bool,
+) -> None:
     """Replace the state file. It holds addresses with credentials, so only its owner may read it."""
     public = settings.model_dump(mode="json", exclude=set(generated_secrets(type(settings))))
-    state = PlatformState(os.getpid(), pids, addresses, public, ephemeral)
+    state = PlatformState(os.getpid(), pids, addresses, public, ephemeral, bus_urls or {})
     path = settings.data_dir / FILE_NAME
     draft = path.with_suffix(".tmp")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

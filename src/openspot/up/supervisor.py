@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from openspot.kit.description import Process
@@ -11,6 +12,7 @@ from openspot.kit.log import get_logger
 from openspot.kit.service import SUPERVISED
 from openspot.kit.settings import Settings, host_for_clients
 from openspot.kit.settings import environment_of as variables_of
+from openspot.up.services import DESCRIPTOR_OF
 
 log = get_logger("supervisor")
 
@@ -31,6 +33,14 @@ class ChildFailedError(Exception):
 def environment_of(settings: Settings) -> dict[str, str]:
     """The environment that gives a child exactly these settings."""
     return os.environ | variables_of(settings) | {SUPERVISED: "1", "PYTHONUNBUFFERED": "1"}
+
+
+def child_settings(name: str, settings: Settings, bus_urls: Mapping[str, str]) -> Settings:
+    """The settings of one process: those of its own class, with its own user of the embedded bus if there is one."""
+    given = settings.model_dump()
+    if name in bus_urls:
+        given["nats_url"] = bus_urls[name]
+    return DESCRIPTOR_OF[name].settings.model_validate(given)
 
 
 async def is_ready(host: str, port: int) -> bool:

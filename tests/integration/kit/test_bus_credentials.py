@@ -77,8 +77,8 @@ async def test_every_service_works_on_a_bus_that_asks_for_a_password(settings: S
         "engine",
         "ledger",
         "router",
-        ws_edge="ws_port",
-        rest_edge="rest_port",
+        "ws-edge",
+        "rest-edge",
     ):
         engine, rest, bus = EngineClient(settings), RestClient(settings), await Bus.connect(settings, "test")
         try:
