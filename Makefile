@@ -26,8 +26,8 @@ check: setup   ## Format, lint, types, layers, generated code
 format:        ## Format the code
 	@$(RUN)/ruff check --fix --quiet . ; $(RUN)/ruff format .
 
-conformance:   ## Write docs/conformance.md (facts and their tests) and the settings page
-	@$(RUN)/python tools/conformance.py && $(RUN)/python tools/settings_page.py
+conformance:   ## Write docs/conformance.md (facts and their tests), the settings page, the table of processes
+	@$(RUN)/python tools/conformance.py && $(RUN)/python tools/settings_page.py && $(RUN)/python tools/process_table.py
 
 protocol:      ## Generate the gRPC code from proto/, and the HTTP pages from the routes
 	@$(RUN)/python tools/generate_protocol.py && $(RUN)/python tools/http_pages.py

@@ -22,6 +22,7 @@ from openspot.http.server import http_server
 from openspot.kit.bus import Bus
 from openspot.kit.service import run_service
 from openspot.kit.settings import Settings
+from openspot.up.services import PlatformSettings
 
 ECHO_SUBJECT = "benchmark.orders.echo"
 PATH = "/api/v1/orders"
@@ -120,4 +121,4 @@ async def run_echo(settings: Settings, stop: asyncio.Event, *subjects: str) -> N
 
 
 if __name__ == "__main__":
-    sys.exit(run_service("bare-edge", {"edge": run, "echo": run_echo}[sys.argv[1]], Settings()))
+    sys.exit(run_service("bare-edge", {"edge": run, "echo": run_echo}[sys.argv[1]], PlatformSettings()))

@@ -14,12 +14,14 @@ import argparse
 import asyncio
 import os
 import random
+import secrets
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,14 +34,18 @@ from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc, 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.engine.transport.grpc_server import MESSAGE_BYTES_MAX
 from openspot.kit.service import run_service
+from openspot.kit.service_credential import headers
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import free_port
+from openspot.up.services import PlatformSettings
 
 IN_FLIGHT = 32
 BATCH = 100
 PARTICIPANTS = ("alice", "bob", "carol", "dave")
 MID, SPREAD = 5_000_000, 2_000
 QUANTITY = 100_000
+KEY, SECRET = "benchmark", secrets.token_urlsafe(48)
+METADATA = tuple(headers(KEY, SECRET).items())
 TARGET_ECHO, TARGET_BATCH = 0.8, 20.0
 
 Call = Callable[[Any], Awaitable[Any]]
@@ -90,7 +96,7 @@ def serve(name: str) -> int:
     """Be one of the two servers; answers the exit code."""
     from openspot.engine.service import run
 
-    return run_service(name, run if name == "engine" else run_echo, Settings())
+    return run_service(name, run if name == "engine" else run_echo, PlatformSettings())
 
 
 class Server:
@@ -103,6 +109,8 @@ class Server:
             "OPENSPOT_ENGINE_CORE": core,
             "OPENSPOT_ENGINE_GRPC_PORT": str(port),
             "OPENSPOT_ENGINE_HTTP_PORT": str(free_port()),
+            "OPENSPOT_ENGINE_API_KEY": KEY,
+            "OPENSPOT_ENGINE_API_SECRET": SECRET,
         }
         folder.mkdir()
         with (folder / "log").open("wb") as log:
@@ -115,8 +123,8 @@ class Server:
         self._usage = psutil.Process(self._process.pid)
         self.channel = grpc.aio.insecure_channel(f"127.0.0.1:{port}")
         stub = orders_pb2_grpc.OrderServiceStub(self.channel)  # type: ignore[no-untyped-call]
-        self.place: Call = stub.PlaceOrder
-        self.place_many: Call = stub.PlaceOrders
+        self.place: Call = partial(stub.PlaceOrder, metadata=METADATA)
+        self.place_many: Call = partial(stub.PlaceOrders, metadata=METADATA)
 
     def processor_s(self) -> float:
         """Processor time that it has used."""
@@ -166,7 +174,8 @@ async def fund(server: Server) -> None:
     for participant in PARTICIPANTS:
         for currency, amount in (("USD", "1000000000000"), ("BTC", "1000000000")):
             answer = await accounts.Deposit(
-                accounts_pb2.DepositRequest(participant_id=participant, currency=currency, amount=amount)
+                accounts_pb2.DepositRequest(participant_id=participant, currency=currency, amount=amount),
+                metadata=METADATA,
             )
             assert answer.success, answer
 

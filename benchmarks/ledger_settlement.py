@@ -38,6 +38,7 @@ from openspot.ledger.store import LedgerStore
 from openspot.migrations import upgrade
 from openspot.up.embedded_nats import EmbeddedNats, free_port
 from openspot.up.embedded_postgres import EmbeddedPostgres
+from openspot.up.services import PlatformSettings
 from tests.support.ledger_process import ChildProcess
 
 BATCH = 1000
@@ -203,7 +204,7 @@ async def run(folder: Path, options: argparse.Namespace) -> None:
     postgres.start()
     try:
         upgrade(postgres.url())
-        settings = Settings(
+        settings = PlatformSettings(
             database_url=postgres.url(),
             nats_url=nats_server.url,
             jwt_secret="benchmark-secret-of-thirty-two-bytes",

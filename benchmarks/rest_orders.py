@@ -31,7 +31,7 @@ from openspot.contracts.messages import DepositConfirmed
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.up.child_platform import ChildPlatform
-from openspot.up.embedded_nats import free_port
+from openspot.up.embedded_nats import EmbeddedNats, free_port
 from openspot.up.services import SERVICES
 
 CONNECTIONS = 16
@@ -165,11 +165,14 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))
     platform = ChildPlatform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
     bare: list[subprocess.Popen[bytes]] = []
+    # The platform's own server lets nobody serve a subject that is not a service's.
+    bare_bus = EmbeddedNats(folder / "bare-bus", free_port())
     try:
+        bare_bus.start()
         print(f"platform ready in {platform.start():.1f} s; {os.cpu_count()} cores, {len(SERVICES)} services")
         port, settings = free_port(), platform.settings
         environment = os.environ | {
-            "NATS_URL": settings.nats_url,
+            "NATS_URL": bare_bus.url,
             "JWT_SECRET": settings.jwt_secret,
             "DATABASE_URL": settings.database_url,
             "OPENSPOT_REST_PORT": str(port),
@@ -182,6 +185,7 @@ def main() -> None:
         for process in bare:
             process.terminate()
             process.wait()
+        bare_bus.stop()
         platform.stop()
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -16,6 +16,7 @@ CHECKS = (
     ("HTTP pages", ("python", "tools/http_pages.py", "--check")),
     ("conformance", ("python", "tools/conformance.py", "--check")),
     ("settings page", ("python", "tools/settings_page.py", "--check")),
+    ("table of processes", ("python", "tools/process_table.py", "--check")),
 )
 
 

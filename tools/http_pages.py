@@ -9,13 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
-from openspot.engine.admin.listing_routes import admin_routers
-from openspot.engine.admin.service import AdminTokens, admin_service_router
-from openspot.engine.transport.http_app import engine_document, engine_routers
-from openspot.http.authentication import Authenticator, ServiceKeys
 from openspot.http.policy import Access, Policy
 from openspot.http.routing import Route, Router
-from openspot.rest_edge.app import edge_document, edge_routers
+from openspot.up.services import DESCRIPTORS
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs/protocol"
 
@@ -29,14 +25,7 @@ class _Anything:
 
 def services() -> dict[str, tuple[list[Router], dict[str, Any]]]:
     """Routers and OpenAPI document of each service that has routes beside its health."""
-    anything: Any = _Anything()
-    edge = edge_routers(anything)
-    engine = engine_routers(anything, [*admin_routers(anything), admin_service_router(anything)])
-    authenticators: list[Authenticator] = [ServiceKeys("unused", "unused"), AdminTokens(anything)]
-    return {
-        "rest-edge": (edge, edge_document(edge)),
-        "engine": (engine, engine_document(engine, authenticators)),
-    }
+    return {descriptor.name: descriptor.routes(_Anything()) for descriptor in DESCRIPTORS if descriptor.http}
 
 
 def access_text(policy: Policy) -> str:

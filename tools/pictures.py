@@ -38,8 +38,8 @@ def draw(name: str, title: str, printed: str) -> None:
 def with_default_ports(printed: str, settings: Settings) -> str:
     """What would be printed if the ports of the specification were free."""
     for service in SERVICES.values():
-        for field in service.ports:
-            printed = printed.replace(f":{getattr(settings, field)}", f":{Settings.model_fields[field].default}")
+        for name in (listener.setting for listener in service.listeners):
+            printed = printed.replace(f":{getattr(settings, name)}", f":{type(settings).model_fields[name].default}")
     return printed.replace(settings.nats_url, "nats://127.0.0.1:4222")
 
 

@@ -13,16 +13,13 @@ import typer
 from rich.console import Console
 
 from openspot import __version__
-from openspot.kit.clock import NANOSECONDS_PER_MS
+from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.log import configure_log
-from openspot.kit.settings import Settings
+from openspot.kit.settings import AnySettings, Settings, SettingsError, as_part, load
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 console = Console()
 error_console = Console(stderr=True)
-
-CONNECT_TIMEOUT_S = 5.0
-DEPOSIT_TIMEOUT_S = 15.0
 
 
 @app.callback()
@@ -38,25 +35,30 @@ def fail(reason: str) -> typer.Exit:
     return typer.Exit(1)
 
 
-def load_settings() -> Settings:
-    """The settings of the environment. Ends the command with every field that is wrong, and why."""
-    from pydantic import ValidationError
-
+def load_settings(kind: type[AnySettings]) -> AnySettings:
+    """The settings of the environment. Ends the command with every variable that is wrong, and why."""
     try:
-        return Settings()
-    except ValidationError as error:
-        lines = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
-        raise fail("bad settings\n" + "\n".join(lines)) from error
+        return load(kind)
+    except SettingsError as error:
+        raise fail(f"bad settings\n{error}") from error
 
 
-def running_settings() -> Settings:
+def platform_settings() -> Settings:
+    """The settings of every service, of the environment."""
+    from openspot.up.services import PlatformSettings
+
+    settings: Settings = load_settings(PlatformSettings)
+    return settings
+
+
+def running_settings(kind: type[AnySettings]) -> AnySettings:
     """The settings of the environment, completed by those of the platform that runs for this data directory."""
     from openspot.kit.secrets_file import SecretsFileError, with_known_secrets
     from openspot.up.state import settings_of_running
 
-    settings = load_settings()
+    settings = platform_settings()
     try:
-        return with_known_secrets(settings_of_running(settings))
+        return as_part(with_known_secrets(settings_of_running(settings)), kind)
     except SecretsFileError as error:
         raise fail(str(error)) from error
     except OSError as error:
@@ -75,7 +77,7 @@ def up(
     """
     from openspot.up.platform import run_platform
 
-    raise typer.Exit(asyncio.run(run_platform(load_settings(), console, ephemeral=ephemeral)))
+    raise typer.Exit(asyncio.run(run_platform(platform_settings(), console, ephemeral=ephemeral)))
 
 
 @app.command()
@@ -85,11 +87,11 @@ def run(service: Annotated[str, typer.Argument(help="Name of one service, for ex
     from openspot.kit.service import SUPERVISED, run_service
     from openspot.up.data_directory import close_if_own
     from openspot.up.exposure import dangers
-    from openspot.up.services import SERVICES
+    from openspot.up.services import DESCRIPTOR_OF, SERVICES
 
     if service not in SERVICES:
         raise fail(f"unknown service {service!r}; one of: {', '.join(SERVICES)}")
-    settings = load_settings()
+    settings = load_settings(DESCRIPTOR_OF[service].settings)
     if SUPERVISED not in os.environ:  # `openspot up` has done this before it starts its children
         if found := dangers(settings, [service]):
             raise fail("\n".join(found))
@@ -108,8 +110,8 @@ def status(
     """Show what runs: addresses, process ids, and whether each service is ready."""
     from openspot.up.state import running_state
 
-    data_dir = load_settings().data_dir.resolve()
-    settings = running_settings()
+    settings = running_settings(Settings)
+    data_dir = platform_settings().data_dir.resolve()
     state = running_state(data_dir)
     if state is None:
         if as_json:
@@ -143,7 +145,7 @@ async def _readiness(settings: Settings) -> dict[str, bool]:
     from openspot.up.supervisor import is_ready
 
     answers = await asyncio.gather(
-        *(is_ready(settings.host, service.ready_port(settings)) for service in SERVICES.values())
+        *(is_ready(service.listening_host(settings), service.ready_port(settings)) for service in SERVICES.values())
     )
     return dict(zip(SERVICES, answers, strict=True))
 
@@ -156,6 +158,8 @@ def deposit(
     tx_hash: Annotated[str, typer.Option(help="Transaction hash; the same one credits once")] = "",
 ) -> None:
     """Publish custody.deposit.confirmed as the custody service does, and wait until the ledger has credited it."""
+    from openspot.deposit.deposit import DepositError
+    from openspot.deposit.deposit import deposit as make
     from openspot.domain.ids import PARTICIPANT_ID_TEXT
     from openspot.domain.money import MoneyError, parse_decimal
 
@@ -166,52 +170,12 @@ def deposit(
         raise fail(f"AMOUNT {error}") from error
     if "@" not in user and not PARTICIPANT_ID_TEXT.fullmatch(user):
         raise fail("USER is no user id: letters, digits, _ : - only")
-    outcome = asyncio.run(
-        _deposit(running_settings(), user, asset.upper(), amount, tx_hash or f"0x{secrets.token_hex(32)}")
-    )
+    settings = running_settings(Settings)
+    try:
+        outcome = asyncio.run(make(settings, user, asset.upper(), amount, tx_hash or f"0x{secrets.token_hex(32)}"))
+    except DepositError as error:
+        raise fail(str(error)) from error
     typer.echo(outcome)
-
-
-async def _deposit(settings: Settings, user: str, asset: str, amount: str, tx_hash: str) -> str:
-    from openspot.contracts import subjects
-    from openspot.contracts.messages import DepositConfirmed
-    from openspot.kit.bus import Bus, BusError
-    from openspot.kit.database import DatabaseUnavailableError, create_pool
-
-    try:
-        # The connection itself waits for a server without limit.
-        async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            bus = await Bus.connect(settings, "cli")
-        pool = await create_pool(settings, connections_max=1, timeout_s=CONNECT_TIMEOUT_S)
-    except (BusError, DatabaseUnavailableError, TimeoutError) as error:
-        reason = str(error) or "no NATS server answers"
-        raise fail(f"the platform is not running here ({reason}); `openspot up` starts it") from error
-    try:
-        user_id = user
-        if "@" in user:
-            user_id = await pool.fetchval("SELECT user_id FROM users WHERE email = $1", user.lower())
-            if user_id is None:
-                raise fail(f"USER: nobody is registered as {user}")
-        event = DepositConfirmed(tx_hash, user_id, asset, amount, timestamp=time.time_ns() // NANOSECONDS_PER_MS)
-        try:
-            await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{tx_hash}")
-        except BusError as error:
-            raise fail(f"the deposit was not published: {error}") from error
-        query = "SELECT balance FROM ledger_entries WHERE transaction_id = $1"
-        deadline = time.monotonic() + DEPOSIT_TIMEOUT_S
-        while (balance := await pool.fetchval(query, tx_hash)) is None:
-            if time.monotonic() > deadline:
-                raise fail(
-                    f"published ({tx_hash}), but not credited within {DEPOSIT_TIMEOUT_S:.0f} s: "
-                    "see the log for the reason (unknown currency, too many decimals, a service that is down)"
-                )
-            await asyncio.sleep(0.05)
-        from openspot.kit.database import text_of
-
-        return f"credited {amount} {asset} to {user_id}, balance {text_of(balance)} ({tx_hash})"
-    finally:
-        await bus.close()
-        await pool.close()
 
 
 @app.command()
@@ -227,10 +191,11 @@ def replay(
     from openspot.replay.report import format_report
     from openspot.replay.run import ReplayError, ReplayOptions
     from openspot.replay.run import replay as play
+    from openspot.replay.settings import ReplaySettings
 
     if sample == (file is not None):
         raise fail("give a FILE, or --sample")
-    settings = running_settings()
+    settings = running_settings(ReplaySettings)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "replay")
     options = ReplayOptions(
         settings, file, symbol=symbol, users=users, events_max=events, sample_seed=seed, console=console
@@ -255,7 +220,7 @@ def reconcile(
 
     Exit code 0: no difference. 1: differences. 2: could not be compared. While watching, the highest so far.
     """
-    settings = running_settings()
+    settings = running_settings(EngineConnectionSettings)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "reconcile")
     code = 0
     try:
@@ -269,7 +234,7 @@ def reconcile(
     raise typer.Exit(code)
 
 
-def _reconcile_once(settings: Settings, wait_s: float, *, as_json: bool, as_line: bool) -> int:
+def _reconcile_once(settings: EngineConnectionSettings, wait_s: float, *, as_json: bool, as_line: bool) -> int:
     from openspot.reconcile.reconciliation import NotComparableError
     from openspot.reconcile.reconciliation import reconcile as compare
     from openspot.reconcile.report import format_line, format_report, report_json
@@ -298,7 +263,7 @@ def rebuild(
     from openspot.reconcile.rebuild import NotRebuiltError
     from openspot.reconcile.rebuild import rebuild as write_missing
 
-    settings = running_settings()
+    settings = running_settings(EngineConnectionSettings)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "rebuild")
     try:
         rebuilt = asyncio.run(write_missing(settings, dry_run=dry_run))
@@ -325,8 +290,9 @@ JournalPath = Annotated[
 def journal_path(given: Path | None) -> Path:
     """The given journal, or that of the running platform, or that of the data directory."""
     from openspot.engine.engine import journal_path as of_settings
+    from openspot.engine.settings import EngineSettings
 
-    return given or of_settings(running_settings())
+    return given or of_settings(running_settings(EngineSettings))
 
 
 @engine_app.command()
@@ -334,9 +300,10 @@ def verify(journal: JournalPath = None) -> None:
     """Check every batch, replay from zero, compare snapshots, print the state's hash. Exit code 1: a check failed."""
     from openspot.engine.journal.inspection import verify as verify_journal
     from openspot.engine.journal.journal import JournalDamagedError
+    from openspot.engine.settings import EngineSettings
 
     try:
-        report = verify_journal(journal_path(journal), load_settings().engine_core)
+        report = verify_journal(journal_path(journal), load_settings(EngineSettings).engine_core)
     except (FileNotFoundError, JournalDamagedError) as error:
         raise fail(str(error)) from error
     typer.echo(
@@ -373,8 +340,9 @@ def export(
 def version() -> None:
     """Show the version, and which matching core would run."""
     from openspot.engine.core.selection import make_core
+    from openspot.engine.settings import EngineSettings
 
-    core = make_core(load_settings().engine_core).name
+    core = make_core(load_settings(EngineSettings).engine_core).name
     typer.echo(f"openspot {__version__}, Python {sys.version.split()[0]}, {core} core")
 
 

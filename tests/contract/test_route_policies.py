@@ -11,9 +11,9 @@ from openspot.http.authentication import ServiceKeys, UserTokens
 from openspot.http.policy import Access, Policy, Scope, ThrottleClass
 from openspot.http.routing import BodyKind, Route, Router, RouteTable
 from openspot.kit.health import Health
-from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.app import Services, make_app
+from openspot.up.services import PlatformSettings
 from tests.support.asgi import ask
 from tests.support.http_routes import all_routes, documents, routers
 
@@ -84,7 +84,7 @@ def edge() -> Any:
         auth=nothing, orders=nothing, accounts=nothing, markets=nothing, health=Health(),
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(),
     )  # fmt: skip
-    return make_app(Settings(body_bytes_max=1024), services)
+    return make_app(PlatformSettings(body_bytes_max=1024), services)
 
 
 BAD_BODIES = (

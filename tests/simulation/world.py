@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable
 
 from openspot.kit.settings import Settings
+from openspot.up.services import PlatformSettings
 from tests.simulation.bus import BusServer
 from tests.simulation.clients import USERS, Custody, Told, Traders
 from tests.simulation.engine import ASSETS, SimulatedEngine
@@ -32,7 +33,7 @@ class RestlessError(AssertionError):
 
 @functools.cache
 def _settings() -> Settings:
-    return Settings(translator_lease_s=LEASE_S)
+    return PlatformSettings(translator_lease_s=LEASE_S)
 
 
 class World:

@@ -23,7 +23,8 @@ from openspot.contracts.gen.exchange.v1 import (
     orders_pb2_grpc,
 )
 from openspot.engine.service import run
-from openspot.kit.settings import Settings
+from openspot.kit.settings import Settings, environment_of
+from openspot.up.services import PlatformSettings
 from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
@@ -35,7 +36,7 @@ _order_ids = itertools.count(1)
 
 def engine_settings(folder: Path, **changes: Any) -> Settings:
     """Settings of an engine with free ports, its data in `folder`."""
-    return Settings(
+    return PlatformSettings(
         data_dir=folder,
         engine_api_key="test-key",
         engine_api_secret="test-secret",
@@ -69,20 +70,29 @@ def order(
     return request
 
 
+class AsService(grpc.aio.UnaryUnaryClientInterceptor):
+    """Sends the credential of a service with every call that has no metadata of its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._metadata = grpc.aio.Metadata(*settings.service_headers.items())
+
+    async def intercept_unary_unary(self, continuation: Any, details: grpc.aio.ClientCallDetails, request: Any) -> Any:
+        if details.metadata is None:
+            details = details._replace(metadata=self._metadata)
+        return await continuation(details, request)
+
+
 class EngineClient:
     """Speaks gRPC, HTTP and the event stream of one engine."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.url = settings.engine_url
-        self.headers = {
-            "x-api-key": settings.engine_api_key,
-            "x-api-secret": settings.engine_api_secret,
-            "x-participant-type": "SYSTEM",
-        }
+        self.headers = settings.service_headers
         self.channel = grpc.aio.insecure_channel(
             settings.engine_grpc_address,
             options=[("grpc.initial_reconnect_backoff_ms", 50), ("grpc.max_reconnect_backoff_ms", 50)],
+            interceptors=[AsService(settings)],
         )
         self.orders = orders_pb2_grpc.OrderServiceStub(self.channel)
         self.accounts = accounts_pb2_grpc.AccountServiceStub(self.channel)
@@ -221,20 +231,16 @@ class EngineProcess:
             "import sys\n"
             "from openspot.engine.service import run\n"
             "from openspot.kit.service import run_service\n"
-            "from openspot.kit.settings import Settings\n"
+            "from openspot.engine.settings import EngineSettings\n"
             f"{self._preparation}\n"
-            'sys.exit(run_service("engine", run, Settings()))\n'
+            'sys.exit(run_service("engine", run, EngineSettings()))\n'
         )
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=log, stdout=log)
 
     def environment(self) -> dict[str, str]:
         """The settings as variables of the child's environment."""
-        return {
-            f"OPENSPOT_{name.upper()}": str(getattr(self.settings, name))
-            for name in Settings.model_fields
-            if name.startswith("engine_") or name == "data_dir"
-        }
+        return environment_of(self.settings)
 
     async def ready(self, client: EngineClient) -> None:
         """Wait until the engine responds. Fails with its log if it ends instead."""

@@ -30,7 +30,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 
 _DYING = """
 import os, signal
-_flag = Settings().data_dir / "die"
+_flag = EngineSettings().data_dir / "die"
 def die_if_told():
     if _flag.exists():
         _flag.unlink()

@@ -20,7 +20,7 @@ _CODE = """
 import contextlib, json, os, sys
 from openspot.engine.service import run
 from openspot.kit.service import run_service
-from openspot.kit.settings import Settings
+from openspot.engine.settings import EngineSettings
 with contextlib.suppress(ModuleNotFoundError):
     import openspot.engine.core.rust_core
 for line in sys.stdin:
@@ -32,7 +32,7 @@ for line in sys.stdin:
             for number in (1, 2):
                 os.dup2(log, number)
             os.environ.update(value["environment"])
-            sys.exit(run_service("engine", run, Settings()))
+            sys.exit(run_service("engine", run, EngineSettings()))
     else:
         process_id, status = os.waitpid(value, os.WNOHANG if order == "poll" else 0)
         answer = os.waitstatus_to_exitcode(status) if process_id else None

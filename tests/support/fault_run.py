@@ -27,11 +27,12 @@ import psutil
 import pytest
 
 from openspot.contracts.engine_events import BalanceEvent
+from openspot.kit.description import Process
 from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader
 from openspot.up.child_platform import ChildPlatform
-from openspot.up.services import SERVICES, Service
-from openspot.up.supervisor import Child, is_ready
+from openspot.up.services import SERVICES
+from openspot.up.supervisor import Child, child_settings, is_ready
 from tests.support.order_flow import OrderFlow, Told
 from tests.support.waiting import eventually
 
@@ -58,10 +59,10 @@ FORBIDDEN = ("ended by a fault", "engine event contradicts", "order row dropped"
 class Beside:
     """A further process of one of the services, kept alive like those of `openspot up`, on a port of its own."""
 
-    def __init__(self, platform: ChildPlatform, service: Service, port: int) -> None:
-        settings = platform.settings.model_copy(update={service.ports[0]: port})
+    def __init__(self, platform: ChildPlatform, service: Process, port: int) -> None:
+        settings = platform.settings.model_copy(update={service.listeners[0].setting: port})
         self.port = port
-        self.child = Child(service, settings, platform.log_path)
+        self.child = Child(service, child_settings(service.name, settings, platform.state.bus_urls), platform.log_path)
 
 
 @dataclass

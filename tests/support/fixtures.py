@@ -17,7 +17,8 @@ from openspot.migrations import upgrade
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.nats_configuration import NatsConfiguration
-from tests.support.ports import free_port
+from openspot.up.services import PlatformSettings
+from tests.support.ports import free_port, free_ports
 
 _serial = itertools.count(1)
 
@@ -81,7 +82,7 @@ def nats_url(nats_server: EmbeddedNats) -> str:
 @pytest.fixture
 def settings(tmp_path: Path, database_url: str, nats_url: str) -> Settings:
     """Settings of this test: its own database, bus, data directory and free ports."""
-    return Settings(
+    return PlatformSettings(
         database_url=database_url,
         nats_url=nats_url,
         data_dir=tmp_path,
@@ -90,13 +91,7 @@ def settings(tmp_path: Path, database_url: str, nats_url: str) -> Settings:
         engine_api_secret="test-api-secret",
         admin_password="test-admin-password",
         throttle_enabled=False,
-        rest_port=free_port(),
-        ws_port=free_port(),
-        router_port=free_port(),
-        ledger_port=free_port(),
-        ledger_worker_port=free_port(),
-        engine_http_port=free_port(),
-        engine_grpc_port=free_port(),
+        **free_ports(),
     )
 
 

@@ -3,27 +3,24 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
 
-import aiohttp
-
+from openspot.kit.description import Process
 from openspot.kit.settings import Settings
+from openspot.up.services import SERVICES
+from openspot.up.supervisor import is_ready
 from tests.support.waiting import eventually
 
 
 @asynccontextmanager
-async def running(settings: Settings, **ports: str) -> AsyncIterator[Settings]:
-    """Services that are all ready, by package and settings field of the port: `running(s, engine="engine_http_port")`.
-
-    They start in the given order, each when the one before it is ready, and end in reverse.
-    """
+async def running(settings: Settings, *names: str) -> AsyncIterator[Settings]:
+    """These processes, all ready. Each starts when the one before it is ready; they end in reverse order."""
     tasks: list[tuple[asyncio.Event, asyncio.Task[None]]] = []
     try:
-        for package, port in ports.items():
+        for process in (SERVICES[name] for name in names):
             stop = asyncio.Event()
-            task = asyncio.create_task(import_module(f"openspot.{package}.service").run(settings, stop))
+            task = asyncio.create_task(process.main()(settings, stop))
             tasks.append((stop, task))
-            await eventually(lambda task=task, port=port: _is_ready(settings, task, port), timeout_s=30)
+            await eventually(lambda process=process, task=task: _is_ready(settings, process, task), timeout_s=30)
         yield settings
     finally:
         for stop, task in reversed(tasks):
@@ -31,13 +28,8 @@ async def running(settings: Settings, **ports: str) -> AsyncIterator[Settings]:
             await asyncio.wait_for(task, 30)
 
 
-async def _is_ready(settings: Settings, task: asyncio.Task[None], port: str) -> bool:
+async def _is_ready(settings: Settings, process: Process, task: asyncio.Task[None]) -> bool:
     if task.done():
         task.result()
         raise AssertionError("the service ended before it was ready")
-    address = f"http://{settings.host}:{getattr(settings, port)}/ready"
-    try:
-        async with aiohttp.ClientSession() as session, session.get(address) as response:
-            return response.status == 200
-    except aiohttp.ClientConnectionError:
-        return False
+    return await is_ready(process.listening_host(settings), process.ready_port(settings))

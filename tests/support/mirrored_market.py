@@ -17,7 +17,6 @@ from tests.support.admin_client import AdminClient
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 
-PORTS = {"engine": "engine_http_port", "router": "router_port", "ledger": "ledger_port"}
 MIRRORS = ("engine", "router", "ledger")
 METADATA = '{"type":"limit","timeInForce":"gtc"}'
 WAIT_S = 20.0
@@ -88,7 +87,7 @@ async def mirrored_market(
     settings: Settings, bus: Bus, pool: asyncpg.Pool, services: tuple[str, ...] = MIRRORS
 ) -> AsyncIterator[MirroredMarket]:
     """A market on which only `services` run, the engine among them."""
-    async with running(settings, **{name: PORTS[name] for name in services}):
+    async with running(settings, *services):
         engine = EngineClient(settings)
         try:
             yield MirroredMarket(settings, bus, pool, engine)

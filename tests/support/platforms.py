@@ -5,17 +5,18 @@ from pathlib import Path
 
 import psutil
 
+from openspot.kit.settings import variable
 from openspot.up.child_platform import ChildPlatform
-from openspot.up.services import SERVICES
-from tests.support.ports import free_port
+from openspot.up.services import PlatformSettings
+from tests.support.ports import free_port, free_ports
 
 
 def child_platform(
     data_dir: Path, environment: dict[str, str] | None = None, *, arguments: Sequence[str] = ()
 ) -> ChildPlatform:
     """A platform that is not started yet; `environment` replaces the ports that are chosen here."""
-    fields = [field for service in SERVICES.values() for field in service.ports]
-    ports = {f"OPENSPOT_{field.upper()}": str(free_port()) for field in (*fields, "nats_port")}
+    names = (*free_ports(), "nats_port")
+    ports = {variable(name, PlatformSettings): str(free_port()) for name in names}
     return ChildPlatform(data_dir, ports | (environment or {}), arguments=arguments)
 
 

@@ -10,6 +10,8 @@ import os
 import socket
 from collections.abc import Iterator
 
+from openspot.up.services import SERVICES
+
 FIRST, END = 10_000, 32_000
 """Below the ports that Linux (32768 and up), macOS and Windows (49152 and up) give to outgoing connections."""
 BLOCK = 500
@@ -56,3 +58,8 @@ def free_port() -> int:
     if _block is None:
         _block = PortBlock()
     return _block.next()
+
+
+def free_ports() -> dict[str, int]:
+    """A free port for every setting of a port that a process of the platform listens on."""
+    return {listener.setting: free_port() for process in SERVICES.values() for listener in process.listeners}

@@ -27,7 +27,7 @@ from openspot.contracts.messages import (
     SubmitOrderReply,
 )
 from openspot.kit.bus import Bus
-from openspot.kit.settings import Settings
+from openspot.kit.settings import Settings, environment_of
 from openspot.router.service import run
 from tests.support.waiting import eventually
 
@@ -164,20 +164,13 @@ class RouterProcess:
 
     def start(self) -> None:
         """Start it; `router_ready` tells when it is up."""
-        environment = os.environ | {
-            "DATABASE_URL": self.settings.database_url,
-            "NATS_URL": self.settings.nats_url,
-            "JWT_SECRET": self.settings.jwt_secret,
-        }
-        for name in Settings.model_fields:
-            if name not in ("database_url", "nats_url", "jwt_secret"):
-                environment[f"OPENSPOT_{name.upper()}"] = str(getattr(self.settings, name))
+        environment = os.environ | environment_of(self.settings)
         code = (
             "import sys\n"
             "from openspot.router.service import run\n"
             "from openspot.kit.service import run_service\n"
-            "from openspot.kit.settings import Settings\n"
-            'sys.exit(run_service("router", run, Settings()))\n'
+            "from openspot.router.settings import RouterSettings\n"
+            'sys.exit(run_service("router", run, RouterSettings()))\n'
         )
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=log, stdout=log)

@@ -39,6 +39,11 @@ ORDER_ROUTER_QUEUE = "order-router"
 LEDGER_QUEUE = "ledger-service"
 
 
+def inbox_of(user: str) -> str:
+    """Prefix of the reply subjects of a user of the bus, so that it can be kept from the replies to others."""
+    return f"_INBOX.{user}"
+
+
 def of_user(subject: str, user_id: str) -> str:
     """`subject` for one user, for example `orders.created.<userId>`."""
     return f"{subject}.{user_id}"

@@ -17,13 +17,13 @@ from openspot.engine.journal import snapshots
 from openspot.engine.journal.journal import Journal
 from openspot.engine.journal.recovery import Recovered, recover
 from openspot.engine.journal.snapshots import Snapshot, SnapshotHeader, write_snapshot
+from openspot.engine.settings import EngineSettings
 from openspot.engine.state.state_machine import AppliedBatch
 from openspot.engine.stream.event_log import EventLog
 from openspot.engine.stream.event_render import EventRenderer
 from openspot.engine.stream.event_store import EventStore
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.log import get_logger
-from openspot.kit.settings import Settings
 
 log = get_logger("engine")
 
@@ -34,7 +34,7 @@ EVENTS_UNWRITTEN_MAX = 500_000
 """How many events may wait for the event store. Above it, commands are refused with ENGINE_BUSY."""
 
 
-def journal_path(settings: Settings) -> Path:
+def journal_path(settings: EngineSettings) -> Path:
     """The path of the journal of an engine with these settings."""
     return settings.data_dir / FOLDER / JOURNAL
 
@@ -43,7 +43,7 @@ class Engine:
     """A running engine. Create it with `Engine.open` and end it with `close`."""
 
     def __init__(
-        self, settings: Settings, journal: Journal, store: EventStore, recovered: Recovered, clock: Clock
+        self, settings: EngineSettings, journal: Journal, store: EventStore, recovered: Recovered, clock: Clock
     ) -> None:
         self.settings = settings
         self.machine = recovered.machine
@@ -83,7 +83,7 @@ class Engine:
         metrics.QUEUE_DEPTH.set_function(lambda: self.sequencer.depth)
 
     @classmethod
-    async def open(cls, settings: Settings, clock: Clock = system_clock) -> "Engine":
+    async def open(cls, settings: EngineSettings, clock: Clock = system_clock) -> "Engine":
         """Recover the state at the end of the journal. An empty journal gets the configured currencies and markets.
 
         Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, OSError.

@@ -8,13 +8,13 @@ from typing import Any
 from openspot.engine.admin.listing_routes import admin_routers
 from openspot.engine.admin.service import AdminService, for_console
 from openspot.engine.engine import Engine
+from openspot.engine.settings import EngineSettings
 from openspot.engine.transport.grpc_server import GrpcServer
 from openspot.engine.transport.http_app import make_engine_app
 from openspot.http.server import http_server
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.settings import Settings
 
 log = get_logger("engine")
 
@@ -50,7 +50,7 @@ class EngineHealth(Health):
         }
 
 
-async def run(settings: Settings, stop: asyncio.Event) -> None:
+async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
     """Run the engine until `stop` is set.
 
     Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, PortTakenError, and
@@ -70,6 +70,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         for_console(application, settings.console_origins),
         settings,
         settings.engine_http_port,
+        settings.engine_host,
         websocket=True,
         ws_per_message_deflate=False,
         ws_max_size=_STREAM_MESSAGE_BYTES_MAX,

@@ -3,7 +3,6 @@
 The pipeline asks each of a service's authenticators in turn; the first that finds a valid credential decides.
 """
 
-import hmac
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -11,6 +10,7 @@ from typing import Any, Protocol
 from openspot.http.context import Identity, RequestContext
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Policy
+from openspot.kit.service_credential import ServiceCredential
 from openspot.kit.tokens import InvalidTokenError, verify_access_token
 
 TOKENS_KEPT_MAX = 50_000
@@ -142,19 +142,14 @@ class ServiceKeys:
 
     def __init__(self, key: str, secret: str) -> None:
         """Raises ValueError without a key or a secret: an empty one would open every door."""
-        if not key or not secret:
-            raise ValueError("a service key and its secret are needed")
-        self._key, self._secret = key.encode(), secret.encode()
+        self._credential = ServiceCredential(key, secret)
 
     async def identify(self, context: RequestContext) -> Identity | None:
         """The service, if the request carries its headers. Raises CredentialsError if one of them is wrong."""
         key, secret = context.header(b"x-api-key"), context.header(b"x-api-secret")
         if key is None and secret is None:
             return None
-        # Compared in constant time, both of them, whatever the first says.
-        known_key = hmac.compare_digest((key or "").encode("latin-1"), self._key)
-        known_secret = hmac.compare_digest((secret or "").encode("latin-1"), self._secret)
-        if not (known_key and known_secret):
+        if not self._credential.matches(key, secret):
             raise CredentialsError("x-api-key and x-api-secret must be those of a service")
         if context.header(b"x-participant-type") != "SYSTEM":
             raise CredentialsError("x-participant-type must be SYSTEM")

@@ -127,16 +127,19 @@ class HttpServer:
             await self._task
 
 
-def http_server(app: ASGIApp, settings: Settings, port: int, **options: Any) -> HttpServer:
-    """A server of `app` on `port`, with the bounds of the settings; `options` are those of HttpServer."""
+def http_server(app: ASGIApp, settings: Settings, port: int, host: str = "", **options: Any) -> HttpServer:
+    """A server of `app` on `port`, with the bounds of the settings; `options` are those of HttpServer.
+
+    It listens on `host`, or without one on the address of every process.
+    """
     bounds = connection_bounds(
         settings.http_connections_max, settings.http_connections_per_address, settings.trusted_proxies
     )
-    return HttpServer(app, settings.host, port, bounds, **options)
+    return HttpServer(app, host or settings.host, port, bounds, **options)
 
 
-async def serve_health(health: Health, settings: Settings, port: int, title: str) -> HttpServer:
+async def serve_health(health: Health, settings: Settings, port: int, title: str, host: str = "") -> HttpServer:
     """Serve health and metrics alone, for a service without other HTTP. Raises PortTakenError."""
-    server = http_server(make_http_app([], title=title, health=health), settings, port)
+    server = http_server(make_http_app([], title=title, health=health), settings, port, host)
     await server.start()
     return server

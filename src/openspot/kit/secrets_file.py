@@ -1,48 +1,57 @@
-"""Secrets that were not given: generated once into the data directory, readable by its owner alone."""
+"""Generates the secrets that were not given, once, into a file of the data directory that its owner alone can read."""
 
+import fcntl
 import json
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from openspot.kit.settings import Settings
+from openspot.kit.settings import AnySettings, Generated, Settings, generated_secrets
 
 FILE_NAME = "secrets.json"
-GENERATED = ("jwt_secret", "engine_api_key", "engine_api_secret", "admin_password", "admin_token_secret")
 
 
 class SecretsFileError(ValueError):
     """The secrets file is damaged; the message names it and says what to do."""
 
 
-def with_secrets(settings: Settings) -> Settings:
-    """`settings` with every missing secret from the data directory; those that are not there yet are generated.
+def with_secrets(settings: AnySettings) -> AnySettings:
+    """`settings` with every missing secret from the data directory. Those that are not there yet are generated.
 
     Processes that start at the same time get the same secrets. Raises OSError if the directory cannot be written,
     SecretsFileError if the file is damaged.
     """
     path = settings.data_dir / FILE_NAME
-    while True:
-        found = _read(path)
-        kept = found or {}
-        missing = [name for name in GENERATED if not getattr(settings, name) and name not in kept]
-        if not missing:
-            return _completed(settings, kept)
+    completed = with_known_secrets(settings)
+    if any(_missing(completed)):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        generated = {name: secrets.token_urlsafe(24 if name == "admin_password" else 48) for name in missing}
-        _write(path, kept | generated, is_new=found is None)
+        with _lock_of(path.parent):
+            kept = _read(path) or {}
+            completed = _completed(settings, kept)
+            generated = {name: secrets.token_urlsafe(mark.random_bytes) for name, mark in _missing(completed)}
+            if generated:
+                _write(path, kept | generated)
+                completed = completed.model_copy(update=generated)
+    return completed
 
 
-def with_known_secrets(settings: Settings) -> Settings:
-    """`settings` with the missing secrets that the data directory has; the others stay empty and nothing is written.
+def _missing(settings: Settings) -> Iterator[tuple[str, Generated]]:
+    return ((name, mark) for name, mark in generated_secrets(type(settings)).items() if not getattr(settings, name))
+
+
+def with_known_secrets(settings: AnySettings) -> AnySettings:
+    """`settings` with the missing secrets that the data directory has. The others stay empty, and nothing is written.
 
     Raises OSError if the file cannot be read, SecretsFileError if it is damaged.
     """
     return _completed(settings, _read(settings.data_dir / FILE_NAME) or {})
 
 
-def _completed(settings: Settings, kept: dict[str, str]) -> Settings:
-    return settings.model_copy(update={name: getattr(settings, name) or kept.get(name, "") for name in GENERATED})
+def _completed(settings: AnySettings, kept: dict[str, str]) -> AnySettings:
+    names = generated_secrets(type(settings))
+    return settings.model_copy(update={name: getattr(settings, name) or kept.get(name, "") for name in names})
 
 
 def _read(path: Path) -> dict[str, str] | None:
@@ -60,20 +69,23 @@ def _read(path: Path) -> dict[str, str] | None:
     return kept
 
 
-def _write(path: Path, kept: dict[str, str], *, is_new: bool) -> None:
+def _write(path: Path, kept: dict[str, str]) -> None:
     draft = path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(kept, file, indent=1)
-        if not is_new:
-            draft.replace(path)
-            return
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return  # another process was first; its secrets hold
-        except OSError:
-            draft.replace(path)  # a file system without links
+        draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _lock_of(folder: Path) -> Iterator[None]:
+    """Keep other processes from generating secrets: each knows only those of its own service."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

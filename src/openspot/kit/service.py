@@ -1,4 +1,4 @@
-"""The service runner: one async function a service, given its settings, ended by a signal."""
+"""Runs a service: one async function, which is given its settings and ended by a signal."""
 
 import asyncio
 import gc
@@ -6,26 +6,27 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from openspot.kit.log import configure_log, get_logger
 from openspot.kit.settings import Settings
 
-ServiceMain = Callable[[Settings, asyncio.Event], Awaitable[None]]
-"""Runs until the event is set, then ends what it began."""
+ServiceMain = Callable[[Any, asyncio.Event], Awaitable[None]]
+"""Given the settings of its service, runs until the event is set, then ends what it began."""
 
 SUPERVISED = "OPENSPOT_SUPERVISED"
 """Set in the environment of a child of `openspot up`."""
 
 GARBAGE_THRESHOLD = 10_000
-"""New objects between two looks for cyclic garbage: a batch of events makes many thousands, and no cycle."""
+"""New objects between two searches for cyclic garbage. A batch of events makes many thousands, and no cycle."""
 
 log = get_logger("service")
 
 
 def run_service(name: str, main: ServiceMain, settings: Settings) -> int:
-    """Run `main` until SIGTERM or SIGINT; answers the exit code of the process."""
+    """Run `main` until SIGTERM or SIGINT; returns the exit code of the process."""
     configure_log(settings, name)
-    # What is loaded by now stays: the collector need not look at it again.
+    # What is loaded by now stays, so the collector need not look at it again.
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)
     if sys.platform == "win32":

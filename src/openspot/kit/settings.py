@@ -1,21 +1,39 @@
-"""Settings: each is an environment variable, and all are listed here (docs/operations/settings.md).
+"""The settings that every process has. Each is an environment variable (docs/operations/settings.md).
 
-`DATABASE_URL`, `NATS_URL` and `JWT_SECRET` have no prefix; all others begin with `OPENSPOT_`.
+`DATABASE_URL`, `NATS_URL` and `JWT_SECRET` have no prefix; all others begin with `OPENSPOT_`. What a single service
+needs stands in a `settings.py` of its package, in a class derived from `Settings`.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+PREFIX = "OPENSPOT_"
 Port = Annotated[int, Field(ge=1, le=65535)]
 
 
-class Settings(BaseSettings):
-    """Everything that can be set from outside, with its default and its bounds."""
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Marks a secret that is generated into the data directory if none is given.
 
-    model_config = SettingsConfigDict(env_prefix="OPENSPOT_", extra="ignore", populate_by_name=True)
+    `random_bytes` are generated. A given secret must have `length_min` characters where strangers can try to guess it.
+    """
+
+    random_bytes: int = 48
+    length_min: int = 0
+
+
+TOKEN_SECRET_LENGTH_MIN = 32
+"""HS256 is as strong as its secret, up to 32 bytes (RFC 7518, 3.2)."""
+
+
+class Settings(BaseSettings):
+    """What every process can be told from outside, with defaults and bounds."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", populate_by_name=True)
 
     # Where things are
     database_url: str = Field(
@@ -45,24 +63,15 @@ class Settings(BaseSettings):
         description="The server of `NATS_URL` writes to disk before it acknowledges (`jetstream { sync_interval: "
         "always }`). It does not show that itself; while this is false, a warning reminds of it at start",
     )
-    jwt_secret: str = Field(
-        default="",
-        validation_alias=AliasChoices("jwt_secret", "JWT_SECRET"),
-        description="HS256 secret of user tokens; empty: generated into the data directory",
-    )
     data_dir: Path = Field(default=Path(".openspot"), description="Journal, embedded servers, secrets, log")
-    host: str = Field(default="127.0.0.1", description="Address that every service listens on")
+    host: str = Field(
+        default="127.0.0.1", description="Address that every process listens on, unless it is given one of its own"
+    )
     trusted_network: bool = Field(
         default=False,
-        description="No stranger reaches the network of OPENSPOT_HOST: services without credentials may listen there",
+        description="No stranger reaches or overhears the network that the engine listens on: credentials may cross it "
+        "unencrypted",
     )
-    rest_port: Port = Field(default=3001, description="REST edge")
-    ws_port: Port = Field(default=3002, description="WebSocket edge")
-    router_port: Port = Field(default=3006, description="Order router: health and metrics")
-    ledger_port: Port = Field(default=3007, description="Ledger: health and metrics")
-    ledger_worker_port: Port = Field(default=3017, description="Ledger's workflow worker: health and metrics")
-    engine_http_port: Port = Field(default=8090, description="Matching engine: HTTP and /ws/events")
-    engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")
     nats_port: Port = Field(default=4222, description="Embedded NATS; a free port if it is taken")
 
     # Every HTTP server
@@ -80,67 +89,6 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Least level logged")
     log_format: Literal["json", "console"] = Field(default="json", description="Shape of log lines")
 
-    # Engine
-    engine_core: Literal["auto", "rust", "reference"] = Field(
-        default="auto", description="Matching core; auto takes the Rust twin if its wheel is installed"
-    )
-    engine_api_key: str = Field(default="", description="Service key of the engine's HTTP; empty: generated")
-    engine_api_secret: str = Field(default="", description="Service secret of the engine's HTTP; empty: generated")
-    engine_batch_max: int = Field(default=4096, ge=1, le=100_000, description="Commands in one journal commit")
-    engine_queue_max: int = Field(default=65_536, ge=1, description="Commands waiting; beyond it ENGINE_BUSY")
-    engine_event_retention: int = Field(
-        default=10_000_000, ge=1000, description="Newest events that /ws/events can replay"
-    )
-    engine_snapshot_interval: int = Field(default=1_000_000, ge=1000, description="Commands between two snapshots")
-    engine_stream_buffer: int = Field(
-        default=65_536,
-        ge=16,
-        description="Newest events in memory; a consumer further behind is cut off",
-    )
-    engine_orders_remembered: int = Field(
-        default=250_000, ge=0, description="Ended orders whose ids GetOrder and the duplicate check still know"
-    )
-    engine_rate_limit: int = Field(
-        default=50_000, ge=0, description="Orders and moves of one participant a second; beyond it RATE_LIMITED. 0: any"
-    )
-    engine_size_factor: int = Field(
-        default=10,
-        ge=0,
-        description="Largest order and notional, in multiples of its market's quantity_max and notional_max. 0: any",
-    )
-    engine_open_orders_max: int = Field(
-        default=200_000,
-        ge=0,
-        description="Open orders of one participant on one symbol; beyond it MAX_NUM_ORDERS. 0: any",
-    )
-    admin_id: str = Field(default="admin", description="First SUPER_ADMIN of the engine")
-    admin_password: str = Field(default="", description="Its password; empty: generated and printed once")
-    admin_token_secret: str = Field(
-        default="", description="HS256 secret of the engine's administration tokens; empty: generated"
-    )
-    admin_token_s: int = Field(default=28_800, ge=1, description="Life of an administration token")
-    charge_by_volume_tier: bool = Field(
-        default=False, description="Charge participants by their 30-day volume, where a tier above Base is theirs"
-    )
-    volume_tier_interval_s: float = Field(default=3600.0, gt=0, description="… and look at the volumes this often")
-    console_origins: str = Field(
-        default="http://127.0.0.1:3000,http://localhost:3000",
-        description="Origins, with commas, whose pages may call the engine's HTTP",
-    )
-
-    # Router
-    honour_time_in_force: bool = Field(default=False, description="Send IOC and FOK limit orders as such")
-    reference_price_age_s_max: float = Field(
-        default=3600.0, gt=0, description="Seconds until a last trade price is no longer recent"
-    )
-    balance_check_timeout_s: float = Field(default=0.5, gt=0, description="Wait for ledger.balances.get, then go on")
-    symbol_load_attempts: int = Field(default=10, ge=1, description="Symbol load at router start: attempts")
-    symbol_load_pause_s: float = Field(default=2.0, ge=0, description="Symbol load at router start: pause")
-    symbol_refresh_s: float = Field(default=0.0, ge=0, description="Reload symbols this often; 0: only at start")
-    known_orders_max: int = Field(default=200_000, ge=1, description="Orders that a router finds without the database")
-    row_queue_max: int = Field(default=20_000, ge=1, description="Rows waiting to be written; beyond it events wait")
-    translator_lease_s: float = Field(default=4.0, ge=1.0, description="Another router takes over after this time")
-
     # Bus
     request_timeout_s: float = Field(default=5.0, gt=0, description="Bus request timeout")
     breaker_failures: int = Field(default=5, ge=1, description="Failed publishes that open a subject's breaker")
@@ -148,59 +96,105 @@ class Settings(BaseSettings):
 
     bus_replicas: int = Field(default=1, ge=1, le=5, description="Replicas of streams and buckets in a NATS cluster")
 
-    # REST edge
-    throttle_enabled: bool = Field(default=True, description="Throttle the REST edge")
-    throttle_storage: str = Field(
-        default="memory://",
-        description="Where counts live: memory://, redis:// (extra redis), valkey:// (extra valkey)",
-    )
-    access_token_s: int = Field(default=900, ge=1, description="Life of an access token")
-    refresh_token_s: int = Field(default=2_592_000, ge=1, description="Life of a refresh token")
-    body_bytes_max: int = Field(default=65_536, ge=1024, description="Largest request body")
-    rest_requests_max: int = Field(default=4096, ge=1, description="Requests at a time; beyond it 503")
-    audit_queue_max: int = Field(default=20_000, ge=1, description="Audit records waiting; beyond it requests wait")
-    cors_origins: str = Field(default="", description="Origins, with commas, whose pages may call the REST edge")
-
-    # WebSocket edge
-    ws_idle_s: float = Field(default=120.0, gt=0, description="Close a silent connection after this time")
-    ws_message_bytes_max: int = Field(default=16_384, ge=128, description="Largest client message")
-    ws_queue_max: int = Field(default=1024, ge=1, description="Messages waiting for one client")
-    ws_connections_max: int = Field(default=10_000, ge=1, description="Connections at a time; beyond it 503")
-    ws_connections_per_address: int = Field(
-        default=1000, ge=1, description="… of which one address (IPv6: one /64) may hold"
-    )
-    ws_anonymous_share: float = Field(
-        default=0.5, ge=0, le=1, description="… of which clients without a token may hold, as a share"
-    )
-    ws_messages_max: int = Field(default=1000, ge=1, description="Messages of one client in ten seconds")
-
     @property
     def nats_servers(self) -> list[str]:
         """Addresses of the bus: those that were given, or that of the embedded server."""
         given = [address.strip() for address in self.nats_url.split(",")]
         return [address for address in given if address] or [f"nats://127.0.0.1:{self.nats_port}"]
 
+
+class UserTokenSettings(Settings):
+    """What the services that take user tokens share."""
+
+    jwt_secret: Annotated[str, Generated(length_min=TOKEN_SECRET_LENGTH_MIN)] = Field(
+        default="",
+        validation_alias=AliasChoices("jwt_secret", "JWT_SECRET"),
+        description="HS256 secret of user tokens; empty: generated into the data directory",
+    )
+    access_token_s: int = Field(default=900, ge=1, description="Life of an access token")
+
     @property
     def ended_session_life_s(self) -> int:
         """How long the bus remembers that a session was ended: an access token's life, and a margin for clocks."""
         return self.access_token_s + 60
 
-    @property
-    def rest_url(self) -> str:
-        """Address of the REST edge, without the prefix."""
-        return f"http://{self.host}:{self.rest_port}"
 
-    @property
-    def ws_url(self) -> str:
-        """Address of the WebSocket edge."""
-        return f"ws://{self.host}:{self.ws_port}"
+AnySettings = TypeVar("AnySettings", bound=Settings)
 
-    @property
-    def engine_url(self) -> str:
-        """Address of the engine's HTTP interface."""
-        return f"http://{self.host}:{self.engine_http_port}"
 
-    @property
-    def engine_grpc_address(self) -> str:
-        """Address of the engine's gRPC interface."""
-        return f"{self.host}:{self.engine_grpc_port}"
+class SettingsError(ValueError):
+    """Settings that cannot be: one line for each, with the variable and the reason."""
+
+
+def load(settings: type[AnySettings], **given: Any) -> AnySettings:
+    """The settings of the environment, and those that are `given`. Raises SettingsError."""
+    try:
+        return settings(**given)
+    except ValidationError as error:
+        faults = [(_variable_of(settings, str(item["loc"][0])), item["msg"]) for item in error.errors()]
+        raise SettingsError("\n".join(f"{variable}: {reason}" for variable, reason in faults)) from error
+
+
+def as_part(settings: Settings, part: type[AnySettings]) -> AnySettings:
+    """The same settings, as those of one service. Raises TypeError if they do not include them."""
+    if not isinstance(settings, part):
+        raise TypeError(f"{type(settings).__name__} does not include {part.__name__}")
+    return settings
+
+
+def variable(name: str, settings: type[Settings]) -> str:
+    """The environment variable of the field `name`."""
+    alias = settings.model_fields[name].validation_alias
+    if isinstance(alias, AliasChoices):
+        return str(alias.choices[-1])
+    return f"{PREFIX}{name.upper()}"
+
+
+def _variable_of(settings: type[Settings], location: str) -> str:
+    """The variable that a validation error speaks of, by the name of a field or of one of its aliases."""
+    for name in settings.model_fields:
+        found = variable(name, settings)
+        if location.lower() in (name, found.lower()):
+            return found
+    return location
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The variables that give another process exactly these settings."""
+    kind = type(settings)
+    return {variable(name, kind): str(value) for name, value in settings.model_dump(mode="json").items()}
+
+
+def generated_secrets(settings: type[Settings]) -> dict[str, Generated]:
+    """The secrets among the fields that are generated if they are not given, by name."""
+    return {
+        name: mark
+        for name, field in settings.model_fields.items()
+        for mark in field.metadata
+        if isinstance(mark, Generated)
+    }
+
+
+def own_host(process: str) -> Any:
+    """The setting of the address that one process listens on."""
+    return Field(default="", description=f"Address that the {process} listens on; empty: `OPENSPOT_HOST`")
+
+
+def own_url(name: str, description: str) -> Any:
+    """The setting OPENSPOT_`NAME` of the address under which others reach a process; by default it follows the port."""
+    return Field(
+        default="",
+        validation_alias=AliasChoices(f"given_{name}", f"{PREFIX}{name.upper()}"),
+        description=f"{description}; empty: that of its listening address",
+    )
+
+
+def host_for_clients(host: str) -> str:
+    """Where a client on this machine reaches a process that listens on `host`."""
+    return {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+def address_for_clients(host: str, port: int) -> str:
+    """`host:port` for a client on this machine of a process that listens on `host`."""
+    host = host_for_clients(host)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -10,11 +10,11 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
-from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.ledger.consumer import INTERVAL_S, Settle, trade_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
+from openspot.ledger.settings import LedgerSettings
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
 
@@ -30,16 +30,17 @@ log = get_logger("ledger")
 
 
 async def run_process(
-    settings: Settings,
+    settings: LedgerSettings,
     stop: asyncio.Event,
     name: str,
     port: int,
+    host: str,
     runner: Runner,
     *,
     interval_s: float = INTERVAL_S,
     clock: Clock = system_clock,
 ) -> None:
-    """Run one ledger process until `stop` is set, its health on `port`.
+    """Run one ledger process until `stop` is set, its health on `host`:`port`, or on OPENSPOT_HOST without a `host`.
 
     Raises DatabaseUnavailableError, BusError or PortTakenError if it cannot start.
     """
@@ -60,7 +61,7 @@ async def run_process(
         health.add("bus", bus.check, vital=True)
         health.add("database", lambda: database.check(pool), vital=True)
         health.add("settlement", consumer.check)
-        server = await serve_health(health, settings, port, "OpenSpot ledger")
+        server = await serve_health(health, settings, port, "OpenSpot ledger", host)
         stack.push_async_callback(server.stop)
 
         await RequestHandlers(store, events).serve(bus)

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from openspot.contracts.messages import ExecutedTrade
-from openspot.kit.settings import Settings
 from openspot.ledger.consumer import Settle
 from openspot.ledger.process import run_process
+from openspot.ledger.settings import LedgerSettings
 from openspot.ledger.settlement import Settlement
 
 
@@ -21,6 +21,6 @@ async def direct(settlement: Settlement) -> AsyncIterator[Settle]:
     yield settle
 
 
-async def run(settings: Settings, stop: asyncio.Event) -> None:
+async def run(settings: LedgerSettings, stop: asyncio.Event) -> None:
     """Serve until `stop` is set."""
-    await run_process(settings, stop, "ledger", settings.ledger_port, direct)
+    await run_process(settings, stop, "ledger", settings.ledger_port, settings.ledger_host, direct)

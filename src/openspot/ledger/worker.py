@@ -20,9 +20,9 @@ from dbos import DBOS, DBOSConfig
 
 from openspot.contracts.messages import ExecutedTrade
 from openspot.kit.log import get_logger
-from openspot.kit.settings import Settings
 from openspot.ledger.consumer import Settle
 from openspot.ledger.process import run_process
+from openspot.ledger.settings import LedgerSettings
 from openspot.ledger.settlement import Settlement
 
 WORKFLOW = "settle-trades"
@@ -44,7 +44,7 @@ log = get_logger("workflows")
 class Workflows:
     """Settles batches as durable workflows. One a process: the library allows no more."""
 
-    def __init__(self, settings: Settings, settlement: Settlement) -> None:
+    def __init__(self, settings: LedgerSettings, settlement: Settlement) -> None:
         self._finished: list[str] = []
         # Otherwise the library makes a handler of its own, and its lines are not in the log's format.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
@@ -111,7 +111,7 @@ def unpack(data: bytes) -> list[ExecutedTrade]:
     return _decode(zlib.decompress(data))
 
 
-def _configuration(settings: Settings) -> DBOSConfig:
+def _configuration(settings: LedgerSettings) -> DBOSConfig:
     return DBOSConfig(
         name="openspot-ledger",
         system_database_url=settings.database_url.replace("postgresql://", "postgresql+psycopg://", 1),
@@ -127,7 +127,7 @@ def _configuration(settings: Settings) -> DBOSConfig:
     )
 
 
-async def run(settings: Settings, stop: asyncio.Event) -> None:
+async def run(settings: LedgerSettings, stop: asyncio.Event) -> None:
     """Serve until `stop` is set."""
 
     @asynccontextmanager
@@ -139,4 +139,5 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         finally:
             await workflows.stop()
 
-    await run_process(settings, stop, "ledger-worker", settings.ledger_worker_port, durable, interval_s=INTERVAL_S)
+    port, host = settings.ledger_worker_port, settings.ledger_worker_host
+    await run_process(settings, stop, "ledger-worker", port, host, durable, interval_s=INTERVAL_S)

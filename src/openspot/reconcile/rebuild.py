@@ -17,8 +17,8 @@ import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, EngineEvent
 from openspot.contracts.messages import ExecutedTrade
+from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, DatabaseUnavailableError, Pool, create_pool
-from openspot.kit.settings import Settings
 from openspot.ledger.changes import Posting
 from openspot.ledger.postings import PostingError, TradePostings, trade_postings
 from openspot.ledger.rebuild import posting_of
@@ -74,7 +74,7 @@ class Rebuilt:
             self.problems.append(text)
 
 
-async def rebuild(settings: Settings, *, dry_run: bool) -> Rebuilt:
+async def rebuild(settings: EngineConnectionSettings, *, dry_run: bool) -> Rebuilt:
     """Write what the mirrors lack, or only count it. Raises NotRebuiltError."""
     try:
         pool = await create_pool(settings, _CONNECTIONS_MAX, _DATABASE_TIMEOUT_S)

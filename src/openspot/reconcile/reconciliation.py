@@ -15,8 +15,8 @@ import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, EngineEvent, Hello, TradeEvent
 from openspot.domain.money import EXACT
+from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS
-from openspot.kit.settings import Settings
 from openspot.reconcile import causes
 from openspot.reconcile.comparison import compare_orders, compare_trades
 from openspot.reconcile.progress import Progress, wait_for_mirrors
@@ -36,7 +36,7 @@ class NotComparableError(Exception):
     """The sides could not be compared; the message says why."""
 
 
-async def reconcile(settings: Settings, wait_s: float) -> Report:
+async def reconcile(settings: EngineConnectionSettings, wait_s: float) -> Report:
     """Compare both sides, giving the mirrors `wait_s` seconds to catch up. Raises NotComparableError."""
     began = time.monotonic()
     try:

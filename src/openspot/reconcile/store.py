@@ -12,8 +12,8 @@ import msgspec
 
 from openspot.contracts.engine_events import EngineEvent, Hello
 from openspot.domain.money import EXACT
+from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import Pool
-from openspot.kit.settings import Settings
 from openspot.reconcile.records import Account, OrderFacts, TradeFacts
 from openspot.router.engine_stream import EngineStream, StreamEndedError
 
@@ -40,17 +40,13 @@ class _Balances(msgspec.Struct):
 class EngineReader:
     """Reads the engine, changing nothing. Used with `async with`; every method raises EngineUnavailableError."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: EngineConnectionSettings) -> None:
         self._settings = settings
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
-            headers={
-                "x-api-key": self._settings.engine_api_key,
-                "x-api-secret": self._settings.engine_api_secret,
-                "x-participant-type": "SYSTEM",
-            },
+            headers=self._settings.service_headers,
             timeout=aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S),
         )
         return self

@@ -17,13 +17,13 @@ from openspot.client.transport import RetryPolicy
 from openspot.domain.market import load_markets
 from openspot.kit.bus import Bus, BusError, BusUnavailableError
 from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, create_pool
-from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader, EngineUnavailableError, MirrorReader
 from openspot.replay.agreement import Agreement, Told, check_agreement
 from openspot.replay.lanes import run_lanes
 from openspot.replay.plan import Command, Plan, make_plan
 from openspot.replay.report import Report
 from openspot.replay.sample import sample_events
+from openspot.replay.settings import ReplaySettings
 from openspot.replay.source import (
     BookEvent,
     SourceError,
@@ -57,7 +57,7 @@ class ReplayOptions:
     mirrors may take. `console` shows progress and remarks; None is silent.
     """
 
-    settings: Settings
+    settings: ReplaySettings
     path: Path | None = None
     symbol: str = "BTC-USD"
     users: int = 16
@@ -122,7 +122,7 @@ def _venue_totals(path: Path | None, plan: Plan) -> VenueTotals | None:
 
 
 @asynccontextmanager
-async def _connected(settings: Settings) -> AsyncIterator[_Platform]:
+async def _connected(settings: ReplaySettings) -> AsyncIterator[_Platform]:
     async with AsyncExitStack() as stack:
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):

@@ -14,7 +14,6 @@ from openspot.http.policy import ThrottleClass
 from openspot.http.routing import Router
 from openspot.http.throttle import REGISTRATION_TIERS, TIERS, Throttle, Tier
 from openspot.kit.health import Health
-from openspot.kit.settings import Settings
 from openspot.rest_edge.accounts.routes import account_routes
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.auth.routes import auth_routes
@@ -24,6 +23,7 @@ from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
+from openspot.rest_edge.settings import RestEdgeSettings
 
 PREFIX = "/api/v1"
 TITLE = "OpenSpot REST edge"
@@ -56,7 +56,7 @@ class Services:
     audit: AuditSink
 
 
-def make_app(settings: Settings, services: Services, *, direct: bool = True) -> ASGIApp:
+def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = True) -> ASGIApp:
     """The application. Without `direct` FastAPI handles every route: slower, with the same responses."""
     application = make_http_app(
         edge_routers(services, direct=direct),
@@ -84,6 +84,7 @@ def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
     ]
 
 
-def edge_document(routers: list[Router]) -> dict[str, Any]:
-    """The OpenAPI document of the edge, with throttling on."""
-    return openapi_document(TITLE, DESCRIPTION, routers, [UserTokens("unused")], THROTTLE_TIERS)
+def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
+    """Routers, and the OpenAPI document with throttling on; `stand_in` stands for the services behind the routes."""
+    routers = edge_routers(stand_in)
+    return routers, openapi_document(TITLE, DESCRIPTION, routers, [UserTokens("unused")], THROTTLE_TIERS)

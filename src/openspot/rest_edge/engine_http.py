@@ -6,7 +6,7 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 
-from openspot.kit.settings import Settings
+from openspot.engine_client.settings import EngineConnectionSettings
 
 TIMEOUT_S = 2.0
 CONNECTIONS_MAX = 64
@@ -63,13 +63,9 @@ class EngineBook(msgspec.Struct, rename="camel", frozen=True):
 class EngineHttp:
     """A client of one engine. Create it inside a running loop and end it with `close`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: EngineConnectionSettings) -> None:
         self._url = settings.engine_url
-        self._service_headers = {
-            "x-api-key": settings.engine_api_key,
-            "x-api-secret": settings.engine_api_secret,
-            "x-participant-type": "SYSTEM",
-        }
+        self._service_headers = settings.service_headers
         self._session = aiohttp.ClientSession(
             timeout=aiohttp.ClientTimeout(total=TIMEOUT_S),
             connector=aiohttp.TCPConnector(limit=CONNECTIONS_MAX),

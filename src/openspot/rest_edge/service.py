@@ -15,7 +15,6 @@ from openspot.kit.database import TRANSIENT_ERRORS, Pool, check, create_pool
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
@@ -28,6 +27,7 @@ from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.markets.store import TradeStore
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
+from openspot.rest_edge.settings import RestEdgeSettings
 
 log = get_logger("rest-edge")
 
@@ -37,7 +37,7 @@ ATTEMPTS_KEPT = timedelta(days=1)
 NETWORKS_KEPT = timedelta(days=180)
 
 
-async def run(settings: Settings, stop: asyncio.Event) -> None:
+async def run(settings: RestEdgeSettings, stop: asyncio.Event) -> None:
     """Serve the REST edge on `settings.rest_port` until `stop` is set.
 
     Raises BusError, DatabaseUnavailableError, PortTakenError, or limits' ConfigurationError for a
@@ -46,7 +46,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
     settings = with_secrets(settings)
     async with AsyncExitStack() as stack:
         services = await make_services(settings, stack)
-        server = http_server(make_app(settings, services), settings, settings.rest_port)
+        server = http_server(make_app(settings, services), settings, settings.rest_port, settings.rest_host)
         await server.start()
         # The first to end: what the requests under way need ends after them.
         stack.push_async_callback(server.stop)
@@ -54,7 +54,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         await stop.wait()
 
 
-async def make_services(settings: Settings, stack: AsyncExitStack) -> Services:
+async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Services:
     """Make everything behind the routes; `stack` ends it, the newest first."""
     # What a setting can make impossible comes before anything that has to be ended.
     storage = settings.throttle_storage

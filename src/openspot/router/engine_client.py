@@ -16,7 +16,7 @@ import msgspec
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc, orders_pb2, orders_pb2_grpc
 from openspot.domain.money import MoneyError, parse_decimal, to_scaled
 from openspot.domain.symbol import SymbolSpec
-from openspot.kit.settings import Settings
+from openspot.engine_client.settings import EngineConnectionSettings
 
 CONNECT_TIMEOUT_S = 1.0
 HTTP_TIMEOUT_S = 2.0
@@ -70,16 +70,12 @@ class _MarketView(msgspec.Struct, rename="camel", frozen=True):
 class EngineClient:
     """Connections to one engine. Made inside a running loop, ended with `close`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: EngineConnectionSettings) -> None:
         self._url = settings.engine_url
         # A part of the bus request timeout each, so that the caller on the bus still hears of a failure.
         self._place_timeout_s = settings.request_timeout_s * 0.4
         self._query_timeout_s = settings.request_timeout_s * 0.4
-        self._headers = {
-            "x-api-key": settings.engine_api_key,
-            "x-api-secret": settings.engine_api_secret,
-            "x-participant-type": "SYSTEM",
-        }
+        self._headers = settings.service_headers
         self._metadata = tuple(self._headers.items())
         self._channel = grpc.aio.insecure_channel(
             settings.engine_grpc_address,

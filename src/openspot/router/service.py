@@ -28,7 +28,6 @@ from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.router.balances import AvailableFunds
 from openspot.router.custody_bridge import CustodyBridge
@@ -39,6 +38,7 @@ from openspot.router.order_ids import OrderIds
 from openspot.router.placements import Placements
 from openspot.router.reference_prices import ReferencePrices, price_of
 from openspot.router.rejections import Rejections
+from openspot.router.settings import RouterSettings
 from openspot.router.store import Store
 from openspot.router.submission import Submission
 from openspot.router.symbols import Symbols
@@ -57,7 +57,7 @@ class _TradePrice(Message, frozen=True):
     timestamp: int
 
 
-async def run(settings: Settings, stop: asyncio.Event) -> None:
+async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
     """Run a router until `stop` is set. Raises if something that it cannot do without is missing at start."""
     settings = with_secrets(settings)
     async with AsyncExitStack() as stack:
@@ -84,7 +84,8 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         rejections = Rejections(bus, store)
         bridge = CustodyBridge(bus, engine, configuration.assets, system_clock)
         health.add("custody", bridge.check)
-        server = await serve_health(health, settings, settings.router_port, "OpenSpot order router")
+        title = "OpenSpot order router"
+        server = await serve_health(health, settings, settings.router_port, title, settings.router_host)
         stack.push_async_callback(server.stop)
 
         await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)

@@ -27,7 +27,6 @@ from openspot.kit.backoff import Backoff
 from openspot.kit.bus import Bus, HoldingPublisher, KeyValueError, Outgoing, PendingEvent, encode
 from openspot.kit.log import get_logger
 from openspot.kit.pacing import Pace
-from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.router.engine_stream import EngineStream, StreamEndedError
 from openspot.router.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
@@ -41,6 +40,7 @@ from openspot.router.metrics import (
 )
 from openspot.router.row_writer import RowWriter
 from openspot.router.schemas import Position, TrackedOrder, TradeRow
+from openspot.router.settings import RouterSettings
 from openspot.router.store import Resumption, Store
 from openspot.router.translation import Projection, Translation
 
@@ -66,7 +66,7 @@ class Translator:
     """Waits for the lease, and translates while it holds it. `run` does the work."""
 
     def __init__(
-        self, *, settings: Settings, bus: Bus, store: Store, session: aiohttp.ClientSession, engine_url: str
+        self, *, settings: RouterSettings, bus: Bus, store: Store, session: aiohttp.ClientSession, engine_url: str
     ) -> None:
         self._settings = settings
         self._bus = bus

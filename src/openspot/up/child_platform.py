@@ -10,13 +10,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from openspot.kit.secrets_file import with_known_secrets
-from openspot.kit.settings import Settings
+from openspot.kit.settings import variable
 from openspot.up.embedded_nats import free_port
-from openspot.up.services import SERVICES
+from openspot.up.services import SERVICES, PlatformSettings
 from openspot.up.state import PlatformState, running_state, settings_of_running
 
 
@@ -30,7 +31,9 @@ class ChildPlatform:
         self.data_dir = data_dir
         self._arguments = arguments
         ports = {
-            f"OPENSPOT_{field.upper()}": str(free_port()) for service in SERVICES.values() for field in service.ports
+            variable(listener.setting, PlatformSettings): str(free_port())
+            for service in SERVICES.values()
+            for listener in service.listeners
         }
         self._environment = (
             {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "NATS_URL")}
@@ -76,9 +79,9 @@ class ChildPlatform:
         raise RuntimeError(f"the platform did not start:\n{printed}\n{log}")
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Any:
         """Addresses and secrets of the running platform."""
-        return with_known_secrets(settings_of_running(Settings(data_dir=self.data_dir)))
+        return with_known_secrets(settings_of_running(PlatformSettings(data_dir=self.data_dir)))
 
     @property
     def state(self) -> PlatformState:

@@ -2,20 +2,11 @@
 
 import ipaddress
 import socket
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
-from openspot.kit.settings import Settings
-
-SECRET_BYTES_MIN = 32
-"""Shortest secret of a token: HS256 is as strong as its secret, up to 32 bytes (RFC 7518, 3.2)."""
-PASSWORD_LENGTH_MIN = 12
-
-_SECRETS = (
-    ("jwt_secret", "JWT_SECRET", ("rest-edge", "ws-edge"), SECRET_BYTES_MIN),
-    ("admin_token_secret", "OPENSPOT_ADMIN_TOKEN_SECRET", ("engine",), SECRET_BYTES_MIN),
-    ("engine_api_secret", "OPENSPOT_ENGINE_API_SECRET", ("engine",), SECRET_BYTES_MIN),
-    ("admin_password", "OPENSPOT_ADMIN_PASSWORD", ("engine",), PASSWORD_LENGTH_MIN),
-)
+from openspot.kit.description import Process
+from openspot.kit.settings import Settings, generated_secrets, variable
+from openspot.up.services import SERVICES
 
 
 def is_loopback(host: str) -> bool:
@@ -32,25 +23,31 @@ def is_loopback(host: str) -> bool:
 
 
 def dangers(settings: Settings, services: Collection[str]) -> list[str]:
-    """What strangers could do if these services started with these settings, and what to set against it.
+    """What strangers could do if these processes started with these settings, and what to set against it.
 
     Secrets that are empty are generated, and those are long enough.
     """
-    if is_loopback(settings.host):
-        return []
-    found = []
-    if "engine" in services and not settings.trusted_network:
-        found.append(
-            f"OPENSPOT_HOST={settings.host} opens the engine's gRPC (port {settings.engine_grpc_port}) to the network. "
-            "gRPC asks for no credentials: anybody who reaches it can credit accounts and place orders. Set "
-            "OPENSPOT_HOST=127.0.0.1 and let a reverse proxy on this machine lead to the REST and WebSocket edges, or "
-            "set OPENSPOT_TRUSTED_NETWORK=true if a firewall keeps strangers away from that address."
-        )
-    for name, variable, users, length_min in _SECRETS:
+    return [danger for name in services for danger in _dangers_of(SERVICES[name], settings)]
+
+
+def _dangers_of(process: Process, settings: Settings) -> Iterator[str]:
+    host = process.listening_host(settings)
+    if is_loopback(host):
+        return
+    kind = type(settings)
+    own = variable(process.host, kind)
+    given = f"{own if getattr(settings, process.host) else variable('host', kind)}={host}"
+    for listener in process.listeners:
+        if listener.danger and not settings.trusted_network:
+            yield (
+                f"{given} opens the {process.title[0].lower()}{process.title[1:]}'s {listener.purpose} (port "
+                f"{getattr(settings, listener.setting)}) to the network. {listener.danger} Set {own}=127.0.0.1, or "
+                "OPENSPOT_TRUSTED_NETWORK=true if a firewall keeps strangers away from that address."
+            )
+    for name, mark in generated_secrets(kind).items():
         secret = getattr(settings, name)
-        if secret and len(secret.encode()) < length_min and any(user in services for user in users):
-            found.append(
-                f"{variable} has fewer than {length_min} characters, and OPENSPOT_HOST={settings.host} lets strangers "
+        if name in process.secrets_checked and secret and len(secret.encode()) < mark.length_min:
+            yield (
+                f"{variable(name, kind)} has fewer than {mark.length_min} characters, and {given} lets strangers "
                 "guess it: set a longer one, or none to have one generated."
             )
-    return found

@@ -14,16 +14,35 @@ SYNC_ALWAYS = "always"
 
 
 @dataclass(frozen=True, slots=True)
+class NatsPermissions:
+    """The subjects that a user may publish and subscribe to, and whether it may reply to requests that reach it."""
+
+    publish: tuple[str, ...]
+    subscribe: tuple[str, ...]
+    replies: bool = False
+
+    def render(self) -> dict[str, Any]:
+        """The block `permissions`."""
+        return {
+            "publish": {"allow": list(self.publish)},
+            "subscribe": {"allow": list(self.subscribe)},
+            "allow_responses": self.replies,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class NatsUser:
-    """Who may connect: a name and a password, or the public key of an nkey."""
+    """Who may connect: a name and a password, or the public key of an nkey. Without `permissions` it may do all."""
 
     name: str = ""
     password: str = ""
     nkey: str = ""
+    permissions: NatsPermissions | None = None
 
     def render(self) -> dict[str, Any]:
         """The entry of `authorization.users`."""
-        return {"nkey": self.nkey} if self.nkey else {"user": self.name, "password": self.password}
+        user: dict[str, Any] = {"nkey": self.nkey} if self.nkey else {"user": self.name, "password": self.password}
+        return user if self.permissions is None else user | {"permissions": self.permissions.render()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,18 +17,20 @@ from rich.console import Console
 from rich.markup import escape
 from sqlalchemy.exc import SQLAlchemyError
 
+from openspot.kit.description import FirstStartNote
 from openspot.kit.log import configure_log, get_logger
-from openspot.kit.secrets_file import FILE_NAME as SECRETS_FILE
 from openspot.kit.secrets_file import SecretsFileError, with_known_secrets, with_secrets
-from openspot.kit.settings import Settings
+from openspot.kit.settings import Settings, variable
 from openspot.migrations import upgrade
+from openspot.up.bus_users import OPERATOR, bus_users, url_of
 from openspot.up.data_directory import EPHEMERAL, DataDirectoryError, claim, take_lock
 from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, free_port, port_is_free
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.exposure import dangers
-from openspot.up.services import ADDRESSES, SERVICES
+from openspot.up.nats_configuration import NatsConfiguration
+from openspot.up.services import DESCRIPTORS, SERVICES, addresses
 from openspot.up.state import end_leftovers, write_state
-from openspot.up.supervisor import Child, ChildFailedError
+from openspot.up.supervisor import Child, ChildFailedError, child_settings
 
 log = get_logger("up")
 
@@ -55,9 +57,11 @@ class Platform:
         folder = self._home / EPHEMERAL if ephemeral else self._home
         self.settings = settings.model_copy(update={"data_dir": folder})
         self._servers: dict[str, Server] = {}
+        self._bus_users = bus_users()
+        self._bus_urls: dict[str, str] = {}
         self._children: dict[str, Child] = {}
         self._stack = contextlib.ExitStack()
-        self._new_password = False
+        self._first_start_notes: list[FirstStartNote] = []
 
     @property
     def log_path(self) -> Path:
@@ -87,7 +91,13 @@ class Platform:
             self._stack.enter_context(take_lock(self._home))
             self._end_leftovers()
             claim(folder)
-            self._new_password = not with_known_secrets(self.settings).admin_password
+            known = with_known_secrets(self.settings)
+            self._first_start_notes = [
+                note
+                for descriptor in DESCRIPTORS
+                for note in descriptor.first_start_notes
+                if not getattr(known, note.secret)
+            ]
             self.settings = with_secrets(self.settings)
         except (DataDirectoryError, SecretsFileError) as error:
             raise StartError(str(error)) from error
@@ -109,10 +119,10 @@ class Platform:
     def _check_ports(self) -> None:
         taken = []
         for service in SERVICES.values():
-            for field in service.ports:
-                port = getattr(self.settings, field)
-                if not port_is_free(port, self.settings.host):
-                    remedy = f"free it, or set OPENSPOT_{field.upper()}"
+            for listener in service.listeners:
+                port = getattr(self.settings, listener.setting)
+                if not port_is_free(port, service.listening_host(self.settings)):
+                    remedy = f"free it, or set {variable(listener.setting, type(self.settings))}"
                     taken.append(f"port {port} ({service.title}) is taken{_holder(port)}; {remedy}")
         if taken:
             raise StartError("\n".join(taken))
@@ -124,7 +134,8 @@ class Platform:
         try:
             if not self.settings.nats_url:
                 port = self.settings.nats_port if port_is_free(self.settings.nats_port) else free_port()
-                self._servers["NATS"] = nats = EmbeddedNats(folder / "nats", port, self.log_path)
+                configuration = NatsConfiguration(users=tuple(self._bus_users.values()))
+                self._servers["NATS"] = nats = EmbeddedNats(folder / "nats", port, self.log_path, configuration)
             if not self.settings.database_url:
                 self._servers["PostgreSQL"] = postgres = EmbeddedPostgres(folder / "postgres", self.log_path)
         except EmbeddedServerError as error:
@@ -138,7 +149,8 @@ class Platform:
             if isinstance(outcome, BaseException):
                 raise StartError(str(outcome)) from outcome
         if nats is not None:
-            updates |= {"nats_url": nats.url, "nats_synced": True}
+            self._bus_urls = {name: url_of(nats.url, user) for name, user in self._bus_users.items()}
+            updates |= {"nats_url": self._bus_urls[OPERATOR], "nats_synced": True}
         if postgres is not None:
             updates["database_url"] = postgres.url()
         self.settings = self.settings.model_copy(update=updates)
@@ -152,7 +164,10 @@ class Platform:
             raise StartError(f"the database of DATABASE_URL could not be brought up to date: {reason}") from error
 
     async def _start_children(self) -> None:
-        self._children = {name: Child(service, self.settings, self.log_path) for name, service in SERVICES.items()}
+        self._children = {
+            name: Child(service, child_settings(name, self.settings, self._bus_urls), self.log_path)
+            for name, service in SERVICES.items()
+        }
         ready = {name: asyncio.Event() for name in SERVICES}
 
         async def bring_up(child: Child) -> None:
@@ -183,25 +198,17 @@ class Platform:
                 return f"{fault.get('error') or fault['event']} (more in {self.log_path})"
         return f"see {self.log_path}"
 
-    def _addresses(self) -> dict[str, str]:
-        return {name: address(self.settings) for name, address in ADDRESSES}
-
     def _write_state(self) -> None:
         pids = {name: server.process.pid for name, server in self._servers.items() if server.process is not None}
         pids |= {name: child.pid for name, child in self._children.items() if child.pid is not None}
-        write_state(self.settings, pids, self._addresses(), ephemeral=self._ephemeral)
+        write_state(self.settings, pids, addresses(self.settings), self._bus_urls, ephemeral=self._ephemeral)
 
     def _print_addresses(self, seconds: float) -> None:
         self._console.print(f"\n[b]OpenSpot is ready[/b] ({seconds:.1f} s)")
-        for name, address in self._addresses().items():
+        for name, address in addresses(self.settings).items():
             self._console.print(f"  {name:22} {address}", soft_wrap=True, highlight=False)
-        if self._new_password:
-            self._console.print(
-                f"engine administrator [b]{self.settings.admin_id}[/b], password "
-                f"[b]{self.settings.admin_password}[/b] (shown this once; kept in {SECRETS_FILE})",
-                soft_wrap=True,
-                highlight=False,
-            )
+        for note in self._first_start_notes:
+            self._console.print(note.text(self.settings), soft_wrap=True, highlight=False)
         removed = " and removes its data" if self._ephemeral else ""
         self._console.print(f"Ctrl-C stops everything{removed}.")
 

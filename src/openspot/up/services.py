@@ -1,48 +1,59 @@
-"""The services of the platform: their modules, their ports, and what must be ready before each."""
+"""Everything that the packages' descriptors say, together: there is no other list of services."""
 
+import pkgutil
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
-from openspot.kit.service import ServiceMain
+from pydantic import create_model
+
+import openspot
+from openspot.kit.description import Descriptor, Process
 from openspot.kit.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """One process of the platform. `ports` are settings fields; the first one serves /ready."""
-
-    name: str
-    title: str
-    module: str
-    ports: tuple[str, ...]
-    after: tuple[str, ...] = ()
-
-    def main(self) -> ServiceMain:
-        """The service's async function. Imported here, so that a process loads only its own service."""
-        run: ServiceMain = import_module(self.module).run
-        return run
-
-    def ready_port(self, settings: Settings) -> int:
-        """The port that answers /ready."""
-        port: int = getattr(settings, self.ports[0])
-        return port
+def _discover() -> Iterator[Descriptor]:
+    """The descriptor of each package that has one, by name of the package."""
+    for package in sorted(module.name for module in pkgutil.iter_modules(openspot.__path__) if module.ispkg):
+        name = f"openspot.{package}.descriptor"
+        if find_spec(name) is not None:
+            descriptor: Descriptor = import_module(name).DESCRIPTOR
+            yield descriptor
 
 
-SERVICES: dict[str, Service] = {
-    service.name: service
-    for service in (
-        Service("engine", "Matching engine", "openspot.engine.service", ("engine_http_port", "engine_grpc_port")),
-        Service("ledger", "Ledger", "openspot.ledger.service", ("ledger_port",)),
-        Service("ledger-worker", "Ledger worker", "openspot.ledger.worker", ("ledger_worker_port",)),
-        Service("router", "Order router", "openspot.router.service", ("router_port",), after=("engine",)),
-        Service("rest-edge", "REST edge", "openspot.rest_edge.service", ("rest_port",)),
-        Service("ws-edge", "WebSocket edge", "openspot.ws_edge.service", ("ws_port",)),
-    )
+def _ordered(descriptors: tuple[Descriptor, ...]) -> dict[str, Process]:
+    """All processes by name, each behind those that it uses or waits for."""
+    processes = {process.name: process for descriptor in descriptors for process in descriptor.processes}
+    needs = {name: {*process.after, *process.uses} for name, process in processes.items()}
+    order: list[str] = []
+    sorter = TopologicalSorter(needs)
+    sorter.prepare()
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        order += ready
+        sorter.done(*ready)
+    return {name: processes[name] for name in order}
+
+
+def _joined_settings(descriptors: tuple[Descriptor, ...]) -> Any:
+    kinds = dict.fromkeys(descriptor.settings for descriptor in descriptors)
+    bases = [kind for kind in kinds if not any(other is not kind and issubclass(other, kind) for other in kinds)]
+    return create_model("PlatformSettings", __base__=tuple(bases))
+
+
+DESCRIPTORS: tuple[Descriptor, ...] = tuple(_discover())
+SERVICES: dict[str, Process] = _ordered(DESCRIPTORS)
+"""Every process, in the order in which they start; they stop in reverse."""
+DESCRIPTOR_OF: dict[str, Descriptor] = {
+    process.name: descriptor for descriptor in DESCRIPTORS for process in descriptor.processes
 }
+"""The descriptor of the package of each process."""
+PlatformSettings: Any = _joined_settings(DESCRIPTORS)
+"""The settings class of `openspot up`: it has the settings of every package, and is a subclass of each one's class."""
 
-AddressOf = Callable[[Settings], str]
 _PASSWORD = re.compile(r"(?<=://)([^:@/?,]*):[^,]*@|(?<=[?&]password=)[^&,]*")
 _TOKEN = re.compile(r"(?<=://)[^:@/?,]+@")
 HIDDEN = "***"
@@ -58,15 +69,11 @@ def _shown_nats_url(url: str) -> str:
     return _TOKEN.sub(f"{HIDDEN}@", without_password(url))
 
 
-ADDRESSES: tuple[tuple[str, AddressOf], ...] = (
-    ("REST edge", lambda settings: f"{settings.rest_url}/api/v1"),
-    ("API documentation", lambda settings: f"{settings.rest_url}/docs"),
-    ("WebSocket edge", lambda settings: settings.ws_url),
-    ("Matching engine HTTP", lambda settings: settings.engine_url),
-    ("Matching engine gRPC", lambda settings: settings.engine_grpc_address),
-    ("Order router health", lambda settings: f"http://{settings.host}:{settings.router_port}/health"),
-    ("Ledger health", lambda settings: f"http://{settings.host}:{settings.ledger_port}/health"),
-    ("NATS", lambda settings: _shown_nats_url(settings.nats_url)),
-    ("PostgreSQL", lambda settings: without_password(settings.database_url)),
-)
-"""What `openspot up` prints when all is ready."""
+def addresses(settings: Settings) -> dict[str, str]:
+    """What `openspot up` prints when all is ready, by name."""
+    found = [address for descriptor in DESCRIPTORS for address in descriptor.addresses]
+    found.sort(key=lambda address: not address.is_for_users)
+    return {address.name: address.text(settings) for address in found} | {
+        "NATS": _shown_nats_url(settings.nats_url),
+        "PostgreSQL": without_password(settings.database_url),
+    }

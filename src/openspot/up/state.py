@@ -2,14 +2,13 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from openspot.kit.secrets_file import GENERATED
-from openspot.kit.settings import Settings
+from openspot.kit.settings import AnySettings, Settings, generated_secrets
 from openspot.up.data_directory import EPHEMERAL
 
 FILE_NAME = "state.json"
@@ -24,6 +23,8 @@ class PlatformState:
     addresses: dict[str, str]
     settings: dict[str, Any]
     ephemeral: bool = False
+    bus_urls: dict[str, str] = field(default_factory=dict)
+    """The address of the embedded bus with the credentials of each of its users; empty if the bus was given."""
 
     @property
     def data_dir(self) -> Path:
@@ -31,10 +32,17 @@ class PlatformState:
         return Path(self.settings["data_dir"])
 
 
-def write_state(settings: Settings, pids: dict[str, int], addresses: dict[str, str], *, ephemeral: bool) -> None:
+def write_state(
+    settings: Settings,
+    pids: dict[str, int],
+    addresses: dict[str, str],
+    bus_urls: dict[str, str] | None = None,
+    *,
+    ephemeral: bool,
+) -> None:
     """Replace the state file. It holds addresses with credentials, so only its owner may read it."""
-    public = settings.model_dump(mode="json", exclude=set(GENERATED))
-    state = PlatformState(os.getpid(), pids, addresses, public, ephemeral)
+    public = settings.model_dump(mode="json", exclude=set(generated_secrets(type(settings))))
+    state = PlatformState(os.getpid(), pids, addresses, public, ephemeral, bus_urls or {})
     path = settings.data_dir / FILE_NAME
     draft = path.with_suffix(".tmp")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -60,7 +68,7 @@ def running_state(data_dir: Path) -> PlatformState | None:
     return next((state for state in states if state is not None and is_running(state)), None)
 
 
-def settings_of_running(settings: Settings) -> Settings:
+def settings_of_running(settings: AnySettings) -> AnySettings:
     """`settings`, completed by those of the platform that runs for the data directory.
 
     What the environment gives is kept, except the data directory itself: that of an ephemeral platform is another.
@@ -68,7 +76,7 @@ def settings_of_running(settings: Settings) -> Settings:
     state = running_state(settings.data_dir)
     if state is None:
         return settings
-    known = Settings.model_validate(state.settings).model_dump()
+    known = type(settings).model_validate(state.settings).model_dump()
     given = settings.model_fields_set - {"data_dir"}
     return settings.model_copy(update={name: value for name, value in known.items() if name not in given})
 

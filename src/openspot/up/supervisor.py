@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+from openspot.kit.description import Process
 from openspot.kit.log import get_logger
 from openspot.kit.service import SUPERVISED
-from openspot.kit.settings import Settings
-from openspot.up.services import Service
+from openspot.kit.settings import Settings, host_for_clients
+from openspot.kit.settings import environment_of as variables_of
+from openspot.up.services import DESCRIPTOR_OF
 
 log = get_logger("supervisor")
 
@@ -29,16 +32,20 @@ class ChildFailedError(Exception):
 
 def environment_of(settings: Settings) -> dict[str, str]:
     """The environment that gives a child exactly these settings."""
-    unprefixed = {"database_url": "DATABASE_URL", "nats_url": "NATS_URL", "jwt_secret": "JWT_SECRET"}
-    values = {
-        unprefixed.get(name, f"OPENSPOT_{name.upper()}"): str(value)
-        for name, value in settings.model_dump(mode="json").items()
-    }
-    return os.environ | values | {SUPERVISED: "1", "PYTHONUNBUFFERED": "1"}
+    return os.environ | variables_of(settings) | {SUPERVISED: "1", "PYTHONUNBUFFERED": "1"}
+
+
+def child_settings(name: str, settings: Settings, bus_urls: Mapping[str, str]) -> Settings:
+    """The settings of one process: those of its own class, with its own user of the embedded bus if there is one."""
+    given = settings.model_dump()
+    if name in bus_urls:
+        given["nats_url"] = bus_urls[name]
+    return DESCRIPTOR_OF[name].settings.model_validate(given)
 
 
 async def is_ready(host: str, port: int) -> bool:
-    """Whether `GET /ready` on that port returns 200 now."""
+    """Whether `GET /ready` returns 200 now, from a process that listens on that address."""
+    host = host_for_clients(host)
     try:
         async with asyncio.timeout(_HTTP_TIMEOUT_S):
             reader, writer = await asyncio.open_connection(host, port)
@@ -55,7 +62,7 @@ async def is_ready(host: str, port: int) -> bool:
 class Child:
     """One service as a child process that is restarted whenever it ends, until `stop`."""
 
-    def __init__(self, service: Service, settings: Settings, log_path: Path) -> None:
+    def __init__(self, service: Process, settings: Settings, log_path: Path) -> None:
         self.service = service
         self.restarts = 0
         self._settings = settings
@@ -107,7 +114,8 @@ class Child:
 
     async def await_ready(self) -> None:
         """Wait until `/ready` returns 200. Raises ChildFailedError if the child keeps ending instead."""
-        while not await is_ready(self._settings.host, self.service.ready_port(self._settings)):
+        host, port = self.service.listening_host(self._settings), self.service.ready_port(self._settings)
+        while not await is_ready(host, port):
             if self.restarts > RESTARTS_BEFORE_READY_MAX:
                 raise ChildFailedError(f"{self.service.title} ends again and again")
             await asyncio.sleep(0.05)

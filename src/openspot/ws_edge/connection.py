@@ -21,9 +21,9 @@ from websockets.protocol import State
 from openspot.http.connections import Connections
 from openspot.http.protocol import HEAD_BYTES_MAX, head_too_large, refusal_bytes
 from openspot.kit.rate_limit import NANOSECONDS_PER_S, RateLimit
-from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
+from openspot.ws_edge.settings import WsEdgeSettings
 
 TOO_MANY_MESSAGES = 1008
 SERVICE_RESTART = 1012
@@ -56,7 +56,7 @@ class Limits:
     wall_clock: Callable[[], float]
 
     @classmethod
-    def of(cls, settings: Settings, wall_clock: Callable[[], float]) -> Limits:
+    def of(cls, settings: WsEdgeSettings, wall_clock: Callable[[], float]) -> Limits:
         """The bounds that the settings give."""
         return cls(settings.ws_queue_max, settings.ws_idle_s, settings.ws_messages_max, wall_clock)
 

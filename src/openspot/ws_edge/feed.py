@@ -12,17 +12,17 @@ from collections.abc import Callable
 
 from openspot.contracts import subjects
 from openspot.kit.bus import Bus, BusUnavailableError, Entry, KeyValueBucket, KeyValueError
-from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.ws_edge.channels import MARKET_SUBJECTS
 from openspot.ws_edge.hub import Hub
 from openspot.ws_edge.metrics import BUS_GAPS
+from openspot.ws_edge.settings import WsEdgeSettings
 
 
 class Feed:
     """A connection to the bus that hands events to the hub. `on_gap` is called when events may have been missed."""
 
-    def __init__(self, settings: Settings, hub: Hub, on_gap: Callable[[str], None]) -> None:
+    def __init__(self, settings: WsEdgeSettings, hub: Hub, on_gap: Callable[[str], None]) -> None:
         self._settings = settings
         self._hub = hub
         self._on_gap = on_gap

@@ -28,7 +28,6 @@ from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import exposition
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, InvalidTokenError, verify_access_token
 from openspot.ws_edge.channels import PER_USER_CHANNELS, is_market_channel
 from openspot.ws_edge.connection import (
@@ -55,6 +54,7 @@ from openspot.ws_edge.schemas import (
     Unsubscribed,
     parse_client_message,
 )
+from openspot.ws_edge.settings import WsEdgeSettings
 
 WEBSOCKET_PATH = "/"
 CHANNELS_MAX = 256
@@ -70,7 +70,7 @@ _encode = msgspec.json.Encoder().encode
 class Edge:
     """Handshakes and sessions. Time comes from `clock`."""
 
-    def __init__(self, settings: Settings, hub: Hub, feed: Feed, clock: Clock) -> None:
+    def __init__(self, settings: WsEdgeSettings, hub: Hub, feed: Feed, clock: Clock) -> None:
         self._settings = settings
         self._hub = hub
         self._feed = feed
@@ -227,14 +227,14 @@ def _response(status: HTTPStatus, body: bytes, content_type: str = "application/
     return Response(status.value, status.phrase, headers, body)
 
 
-def _bounds(settings: Settings) -> ConnectionBounds:
+def _bounds(settings: WsEdgeSettings) -> ConnectionBounds:
     """Bounds of sockets: wider than those of clients by the handshakes that are under way."""
     per_address = settings.ws_connections_per_address + HANDSHAKES_PER_ADDRESS
     total = settings.ws_connections_max + settings.ws_connections_max // 4 + HANDSHAKES_PER_ADDRESS
     return connection_bounds(total, per_address, settings.trusted_proxies)
 
 
-async def run(settings: Settings, stop: asyncio.Event, clock: Clock = system_clock) -> None:
+async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = system_clock) -> None:
     """Serve until `stop` is set. Raises PortTakenError if the port is in use."""
     settings = with_secrets(settings)
     hub = Hub(lambda: clock() // NANOSECONDS_PER_MS)
@@ -252,7 +252,7 @@ async def run(settings: Settings, stop: asyncio.Event, clock: Clock = system_clo
     try:
         server = await serve(
             edge.handle,
-            settings.host,
+            settings.ws_host or settings.host,
             settings.ws_port,
             process_request=edge.process_request,
             create_connection=cast(type[ServerConnection], make_connection),

@@ -10,6 +10,7 @@ import pytest
 from openspot.client import ApiError, OpenSpotClient, Push, StreamClosedError
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc
 from openspot.kit.settings import Settings
+from tests.support.engine_client import AsService
 from tests.support.in_process_platform import running
 from tests.support.waiting import eventually
 
@@ -20,9 +21,9 @@ PASSWORD = "correct horse battery staple"
 async def platform(settings: Settings) -> AsyncIterator[Settings]:
     async with running(
         settings,
-        engine="engine_http_port",
-        router="router_port",
-        rest_edge="rest_port",
+        "engine",
+        "router",
+        "rest-edge",
         ws_edge="ws_port",
     ):
         yield settings
@@ -34,7 +35,7 @@ async def client_of(settings: Settings, name: str) -> OpenSpotClient:
     user = await client.register(f"{name}@example.org", PASSWORD)
     session = await client.login(f"{name}@example.org", PASSWORD)
     assert session.user_id == user.user_id
-    async with grpc.aio.insecure_channel(settings.engine_grpc_address) as channel:
+    async with grpc.aio.insecure_channel(settings.engine_grpc_address, interceptors=[AsService(settings)]) as channel:
         accounts = accounts_pb2_grpc.AccountServiceStub(channel)
         for asset, amount in (("USD", "100000"), ("BTC", "10")):
             request = accounts_pb2.DepositRequest(

@@ -22,10 +22,11 @@ from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
+from openspot.up.services import PlatformSettings
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 from tests.support.ledger import count
-from tests.support.ports import free_port
+from tests.support.ports import free_port, free_ports
 from tests.support.waiting import eventually
 
 DURABLES = {
@@ -138,18 +139,14 @@ async def target(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Targ
         await administrator.execute(f"CREATE DATABASE {database} TEMPLATE openspot OWNER openspot")
         data = folder / f"hostile-engine-{number}"
         data.mkdir()
-        settings = Settings(
+        settings = PlatformSettings(
             database_url=postgres.url(database),
             nats_url=server.url,
             data_dir=data,
             jwt_secret="test-secret-of-at-least-thirty-two-bytes",
             engine_api_key="test-key",
             engine_api_secret="test-api-secret",
-            ws_port=free_port(),
-            router_port=free_port(),
-            ledger_port=free_port(),
-            engine_http_port=free_port(),
-            engine_grpc_port=free_port(),
+            **free_ports(),
         )
         async with _attacked(settings) as attacked:
             yield attacked
@@ -164,9 +161,7 @@ async def target(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Targ
 async def _attacked(settings: Settings) -> AsyncIterator[Target]:
     handlers: set[str] = set()
     with _noting(handlers):
-        async with running(
-            settings, engine="engine_http_port", ledger="ledger_port", router="router_port", ws_edge="ws_port"
-        ):
+        async with running(settings, "engine", "ledger", "router", "ws-edge"):
             bus = await Bus.connect(settings, "test")
             await bus.ensure_streams(STREAMS)
             engine = EngineClient(settings)

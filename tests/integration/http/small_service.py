@@ -13,6 +13,7 @@ from openspot.http.routing import Router
 from openspot.http.server import HttpServer, http_server
 from openspot.kit.health import Health
 from openspot.kit.settings import Settings
+from openspot.up.services import PlatformSettings
 
 
 def small_server(settings: Settings, port: int) -> HttpServer:
@@ -32,7 +33,7 @@ def small_server(settings: Settings, port: int) -> HttpServer:
 
 async def main(port: int) -> None:
     """Serve until standard input ends."""
-    server = small_server(Settings(), port)
+    server = small_server(PlatformSettings(), port)
     await server.start()
     print("listening", flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -13,6 +13,7 @@ import pytest
 from openspot.http import protocol
 from openspot.http.server import FILES_RESERVED, HttpServer, PortTakenError, connection_bounds, listen
 from openspot.kit.settings import Settings
+from openspot.up.services import PlatformSettings
 from tests.integration.http.small_service import small_server
 from tests.support.ports import free_port
 from tests.support.waiting import eventually
@@ -73,7 +74,7 @@ async def port(settings_without_servers: Settings) -> AsyncIterator[int]:
 
 @pytest.fixture
 def settings_without_servers() -> Settings:
-    return Settings(http_connections_max=8, http_connections_per_address=4)
+    return PlatformSettings(http_connections_max=8, http_connections_per_address=4)
 
 
 async def test_keep_alive_and_pipelining_work_as_ever(port: int) -> None:

@@ -74,11 +74,11 @@ async def test_every_service_works_on_a_bus_that_asks_for_a_password(settings: S
     settings = settings.model_copy(update={"nats_url": address(guarded, f"{USER}:{PASSWORD}")})
     async with running(
         settings,
-        engine="engine_http_port",
-        ledger="ledger_port",
-        router="router_port",
-        ws_edge="ws_port",
-        rest_edge="rest_port",
+        "engine",
+        "ledger",
+        "router",
+        "ws-edge",
+        "rest-edge",
     ):
         engine, rest, bus = EngineClient(settings), RestClient(settings), await Bus.connect(settings, "test")
         try:

@@ -13,6 +13,7 @@ from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.nats_configuration import NatsConfiguration, NatsUser
+from openspot.up.services import PlatformSettings
 from tests.support.nats_accounts import USER, Certificates, Operator, new_nkey
 from tests.support.ports import free_port
 
@@ -44,7 +45,7 @@ def certificates(tmp_path: Path) -> Certificates:
 
 
 def at(url: str, **options: str) -> Settings:
-    return Settings(nats_url=url, **options)
+    return PlatformSettings(nats_url=url, **options)
 
 
 async def works(settings: Settings) -> bool:

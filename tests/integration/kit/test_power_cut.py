@@ -11,6 +11,7 @@ from openspot.kit.bus import Bus, StreamError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.nats_configuration import NatsConfiguration
+from openspot.up.services import PlatformSettings
 from tests.support.ledger import trade
 from tests.support.ports import free_port
 from tests.support.power_cut import after_power_cut
@@ -50,7 +51,7 @@ async def test_a_power_cut_loses_acknowledged_events_only_without_sync(tmp_path:
     configuration = NatsConfiguration() if is_synced else NatsConfiguration(is_synced=False)
     server = EmbeddedNats(tmp_path / "before", free_port(), configuration=configuration)
     server.start()
-    settings = Settings(nats_url=server.url, data_dir=tmp_path)
+    settings = PlatformSettings(nats_url=server.url, data_dir=tmp_path)
     await publish_all(settings)
     server = after_power_cut(server, tmp_path / "after")
     server.start()

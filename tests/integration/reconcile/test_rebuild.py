@@ -9,7 +9,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.reconcile.rebuild import NotRebuiltError, Rebuilt, rebuild
 from tests.support.in_process_platform import running
-from tests.support.mirrored_market import PORTS, MirroredMarket, mirrored_market
+from tests.support.mirrored_market import MirroredMarket, mirrored_market
 from tests.support.ports import free_port
 
 TABLES = "trades, orders, ledger_entries, ledger_accounts"
@@ -133,24 +133,24 @@ async def test_what_the_ledger_cannot_take_is_named(market: MirroredMarket) -> N
 async def test_without_a_cursor_the_rows_are_filled_and_the_router_goes_on(
     settings: Settings, bus: Bus, pool: asyncpg.Pool
 ) -> None:
-    others = {name: PORTS[name] for name in ("router", "ledger")}
+    others = ("router", "ledger")
     async with mirrored_market(settings, bus, pool, ("engine",)) as market:
-        async with running(settings, **others):
+        async with running(settings, *others):
             await market.fund()
             before = await busy(market)
         await pool.execute(f"TRUNCATE {TABLES}, engine_cursors")
         assert (await rebuild(settings, dry_run=False)).problems == []
         assert await mirrors(pool) == before
         await market.trade(1)
-        async with running(settings, **others):
+        async with running(settings, *others):
             assert await market.differences() == []
             assert counts(await rebuild(settings, dry_run=True)) == (0, 0, 0, 0)
 
 
 async def test_rows_are_never_written_ahead_of_the_router(settings: Settings, bus: Bus, pool: asyncpg.Pool) -> None:
-    others = {name: PORTS[name] for name in ("router", "ledger")}
+    others = ("router", "ledger")
     async with mirrored_market(settings, bus, pool, ("engine",)) as market:
-        async with running(settings, **others):
+        async with running(settings, *others):
             await market.fund()
             await busy(market)
         rows = (await mirrors(pool))["orders"]
@@ -159,7 +159,7 @@ async def test_rows_are_never_written_ahead_of_the_router(settings: Settings, bu
         assert (rebuilt.orders, rebuilt.trades) == (0, 0)
         assert rebuilt.settled >= 2
         assert (await mirrors(pool))["orders"] == rows
-        async with running(settings, **others):
+        async with running(settings, *others):
             assert await market.differences() == []
 
 

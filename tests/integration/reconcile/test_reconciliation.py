@@ -13,7 +13,7 @@ from openspot.reconcile.reconciliation import NotComparableError, reconcile
 from openspot.router.metrics import TRADE_SEQUENCE
 from tests.support.engine_client import order
 from tests.support.in_process_platform import running
-from tests.support.mirrored_market import METADATA, PORTS, MirroredMarket, mirrored_market
+from tests.support.mirrored_market import METADATA, MirroredMarket, mirrored_market
 from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
@@ -215,7 +215,7 @@ async def test_while_the_ledger_is_down_settlement_is_pending_and_afterwards_eve
         strange_bus = settings.model_copy(update={"nats_url": f"nats://127.0.0.1:{free_port()}"})
         unknown = await reconcile(strange_bus, 0)
         assert all(causes.PENDING_OR_LOST in difference.cause for difference in unknown.differences)
-        async with running(settings, ledger=PORTS["ledger"]):
+        async with running(settings, "ledger"):
             assert await market.differences() == []
 
 
@@ -224,7 +224,7 @@ async def test_while_the_router_is_down_the_rows_are_behind_and_afterwards_every
     settings: Settings, bus: Bus, pool: asyncpg.Pool
 ) -> None:
     async with mirrored_market(settings, bus, pool, ("engine",)) as market:
-        async with running(settings, router=PORTS["router"], ledger=PORTS["ledger"]):
+        async with running(settings, "router", "ledger"):
             await market.fund()
         await market.trade(1)
         report = await market.reconcile(wait_s=0.2)
@@ -232,7 +232,7 @@ async def test_while_the_router_is_down_the_rows_are_behind_and_afterwards_every
         assert causes.ROWS_PENDING in {found.cause for found in report.differences}
         # The rows are compared where they stand, and there they are right.
         assert not [found for found in report.differences if found.kind in ("order", "trade")]
-        async with running(settings, router=PORTS["router"], ledger=PORTS["ledger"]):
+        async with running(settings, "router", "ledger"):
             assert await market.differences() == []
 
 
@@ -263,7 +263,7 @@ async def test_the_lag_of_settlement_is_a_difference_of_two_metrics(
     settings: Settings, bus: Bus, pool: asyncpg.Pool
 ) -> None:
     async with mirrored_market(settings, bus, pool, ("engine", "router")) as market:
-        async with running(settings, ledger=PORTS["ledger"]):
+        async with running(settings, "ledger"):
             await market.fund()
             await market.trade(1)
             settled = (await market.reconcile()).settled_sequence
@@ -272,7 +272,7 @@ async def test_the_lag_of_settlement_is_a_difference_of_two_metrics(
         await eventually(lambda: TRADE_SEQUENCE._value.get() > settled)
         SETTLED_SEQUENCE.set(0)
         # A ledger that starts knows where it stands before it has settled anything.
-        async with running(settings, ledger=PORTS["ledger"]):
+        async with running(settings, "ledger"):
             assert SETTLED_SEQUENCE._value.get() >= settled
             await eventually(lambda: SETTLED_SEQUENCE._value.get() == TRADE_SEQUENCE._value.get())
 

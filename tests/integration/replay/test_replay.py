@@ -16,18 +16,13 @@ from openspot.replay.source import read_events
 from tests.support.in_process_platform import running
 from tests.support.shared_data import BITSTAMP, needs_bitstamp
 
-SERVICES = {
-    "engine": "engine_http_port",
-    "ledger": "ledger_port",
-    "router": "router_port",
-    "rest_edge": "rest_port",
-}
+SERVICES = ("engine", "ledger", "router", "rest-edge")
 NOTHING = Told(frozenset(), frozenset())
 
 
 @pytest.fixture
 async def platform(settings: Settings) -> AsyncIterator[Settings]:
-    async with running(settings, **SERVICES):
+    async with running(settings, *SERVICES):
         yield settings
 
 
@@ -119,7 +114,7 @@ async def test_mirrors_that_lack_rows_have_not_caught_up(platform: Settings, poo
 async def test_a_throttled_edge_is_waited_for_and_remarked_once(settings: Settings) -> None:
     throttled = settings.model_copy(update={"throttle_enabled": True})
     output = io.StringIO()
-    async with running(throttled, **SERVICES):
+    async with running(throttled, *SERVICES):
         console = Console(file=output, width=200)
         report = await replay(ReplayOptions(throttled, users=2, events_max=60, catch_up_s=30, console=console))
     assert_sound(report)

@@ -55,8 +55,7 @@ class Trading:
 
 @asynccontextmanager
 async def trading_on(settings: Settings, pool: asyncpg.Pool) -> AsyncIterator[Trading]:
-    ports = {"engine": "engine_http_port", "ledger": "ledger_port", "router": "router_port", "rest_edge": "rest_port"}
-    async with running(settings, **ports):
+    async with running(settings, "engine", "ledger", "router", "rest-edge"):
         engine, rest = EngineClient(settings), RestClient(settings)
         try:
             for user in ("alice", "bob"):

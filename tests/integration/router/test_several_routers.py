@@ -11,6 +11,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.router.service import run
 from openspot.up.embedded_nats import EmbeddedNats
+from openspot.up.services import PlatformSettings
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.ports import free_port
@@ -125,12 +126,12 @@ async def test_without_an_engine_the_router_gives_up_after_its_attempts(settings
 
 @pytest.mark.spec("A8-09", "A8-10")
 def test_ten_attempts_two_seconds_apart_are_the_default() -> None:
-    assert (Settings().symbol_load_attempts, Settings().symbol_load_pause_s) == (10, 2.0)
+    assert (PlatformSettings().symbol_load_attempts, PlatformSettings().symbol_load_pause_s) == (10, 2.0)
 
 
 @pytest.mark.spec("A8-05", "A8-06")
 def test_five_seconds_are_the_default_of_a_bus_request() -> None:
-    assert Settings().request_timeout_s == 5.0
+    assert PlatformSettings().request_timeout_s == 5.0
 
 
 @pytest.mark.spec("A1.1-34", "A1.1-35", "A1.1-36", "A1.1-37")

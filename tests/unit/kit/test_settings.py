@@ -8,10 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
-from openspot.kit.secrets_file import FILE_NAME, GENERATED, SecretsFileError, with_known_secrets, with_secrets
-from openspot.kit.settings import Settings
+from openspot.kit.secrets_file import FILE_NAME, SecretsFileError, with_known_secrets, with_secrets
+from openspot.kit.settings import SettingsError, generated_secrets, load
+from openspot.up.services import PlatformSettings
+
+GENERATED = tuple(generated_secrets(PlatformSettings))
 
 
 @pytest.mark.spec("A5-05")
@@ -20,7 +22,7 @@ def test_the_three_unprefixed_variables_are_read(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("NATS_URL", "nats://bus:1")
     monkeypatch.setenv("JWT_SECRET", "from-the-environment")
     monkeypatch.setenv("OPENSPOT_THROTTLE_ENABLED", "false")
-    settings = Settings()
+    settings = PlatformSettings()
     assert settings.database_url == "postgresql://db/x"
     assert settings.nats_url == "nats://bus:1"
     assert settings.jwt_secret == "from-the-environment"
@@ -36,7 +38,7 @@ def test_the_three_unprefixed_variables_are_read(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_the_bus_has_one_address_or_those_of_a_cluster(given: str, servers: list[str]) -> None:
-    assert Settings(nats_url=given, nats_port=4300).nats_servers == servers
+    assert PlatformSettings(nats_url=given, nats_port=4300).nats_servers == servers
 
 
 @pytest.mark.parametrize(
@@ -44,12 +46,13 @@ def test_the_bus_has_one_address_or_those_of_a_cluster(given: str, servers: list
 )
 def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"OPENSPOT_{name}", value)
-    with pytest.raises(ValidationError, match=name.lower()):
-        Settings()
+    with pytest.raises(SettingsError, match=f"^OPENSPOT_{name}: Input should be ") as refusal:
+        load(PlatformSettings)
+    assert len(str(refusal.value).splitlines()) == 1
 
 
 def test_missing_secrets_are_generated_once_for_the_owner_alone(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path / "new", jwt_secret="given")
+    settings = PlatformSettings(data_dir=tmp_path / "new", jwt_secret="given")
     first, second = with_secrets(settings), with_secrets(settings)
     assert first == second
     assert first.jwt_secret == "given"
@@ -62,7 +65,7 @@ def test_missing_secrets_are_generated_once_for_the_owner_alone(tmp_path: Path) 
 
 
 def test_processes_that_start_at_once_get_the_same_secrets(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path / "new")
+    settings = PlatformSettings(data_dir=tmp_path / "new")
     with ThreadPoolExecutor(8) as threads:
         secrets = list(threads.map(lambda _: with_secrets(settings), range(32)))
     assert all(one == secrets[0] for one in secrets)
@@ -70,7 +73,7 @@ def test_processes_that_start_at_once_get_the_same_secrets(tmp_path: Path) -> No
 
 
 def test_a_secret_that_an_earlier_release_did_not_know_is_added_to_the_file(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path)
+    settings = PlatformSettings(data_dir=tmp_path)
     kept = {name: f"kept-{name}" for name in GENERATED if name != "admin_token_secret"}
     (tmp_path / FILE_NAME).write_text(json.dumps(kept), "utf-8")
     first, second = with_secrets(settings), with_secrets(settings)
@@ -80,12 +83,12 @@ def test_a_secret_that_an_earlier_release_did_not_know_is_added_to_the_file(tmp_
 
 
 def test_commands_that_only_connect_generate_nothing(tmp_path: Path) -> None:
-    settings = Settings(data_dir=tmp_path / "none", engine_api_key="given")
+    settings = PlatformSettings(data_dir=tmp_path / "none", engine_api_key="given")
     known = with_known_secrets(settings)
     assert (known.engine_api_key, known.engine_api_secret) == ("given", "")
     assert not settings.data_dir.exists()
-    own = with_secrets(Settings(data_dir=tmp_path))
-    assert with_known_secrets(Settings(data_dir=tmp_path)) == own
+    own = with_secrets(PlatformSettings(data_dir=tmp_path))
+    assert with_known_secrets(PlatformSettings(data_dir=tmp_path)) == own
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"jwt_secret": 5}', '{"jwt_secret": ""}'])
@@ -94,7 +97,7 @@ def test_a_damaged_secrets_file_is_named_and_left_as_it_is(tmp_path: Path, conte
     path.write_text(content, "utf-8")
     for read in (with_secrets, with_known_secrets):
         with pytest.raises(SecretsFileError, match=f"{path} is damaged"):
-            read(Settings(data_dir=tmp_path))
+            read(PlatformSettings(data_dir=tmp_path))
     assert path.read_text("utf-8") == content
 
 
@@ -102,7 +105,7 @@ def test_secrets_never_reach_the_log() -> None:
     program = (
         "from openspot.kit.log import configure_log, get_logger\n"
         "from openspot.kit.settings import Settings\n"
-        "configure_log(Settings(), 'test')\n"
+        "configure_log(PlatformSettings(), 'test')\n"
         "hidden = {'password': 'p1', 'api_secret': 's1', 'access_token': 't1', 'Authorization': 'a1'}\n"
         "get_logger('x').info('hello', user='u', **hidden)\n"
     )

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from openspot.kit.settings import Settings
 from openspot.reconcile.records import Difference
 from openspot.replay import ReplayError, ReplayOptions, Report, format_report, replay
 from openspot.replay.source import VenueTotals
 from openspot.replay.statistics import Statistics
+from openspot.up.services import PlatformSettings
 
 
 def report(**changes: object) -> Report:
@@ -87,11 +87,11 @@ def test_a_flow_without_answers_and_without_a_venue_is_told_too() -> None:
 )
 async def test_what_cannot_be_replayed_is_refused_with_the_reason(changes: dict[str, object], words: str) -> None:
     with pytest.raises(ReplayError, match=words):
-        await replay(ReplayOptions(Settings(), **changes))  # type: ignore[arg-type]
+        await replay(ReplayOptions(PlatformSettings(), **changes))  # type: ignore[arg-type]
 
 
 async def test_a_flow_without_an_order_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "empty.csv"
     path.write_text("id,timestamp,price,volume,action,direction\n1,2,3,4,deleted,bid\n")
     with pytest.raises(ReplayError, match="no order to place"):
-        await replay(ReplayOptions(Settings(), path=path))
+        await replay(ReplayOptions(PlatformSettings(), path=path))

@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from openspot.kit.settings import Settings
 from openspot.up.exposure import dangers, is_loopback
-from openspot.up.services import SERVICES
+from openspot.up.services import SERVICES, PlatformSettings
 
 LONG = "x" * 32
 
 
 def found(services: list[str] | None = None, **changes: Any) -> list[str]:
-    return dangers(Settings(**changes), services or list(SERVICES))
+    return dangers(PlatformSettings(**changes), services or list(SERVICES))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "127.1.2.3", "::1", "localhost"])
@@ -50,7 +49,8 @@ def test_the_engine_is_refused_with_what_to_set() -> None:
     for services in (list(SERVICES), ["engine"]):
         (danger,) = found(services, host="0.0.0.0", engine_grpc_port=9091)
         assert "port 9091" in danger
-        assert "OPENSPOT_HOST=127.0.0.1" in danger
+        assert danger.startswith("OPENSPOT_HOST=0.0.0.0 opens")
+        assert "OPENSPOT_ENGINE_HOST=127.0.0.1" in danger
         assert "OPENSPOT_TRUSTED_NETWORK=true" in danger
 
 

@@ -2,12 +2,11 @@
 
 import pytest
 
-from openspot.kit.settings import Settings
-from openspot.up.services import ADDRESSES
+from openspot.up.services import PlatformSettings, addresses
 
 
 def shown(name: str, **settings: str) -> str:
-    return dict(ADDRESSES)[name](Settings(**settings))
+    return addresses(PlatformSettings(**settings))[name]
 
 
 @pytest.mark.parametrize(

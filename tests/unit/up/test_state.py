@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from openspot.kit.settings import Settings
 from openspot.up.data_directory import EPHEMERAL
+from openspot.up.services import PlatformSettings
 from openspot.up.state import FILE_NAME, read_state, running_state, settings_of_running, write_state
 
 ENDED = 2**22 + 1
@@ -22,7 +22,7 @@ def command_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def leave_state(folder: Path, port: int, *, ephemeral: bool = False, supervisor: int | None = None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    write_state(Settings(data_dir=folder, rest_port=port), {}, {}, ephemeral=ephemeral)
+    write_state(PlatformSettings(data_dir=folder, rest_port=port), {}, {}, ephemeral=ephemeral)
     if supervisor is not None:
         state = json.loads((folder / FILE_NAME).read_text("utf-8"))
         (folder / FILE_NAME).write_text(json.dumps(state | {"supervisor_pid": supervisor}), "utf-8")
@@ -30,7 +30,7 @@ def leave_state(folder: Path, port: int, *, ephemeral: bool = False, supervisor:
 
 def test_nothing_runs_where_nothing_was_started(tmp_path: Path) -> None:
     assert running_state(tmp_path / "none") is None
-    assert settings_of_running(Settings(data_dir=tmp_path)).data_dir == tmp_path
+    assert settings_of_running(PlatformSettings(data_dir=tmp_path)).data_dir == tmp_path
 
 
 @pytest.mark.parametrize("ephemeral", [False, True])
@@ -41,13 +41,13 @@ def test_the_platform_that_runs_is_found_and_not_the_one_that_ended(tmp_path: Pa
     state = running_state(tmp_path)
     assert state is not None
     assert (state.ephemeral, state.data_dir, state.supervisor_pid) == (ephemeral, folders[ephemeral], os.getpid())
-    settings = settings_of_running(Settings(data_dir=tmp_path))
+    settings = settings_of_running(PlatformSettings(data_dir=tmp_path))
     assert (settings.rest_port, settings.data_dir) == (4001, folders[ephemeral])
 
 
 def test_what_the_environment_gives_goes_before_the_running_platform(tmp_path: Path) -> None:
     leave_state(tmp_path, 4001)
-    assert settings_of_running(Settings(data_dir=tmp_path, rest_port=5000)).rest_port == 5000
+    assert settings_of_running(PlatformSettings(data_dir=tmp_path, rest_port=5000)).rest_port == 5000
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"supervisor_pid": 1}'])

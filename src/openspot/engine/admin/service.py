@@ -14,12 +14,12 @@ from openspot.engine.admin.grpc_transport import add_admin_service
 from openspot.engine.admin.handlers import Handlers
 from openspot.engine.admin.volume_charging import VolumeCharging
 from openspot.engine.engine import Engine
+from openspot.engine.settings import EngineSettings
 from openspot.http.app import with_cors
 from openspot.http.authentication import Authenticator, CredentialsError, ServiceKeys
 from openspot.http.context import Identity, RequestContext
 from openspot.http.policy import NOBODY, Access, Policy, ThrottleClass
 from openspot.http.routing import Router
-from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 
 _CONSOLE_HEADERS = (
@@ -100,7 +100,7 @@ def admin_service_router(dispatch: Dispatch) -> Router:
     return router
 
 
-def engine_authenticators(settings: Settings, authority: Authority) -> tuple[Authenticator, ...]:
+def engine_authenticators(settings: EngineSettings, authority: Authority) -> tuple[Authenticator, ...]:
     """The authenticators for the engine's HTTP routes."""
     return ServiceKeys(settings.engine_api_key, settings.engine_api_secret), AdminTokens(authority)
 

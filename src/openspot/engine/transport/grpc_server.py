@@ -12,6 +12,7 @@ from openspot.engine.transport.account_service import AccountService
 from openspot.engine.transport.market_data_service import MarketDataService
 from openspot.engine.transport.order_service import Context, OrderService
 from openspot.http.server import PortTakenError
+from openspot.kit.service_credential import KEY, PARTICIPANT_TYPE, SECRET, SYSTEM, ServiceCredential
 
 MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 STOP_GRACE_S = 2.0
@@ -24,22 +25,29 @@ class _UnregisteredMethods:
     thirty-odd methods that took a fifth of a call.
     """
 
-    def __init__(self, server: grpc.aio.Server) -> None:
+    def __init__(self, server: grpc.aio.Server, credential: ServiceCredential | None = None) -> None:
+        """With a `credential`, only calls that carry it reach the services that are added."""
         self._server = server
+        self._credential = credential
 
     def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
         """Add the handlers of whole services."""
-        self._server.add_generic_rpc_handlers([_ReadableRequests(handler) for handler in handlers])
+        self._server.add_generic_rpc_handlers([_Guarded(handler, self._credential) for handler in handlers])
 
     def add_registered_method_handlers(self, service_name: str, method_handlers: dict[str, Any]) -> None:
         """Do nothing: the generic handlers already serve these methods."""
 
 
-class _ReadableRequests(grpc.GenericRpcHandler):
-    """A service whose calls end with INVALID_ARGUMENT if the request is malformed."""
+class _Guarded(grpc.GenericRpcHandler):
+    """A service whose methods get only well-formed messages, from callers with its credential if it has one.
 
-    def __init__(self, service: grpc.GenericRpcHandler) -> None:
+
+    Other messages end with INVALID_ARGUMENT, other callers with UNAUTHENTICATED.
+    """
+
+    def __init__(self, service: grpc.GenericRpcHandler, credential: ServiceCredential | None) -> None:
         self._service = service
+        self._credential = credential
         self._methods: dict[str, Any] = {}
 
     def service(self, handler_call_details: Any) -> Any:
@@ -52,7 +60,19 @@ class _ReadableRequests(grpc.GenericRpcHandler):
             self._methods[name] = grpc.unary_unary_rpc_method_handler(
                 _checked(method.unary_unary), _reader(method.request_deserializer), method.response_serializer
             )
+        if self._credential is not None and not self._credential.accepts(handler_call_details.invocation_metadata):
+            return _REFUSE
         return self._methods[name]
+
+
+async def _refuse(_: bytes, context: Context) -> Message:
+    await context.abort(
+        grpc.StatusCode.UNAUTHENTICATED,
+        f"a service's {KEY} and {SECRET}, with {PARTICIPANT_TYPE}: {SYSTEM}, are required",
+    )
+
+
+_REFUSE: Any = grpc.unary_unary_rpc_method_handler(_refuse)
 
 
 class _Unreadable:
@@ -89,7 +109,7 @@ class GrpcServer:
     """The services of one engine."""
 
     def __init__(self, engine: Engine, admin: GrpcMethods) -> None:
-        self._address = engine.settings.engine_grpc_address
+        self._address = engine.settings.grpc_listening_address
         self._server = grpc.aio.server(
             options=[
                 # With port reuse, two engines on one port would each get some of the orders.
@@ -97,11 +117,15 @@ class GrpcServer:
                 ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
             ]
         )
-        registry = cast(grpc.aio.Server, _UnregisteredMethods(self._server))
-        orders_pb2_grpc.add_OrderServiceServicer_to_server(OrderService(engine), registry)  # type: ignore[no-untyped-call]
-        accounts_pb2_grpc.add_AccountServiceServicer_to_server(AccountService(engine), registry)  # type: ignore[no-untyped-call]
-        market_data_pb2_grpc.add_MarketDataServiceServicer_to_server(MarketDataService(engine), registry)  # type: ignore[no-untyped-call]
-        admin.add_to(registry)
+        settings = engine.settings
+        credential = ServiceCredential(settings.engine_api_key, settings.engine_api_secret)
+        for_services = cast(grpc.aio.Server, _UnregisteredMethods(self._server, credential))
+        orders_pb2_grpc.add_OrderServiceServicer_to_server(OrderService(engine), for_services)  # type: ignore[no-untyped-call]
+        accounts_pb2_grpc.add_AccountServiceServicer_to_server(AccountService(engine), for_services)  # type: ignore[no-untyped-call]
+        # Market data is public, and the administrator's service checks tokens of its own.
+        public = cast(grpc.aio.Server, _UnregisteredMethods(self._server))
+        market_data_pb2_grpc.add_MarketDataServiceServicer_to_server(MarketDataService(engine), public)  # type: ignore[no-untyped-call]
+        admin.add_to(public)
 
     async def start(self) -> None:
         """Start to listen. Raises PortTakenError if the port is in use."""

@@ -1,6 +1,7 @@
 """The connection to the bus: credentials, TLS, the first connect, loss and return, and the check of its health."""
 
 import asyncio
+import re
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +15,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
+from openspot.contracts.subjects import inbox_of
 from openspot.kit.bus.errors import BusUnavailableError
 from openspot.kit.bus.inbox import ReplyInbox
 from openspot.kit.log import get_logger
@@ -81,6 +83,7 @@ class Connection:
             client.connect(
                 [_without_credentials(address) for address in settings.nats_servers],
                 name=f"openspot-{name}",
+                inbox_prefix=_inbox_prefix(settings),
                 connect_timeout=CONNECT_TIMEOUT_S,
                 reconnect_time_wait=RECONNECT_PAUSE_S,  # type: ignore[arg-type]
                 max_reconnect_attempts=-1,
@@ -173,6 +176,7 @@ class Connection:
 
 
 _NO_TLS = "NATS_URL: the server does not speak TLS, and the settings ask for it"
+_SUBJECT_TOKEN = re.compile(r"[A-Za-z0-9_-]+")
 _CREDENTIAL_PARTS = ("BEGIN NATS USER JWT", "BEGIN USER NKEY SEED")
 
 
@@ -231,6 +235,13 @@ def _credentials(settings: Settings, client: Client) -> dict[str, Any]:
     if password is None:
         return {"token": in_confidence(user)}
     return {"user": user, "password": in_confidence(password)}
+
+
+def _inbox_prefix(settings: Settings) -> str:
+    """Where replies to this connection go: below a subject of its user, if it has one whose name a subject can hold."""
+    found = _user_and_password(settings.nats_servers[0])
+    user = found[0] if found is not None and found[1] is not None else ""
+    return inbox_of(user) if _SUBJECT_TOKEN.fullmatch(user) else "_INBOX"
 
 
 def _user_and_password(address: str) -> tuple[str, str | None] | None:

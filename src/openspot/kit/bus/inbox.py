@@ -23,12 +23,13 @@ class ReplyInbox:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._prefix = client.new_inbox()
+        self._prefix = ""
         self._serial = 0
         self._waiting: dict[str, asyncio.Future[Msg]] = {}
 
     async def open(self) -> None:
-        """Start to listen."""
+        """Start to listen. The client must be connected: it knows the prefix of its inboxes only then."""
+        self._prefix = self._client.new_inbox()
         await self._client.subscribe(f"{self._prefix}.*", cb=self._take)
 
     def expect(self) -> tuple[str, asyncio.Future[Msg]]:

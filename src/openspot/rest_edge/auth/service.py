@@ -18,7 +18,6 @@ from openspot.http.errors import HttpError, service_unavailable, validation_erro
 from openspot.http.throttle import network_of
 from openspot.kit.log import get_logger
 from openspot.kit.passwords import Passwords
-from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.auth.attempt_store import AttemptStore
 from openspot.rest_edge.auth.guessing import attempt_keys
@@ -26,6 +25,7 @@ from openspot.rest_edge.auth.password_rules import password_fault
 from openspot.rest_edge.auth.schemas import RegisterBody
 from openspot.rest_edge.auth.sessions import EndedSessions, SessionsUnavailableError
 from openspot.rest_edge.auth.store import AuthStore, EmailTakenError, RefreshFault, User
+from openspot.rest_edge.settings import RestEdgeSettings
 
 log = get_logger("auth")
 
@@ -84,7 +84,7 @@ class AuthService:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: RestEdgeSettings,
         store: AuthStore,
         attempts: AttemptStore,
         passwords: PasswordQueues,

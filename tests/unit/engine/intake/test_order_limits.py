@@ -6,7 +6,7 @@ from openspot.domain.market import load_markets
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX, SymbolSpec
 from openspot.engine.intake.order_limits import OrderLimits
-from openspot.kit.settings import Settings
+from openspot.up.services import PlatformSettings
 
 BTC_USD = SymbolSpec("BTC-USD", 1, "BTC", "USD", 10**8, 10**2, 1, 1, 25, 15)
 UNLISTED = SymbolSpec("DOGE-USD", 99, "DOGE", "USD", 10**2, 10**4, 1, 1, 25, 15)
@@ -66,6 +66,6 @@ def test_sizes_beyond_the_range_of_the_core_are_left_to_the_core() -> None:
 
 @pytest.mark.spec("A8-46", "A8-47", "A8-48")
 def test_the_default_limits_are_those_of_the_decision() -> None:
-    settings = Settings()
+    settings = PlatformSettings()
     assert (settings.engine_rate_limit, settings.engine_size_factor) == (50_000, 10)
     assert settings.engine_open_orders_max == 200_000

@@ -1,0 +1,1 @@
+"""`openspot deposit`: a confirmed deposit, as the custody service publishes it."""

@@ -1,0 +1,68 @@
+"""Publishes `custody.deposit.confirmed` and waits until the ledger has credited it (Document A 1.5)."""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import DepositConfirmed
+from openspot.kit.bus import Bus, BusError
+from openspot.kit.clock import NANOSECONDS_PER_MS
+from openspot.kit.database import DatabaseUnavailableError, Pool, create_pool, text_of
+from openspot.kit.settings import Settings
+
+CONNECT_TIMEOUT_S = 5.0
+DEPOSIT_TIMEOUT_S = 15.0
+_POLL_S = 0.05
+
+
+class DepositError(Exception):
+    """The deposit was not made, or not surely; the message says which, and what to do."""
+
+
+async def deposit(settings: Settings, user: str, asset: str, amount: str, tx_hash: str) -> str:
+    """Credit `amount` of `asset` to `user`, a user id or a registered e-mail address; returns a line to print.
+
+    The same `tx_hash` credits once. Raises DepositError.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            # The connection itself waits for a server without limit.
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                bus = await Bus.connect(settings, "deposit")
+            stack.push_async_callback(bus.close)
+            pool = await create_pool(settings, connections_max=1, timeout_s=CONNECT_TIMEOUT_S)
+            stack.push_async_callback(pool.close)
+        except (BusError, DatabaseUnavailableError, TimeoutError) as error:
+            reason = str(error) or "no NATS server answers"
+            raise DepositError(f"the platform is not running here ({reason}); `openspot up` starts it") from error
+        user_id = await _user_id(pool, user)
+        event = DepositConfirmed(tx_hash, user_id, asset, amount, timestamp=time.time_ns() // NANOSECONDS_PER_MS)
+        try:
+            await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{tx_hash}")
+        except BusError as error:
+            raise DepositError(f"the deposit was not published: {error}") from error
+        balance = await _credited_balance(pool, tx_hash)
+        return f"credited {amount} {asset} to {user_id}, balance {balance} ({tx_hash})"
+
+
+async def _user_id(pool: Pool, user: str) -> str:
+    if "@" not in user:
+        return user
+    user_id: str | None = await pool.fetchval("SELECT user_id FROM users WHERE email = $1", user.lower())
+    if user_id is None:
+        raise DepositError(f"USER: nobody is registered as {user}")
+    return user_id
+
+
+async def _credited_balance(pool: Pool, tx_hash: str) -> str:
+    query = "SELECT balance FROM ledger_entries WHERE transaction_id = $1"
+    deadline = time.monotonic() + DEPOSIT_TIMEOUT_S
+    while (balance := await pool.fetchval(query, tx_hash)) is None:
+        if time.monotonic() > deadline:
+            raise DepositError(
+                f"published ({tx_hash}), but not credited within {DEPOSIT_TIMEOUT_S:.0f} s: "
+                "see the log for the reason (unknown currency, too many decimals, a service that is down)"
+            )
+        await asyncio.sleep(_POLL_S)
+    return text_of(balance)

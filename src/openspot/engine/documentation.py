@@ -1,0 +1,15 @@
+"""The engine's routes and their OpenAPI document, for the generated pages."""
+
+from typing import Any
+
+from openspot.engine.admin.service import AdminTokens, admin_service_router
+from openspot.engine.http_admin import admin_routers
+from openspot.engine.http_api import engine_document, engine_routers
+from openspot.http.authentication import ServiceKeys
+from openspot.http.routing import Router
+
+
+def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
+    """Routers and OpenAPI document; `stand_in` stands for what routes need only when they are called."""
+    routers = engine_routers(stand_in, [*admin_routers(stand_in), admin_service_router(stand_in)])
+    return routers, engine_document(routers, [ServiceKeys("unused", "unused"), AdminTokens(stand_in)])

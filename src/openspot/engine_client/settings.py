@@ -1,0 +1,40 @@
+"""Where the engine is, and the credentials of the services that call it: the engine and its clients share these."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from openspot.kit.service_credential import headers
+from openspot.kit.settings import Generated, Port, Settings, address_for_clients, own_host, own_url
+
+
+class EngineConnectionSettings(Settings):
+    """What the engine and its clients share."""
+
+    engine_host: str = own_host("matching engine")
+    engine_http_port: Port = Field(default=8090, description="Matching engine: HTTP and /ws/events")
+    engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")
+    given_engine_url: str = own_url("engine_url", "URL of the engine's HTTP for its clients")
+    given_engine_grpc: str = own_url("engine_grpc", "`host:port` of the engine's gRPC for its clients")
+    engine_api_key: Annotated[str, Generated()] = Field(
+        default="", description="Key by which the engine knows its services, over HTTP and gRPC; empty: generated"
+    )
+    engine_api_secret: Annotated[str, Generated(length_min=32)] = Field(
+        default="", description="… and its secret; empty: generated"
+    )
+
+    @property
+    def service_headers(self) -> dict[str, str]:
+        """The credential of a service, as HTTP headers or gRPC metadata."""
+        return headers(self.engine_api_key, self.engine_api_secret)
+
+    @property
+    def engine_url(self) -> str:
+        """Address of the engine's HTTP interface."""
+        address = address_for_clients(self.engine_host or self.host, self.engine_http_port)
+        return self.given_engine_url.rstrip("/") or f"http://{address}"
+
+    @property
+    def engine_grpc_address(self) -> str:
+        """Address of the engine's gRPC interface."""
+        return self.given_engine_grpc or address_for_clients(self.engine_host or self.host, self.engine_grpc_port)

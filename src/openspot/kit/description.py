@@ -1,0 +1,141 @@
+"""How a package describes itself: its processes, settings, tables and subjects, in its `descriptor.py`.
+
+`openspot up`, `run` and `status`, the settings page, the OpenAPI documents, the table in ARCHITECTURE.md, the
+permissions on the embedded bus and the fixtures of the tests are derived from the descriptors. A `descriptor.py` is
+cheap to import: it names the modules that do the work instead of importing them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from openspot.contracts.streams import StreamDefinition
+from openspot.kit.service import ServiceMain
+from openspot.kit.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A port of a process. `setting` is the field of its number.
+
+    `danger` says what strangers could do who reach or overhear the port. With it, the process listens on loopback only,
+    unless `OPENSPOT_TRUSTED_NETWORK` is set.
+    """
+
+    setting: str
+    purpose: str
+    danger: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamConsumer:
+    """A durable consumer of a stream."""
+
+    stream: StreamDefinition
+    durable: str
+
+
+@dataclass(frozen=True, slots=True)
+class BusAccess:
+    """What a process does on the bus, as subjects in which `*` and `>` are NATS wildcards.
+
+    It replies to requests on `serves`, sends requests to `requests`, publishes `publishes`, follows `subscribes` and
+    `consumes`, and reads or also writes key-value buckets. With `makes_streams` it makes all streams at its start.
+    It asks the server how far the consumers in `inspects` have come.
+    """
+
+    serves: tuple[str, ...] = ()
+    requests: tuple[str, ...] = ()
+    publishes: tuple[str, ...] = ()
+    subscribes: tuple[str, ...] = ()
+    consumes: tuple[StreamConsumer, ...] = ()
+    reads_buckets: tuple[str, ...] = ()
+    writes_buckets: tuple[str, ...] = ()
+    makes_streams: bool = False
+    inspects: tuple[StreamConsumer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process of a service. `host` is the settings field of the address that it listens on, if it has its own.
+
+    The first of `listeners` serves /ready. It starts when the processes in `after` are ready, and stops before those in
+    `uses`. `secrets_checked` are the settings fields of the secrets by which it lets callers in.
+    """
+
+    name: str
+    title: str
+    module: str
+    host: str
+    listeners: tuple[Listener, ...]
+    after: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    secrets_checked: tuple[str, ...] = ()
+    bus: BusAccess | None = None
+
+    def main(self) -> ServiceMain:
+        """The async function that runs it. Imported here, so that a process loads only its own service."""
+        run: ServiceMain = import_module(self.module).run
+        return run
+
+    def listening_host(self, settings: Settings) -> str:
+        """The address that it listens on."""
+        host: str = getattr(settings, self.host)
+        return host or settings.host
+
+    def ready_port(self, settings: Settings) -> int:
+        """The port that serves /ready."""
+        port: int = getattr(settings, self.listeners[0].setting)
+        return port
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Tables and sequences of the database. Only the owner of a table writes to it."""
+
+    owns: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address that `openspot up` and `status` show: `text` makes it of the settings. Those for users come first."""
+
+    name: str
+    text: Callable[[Any], str]
+    is_for_users: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStartNote:
+    """What `openspot up` prints once, at the start that generated `secret`. The note may hold the secret."""
+
+    secret: str
+    text: Callable[[Any], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """What a package says of itself. A package without processes describes its settings and its tables only.
+
+    If there are routes beside health, `http` names the function that returns the routers and the OpenAPI document, as
+    `module:function`.
+    `bus` is what a package without processes does on the bus, as commands of the operator.
+    """
+
+    name: str
+    title: str
+    settings: type[Settings] = Settings
+    processes: tuple[Process, ...] = ()
+    tables: Tables = field(default_factory=Tables)
+    addresses: tuple[Address, ...] = ()
+    http: str = ""
+    first_start_notes: tuple[FirstStartNote, ...] = ()
+    bus: BusAccess | None = None
+
+    def routes(self, stand_in: Any) -> tuple[Any, Any]:
+        """Routers and OpenAPI document; `stand_in` stands for what routes need only when they are called."""
+        module, _, function = self.http.partition(":")
+        found: tuple[Any, Any] = getattr(import_module(module), function)(stand_in)
+        return found

@@ -1,0 +1,48 @@
+"""The ledger describes itself: its main process and its workflow worker."""
+
+from openspot.contracts import subjects
+from openspot.contracts.streams import TRADES
+from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
+from openspot.ledger.settings import LedgerSettings
+
+BUS = BusAccess(
+    serves=(
+        subjects.LEDGER_BALANCES_GET,
+        subjects.LEDGER_CREDIT,
+        subjects.LEDGER_DEBIT,
+        subjects.LEDGER_LOCK,
+        subjects.LEDGER_UNLOCK,
+        subjects.LEDGER_HISTORY_GET,
+    ),
+    publishes=(subjects.TRADES_SETTLED, f"{subjects.BALANCES_UPDATED}.*"),
+    consumes=(StreamConsumer(TRADES, "ledger-settlement"),),
+    makes_streams=True,
+)
+
+DESCRIPTOR = Descriptor(
+    name="ledger",
+    title="Ledger",
+    settings=LedgerSettings,
+    processes=(
+        Process(
+            name="ledger",
+            title="Ledger",
+            module="openspot.ledger.service",
+            host="ledger_host",
+            listeners=(Listener("ledger_port", "health and metrics"),),
+            bus=BUS,
+        ),
+        Process(
+            name="ledger-worker",
+            title="Ledger worker",
+            module="openspot.ledger.worker",
+            host="ledger_worker_host",
+            listeners=(Listener("ledger_worker_port", "health and metrics"),),
+            bus=BUS,
+        ),
+    ),
+    tables=Tables(
+        owns=("ledger_accounts", "ledger_entries", "ledger_movements", "ledger_outbox", "ledger_rejected_trades")
+    ),
+    addresses=(Address("Ledger health", lambda settings: f"{settings.ledger_url}/health"),),
+)

@@ -1,0 +1,28 @@
+"""Reconcile describes itself: it reads every mirror and writes to none but through its owner's code."""
+
+from openspot.contracts.streams import CUSTODY, TRADES
+from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.kit.description import BusAccess, Descriptor, StreamConsumer, Tables
+
+DESCRIPTOR = Descriptor(
+    name="reconcile",
+    title="Reconcile",
+    settings=EngineConnectionSettings,
+    tables=Tables(
+        reads=(
+            "orders",
+            "trades",
+            "engine_cursors",
+            "ledger_accounts",
+            "ledger_entries",
+            "ledger_rejected_trades",
+        )
+    ),
+    bus=BusAccess(
+        inspects=(
+            StreamConsumer(TRADES, "ledger-settlement"),
+            StreamConsumer(CUSTODY, "router-deposit"),
+            StreamConsumer(CUSTODY, "router-complete"),
+        ),
+    ),
+)

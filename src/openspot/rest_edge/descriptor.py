@@ -1,0 +1,41 @@
+"""The REST edge describes itself."""
+
+from openspot.contracts import subjects
+from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, Tables
+from openspot.rest_edge.settings import RestEdgeSettings
+
+DESCRIPTOR = Descriptor(
+    name="rest-edge",
+    title="REST edge",
+    settings=RestEdgeSettings,
+    processes=(
+        Process(
+            name="rest-edge",
+            title="REST edge",
+            module="openspot.rest_edge.service",
+            host="rest_host",
+            listeners=(Listener("rest_port", "REST"),),
+            uses=("engine", "ledger", "ledger-worker", "router"),
+            secrets_checked=("jwt_secret",),
+            bus=BusAccess(
+                requests=(
+                    subjects.ORDERS_SUBMIT,
+                    subjects.ORDERS_CANCEL,
+                    subjects.ORDERS_GET,
+                    subjects.LEDGER_BALANCES_GET,
+                    subjects.LEDGER_HISTORY_GET,
+                ),
+                writes_buckets=(subjects.SESSIONS_REVOKED_BUCKET,),
+            ),
+        ),
+    ),
+    tables=Tables(
+        owns=("users", "refresh_tokens", "login_attempts", "user_networks"),
+        reads=("orders", "trades"),
+    ),
+    addresses=(
+        Address("REST edge", lambda settings: f"{settings.rest_url}/api/v1", is_for_users=True),
+        Address("API documentation", lambda settings: f"{settings.rest_url}/docs", is_for_users=True),
+    ),
+    http="openspot.rest_edge.app:documented",
+)

@@ -1,0 +1,29 @@
+"""Settings of the order router."""
+
+from pydantic import Field
+
+from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.kit.settings import Port, address_for_clients, own_host
+
+
+class RouterSettings(EngineConnectionSettings):
+    """What the order router can be told."""
+
+    router_host: str = own_host("order router")
+    router_port: Port = Field(default=3006, description="Order router: health and metrics")
+    honour_time_in_force: bool = Field(default=False, description="Send IOC and FOK limit orders as such")
+    reference_price_age_s_max: float = Field(
+        default=3600.0, gt=0, description="Seconds until a last trade price is no longer recent"
+    )
+    balance_check_timeout_s: float = Field(default=0.5, gt=0, description="Wait for ledger.balances.get, then go on")
+    symbol_load_attempts: int = Field(default=10, ge=1, description="Symbol load at router start: attempts")
+    symbol_load_pause_s: float = Field(default=2.0, ge=0, description="Symbol load at router start: pause")
+    symbol_refresh_s: float = Field(default=0.0, ge=0, description="Reload symbols this often; 0: only at start")
+    known_orders_max: int = Field(default=200_000, ge=1, description="Orders that a router finds without the database")
+    row_queue_max: int = Field(default=20_000, ge=1, description="Rows waiting to be written; beyond it events wait")
+    translator_lease_s: float = Field(default=4.0, ge=1.0, description="Another router takes over after this time")
+
+    @property
+    def router_url(self) -> str:
+        """Address of health and metrics."""
+        return f"http://{address_for_clients(self.router_host or self.host, self.router_port)}"

@@ -1,0 +1,33 @@
+"""The WebSocket edge describes itself."""
+
+from openspot.contracts import subjects
+from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process
+from openspot.ws_edge.settings import WsEdgeSettings
+
+DESCRIPTOR = Descriptor(
+    name="ws-edge",
+    title="WebSocket edge",
+    settings=WsEdgeSettings,
+    processes=(
+        Process(
+            name="ws-edge",
+            title="WebSocket edge",
+            module="openspot.ws_edge.service",
+            host="ws_host",
+            listeners=(Listener("ws_port", "WebSocket"),),
+            secrets_checked=("jwt_secret",),
+            bus=BusAccess(
+                subscribes=(
+                    f"{subjects.MARKETDATA_TICKER}.*",
+                    f"{subjects.MARKETDATA_ORDERBOOK}.*",
+                    f"{subjects.MARKETDATA_TRADE}.*",
+                    "orders.*.>",
+                    subjects.ORDERS_CREATED,
+                    f"{subjects.BALANCES_UPDATED}.*",
+                ),
+                reads_buckets=(subjects.SESSIONS_REVOKED_BUCKET,),
+            ),
+        ),
+    ),
+    addresses=(Address("WebSocket edge", lambda settings: settings.ws_url, is_for_users=True),),
+)

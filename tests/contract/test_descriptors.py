@@ -1,0 +1,89 @@
+"""What packages say of themselves is whole, and true of the database and of the sources."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+import openspot
+from openspot.kit.settings import generated_secrets
+from openspot.up.services import DESCRIPTOR_OF, DESCRIPTORS, SERVICES, PlatformSettings
+from tests.support.sql_texts import uses
+
+SOURCES = Path(openspot.__file__).parent
+PACKAGES = sorted(
+    path.name for path in SOURCES.iterdir() if path.is_dir() and path.name not in ("__pycache__", "migrations")
+)
+TABLES_OF = {descriptor.name.replace("-", "_"): descriptor.tables for descriptor in DESCRIPTORS}
+TABLES_AND_SEQUENCES = """
+    SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = 'public' AND relkind IN ('r', 'p', 'v', 'm', 'S') AND relname <> 'alembic_version'
+    -- The sequence of an identity column belongs to its table.
+    AND NOT EXISTS (
+        SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'i'
+    )
+"""
+
+
+@pytest.fixture
+async def tables(pool: asyncpg.Pool) -> set[str]:
+    """Every table and sequence that the migrations make."""
+    found = {row["relname"] for row in await pool.fetch(TABLES_AND_SEQUENCES)}
+    assert len(found) > 10
+    return found
+
+
+async def test_every_table_has_one_owner_and_nobody_reads_what_is_not_there(tables: set[str]) -> None:
+    owners = Counter(table for descriptor in DESCRIPTORS for table in descriptor.tables.owns)
+    assert owners == Counter(tables)
+    for descriptor in DESCRIPTORS:
+        assert set(descriptor.tables.reads) <= tables - set(descriptor.tables.owns)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+async def test_sql_touches_only_tables_that_its_package_owns_or_reads(package: str, tables: set[str]) -> None:
+    own = TABLES_OF.get(package)
+    owned, read = (set(own.owns), set(own.reads)) if own else (set(), set())
+    found = [use for path in sorted((SOURCES / package).rglob("*.py")) for use in uses(path, tables)]
+    strangers = [use for use in found if use.table not in (owned if use.writes else owned | read)]
+    assert strangers == []
+    # And nothing is claimed that the package has no use for.
+    assert {use.table for use in found} == owned | read
+
+
+def test_the_command_line_has_no_sql_of_its_own() -> None:
+    every_table = {table for descriptor in DESCRIPTORS for table in descriptor.tables.owns}
+    assert [use for path in SOURCES.glob("*.py") for use in uses(path, every_table)] == []
+
+
+def test_names_are_unique_and_dependencies_are_there() -> None:
+    assert len({descriptor.name for descriptor in DESCRIPTORS}) == len(DESCRIPTORS)
+    assert len(SERVICES) == sum(len(descriptor.processes) for descriptor in DESCRIPTORS)
+    started: set[str] = set()
+    for name, process in SERVICES.items():
+        assert {*process.after, *process.uses} <= started, f"{name} comes before what it needs"
+        started.add(name)
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_a_process_names_settings_of_its_own_class(name: str) -> None:
+    process, settings = SERVICES[name], DESCRIPTOR_OF[name].settings
+    assert issubclass(PlatformSettings, settings)
+    assert process.listeners
+    assert {process.host, *(listener.setting for listener in process.listeners)} <= set(settings.model_fields)
+    assert set(process.secrets_checked) <= set(generated_secrets(settings))
+
+
+def test_descriptors_load_nothing_that_only_the_services_need() -> None:
+    program = "import sys, openspot.up.services; print([name for name in sys.argv[1:] if name in sys.modules])"
+    heavy = ["grpc", "fastapi", "aiohttp", "asyncpg", "dbos", "nats", "sqlalchemy", "uvicorn", "websockets"]
+    outcome = subprocess.run([sys.executable, "-c", program, *heavy], capture_output=True, text=True, check=True)
+    assert outcome.stdout == "[]\n"
+
+
+def test_no_two_listeners_have_the_same_port_by_default() -> None:
+    ports = [getattr(PlatformSettings(), listener.setting) for p in SERVICES.values() for listener in p.listeners]
+    assert len(set(ports)) == len(ports)

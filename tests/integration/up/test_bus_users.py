@@ -1,0 +1,148 @@
+"""Users of the embedded bus: each may do what its process's descriptor says, and nothing else."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from nats.aio.client import Client
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import OrderRequest, SubmitOrder, SubmitOrderReply
+from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.kit.settings import Settings
+from openspot.up.bus_users import OPERATOR, bus_users, url_of
+from openspot.up.embedded_nats import EmbeddedNats
+from openspot.up.nats_configuration import NatsConfiguration
+from tests.support.ports import free_port
+
+PUBLISHERS = {
+    subjects.CUSTODY_DEPOSIT_CONFIRMED: {OPERATOR},
+    subjects.CUSTODY_WITHDRAWAL_REQUESTED: set(),
+    subjects.CUSTODY_WITHDRAWAL_COMPLETED: set(),
+    subjects.TRADES_EXECUTED: {"router"},
+    subjects.LEDGER_CREDIT: {"router"},
+    subjects.LEDGER_DEBIT: {"router"},
+    subjects.ORDERS_SUBMIT: {"rest-edge"},
+    f"{subjects.BALANCES_UPDATED}.alice": {"ledger", "ledger-worker"},
+    f"{subjects.ORDERS_FILLED}.alice": {"router"},
+    "$JS.API.STREAM.DELETE.TRADES": set(),
+    "$JS.API.STREAM.PURGE.CUSTODY": set(),
+    "$JS.API.CONSUMER.DELETE.TRADES.ledger-settlement": set(),
+    "$KV.sessions-revoked.someone": {"rest-edge"},
+    "$KV.router-lease.translator": {"router"},
+    "_INBOX.router.x": {"router"},
+    "deliver.ledger-settlement": set(),
+}
+"""Who may publish what moves money, ends sessions, or undoes what others keep."""
+LISTENERS = {
+    ">": set(),
+    "_INBOX.>": set(),
+    "_INBOX.rest-edge.>": {"rest-edge"},
+    subjects.ORDERS_SUBMIT: {"router"},
+    subjects.LEDGER_CREDIT: {"ledger", "ledger-worker"},
+    "deliver.ledger-settlement": {"ledger", "ledger-worker"},
+    "deliver.router-deposit": {"router"},
+    "custody.>": set(),
+    f"{subjects.BALANCES_UPDATED}.*": {"ws-edge"},
+}
+"""Who may subscribe to what, beside the operator, who hears everything."""
+
+
+@pytest.fixture(scope="module")
+def urls(run_folder: Path) -> Iterator[dict[str, str]]:
+    """The address of a server with the users of the platform, for each of them, and "" for nobody."""
+    users = bus_users()
+    configuration = NatsConfiguration(users=tuple(users.values()))
+    server = EmbeddedNats(run_folder / "bus-users", free_port(), configuration=configuration)
+    server.start()
+    yield {name: url_of(server.url, user) for name, user in users.items()} | {"": server.url}
+    server.stop()
+
+
+class Attempts:
+    """A connection that notes what the server refuses."""
+
+    def __init__(self) -> None:
+        self.client = Client()
+        self.refusals: list[str] = []
+
+    async def note(self, error: Exception) -> None:
+        self.refusals.append(str(error).lower())
+
+    async def was_refused(self) -> bool:
+        """Whether something was refused since the last call.
+
+        The server deals with what a connection sends in its order: once a message to itself is back, it has said all.
+        """
+        inbox = self.client.new_inbox()
+        back = await self.client.subscribe(inbox)
+        await self.client.publish(inbox, b"")
+        await back.next_msg(10)
+        refusals, self.refusals = self.refusals, []
+        assert all("permissions violation" in refusal for refusal in refusals), refusals
+        return bool(refusals)
+
+
+@asynccontextmanager
+async def attempts(urls: dict[str, str], name: str) -> AsyncIterator[Attempts]:
+    found = Attempts()
+    await found.client.connect(
+        urls[name], error_cb=found.note, allow_reconnect=False, inbox_prefix=subjects.inbox_of(name)
+    )
+    try:
+        yield found
+    finally:
+        await found.client.close()
+
+
+@pytest.mark.parametrize("subject", PUBLISHERS)
+async def test_only_their_owners_publish(urls: dict[str, str], subject: str) -> None:
+    publishers = set()
+    for name in urls:
+        if name:
+            async with attempts(urls, name) as attempt:
+                await attempt.client.publish(subject, b"{}")
+                if not await attempt.was_refused():
+                    publishers.add(name)
+    assert publishers == PUBLISHERS[subject]
+
+
+@pytest.mark.parametrize("subject", LISTENERS)
+async def test_only_those_who_need_them_hear_subjects(urls: dict[str, str], subject: str) -> None:
+    listeners = set()
+    for name in urls:
+        if name:
+            async with attempts(urls, name) as attempt:
+                await attempt.client.subscribe(subject)
+                if not await attempt.was_refused():
+                    listeners.add(name)
+    assert listeners == LISTENERS[subject] | {OPERATOR}
+
+
+@pytest.mark.parametrize("url_with", ["", "mallory:", "router:wrong", "token"])
+async def test_nobody_connects_without_the_credentials_of_a_user(urls: dict[str, str], url_with: str) -> None:
+    address = urls[""].replace("://", f"://{url_with}@") if url_with else urls[""]
+    with pytest.raises(BusUnavailableError, match="refuses these credentials"):
+        await Bus.connect(Settings(nats_url=address), "stranger")
+
+
+async def test_a_provider_replies_to_what_it_is_asked_and_to_nobody_else(urls: dict[str, str]) -> None:
+    router = await Bus.connect(Settings(nats_url=urls["router"]), "router")
+    edge = await Bus.connect(Settings(nats_url=urls["rest-edge"]), "rest-edge")
+    try:
+
+        async def submit(_: SubmitOrder) -> SubmitOrderReply:
+            return SubmitOrderReply(True)
+
+        await router.serve(subjects.ORDERS_SUBMIT, "q", SubmitOrder, submit, SubmitOrderReply.refused)
+        await router.check()
+        request = SubmitOrder("alice", OrderRequest("o", symbol="BTC-USD", side="buy", type="market", quantity="1"))
+        for _ in range(2):
+            assert (await edge.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply)).success
+    finally:
+        await edge.close()
+        await router.close()
+    async with attempts(urls, "router") as attempt:
+        await attempt.client.publish("_INBOX.rest-edge.x", b"{}")
+        assert await attempt.was_refused()
