@@ -134,7 +134,7 @@ def test_a_service_that_cannot_start_ends_the_start_with_its_reason(own_folder: 
 
 def test_a_bad_setting_is_named(own_folder: Path) -> None:
     platform = child_platform(own_folder, {"OPENSPOT_LOG_LEVEL": "LOUD"})
-    with pytest.raises(RuntimeError, match="log_level"):
+    with pytest.raises(RuntimeError, match="OPENSPOT_LOG_LEVEL: Input should be"):
         platform.start()
 
 

@@ -77,7 +77,7 @@ class AsService(grpc.aio.UnaryUnaryClientInterceptor):
         self._metadata = grpc.aio.Metadata(*settings.service_headers.items())
 
     async def intercept_unary_unary(self, continuation: Any, details: grpc.aio.ClientCallDetails, request: Any) -> Any:
-        if details.metadata is None:
+        if not details.metadata:
             details = details._replace(metadata=self._metadata)
         return await continuation(details, request)
 

@@ -24,7 +24,7 @@ async def platform(settings: Settings) -> AsyncIterator[Settings]:
         "engine",
         "router",
         "rest-edge",
-        ws_edge="ws_port",
+        "ws-edge",
     ):
         yield settings
 
