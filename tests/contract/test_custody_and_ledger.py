@@ -12,7 +12,7 @@ from openspot.domain.market import load_markets
 from openspot.ledger.changes import CONTRA_SUFFIX
 from openspot.ledger.postings import LEG_NAMES
 from openspot.ledger.schemas import checked_posting
-from openspot.router.custody_bridge import CustodyBridge, CustodyError
+from openspot.router.custody.bridge import CustodyBridge, CustodyError
 
 ASSETS = load_markets().assets
 

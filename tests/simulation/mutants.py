@@ -12,10 +12,11 @@ from openspot.ledger import settlement
 from openspot.ledger.changes import Change, decide
 from openspot.ledger.postings import Leg, TradePostings, trade_postings
 from openspot.ledger.store import Applied
-from openspot.router import row_writer, translator
-from openspot.router.schemas import Position, TrackedOrder
-from openspot.router.submission import Submission
-from openspot.router.translation import Projection
+from openspot.router.orders.submission import Submission
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.translation import row_writer, translator
+from openspot.router.translation.order_state_machine import Projection
 from tests.simulation.engine import SimulatedEngine
 from tests.simulation.engine_access import SimulatedEngineClient
 from tests.simulation.ledger import Entry, LedgerTables

@@ -9,17 +9,17 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import CancelOrder, ExecutedTrade, GetOrder, SubmitOrder
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.settings import Settings
-from openspot.router.balances import AvailableFunds
-from openspot.router.custody_bridge import CustodyBridge
-from openspot.router.enquiry import Enquiry
-from openspot.router.known_orders import KnownOrders
-from openspot.router.order_ids import OrderIds
-from openspot.router.placements import Placements
-from openspot.router.pre_trade import Market
-from openspot.router.reference_prices import ReferencePrices
-from openspot.router.rejections import Rejections
-from openspot.router.submission import Submission
-from openspot.router.translator import Translator
+from openspot.router.custody.bridge import CustodyBridge
+from openspot.router.orders.available_funds import AvailableFunds
+from openspot.router.orders.engine_order_ids import OrderIds
+from openspot.router.orders.lookup import Enquiry
+from openspot.router.orders.placements import Placements
+from openspot.router.orders.pre_trade import Market
+from openspot.router.orders.recent_orders import KnownOrders
+from openspot.router.orders.reference_prices import ReferencePrices
+from openspot.router.orders.rejections import Rejections
+from openspot.router.orders.submission import Submission
+from openspot.router.translation.translator import Translator
 from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.engine import SimulatedEngine, configuration
 from tests.simulation.engine_access import SimulatedEngineClient, SimulatedSession

@@ -25,9 +25,11 @@ from openspot.ledger.rebuild import posting_of
 from openspot.ledger.schemas import RequestError
 from openspot.ledger.store import LedgerStore
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
 from openspot.router.store import Store, write_orders, write_trades
-from openspot.router.translation import Projection
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
+from openspot.router.translation.order_state_machine import Projection
 
 ROWS_AT_A_TIME = 500
 PROBLEMS_MAX = 1000

@@ -31,8 +31,8 @@ from openspot.reconcile.queries import (
     UNSUMMED,
 )
 from openspot.reconcile.records import Account, OrderFacts, TradeFacts
-from openspot.router.schemas import Position
 from openspot.router.store import CONSUMER
+from openspot.router.stream_position import Position
 
 CONNECT_TIMEOUT_S = 10.0
 _APPLICATION = "openspot-reconcile"

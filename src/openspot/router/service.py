@@ -30,19 +30,19 @@ from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
-from openspot.router.balances import AvailableFunds
-from openspot.router.custody_bridge import CustodyBridge
+from openspot.router.custody.bridge import CustodyBridge
 from openspot.router.engine_client import EngineClient
-from openspot.router.enquiry import Enquiry
-from openspot.router.known_orders import KnownOrders
-from openspot.router.order_ids import OrderIds
-from openspot.router.placements import Placements
-from openspot.router.reference_prices import ReferencePrices, price_of
-from openspot.router.rejections import Rejections
+from openspot.router.orders.available_funds import AvailableFunds
+from openspot.router.orders.engine_order_ids import OrderIds
+from openspot.router.orders.lookup import Enquiry
+from openspot.router.orders.placements import Placements
+from openspot.router.orders.recent_orders import KnownOrders
+from openspot.router.orders.reference_prices import ReferencePrices, price_of
+from openspot.router.orders.rejections import Rejections
+from openspot.router.orders.submission import Submission
+from openspot.router.orders.symbols import Symbols
 from openspot.router.store import Store
-from openspot.router.submission import Submission
-from openspot.router.symbols import Symbols
-from openspot.router.translator import Translator
+from openspot.router.translation.translator import Translator
 
 log = get_logger("router")
 

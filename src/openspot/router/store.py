@@ -13,9 +13,13 @@ import asyncpg
 from openspot.domain.order import OrderStatus
 from openspot.kit.bus import Outgoing, PendingEvent
 from openspot.kit.database import Connection, Pool
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
 
 CONSUMER = "router"
+BAD_ROW_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, ValueError)
+"""Errors that a row itself causes: PostgreSQL raises the first two, asyncpg's encoding of a value the last."""
 _ORDERS_READ_AT_ONCE = 5000
 
 _ORDER_COLUMNS = """

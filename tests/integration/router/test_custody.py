@@ -5,8 +5,8 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed, WithdrawalOutcome, WithdrawalRequested
 from openspot.kit.bus import Bus
+from openspot.router.custody.withdrawal_decisions import Decision, WithdrawalDecisions
 from openspot.router.metrics import CUSTODY_EVENTS, LEDGER_ALERTS
-from openspot.router.withdrawal_decisions import Decision, WithdrawalDecisions
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.router_client import RouterClient, listening

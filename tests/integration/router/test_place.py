@@ -6,7 +6,7 @@ import pytest
 from openspot.contracts.messages import RiskCheckFailed
 from openspot.contracts.refusals import RefusalCode
 from openspot.kit.clock import NANOSECONDS_PER_MS, system_clock
-from openspot.router.submission import TOO_LATE
+from openspot.router.orders.submission import TOO_LATE
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.router_client import Published, RouterClient

@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from openspot.router.engine_orders import refused_order
-from openspot.router.known_orders import KnownOrder, KnownOrders
-from openspot.router.reference_prices import ReferencePrices
+from openspot.router.orders.engine_orders import refused_order
+from openspot.router.orders.recent_orders import KnownOrder, KnownOrders
+from openspot.router.orders.reference_prices import ReferencePrices
 from tests.unit.router.orders import candidate
 
 

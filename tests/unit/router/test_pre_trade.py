@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from openspot.domain.market import load_markets
-from openspot.router.pre_trade import STEPS, PreTradeCheck, first_failure
+from openspot.router.orders.pre_trade import STEPS, PreTradeCheck, first_failure
 from tests.unit.router.orders import candidate
 
 

@@ -45,7 +45,8 @@ from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, to_amount
 from openspot.domain.order import OrderStatus, OrderTrigger, next_status
 from openspot.domain.result_code import ResultCode
-from openspot.router.schemas import ZERO, OrderMetadata, TrackedOrder, TradeRow, quote_of, record_of
+from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
+from openspot.router.trade_row import TradeRow
 
 _IMMEDIATE_TYPES = frozenset({"IOC", "FOK", "FOK_BUDGET"})
 _TIME_IN_FORCE = {"GTC": "gtc", "POST_ONLY": "gtc", "IOC": "ioc", "FOK": "fok", "FOK_BUDGET": "fok"}

@@ -13,9 +13,9 @@ from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.money import EXACT, scaled_to_text
 from openspot.domain.order import OrderStatus, TimeInForce
 from openspot.domain.symbol import SymbolSpec
-from openspot.router.order_draft import OrderDraft
-from openspot.router.pre_trade import Candidate
-from openspot.router.schemas import ZERO, OrderMetadata, TrackedOrder, quote_of
+from openspot.router.orders.draft import OrderDraft
+from openspot.router.orders.pre_trade import Candidate
+from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of
 
 _TYPE_BY_TIME_IN_FORCE = {
     TimeInForce.GTC: orders_pb2.GTC,

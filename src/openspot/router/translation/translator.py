@@ -30,7 +30,6 @@ from openspot.kit.pacing import Pace
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.router.engine_stream import EngineStream, StreamEndedError
-from openspot.router.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
 from openspot.router.metrics import (
     HELD_EVENTS,
     TRADE_SEQUENCE,
@@ -39,10 +38,13 @@ from openspot.router.metrics import (
     TRANSLATOR_LAG,
     TRANSLATOR_LEADS,
 )
-from openspot.router.row_writer import RowWriter
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
 from openspot.router.store import Resumption, Store
-from openspot.router.translation import Projection, Translation
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
+from openspot.router.translation.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
+from openspot.router.translation.order_state_machine import Projection, Translation
+from openspot.router.translation.row_writer import RowWriter
 
 log = get_logger("translator")
 

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from openspot.kit.bus import KeyValueBucket, KeyValueError, WrongRevisionError
 from openspot.kit.log import get_logger
-from openspot.router.schemas import Position
 from openspot.router.store import FencedError
+from openspot.router.stream_position import Position
 
 log = get_logger("lease")
 

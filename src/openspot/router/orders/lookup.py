@@ -18,12 +18,12 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineAmbiguousError, EngineClient, EngineError
-from openspot.router.engine_orders import cancelled_order, found_order, quantity_of
-from openspot.router.known_orders import KnownOrder, KnownOrders
 from openspot.router.metrics import CANCELS
-from openspot.router.order_draft import RequestError, check_ids, check_symbol
-from openspot.router.schemas import TrackedOrder, record_of
+from openspot.router.orders.draft import RequestError, check_ids, check_symbol
+from openspot.router.orders.engine_orders import cancelled_order, found_order, quantity_of
+from openspot.router.orders.recent_orders import KnownOrder, KnownOrders
 from openspot.router.store import Store
+from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("enquiry")
 

@@ -11,7 +11,7 @@ from openspot.domain.market import MarketConfiguration
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineError
-from openspot.router.pre_trade import Market
+from openspot.router.orders.pre_trade import Market
 
 log = get_logger("symbols")
 

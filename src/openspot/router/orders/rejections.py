@@ -21,10 +21,9 @@ from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks
 from openspot.router.metrics import REJECTIONS_WAITING, ROW_WRITE_FAILURES, ROWS_DROPPED
-from openspot.router.pre_trade import PreTradeFailure
-from openspot.router.row_writer import REFUSALS
-from openspot.router.schemas import TrackedOrder, record_of
-from openspot.router.store import Store
+from openspot.router.orders.pre_trade import PreTradeFailure
+from openspot.router.store import BAD_ROW_ERRORS, Store
+from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("rejections")
 
@@ -144,7 +143,7 @@ class Rejections:
             try:
                 await self._store.insert_refused_orders(orders)
                 break
-            except REFUSALS as error:
+            except BAD_ROW_ERRORS as error:
                 ROW_WRITE_FAILURES.labels("refused").inc()
                 if len(orders) > 1:
                     for order in orders:

@@ -1,4 +1,4 @@
-"""The router's own values: an order as it is followed, its metadata in the engine, a trade's row, positions."""
+"""An order as the router follows it, the metadata that the engine keeps with it, and how clients see it."""
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
@@ -66,32 +66,6 @@ class TrackedOrder(msgspec.Struct, frozen=True):
         if not self.filled_quantity:
             return None
         return _AVERAGE.quantize(_AVERAGE.divide(self.filled_notional, self.filled_quantity), _AVERAGE_STEP)
-
-
-class TradeRow(msgspec.Struct, frozen=True):
-    """One trade as its row holds it. Order ids are those that clients know. A negative fee is a rebate."""
-
-    trade_id: str
-    sequence: int
-    symbol: str
-    price: str
-    quantity: str
-    taker_side: str
-    taker_order_id: str
-    maker_order_id: str
-    buyer_id: str
-    seller_id: str
-    taker_fee: str
-    maker_fee: str
-    fee_currency: str
-    executed_ms: int
-
-
-class Position(msgspec.Struct, frozen=True):
-    """A place in the engine's event stream: the last sequence that was dealt with, and the epoch of its journal."""
-
-    epoch: str
-    sequence: int
 
 
 def quote_of(symbol: str) -> str:

@@ -18,7 +18,7 @@ from openspot.domain.market import MarketLimits
 from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, decimal_to_text, scaled_to_text, to_scaled
 from openspot.domain.order import OrderType
 from openspot.domain.symbol import SymbolSpec
-from openspot.router.order_draft import OrderDraft
+from openspot.router.orders.draft import OrderDraft
 
 _STOP_ORDERS = frozenset({OrderType.STOP_LIMIT, OrderType.STOP_MARKET})
 

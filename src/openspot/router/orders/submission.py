@@ -11,18 +11,25 @@ from openspot.domain.order import OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
-from openspot.router.balances import AvailableFunds
 from openspot.router.engine_client import EngineAmbiguousError, EngineError
-from openspot.router.engine_orders import answered_order, pending_order, place_request, refused_order
-from openspot.router.known_orders import KnownOrder, KnownOrders
 from openspot.router.metrics import ORDERS
-from openspot.router.order_draft import OrderDraft, RequestError, draft_of
-from openspot.router.order_ids import OrderIds, OrderIdsUnavailableError
-from openspot.router.placements import Placements
-from openspot.router.pre_trade import BALANCE_ONLY, BEFORE_BALANCE, Candidate, Market, PreTradeFailure, first_failure
-from openspot.router.reference_prices import ReferencePrices
-from openspot.router.rejections import Place, Rejections
-from openspot.router.schemas import TrackedOrder, record_of
+from openspot.router.orders.available_funds import AvailableFunds
+from openspot.router.orders.draft import OrderDraft, RequestError, draft_of
+from openspot.router.orders.engine_order_ids import OrderIds, OrderIdsUnavailableError
+from openspot.router.orders.engine_orders import answered_order, pending_order, place_request, refused_order
+from openspot.router.orders.placements import Placements
+from openspot.router.orders.pre_trade import (
+    BALANCE_ONLY,
+    BEFORE_BALANCE,
+    Candidate,
+    Market,
+    PreTradeFailure,
+    first_failure,
+)
+from openspot.router.orders.recent_orders import KnownOrder, KnownOrders
+from openspot.router.orders.reference_prices import ReferencePrices
+from openspot.router.orders.rejections import Place, Rejections
+from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("submission")
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from openspot.router.schemas import TrackedOrder
+from openspot.router.tracked_order import TrackedOrder
 
 
 @dataclass(slots=True)

@@ -18,8 +18,10 @@ from openspot.kit.bus import HoldingPublisher
 from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.kit.log import get_logger
 from openspot.router.metrics import ROW_QUEUE, ROW_WRITE_FAILURES, ROWS_DROPPED
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
-from openspot.router.store import Store, write_held, write_orders, write_trades
+from openspot.router.store import BAD_ROW_ERRORS, Store, write_held, write_orders, write_trades
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
 
 log = get_logger("row_writer")
 
@@ -28,9 +30,6 @@ WRITE_INTERVAL_S = 0.05
 FOREIGN_KEY_PAUSE_S = 0.05
 RETRY_PAUSE_S = 0.05
 RETRY_PAUSE_S_MAX = 2.0
-
-# What a row itself is to blame for, found by the server or (ValueError) already by the driver.
-REFUSALS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, ValueError)
 
 
 class _Rows(NamedTuple):
@@ -107,7 +106,7 @@ class RowWriter:
                 foreign_key_failures += 1
                 one_by_one = foreign_key_failures > 1
                 await asyncio.sleep(FOREIGN_KEY_PAUSE_S)
-            except REFUSALS as error:
+            except BAD_ROW_ERRORS as error:
                 ROW_WRITE_FAILURES.labels("refused").inc()
                 log.error("rows refused by the database", error=repr(error))
                 assert not one_by_one, "a single row that is refused is left out"
@@ -128,13 +127,13 @@ async def _write_one_by_one(connection: Connection, orders: Sequence[TrackedOrde
         try:
             async with connection.transaction():
                 await write_orders(connection, [order])
-        except REFUSALS as error:
+        except BAD_ROW_ERRORS as error:
             ROWS_DROPPED.labels("orders").inc()
             log.error("order row dropped", order_id=order.order_id, sequence=order.last_sequence, error=str(error))
     for trade in trades:
         try:
             async with connection.transaction():
                 await write_trades(connection, [trade])
-        except REFUSALS as error:
+        except BAD_ROW_ERRORS as error:
             ROWS_DROPPED.labels("trades").inc()
             log.error("trade row dropped", trade_id=trade.trade_id, sequence=trade.sequence, error=str(error))

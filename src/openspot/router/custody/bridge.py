@@ -31,9 +31,9 @@ from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import Bus, Consumption, DurableConsumer, PublishError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
+from openspot.router.custody.withdrawal_decisions import Decision, DecisionsUnavailableError, WithdrawalDecisions
 from openspot.router.engine_client import EngineClient, EngineError
 from openspot.router.metrics import CUSTODY_EVENTS, LEDGER_ALERTS
-from openspot.router.withdrawal_decisions import Decision, DecisionsUnavailableError, WithdrawalDecisions
 
 log = get_logger("custody_bridge")
 

@@ -8,8 +8,8 @@ import pytest
 from openspot.contracts.engine_events import AcceptedEvent, BalanceEvent, EngineEvent
 from openspot.contracts.messages import ExecutedTrade, OrderEvent, SideTrade
 from openspot.domain.order import OrderStatus
-from openspot.router.schemas import TrackedOrder
-from openspot.router.translation import Projection, Translation
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.translation.order_state_machine import Projection, Translation
 from tests.unit.router.orders import accepted, moved, reduced, rejected, trade
 
 MARKET = '{"type":"market","timeInForce":"gtc","clientOrderId":"mine","marginMode":"cross"}'
