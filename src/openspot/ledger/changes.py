@@ -116,7 +116,7 @@ class Recorded(NamedTuple):
     amount: int
 
 
-class Outcome(NamedTuple):
+class ChangeResult(NamedTuple):
     """What became of a change. `refusal` is None for a success; `available` is the balance after it.
 
     `changed` is false for a refusal and for a repeat; `altered` is true for a repeat with other fields.
@@ -138,13 +138,13 @@ class BalanceChange(NamedTuple):
 
 @dataclass(slots=True)
 class Decision:
-    """What a batch comes to. `outcomes` has one for each change, in order; the other fields are to be written.
+    """What a batch comes to. `results` has one for each change, in order; the other fields are to be written.
 
     `balances` are the totals of the accounts after each of `legs`. `states` holds the accounts that change, as they
     stand after the batch.
     """
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    results: list[ChangeResult] = field(default_factory=list)
     legs: list[Leg] = field(default_factory=list)
     balances: list[int] = field(default_factory=list)
     movements: list[Movement] = field(default_factory=list)
@@ -176,7 +176,7 @@ def decide(
     batch = _Batch(accounts, recorded, moved)
     for change in changes:
         outcome = batch.post(change) if isinstance(change, Posting) else batch.move(change)
-        batch.decision.outcomes.append(outcome)
+        batch.decision.results.append(outcome)
     return batch.decision
 
 
@@ -192,16 +192,16 @@ class _Batch:
         self._recorded = dict(recorded)
         self._moved = dict(moved)
 
-    def post(self, posting: Posting) -> Outcome:
+    def post(self, posting: Posting) -> ChangeResult:
         state = self._state(posting.account)
         known = self._recorded.get(posting.transaction_id)
         if known is not None:
             altered = known != (posting.user_id, posting.asset, posting.amount)
-            return Outcome(None, state.available, altered=altered)
+            return ChangeResult(None, state.available, altered=altered)
         contra = self._state(posting.contra_account)
         refusal = _posting_refusal(posting, state, contra)
         if refusal is not None:
-            return Outcome(refusal, state.available)
+            return ChangeResult(refusal, state.available)
         self._recorded[posting.transaction_id] = Recorded(posting.user_id, posting.asset, posting.amount)
         state = self._change(posting.account, posting.amount, 0)
         contra = self._change(posting.contra_account, -posting.amount, 0)
@@ -219,26 +219,26 @@ class _Batch:
         self.decision.legs += (leg, other)
         self.decision.balances += (state.total, contra.total)
         self.decision.balance_changes.append(BalanceChange(posting.account, state, posting.transaction_id))
-        return Outcome(None, state.available, changed=True)
+        return ChangeResult(None, state.available, changed=True)
 
-    def move(self, movement: Movement) -> Outcome:
+    def move(self, movement: Movement) -> ChangeResult:
         state = self._state(movement.account)
         done = self._moved.get(movement.key)
         if done is not None:
             if done == movement.amount:
-                return Outcome(None, state.available)
+                return ChangeResult(None, state.available)
             reason = f"referenceId was already used to {movement.direction} {amount_to_text(abs(done))}"
-            return Outcome(Refusal(RefusalCode.REFERENCE_USED, reason), state.available)
+            return ChangeResult(Refusal(RefusalCode.REFERENCE_USED, reason), state.available)
         covering = state.available if movement.amount > 0 else state.locked
         if covering < abs(movement.amount):
             held = "available" if movement.amount > 0 else "locked"
             reason = f"insufficient balance: {amount_to_text(covering)} {held}"
-            return Outcome(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), state.available)
+            return ChangeResult(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), state.available)
         self._moved[movement.key] = movement.amount
         state = self._change(movement.account, -movement.amount, movement.amount)
         self.decision.movements.append(movement)
         self.decision.balance_changes.append(BalanceChange(movement.account, state, ":".join(reversed(movement.key))))
-        return Outcome(None, state.available, changed=True)
+        return ChangeResult(None, state.available, changed=True)
 
     def _state(self, account: Account) -> AccountState:
         return self.decision.states.get(account) or self._accounts.get(account, NEW_ACCOUNT)

@@ -25,7 +25,7 @@ from openspot.kit.batching import Batcher, BatcherFullError
 from openspot.kit.bus import Bus
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.ledger.changes import Change, Outcome
+from openspot.ledger.changes import Change, ChangeResult
 from openspot.ledger.metrics import NEGATIVE_BALANCES, REQUESTS
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.retrying import with_retries
@@ -64,7 +64,9 @@ class RequestHandlers:
         self._balances: Batcher[str, list[LedgerBalance]] = Batcher(
             self._read_balances, batch_max=USERS_MAX, waiting_max=WAITING_MAX
         )
-        self._changes: Batcher[Change, Outcome] = Batcher(self._apply, batch_max=CHANGES_MAX, waiting_max=WAITING_MAX)
+        self._changes: Batcher[Change, ChangeResult] = Batcher(
+            self._apply, batch_max=CHANGES_MAX, waiting_max=WAITING_MAX
+        )
         self._history_queries = asyncio.Semaphore(HISTORY_QUERIES_MAX)
 
     async def serve(self, bus: Bus) -> None:
@@ -135,16 +137,16 @@ class RequestHandlers:
             return LedgerLockReply.refused(_refusal(error))
         return LedgerLockReply(True) if outcome.refusal is None else LedgerLockReply.refused(outcome.refusal)
 
-    async def _changed(self, operation: str, change: Change) -> Outcome:
+    async def _changed(self, operation: str, change: Change) -> ChangeResult:
         outcome = await self._changes.submit(change)
         label = "refused" if outcome.refusal is not None else "done" if outcome.changed else "repeated"
         REQUESTS.labels(operation, label).inc()
         return outcome
 
-    async def _apply(self, changes: list[Change]) -> Sequence[Outcome]:
+    async def _apply(self, changes: list[Change]) -> Sequence[ChangeResult]:
         decision, outbox_ids = await with_retries(lambda: self._store.apply(changes))
         self._events.publish_later(decision.balance_changes, outbox_ids)
-        return decision.outcomes
+        return decision.results
 
     async def history(self, request: LedgerHistoryRequest) -> LedgerHistoryReply:
         """A page of a user's entries, newest first."""

@@ -195,18 +195,6 @@ UNSUMMED = f"""
     FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)
     WHERE coalesce(balance.total, 0) <> coalesce(summed.total, 0)
 """
-# Every trade touches the house's fee accounts, whose entries an index holds newest first.
-SETTLED_SEQUENCE = f"""
-    SELECT max(substring(newest.reference_id FROM '-([0-9]{{1,18}})$')::bigint)
-    FROM ledger_accounts AS account
-    CROSS JOIN LATERAL (
-        SELECT reference_id FROM ledger_entries AS entry
-        WHERE entry.user_id = account.user_id AND entry.asset = account.asset
-            AND entry.reference_type = '{TRADE_REFERENCE}'
-        ORDER BY entry_id DESC LIMIT 1
-    ) AS newest
-    WHERE account.user_id = '{FEE_ACCOUNT_ID}'
-"""
 COUNTS = f"""
     SELECT (SELECT count(*) FROM reconcile_orders) AS orders,
         (SELECT count(*) FROM reconcile_trades) AS trades,

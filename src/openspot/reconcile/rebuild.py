@@ -29,7 +29,7 @@ from openspot.router.store import Store, write_orders, write_trades
 from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
-from openspot.router.translation.order_state_machine import Projection
+from openspot.router.translation.order_state_machine import OrderStateMachine
 
 ROWS_AT_A_TIME = 500
 PROBLEMS_MAX = 1000
@@ -121,12 +121,12 @@ class _Rebuild:
     # Order rows
 
     async def _write_orders(self, until: int) -> None:
-        projection = Projection(self._epoch, [])
+        machine = OrderStateMachine(self._epoch, [])
         open_orders: dict[str, TrackedOrder] = {}
         async for events in self._engine.events(1, until):
             ended: list[TrackedOrder] = []
             for event in events:
-                for order in projection.apply(event).orders:
+                for order in machine.apply(event).orders:
                     if order.has_ended:
                         open_orders.pop(order.order_id, None)
                         ended.append(order)
@@ -145,15 +145,16 @@ class _Rebuild:
     # Trade rows and ledger entries
 
     async def _write_trades(self, until: int, rows_until: int) -> None:
-        projection = Projection(self._epoch, [])
+        machine = OrderStateMachine(self._epoch, [])
         async for events in self._engine.events(1, until):
             rows: list[TradeRow] = []
             trades: list[ExecutedTrade] = []
             postings: list[Posting] = []
             for event in events:
-                translation = projection.apply(event)
-                rows += translation.trades if event.seq <= rows_until else ()
-                trades += [message for _, _, message in translation.publications if isinstance(message, ExecutedTrade)]
+                translated = machine.apply(event)
+                rows += translated.trades if event.seq <= rows_until else ()
+                messages = [publication.message for publication in translated.publications]
+                trades += [message for message in messages if isinstance(message, ExecutedTrade)]
                 posting = self._posting_of(event)
                 if posting is None:
                     continue
@@ -193,7 +194,7 @@ class _Rebuild:
             self._rebuilt.postings += len(wanted)
             return
         decision, _ = await self._ledger.apply(wanted)
-        for posting, outcome in zip(wanted, decision.outcomes, strict=True):
+        for posting, outcome in zip(wanted, decision.results, strict=True):
             if outcome.refusal is not None:
                 self._rebuilt.problem(f"{posting.entry_type} {posting.transaction_id}: {outcome.refusal.message}")
             self._rebuilt.postings += outcome.changed

@@ -33,10 +33,11 @@ from openspot.kit.tasks import end_tasks
 from openspot.router.custody.bridge import CustodyBridge
 from openspot.router.engine_client import EngineClient
 from openspot.router.orders.available_funds import AvailableFunds
+from openspot.router.orders.cancellation import Cancellation
 from openspot.router.orders.engine_order_ids import OrderIds
-from openspot.router.orders.lookup import Enquiry
+from openspot.router.orders.lookup import OrderLookup
 from openspot.router.orders.placements import Placements
-from openspot.router.orders.recent_orders import KnownOrders
+from openspot.router.orders.recent_orders import RecentOrders
 from openspot.router.orders.reference_prices import ReferencePrices, price_of
 from openspot.router.orders.rejections import Rejections
 from openspot.router.orders.submission import Submission
@@ -90,7 +91,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
         reference_prices = ReferencePrices(int(settings.reference_price_age_s_max * 1000))
         await _follow_trades(bus, reference_prices, configuration.limits, system_clock)
-        known_orders = KnownOrders(settings.known_orders_max)
+        recent_orders = RecentOrders(settings.known_orders_max)
         order_ids = OrderIds(store.take_id_block)
         stack.push_async_callback(order_ids.close)
         placements = Placements(
@@ -102,20 +103,23 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
             reference_prices=reference_prices,
             funds=AvailableFunds(bus, engine, settings.balance_check_timeout_s),
             order_ids=order_ids,
-            known_orders=known_orders,
+            recent_orders=recent_orders,
             placements=placements,
             rejections=rejections,
             clock=system_clock,
             honour_time_in_force=settings.honour_time_in_force,
         )
-        enquiry = Enquiry(
-            specs=symbols.specs, known_orders=known_orders, store=store, engine=engine, clock=system_clock
+        lookup = OrderLookup(
+            specs=symbols.specs, recent_orders=recent_orders, store=store, engine=engine, clock=system_clock
+        )
+        cancellation = Cancellation(
+            specs=symbols.specs, lookup=lookup, recent_orders=recent_orders, engine=engine, clock=system_clock
         )
 
         queue = subjects.ORDER_ROUTER_QUEUE
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, SubmitOrderReply.refused)
-        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, enquiry.cancel, CancelOrderReply.refused)
-        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, enquiry.get, GetOrderReply.refused)
+        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, cancellation.cancel, CancelOrderReply.refused)
+        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, lookup.get, GetOrderReply.refused)
         work = [rejections.run(), translator.run(), bridge.run(stop)]
         if settings.symbol_refresh_s:
             work.append(symbols.keep_fresh(settings.symbol_refresh_s))

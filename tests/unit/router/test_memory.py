@@ -5,18 +5,18 @@ from decimal import Decimal
 import pytest
 
 from openspot.router.orders.engine_orders import refused_order
-from openspot.router.orders.recent_orders import KnownOrder, KnownOrders
+from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
 from openspot.router.orders.reference_prices import ReferencePrices
 from tests.unit.router.orders import candidate
 
 
-def known(order_id: str) -> KnownOrder:
-    return KnownOrder(refused_order(candidate(order_id=order_id).draft, "no", 1))
+def known(order_id: str) -> RecentOrder:
+    return RecentOrder(refused_order(candidate(order_id=order_id).draft, "no", 1))
 
 
 @pytest.mark.spec("A1.3-26")
 def test_the_mapping_is_bounded_and_forgets_the_oldest() -> None:
-    orders = KnownOrders(2)
+    orders = RecentOrders(2)
     for order_id in ("a", "b", "c"):
         orders.put(known(order_id))
     assert (orders.get("a"), len(orders)) == (None, 2)

@@ -1,4 +1,4 @@
-"""The requests `orders.cancel` and `orders.get`: whose order is it, and how does it stand (Document A 1.4).
+"""The request `orders.get`, and the search for an order that `orders.cancel` uses as well (Document A 1.4).
 
 The router looks for an order in its own memory, then in the order's row, then in the engine. It treats another user's
 order as unknown.
@@ -9,52 +9,49 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from openspot.contracts.gen.exchange.v1 import orders_pb2
-from openspot.contracts.messages import CancelOrder, CancelOrderReply, GetOrder, GetOrderReply
+from openspot.contracts.messages import GetOrder, GetOrderReply
 from openspot.contracts.refusals import Refusal, RefusalCode
-from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.router.engine_client import EngineAmbiguousError, EngineClient, EngineError
-from openspot.router.metrics import CANCELS
-from openspot.router.orders.draft import RequestError, check_ids, check_symbol
-from openspot.router.orders.engine_orders import cancelled_order, found_order, quantity_of
-from openspot.router.orders.recent_orders import KnownOrder, KnownOrders
+from openspot.router.engine_client import EngineClient, EngineError
+from openspot.router.orders.draft import RequestError, check_ids
+from openspot.router.orders.engine_orders import found_order
+from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
 from openspot.router.store import Store
 from openspot.router.tracked_order import TrackedOrder, record_of
 
-log = get_logger("enquiry")
+log = get_logger("order_lookup")
 
 PLACEMENT_WAIT_S = 2.0
-"""How long a cancel waits for the placement of its order, when both are under way."""
+"""How long a cancel waits while its order is still being placed."""
 ROW_POLLS = 20
 ROW_POLL_S = 0.02
 UNKNOWN_FOR_MS_MAX = 10_000
-"""An unanswered placement that the engine does not know after this time never reached it."""
+"""If the engine does not know an unanswered placement after this time, the placement never reached it."""
 
 
-class Enquiry:
-    """Finds orders, and cancels them."""
+class OrderLookup:
+    """Finds orders in memory, in the rows and in the engine."""
 
     def __init__(
         self,
         *,
         specs: Mapping[str, SymbolSpec],
-        known_orders: KnownOrders,
+        recent_orders: RecentOrders,
         store: Store,
         engine: EngineClient,
         clock: Clock,
     ) -> None:
         self._specs = specs
-        self._known_orders = known_orders
+        self._recent_orders = recent_orders
         self._store = store
         self._engine = engine
         self._clock = clock
 
     async def get(self, request: GetOrder) -> GetOrderReply:
-        """Reply to `orders.get`: no order if nobody knows it, or it is another user's."""
+        """Reply to `orders.get`. The reply has no order if nobody knows it, or if it is another user's."""
         try:
             check_ids(request.user_id, request.order_id)
             order = await self._freshest(request.order_id)
@@ -67,168 +64,90 @@ class Enquiry:
             return GetOrderReply()
         return GetOrderReply(record_of(order))
 
-    async def cancel(self, request: CancelOrder) -> CancelOrderReply:
-        """Reply to `orders.cancel`. NOT_FOUND only if nobody knows the order, or it is another user's."""
-        try:
-            check_ids(request.user_id, request.order_id)
-            if request.symbol:
-                check_symbol(request.symbol)
-            reply = await self._cancel(request)
-        except EngineAmbiguousError as error:
-            reason = f"the matching engine did not answer, the order may or may not be cancelled: {error}"
-            reply = _refused(RefusalCode.STATUS_UNKNOWN, reason)
-        except RequestError as error:
-            reply = _refused(RefusalCode.VALIDATION, str(error))
-        except EngineError as error:
-            reply = _refused(RefusalCode.UNAVAILABLE, str(error))
-        CANCELS.labels(_outcome_of(reply)).inc()
-        return reply
+    async def nearest(self, order_id: str) -> TrackedOrder | None:
+        """The order from the first place that has it; its ids, owner and symbol are right, its fills may be old.
 
-    async def _cancel(self, request: CancelOrder) -> CancelOrderReply:
-        order = await self._nearest(request.order_id)
-        if order is None or order.user_id != request.user_id:
-            return _not_found(request.order_id)
-        if request.symbol and request.symbol != order.symbol:
-            reason = f"symbol: order {order.order_id} is on {order.symbol}, not on {request.symbol}"
-            return _refused(RefusalCode.VALIDATION, reason)
-        if order.has_ended or order.engine_order_id is None:
-            return _already_ended(order)
-        answer = await self._engine.cancel_order(order.engine_order_id, order.user_id, order.symbol)
-        if answer.status == orders_pb2.REJECTED:
-            return await self._not_cancelled(order, answer.result_code)
-        cancelled = await self._after_cancel(order, answer)
-        known = self._known_orders.get(order.order_id)
-        if known is not None:
-            known.order = cancelled
-        return CancelOrderReply(True, order=record_of(cancelled))
-
-    async def _after_cancel(self, order: TrackedOrder, answer: orders_pb2.CancelOrderResponse) -> TrackedOrder:
-        """The order as the cancel left it. It may have been filled in part since `order` was looked up."""
-        spec = self._specs.get(order.symbol)
-        taken_out = None if spec is None else quantity_of(answer.cancelled_quantity, spec)
-        if taken_out == order.remaining_quantity:
-            # Nothing happened to it in between, so what was looked up is exact.
-            return cancelled_order(order, answer.sequence, self._now_ms())
-        row = await self._row_at(order.order_id, answer.sequence)
-        if row is not None:
-            return row
-        log.warning("cancelled order shown without its last fills", order_id=order.order_id)
-        return cancelled_order(order, answer.sequence, self._now_ms())
-
-    async def _not_cancelled(self, order: TrackedOrder, reason: str) -> CancelOrderReply:
-        """Why the engine did not cancel. Most often the order has ended while the cancel was on its way."""
-        if reason == ResultCode.AUTH_INVALID_USER.name:
-            return _not_found(order.order_id)
-        if reason != ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
-            return _refused(RefusalCode.ENGINE, reason, order)
-        row = await self._row(order.order_id)
-        if row is not None and row.has_ended:
-            return _already_ended(row)
-        found = await self._ask_engine(order.order_id)
-        if found is not None and found.has_ended:
-            row = await self._awaited_row(order.order_id, lambda row: row.has_ended)
-            return _already_ended(row or _in_the_state_of(order, found))
-        return _refused(RefusalCode.NOT_OPEN, f"order {order.order_id} is not open in the matching engine", order)
-
-    async def _nearest(self, order_id: str) -> TrackedOrder | None:
-        """The order from where it is found first: its ids, owner and symbol never change."""
-        known = self._known_orders.get(order_id)
+        Raises EngineError if only the engine could know the order and does not answer.
+        """
+        recent = self._recent_orders.get(order_id)
         refused: TrackedOrder | None = None
-        if known is not None:
-            if known.placing is not None:
-                await asyncio.wait({known.placing}, timeout=PLACEMENT_WAIT_S)
-            if self._known_orders.get(order_id) is known:
-                if known.order.engine_order_id is not None:
-                    return known.order
-                # Refused here before it reached the engine. Another order may stand under the same id elsewhere.
-                refused = known.order
-        row = await self._row(order_id)
+        if recent is not None:
+            if recent.placing is not None:
+                await asyncio.wait({recent.placing}, timeout=PLACEMENT_WAIT_S)
+            if self._recent_orders.get(order_id) is recent:
+                if recent.order.engine_order_id is not None:
+                    return recent.order
+                # This router refused it before it reached the engine. Another router may have placed the same id.
+                refused = recent.order
+        row = await self.row(order_id)
         if row is not None and row.engine_order_id is not None:
             return row
-        return await self._ask_engine(order_id) or row or refused
+        return await self.ask_engine(order_id) or row or refused
 
-    async def _freshest(self, order_id: str) -> TrackedOrder | None:
-        """The order as of the newest engine event that this process, the rows or the engine know."""
-        known = self._known_orders.get(order_id)
-        if known is not None and known.placing is not None:
-            return known.order
-        order = await self._row(order_id)
-        if known is not None and (order is None or order.last_sequence < known.order.last_sequence):
-            if known.unknown_since_ms is not None:
-                return await self._resolved(known)
-            order = known.order
-        if order is not None and order.engine_order_id is not None:
-            return order
-        # Unknown so far, or refused before it reached the engine, under an id with which another order may stand.
-        try:
-            found = await self._ask_engine(order_id)
-        except EngineError:
-            if order is None:
-                raise
-            return order
-        if found is None:
-            return order
-        # Another router has just placed it: its row is on its way and says more.
-        return await self._awaited_row(order_id, lambda row: row.engine_order_id is not None) or found
-
-    async def _resolved(self, known: KnownOrder) -> TrackedOrder | None:
-        """An order whose placement was not answered, as the engine knows it now."""
-        order = known.order
-        found = await self._ask_engine(order.order_id)
-        if found is not None:
-            return _in_the_state_of(order, found)
-        assert known.unknown_since_ms is not None, "only an unanswered placement is resolved"
-        if self._now_ms() - known.unknown_since_ms <= UNKNOWN_FOR_MS_MAX:
-            return order
-        self._known_orders.forget(order.order_id)
-        return None
-
-    async def _ask_engine(self, order_id: str) -> TrackedOrder | None:
+    async def ask_engine(self, order_id: str) -> TrackedOrder | None:
+        """The order as the engine has it, or None. Raises EngineError."""
         found = await self._engine.get_order(order_id)
         spec = self._specs.get(found.symbol)
         return found_order(found, spec, self._now_ms()) if found.found and spec is not None else None
 
-    async def _row(self, order_id: str) -> TrackedOrder | None:
-        """The order's row. None also while the database is away: the engine may still know the order."""
+    async def row(self, order_id: str) -> TrackedOrder | None:
+        """The order's row. Returns None if there is none or the database is away: the engine may know the order."""
         try:
             return await self._store.order(order_id)
         except TRANSIENT_ERRORS as error:
             log.warning("order looked up without the database", order_id=order_id, error=repr(error))
             return None
 
-    async def _row_at(self, order_id: str, sequence: int) -> TrackedOrder | None:
-        """The order's row once it contains the engine's event `sequence`; None if that takes too long."""
-        return await self._awaited_row(order_id, lambda row: row.last_sequence >= sequence)
-
-    async def _awaited_row(self, order_id: str, shows: Callable[[TrackedOrder], bool]) -> TrackedOrder | None:
+    async def awaited_row(self, order_id: str, is_wanted: Callable[[TrackedOrder], bool]) -> TrackedOrder | None:
+        """The order's row once `is_wanted` holds for it. Returns None if that takes too long."""
         for _ in range(ROW_POLLS):
-            row = await self._row(order_id)
-            if row is not None and shows(row):
+            row = await self.row(order_id)
+            if row is not None and is_wanted(row):
                 return row
             await asyncio.sleep(ROW_POLL_S)
+        return None
+
+    async def _freshest(self, order_id: str) -> TrackedOrder | None:
+        """The order as of the newest engine event that this process, the rows or the engine know."""
+        recent = self._recent_orders.get(order_id)
+        if recent is not None and recent.placing is not None:
+            return recent.order
+        order = await self.row(order_id)
+        if recent is not None and (order is None or order.last_sequence < recent.order.last_sequence):
+            if recent.unknown_since_ms is not None:
+                return await self._resolved(recent, recent.unknown_since_ms)
+            order = recent.order
+        if order is not None and order.engine_order_id is not None:
+            return order
+        # Not found so far, or refused before it reached the engine. Another router may have placed the same id.
+        try:
+            found = await self.ask_engine(order_id)
+        except EngineError:
+            if order is None:
+                raise
+            return order
+        if found is None:
+            return order
+        # Another router has just placed it. Its row will come soon, and says more than the engine.
+        return await self.awaited_row(order_id, lambda row: row.engine_order_id is not None) or found
+
+    async def _resolved(self, recent: RecentOrder, unknown_since_ms: int) -> TrackedOrder | None:
+        """An order whose placement the engine did not answer, as the engine knows it now."""
+        order = recent.order
+        found = await self.ask_engine(order.order_id)
+        if found is not None:
+            return with_state_of(order, found)
+        if self._now_ms() - unknown_since_ms <= UNKNOWN_FOR_MS_MAX:
+            return order
+        self._recent_orders.forget(order.order_id)
         return None
 
     def _now_ms(self) -> int:
         return self._clock() // NANOSECONDS_PER_MS
 
 
-def _refused(code: RefusalCode, message: str, order: TrackedOrder | None = None) -> CancelOrderReply:
-    return CancelOrderReply.refused(Refusal(code, message), None if order is None else record_of(order))
-
-
-def _not_found(order_id: str) -> CancelOrderReply:
-    return _refused(RefusalCode.NOT_FOUND, f"order {order_id} not found")
-
-
-def _outcome_of(reply: CancelOrderReply) -> str:
-    """The outcome as the metric names it."""
-    if reply.success:
-        return "cancelled"
-    return "not_found" if reply.code is RefusalCode.NOT_FOUND else "failed"
-
-
-def _in_the_state_of(order: TrackedOrder, found: TrackedOrder) -> TrackedOrder:
-    """`order`, in the state in which the engine has it."""
+def with_state_of(order: TrackedOrder, found: TrackedOrder) -> TrackedOrder:
+    """`order` with the status and the fills of `found`."""
     return msgspec.structs.replace(
         order,
         filled_quantity=found.filled_quantity,
@@ -236,7 +155,3 @@ def _in_the_state_of(order: TrackedOrder, found: TrackedOrder) -> TrackedOrder:
         remaining_quantity=found.remaining_quantity,
         status=found.status,
     )
-
-
-def _already_ended(order: TrackedOrder) -> CancelOrderReply:
-    return _refused(RefusalCode.ALREADY_ENDED, f"order is already {order.status}", order)

@@ -43,7 +43,7 @@ class PreTradeFailure(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Market:
+class MarketRules:
     """A market that can be traded: our limits on it and the engine's specification of it."""
 
     limits: MarketLimits
@@ -61,15 +61,15 @@ class Candidate:
     """
 
     draft: OrderDraft
-    markets: Mapping[str, Market]
+    markets: Mapping[str, MarketRules]
     reference_price: Decimal | None
-    found_market: Market | None = None
+    found_market: MarketRules | None = None
     found_quantity: Decimal | None = None
     found_price: Decimal | None = None
     available: Decimal | None = None
 
     @property
-    def market(self) -> Market:
+    def market(self) -> MarketRules:
         assert self.found_market is not None, "the market step comes first"
         return self.found_market
 

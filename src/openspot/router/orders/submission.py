@@ -22,11 +22,11 @@ from openspot.router.orders.pre_trade import (
     BALANCE_ONLY,
     BEFORE_BALANCE,
     Candidate,
-    Market,
+    MarketRules,
     PreTradeFailure,
     first_failure,
 )
-from openspot.router.orders.recent_orders import KnownOrder, KnownOrders
+from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
 from openspot.router.orders.reference_prices import ReferencePrices
 from openspot.router.orders.rejections import Place, Rejections
 from openspot.router.tracked_order import TrackedOrder, record_of
@@ -42,11 +42,11 @@ class Submission:
     def __init__(
         self,
         *,
-        markets: Mapping[str, Market],
+        markets: Mapping[str, MarketRules],
         reference_prices: ReferencePrices,
         funds: AvailableFunds,
         order_ids: OrderIds,
-        known_orders: KnownOrders,
+        recent_orders: RecentOrders,
         placements: Placements,
         rejections: Rejections,
         clock: Clock,
@@ -56,7 +56,7 @@ class Submission:
         self._reference_prices = reference_prices
         self._funds = funds
         self._order_ids = order_ids
-        self._known_orders = known_orders
+        self._recent_orders = recent_orders
         self._placements = placements
         self._rejections = rejections
         self._clock = clock
@@ -71,7 +71,7 @@ class Submission:
             ORDERS.labels("malformed", "").inc()
             return _refused(RefusalCode.VALIDATION, str(error))
         order_id = draft.order_id
-        if order_id in self._under_way or self._known_orders.get(order_id) is not None:
+        if order_id in self._under_way or self._recent_orders.get(order_id) is not None:
             ORDERS.labels("duplicate", "").inc()
             return _refused(RefusalCode.DUPLICATE_ORDER_ID, f"orderId {order_id} was used before")
         place = self._rejections.reserve()
@@ -112,7 +112,7 @@ class Submission:
     async def _refuse(self, draft: OrderDraft, failure: PreTradeFailure, now_ms: int, place: Place) -> SubmitOrderReply:
         ORDERS.labels("refused", failure.check.value).inc()
         order = refused_order(draft, failure.reason, now_ms)
-        self._known_orders.put(KnownOrder(order))
+        self._recent_orders.put(RecentOrder(order))
         await place.record(order, failure)
         return _refused(RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
 
@@ -121,8 +121,8 @@ class Submission:
         draft = candidate.draft
         pending = pending_order(candidate, engine_order_id, self._now_ms())
         placing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        known = KnownOrder(pending, placing)
-        self._known_orders.put(known)
+        known = RecentOrder(pending, placing)
+        self._recent_orders.put(known)
         engine_order = place_request(candidate, engine_order_id, honour_time_in_force=self._honour_time_in_force)
         try:
             answer = await self._placements.place(engine_order)
@@ -134,7 +134,7 @@ class Submission:
             return _refused(RefusalCode.STATUS_UNKNOWN, reason, pending)
         except EngineError as error:
             ORDERS.labels("not_sent", "engine").inc()
-            self._known_orders.forget(draft.order_id)
+            self._recent_orders.forget(draft.order_id)
             return _refused(RefusalCode.UNAVAILABLE, str(error))
         finally:
             known.placing = None
@@ -152,7 +152,7 @@ class Submission:
         """Record a refusal of the engine that is in no event of its stream, so that the translator never sees it."""
         if order.reject_reason == ResultCode.DUPLICATE_ORDER_ID.name:
             # Another order has this id, on the bus and in its row: there is nothing to say about that one.
-            self._known_orders.forget(order.order_id)
+            self._recent_orders.forget(order.order_id)
             return
         await place.record(msgspec.structs.replace(order, engine_order_id=None), None)
 

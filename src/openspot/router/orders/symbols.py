@@ -11,7 +11,7 @@ from openspot.domain.market import MarketConfiguration
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineError
-from openspot.router.orders.pre_trade import Market
+from openspot.router.orders.pre_trade import MarketRules
 
 log = get_logger("symbols")
 
@@ -29,7 +29,7 @@ class Symbols:
         self._configuration = configuration
         self._load_specs = load_specs
         self.specs: dict[str, SymbolSpec] = {}
-        self.markets: dict[str, Market] = {}
+        self.markets: dict[str, MarketRules] = {}
 
     async def load(self, attempts: int, pause_s: float) -> None:
         """Load at start. Raises SymbolsUnavailableError after the last attempt."""
@@ -66,4 +66,4 @@ class Symbols:
         self.markets.clear()
         for symbol, limits in self._configuration.limits.items():
             if symbol in specs:
-                self.markets[symbol] = Market(limits, specs[symbol])
+                self.markets[symbol] = MarketRules(limits, specs[symbol])

@@ -43,7 +43,7 @@ from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
-from openspot.router.translation.order_state_machine import Projection, Translation
+from openspot.router.translation.order_state_machine import OrderStateMachine, TranslatedEvent
 from openspot.router.translation.row_writer import RowWriter
 
 log = get_logger("translator")
@@ -137,7 +137,7 @@ class Translator:
         self._publisher = publisher
         HELD_EVENTS.set_function(lambda: self.held)
         writer = RowWriter(self._store, publisher, resumption.position, self._settings.row_queue_max)
-        following = _Following(
+        term = _LeaseTerm(
             may_publish=may_publish,
             published_position=position,
             published=await position.load(),
@@ -148,7 +148,7 @@ class Translator:
         publisher.restore(resumption.held)
         keeping = asyncio.create_task(lease.keep())
         writing = asyncio.create_task(writer.failure())
-        follow = asyncio.create_task(self._follow(following))
+        follow = asyncio.create_task(self._follow(term))
         try:
             done, _ = await asyncio.wait({keeping, writing, follow}, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -167,30 +167,30 @@ class Translator:
     async def _forget(self, events: Sequence[PendingEvent]) -> None:
         await self._store.forget_held([pending.event.message_id for pending in events])
 
-    async def _follow(self, following: "_Following") -> None:
+    async def _follow(self, term: "_LeaseTerm") -> None:
         """Follow the stream, through all its connections."""
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
         pace = Pace(BATCH_INTERVAL_S)
         while True:
             try:
-                async with EngineStream(self._session, self._engine_url, following.next_sequence) as stream:
-                    if not following.continues_with(stream.hello):
+                async with EngineStream(self._session, self._engine_url, term.next_sequence) as stream:
+                    if not term.continues_with(stream.hello):
                         continue
                     self._fault = None
                     backoff.succeeded()
                     while True:
                         await stream.arrived()
                         await pace.begin(at_once=stream.waiting >= EVENTS_MAX)
-                        await following.take(stream.take(EVENTS_MAX))
-                        TRANSLATOR_LAG.set(stream.last_received - following.next_sequence + 1)
+                        await term.take(stream.take(EVENTS_MAX))
+                        TRANSLATOR_LAG.set(stream.last_received - term.next_sequence + 1)
             except StreamEndedError as error:
                 self._fault = str(error)
-                log.warning("event stream ended, connecting again", error=str(error), next=following.next_sequence)
+                log.warning("event stream ended, connecting again", error=str(error), next=term.next_sequence)
                 await asyncio.sleep(backoff.failed())
 
 
-class _Following:
-    """The work of one holder of the lease: where it is in the stream, and what the next events lead to."""
+class _LeaseTerm:
+    """The translation from one acquisition of the lease to its loss: the place in the stream and the open orders."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class _Following:
         self._writer = writer
         rows_position = resumption.position
         self._epoch = None if rows_position is None else rows_position.epoch
-        self._projection = Projection(self._epoch or "", resumption.orders)
+        self._machine = OrderStateMachine(self._epoch or "", resumption.orders)
         self.next_sequence = 1 if rows_position is None else rows_position.sequence + 1
         # What the rows have passed is published, or held and restored with them.
         self._published_sequence = max(self._published_in(self._epoch), self.next_sequence - 1)
@@ -224,7 +224,7 @@ class _Following:
                 log.warning("the engine has a new journal", epoch=hello.epoch, last_epoch=self._epoch)
             restart = self.next_sequence != 1
             self._epoch = hello.epoch
-            self._projection = Projection(hello.epoch, [])
+            self._machine = OrderStateMachine(hello.epoch, [])
             self._publisher.begin_again()
             self._published_sequence = self._published_in(hello.epoch)
             self.next_sequence = 1
@@ -252,14 +252,14 @@ class _Following:
         for event in events:
             if event.seq != self.next_sequence:
                 raise StreamEndedError(f"event {event.seq} came where {self.next_sequence} was due")
-            translation = self._projection.apply(event)
+            translated = self._machine.apply(event)
             self.next_sequence += 1
-            _note_faults(translation)
+            _note_faults(translated)
             if event.seq > self._published_sequence:
-                pending += _pending_of(translation, event.seq)
-            for order in translation.orders:
+                pending += _pending_of(translated, event.seq)
+            for order in translated.orders:
                 orders[order.order_id] = order
-            trades += translation.trades
+            trades += translated.trades
         position = Position(self._epoch, self.next_sequence - 1)
         if pending:
             await self._publish(pending)
@@ -299,25 +299,24 @@ class _Following:
         return self._published.sequence if self._published is not None and self._published.epoch == epoch else 0
 
 
-def _pending_of(translation: Translation, sequence: int) -> list[PendingEvent]:
+def _pending_of(translated: TranslatedEvent, sequence: int) -> list[PendingEvent]:
     """The bus events of an engine event."""
     pending = []
-    for names, message_ids, message in translation.publications:
+    for publication in translated.publications:
+        message, targets = publication.message, publication.targets
         payload = encode(message)
         if isinstance(message, OrderEvent):
-            # The server publishes the bare subject itself (contracts/streams.py). A user's order events have several
-            # subjects and must not overtake each other.
-            user_id = message.order.user_id
-            outgoing = Outgoing(names[-1], payload, message_ids[-1], acknowledged=False, key=user_id)
+            # The server itself publishes the bare subject (contracts/streams.py). A user's order events go to several
+            # subjects; the key keeps them in order.
+            target, user_id = targets[-1], message.order.user_id
+            outgoing = Outgoing(target.subject, payload, target.message_id, acknowledged=False, key=user_id)
             pending.append(PendingEvent(outgoing, sequence))
             continue
-        pending += [
-            PendingEvent(Outgoing(name, payload, key), sequence) for name, key in zip(names, message_ids, strict=True)
-        ]
+        pending += [PendingEvent(Outgoing(target.subject, payload, target.message_id), sequence) for target in targets]
     return pending
 
 
-def _note_faults(translation: Translation) -> None:
-    for kind, text in translation.faults:
-        TRANSLATOR_FAULTS.labels(kind).inc()
-        log.error("engine event contradicts", kind=kind, text=text)
+def _note_faults(translated: TranslatedEvent) -> None:
+    for fault in translated.faults:
+        TRANSLATOR_FAULTS.labels(fault.kind).inc()
+        log.error("engine event contradicts the open orders", kind=fault.kind, text=fault.text)
