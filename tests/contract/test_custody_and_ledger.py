@@ -50,6 +50,9 @@ class Recorder:
         self.postings.append(posting)
         return LedgerPostingReply(True, "0")
 
+    def key_value(self, bucket: str, value_type: type, life_s: float | None) -> None:
+        """No bucket: only withdrawal requests use it, and none is carried out here."""
+
 
 def carried_out(event: DepositConfirmed | WithdrawalOutcome) -> Recorder:
     recorder = Recorder()
