@@ -25,7 +25,7 @@ def amounts(legs: tuple[Leg, ...]) -> list[tuple[str, str, str, str]]:
     return [(leg.transaction_id.rpartition(":")[2], *leg.account, amount_to_text(leg.amount)) for leg in legs]
 
 
-@pytest.mark.spec("A1-04", "A2.4-10", "A2.4-11", "A2.4-12", "A2.4-13", "A2.4-14", "A2.4-15")
+@pytest.mark.spec("A1-04", "A1.2-03", "A2.4-10", "A2.4-11", "A2.4-12", "A2.4-13", "A2.4-14", "A2.4-15")
 def test_a_trade_posts_the_six_legs_of_the_document_and_the_houses_side_of_the_fees() -> None:
     postings = trade_postings(trade(price="100", qty="2", buyer_fee="0.5", seller_fee="0.3"))
     assert amounts(postings.legs) == [
@@ -51,6 +51,7 @@ def test_legs_are_numbered_by_the_trades_id_and_the_first_one_marks_it_as_settle
     assert {(leg.reference_type, leg.reference_id) for leg in postings.legs} == {("trade", "epoch-7")}
 
 
+@pytest.mark.spec("A1.2-03")
 def test_a_rebate_is_credited_to_the_maker_and_debited_from_the_house() -> None:
     postings = trade_postings(trade(seller_fee="-0.04"))
     fee, house_fee = postings.legs[5], postings.house_legs[1]
