@@ -64,12 +64,12 @@ class Posting(NamedTuple):
     @property
     def account(self) -> Account:
         """The account that it changes."""
-        return self.user_id, self.asset
+        return Account(self.user_id, self.asset)
 
     @property
     def contra_account(self) -> Account:
         """The account of its other side."""
-        return EXTERNAL_ACCOUNT_ID, self.asset
+        return Account(EXTERNAL_ACCOUNT_ID, self.asset)
 
 
 class Movement(NamedTuple):
@@ -83,7 +83,7 @@ class Movement(NamedTuple):
     @property
     def account(self) -> Account:
         """The account that it changes."""
-        return self.user_id, self.asset
+        return Account(self.user_id, self.asset)
 
     @property
     def direction(self) -> str:

@@ -144,21 +144,21 @@ class RequestHandlers:
         return outcome
 
     async def _apply(self, changes: list[Change]) -> Sequence[ChangeResult]:
-        decision, outbox_ids = await with_retries(lambda: self._store.apply(changes))
-        self._events.publish_later(decision.balance_changes, outbox_ids)
-        return decision.results
+        applied = await with_retries(lambda: self._store.apply(changes))
+        self._events.publish_later(applied.decision.balance_changes, applied.outbox_ids)
+        return applied.decision.results
 
     async def history(self, request: LedgerHistoryRequest) -> LedgerHistoryReply:
         """A page of a user's entries, newest first."""
         try:
             before = history_position(request)
             async with self._history_queries:
-                entries, following = await with_retries(
+                page = await with_retries(
                     lambda: self._store.history(request.user_id, request.asset, before, request.limit)
                 )
         except _EXPECTED as error:
             return LedgerHistoryReply.refused(_refusal(error))
-        return LedgerHistoryReply(entries, None if following is None else str(following))
+        return LedgerHistoryReply(page.entries, None if page.next_before is None else str(page.next_before))
 
 
 def _refusal(error: Exception) -> Refusal:

@@ -96,7 +96,7 @@ class BalanceEvents:
             swept += len(outbox.published)
             OUTBOX_RECOVERED.inc(len(outbox.published))
             # The next round leaves out the users whose subjects fail, so that they do not crowd out the others.
-            failing.update(change.account[0] for change in left)
+            failing.update(change.account.user_id for change in left)
             if len(outbox.changes) < EVENTS_IN_FLIGHT_MAX or not self._bus.is_connected:
                 return swept
 
@@ -120,15 +120,15 @@ class BalanceEvents:
 
 
 def _event(change: BalanceChange, timestamp: int) -> Outgoing:
-    user_id, asset = change.account
+    account = change.account
     message = BalanceUpdated(
-        user_id,
-        asset,
+        account.user_id,
+        account.asset,
         amount_to_text(change.state.available),
         amount_to_text(change.state.locked),
         change.transaction_id,
         timestamp,
         change.state.version,
     )
-    subject = subjects.of_user(subjects.BALANCES_UPDATED, user_id)
+    subject = subjects.of_user(subjects.BALANCES_UPDATED, account.user_id)
     return Outgoing(subject, encode(message), change.transaction_id, acknowledged=False)

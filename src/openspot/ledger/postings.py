@@ -15,9 +15,6 @@ from openspot.domain.ids import FEE_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_T
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_PLACES, AMOUNT_SCALE, MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
 
-Account = tuple[str, str]
-"""(user id, asset)."""
-
 HOUSE_PREFIX = "house:"
 """Begins the ids of the house's own accounts, which every batch touches and which are locked last."""
 
@@ -42,6 +39,13 @@ _POWERS = tuple(10**exponent for exponent in range(AMOUNT_PLACES + 1))
 
 class PostingError(ValueError):
     """A trade cannot be posted; the message names the field and the reason."""
+
+
+class Account(NamedTuple):
+    """Names an account: a user's balance of one asset."""
+
+    user_id: str
+    asset: str
 
 
 class Leg(NamedTuple):
@@ -105,30 +109,35 @@ def trade_postings(trade: ExecutedTrade) -> TradePostings:
     seller_fee = _fee("fees.seller", trade.fees.seller, seller)
     buyer_type = "rebate" if buyer_fee < 0 else "fee"
     seller_type = "rebate" if seller_fee < 0 else "fee"
-    buyer_quote, buyer_pays = (buyer, quote), (buyer, trade.fees.buyer.currency)
-    seller_quote, seller_pays = (seller, quote), (seller, trade.fees.seller.currency)
+    buyer_quote, seller_quote = Account(buyer, quote), Account(seller, quote)
+    # Accounts that are the same are made once: eight new ones cost 4 µs a trade, these five 1.5 µs.
+    buyer_currency, seller_currency = trade.fees.buyer.currency, trade.fees.seller.currency
+    buyer_pays = buyer_quote if buyer_currency == quote else Account(buyer, buyer_currency)
+    seller_pays = seller_quote if seller_currency == quote else Account(seller, seller_currency)
+    buyer_fees = Account(FEE_ACCOUNT_ID, buyer_currency)
+    seller_fees = buyer_fees if seller_currency == buyer_currency else Account(FEE_ACCOUNT_ID, seller_currency)
     kind = TRADE_REFERENCE
     legs: tuple[Leg, ...] = (
         Leg(f"{trade_id}:buyer-quote", buyer_quote, -notional, "trade", kind, trade_id),
-        Leg(f"{trade_id}:buyer-base", (buyer, base), quantity, "trade", kind, trade_id),
-        Leg(f"{trade_id}:seller-base", (seller, base), -quantity, "trade", kind, trade_id),
+        Leg(f"{trade_id}:buyer-base", Account(buyer, base), quantity, "trade", kind, trade_id),
+        Leg(f"{trade_id}:seller-base", Account(seller, base), -quantity, "trade", kind, trade_id),
         Leg(f"{trade_id}:seller-quote", seller_quote, notional, "trade", kind, trade_id),
         Leg(f"{trade_id}:buyer-fee", buyer_pays, -buyer_fee, buyer_type, kind, trade_id),
         Leg(f"{trade_id}:seller-fee", seller_pays, -seller_fee, seller_type, kind, trade_id),
     )
     house_legs: tuple[Leg, ...] = (
-        Leg(f"{trade_id}:house-buyer-fee", (FEE_ACCOUNT_ID, buyer_pays[1]), buyer_fee, buyer_type, kind, trade_id),
-        Leg(f"{trade_id}:house-seller-fee", (FEE_ACCOUNT_ID, seller_pays[1]), seller_fee, seller_type, kind, trade_id),
+        Leg(f"{trade_id}:house-buyer-fee", buyer_fees, buyer_fee, buyer_type, kind, trade_id),
+        Leg(f"{trade_id}:house-seller-fee", seller_fees, seller_fee, seller_type, kind, trade_id),
     )
     if is_house(buyer) or is_house(seller):
-        house_legs = tuple(leg for leg in (*legs, *house_legs) if is_house(leg.account[0]))
-        legs = tuple(leg for leg in legs if not is_house(leg.account[0]))
+        house_legs = tuple(leg for leg in (*legs, *house_legs) if is_house(leg.account.user_id))
+        legs = tuple(leg for leg in legs if not is_house(leg.account.user_id))
     return TradePostings(trade_id, legs, house_legs)
 
 
 def lock_order(account: Account) -> tuple[bool, Account]:
     """Sorts accounts as every transaction locks them: the house's last."""
-    return is_house(account[0]), account
+    return is_house(account.user_id), account
 
 
 def changes_of(legs: Iterable[Leg]) -> dict[Account, int]:
@@ -143,8 +152,8 @@ def changes_of(legs: Iterable[Leg]) -> dict[Account, int]:
 def sums(changes: Mapping[Account, int]) -> dict[str, int]:
     """The sum of `changes` by asset: zero in each where every debit has its credit."""
     totals: dict[str, int] = {}
-    for (_, asset), amount in changes.items():
-        totals[asset] = totals.get(asset, 0) + amount
+    for account, amount in changes.items():
+        totals[account.asset] = totals.get(account.asset, 0) + amount
     return totals
 
 

@@ -190,6 +190,13 @@ class RejectedTrade(NamedTuple):
     payload: str
 
 
+class HistoryPage(NamedTuple):
+    """Entries, newest first. `next_before` is the `before` of the next page, None on the last one."""
+
+    entries: list[LedgerHistoryEntry]
+    next_before: int | None
+
+
 class Outbox(NamedTuple):
     """Events that wait, by outbox id and in order. The ids that are added to `published` are deleted."""
 
@@ -301,12 +308,12 @@ class LedgerStore:
         """
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             rows = await connection.fetch(_READ_OUTBOX, age_s, limit, list(without))
-            states = await _read(connection, {(row["user_id"], row["asset"]) for row in rows}) if rows else {}
+            states = await _read(connection, {Account(row["user_id"], row["asset"]) for row in rows}) if rows else {}
             outbox = Outbox(
                 {
                     row["outbox_id"]: BalanceChange(account, states[account], row["transaction_id"])
                     for row in rows
-                    for account in [(row["user_id"], row["asset"])]
+                    for account in [Account(row["user_id"], row["asset"])]
                 },
                 [],
             )
@@ -334,10 +341,8 @@ class LedgerStore:
             balances.setdefault(user_id, []).append(LedgerBalance(asset, available, locked))
         return balances
 
-    async def history(
-        self, user_id: str, asset: str | None, before: int | None, limit: int
-    ) -> tuple[list[LedgerHistoryEntry], int | None]:
-        """(the newest `limit` entries with ids below `before`, the `before` of the next page or None)."""
+    async def history(self, user_id: str, asset: str | None, before: int | None, limit: int) -> HistoryPage:
+        """The newest `limit` entries whose ids are below `before`."""
         rows = await self._pool.fetch(_HISTORY, user_id, asset, _ENTRY_ID_MAX if before is None else before, limit + 1)
         entries = [
             LedgerHistoryEntry(
@@ -352,7 +357,7 @@ class LedgerStore:
             )
             for row in rows[:limit]
         ]
-        return entries, rows[limit - 1]["entry_id"] if len(rows) > limit else None
+        return HistoryPage(entries, rows[limit - 1]["entry_id"] if len(rows) > limit else None)
 
 
 async def _lock(connection: Connection, accounts: Collection[Account]) -> dict[Account, AccountState]:
@@ -369,7 +374,7 @@ def _sorted(accounts: Iterable[Account]) -> list[Account]:
 
 def _states(rows: Iterable[asyncpg.Record]) -> dict[Account, AccountState]:
     return {
-        (user_id, asset): AccountState(_amount(available), 0 if locked == _ZERO else _amount(locked), version)
+        Account(user_id, asset): AccountState(_amount(available), 0 if locked == _ZERO else _amount(locked), version)
         for user_id, asset, available, locked, version in rows
     }
 
@@ -408,8 +413,8 @@ async def _write_accounts(connection: Connection, states: Mapping[Account, Accou
     if not states:
         return
     rows = [
-        (user_id, asset, f"{state.available}e-18", f"{state.locked}e-18", state.version)
-        for (user_id, asset), state in states.items()
+        (account.user_id, account.asset, f"{state.available}e-18", f"{state.locked}e-18", state.version)
+        for account, state in states.items()
     ]
     await connection.execute(_WRITE_ACCOUNTS, *_columns(rows, 5))
 

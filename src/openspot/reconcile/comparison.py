@@ -17,10 +17,10 @@ PRESENT = "present"
 def compare_balances(engine: Mapping[Account, Decimal], ledger: Mapping[Account, Decimal]) -> list[Difference]:
     """Totals by account; an account that one side does not have counts as zero."""
     differences = []
-    for participant, asset in sorted(engine.keys() | ledger.keys()):
-        ours, theirs = engine.get((participant, asset), ZERO), ledger.get((participant, asset), ZERO)
+    for account in sorted(engine.keys() | ledger.keys()):
+        ours, theirs = engine.get(account, ZERO), ledger.get(account, ZERO)
         if ours != theirs:
-            differences.append(_difference("balance", f"{participant} {asset}", "total", ours, theirs))
+            differences.append(_difference("balance", f"{account.user_id} {account.asset}", "total", ours, theirs))
     return differences
 
 

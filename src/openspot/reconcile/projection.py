@@ -20,7 +20,7 @@ from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import EXACT, parse_decimal
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
-from openspot.reconcile.records import Account, OrderFacts, TradeFacts
+from openspot.reconcile.records import Account, OrderFacts, Posted, TradeFacts
 
 ZERO = Decimal(0)
 _LIMITED_TYPES = frozenset({"GTC", "POST_ONLY"})
@@ -134,11 +134,12 @@ def trade_facts(event: TradeEvent) -> TradeFacts:
     )
 
 
-def movements(event: EngineEvent) -> list[tuple[Account, Decimal]]:
-    """What an event changes the totals of accounts by."""
+def movements(event: EngineEvent) -> list[Posted]:
+    """By how much an event changes the totals of accounts."""
     if isinstance(event, BalanceEvent):
         held = event.kind in ("RESERVE", "RELEASE")
-        return [] if held else [((event.participant_id, event.currency), parse_decimal(event.amount))]
+        account = Account(event.participant_id, event.currency)
+        return [] if held else [Posted(account, parse_decimal(event.amount))]
     if not isinstance(event, TradeEvent):
         return []
     trade = trade_facts(event)
@@ -146,13 +147,13 @@ def movements(event: EngineEvent) -> list[tuple[Account, Decimal]]:
     notional = EXACT.multiply(trade.price, trade.quantity)
     fees = EXACT.add(trade.taker_fee, trade.maker_fee)
     return [
-        ((trade.buyer_id, base), trade.quantity),
-        ((trade.buyer_id, quote), -notional),
-        ((trade.seller_id, base), -trade.quantity),
-        ((trade.seller_id, quote), notional),
-        ((event.taker_participant_id, trade.fee_currency), -trade.taker_fee),
-        ((event.maker_participant_id, trade.fee_currency), -trade.maker_fee),
-        ((FEE_ACCOUNT_ID, trade.fee_currency), fees),
+        Posted(Account(trade.buyer_id, base), trade.quantity),
+        Posted(Account(trade.buyer_id, quote), -notional),
+        Posted(Account(trade.seller_id, base), -trade.quantity),
+        Posted(Account(trade.seller_id, quote), notional),
+        Posted(Account(event.taker_participant_id, trade.fee_currency), -trade.taker_fee),
+        Posted(Account(event.maker_participant_id, trade.fee_currency), -trade.maker_fee),
+        Posted(Account(FEE_ACCOUNT_ID, trade.fee_currency), fees),
     ]
 
 

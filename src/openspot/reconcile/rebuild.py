@@ -193,11 +193,11 @@ class _Rebuild:
         if self._dry_run or not wanted:
             self._rebuilt.postings += len(wanted)
             return
-        decision, _ = await self._ledger.apply(wanted)
-        for posting, outcome in zip(wanted, decision.results, strict=True):
-            if outcome.refusal is not None:
-                self._rebuilt.problem(f"{posting.entry_type} {posting.transaction_id}: {outcome.refusal.message}")
-            self._rebuilt.postings += outcome.changed
+        results = (await self._ledger.apply(wanted)).decision.results
+        for posting, result in zip(wanted, results, strict=True):
+            if result.refusal is not None:
+                self._rebuilt.problem(f"{posting.entry_type} {posting.transaction_id}: {result.refusal.message}")
+            self._rebuilt.postings += result.changed
 
     async def _settle(self, trades: Sequence[ExecutedTrade]) -> None:
         postings = [posting for trade in trades if (posting := self._trade_postings(trade)) is not None]

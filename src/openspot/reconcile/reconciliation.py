@@ -154,12 +154,13 @@ class _Comparison:
         self._differences += [
             causes.engine_difference(*account, rest) for account, rest in sorted(self._contradictions.items())
         ]
-        balances, found = await self._tables.balance_gaps(mark, DIFFERENCES_MAX)
-        self._name([causes.balance_difference(gap, settled, self._is_complete) for gap in balances], found)
-        entries, found = await self._tables.entry_gaps(mark, DIFFERENCES_MAX)
-        self._name([causes.entry_difference(gap, settled) for gap in entries], found)
-        accounts, found = await self._tables.uneven_accounts(DIFFERENCES_MAX)
-        self._name([causes.account_difference(account) for account in accounts], found)
+        balances = await self._tables.balance_gaps(mark, DIFFERENCES_MAX)
+        complete = self._is_complete
+        self._name([causes.balance_difference(gap, settled, complete) for gap in balances.listed], balances.found)
+        entries = await self._tables.entry_gaps(mark, DIFFERENCES_MAX)
+        self._name([causes.entry_difference(gap, settled) for gap in entries.listed], entries.found)
+        accounts = await self._tables.uneven_accounts(DIFFERENCES_MAX)
+        self._name([causes.account_difference(account) for account in accounts.listed], accounts.found)
         self._differences += [causes.asset_difference(*asset) for asset in await self._tables.uneven_assets()]
         await self._compare_rows()
         counts = await self._tables.counts()
@@ -181,18 +182,18 @@ class _Comparison:
         )
 
     async def _compare_rows(self) -> None:
-        orders, found = await self._tables.order_pairs(self._is_complete, DIFFERENCES_MAX)
-        for order, order_row in orders:
+        orders = await self._tables.order_pairs(self._is_complete, DIFFERENCES_MAX)
+        for order, order_row in orders.listed:
             self._differences += compare_orders(
                 {order.order_id: order} if order else {}, {order_row.order_id: order_row} if order_row else {}
             )
-        self._unnamed += found - len(orders)
-        trades, found = await self._tables.trade_pairs(self._rows_sequence, self._first_sequence, DIFFERENCES_MAX)
-        for trade, trade_row in trades:
+        self._unnamed += orders.found - len(orders.listed)
+        trades = await self._tables.trade_pairs(self._rows_sequence, self._first_sequence, DIFFERENCES_MAX)
+        for trade, trade_row in trades.listed:
             self._differences += compare_trades(
                 {trade.trade_id: trade} if trade else {}, {trade_row.trade_id: trade_row} if trade_row else {}
             )
-        self._unnamed += found - len(trades)
+        self._unnamed += trades.found - len(trades.listed)
 
     def _name(self, differences: Sequence[Difference], found: int) -> None:
         self._differences += differences

@@ -2,10 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-
-Account = tuple[str, str]
-"""(participant, asset)."""
-
+from typing import NamedTuple
 
 _SIDES = {
     "account": ("by its entries", "in the account"),
@@ -13,6 +10,20 @@ _SIDES = {
     "engine": ("in its balances", "in its events"),
 }
 """Where the two sides of a difference stand that is not one between engine and mirror, by kind."""
+
+
+class Account(NamedTuple):
+    """Names an account: a participant's balance of one asset."""
+
+    user_id: str
+    asset: str
+
+
+class Posted(NamedTuple):
+    """By how much an event changes the total of an account."""
+
+    account: Account
+    amount: Decimal
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import astuple
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import asyncpg
 
@@ -89,14 +89,34 @@ class Counts(NamedTuple):
     accounts: int
 
 
-OrderPair = tuple[OrderFacts | None, OrderFacts | None]
-TradePair = tuple[TradeFacts | None, TradeFacts | None]
+class OrderPair(NamedTuple):
+    """An order as the engine and its row have it; None where a side does not have it."""
+
+    engine: OrderFacts | None
+    row: OrderFacts | None
+
+
+class TradePair(NamedTuple):
+    """A trade as the engine and its row have it; None where a side does not have it."""
+
+    engine: TradeFacts | None
+    row: TradeFacts | None
+
+
+Listed = TypeVar("Listed")
+
+
+class Findings(NamedTuple, Generic[Listed]):
+    """What a query listed, and how many it found in all."""
+
+    listed: list[Listed]
+    found: int
 
 
 class Tables:
     """The session. Made with `open_tables`; every method raises what asyncpg raises.
 
-    Methods that list answer at most `limit` of what they found, and how many there are in all.
+    Methods that take a `limit` list at most so many of their findings.
     """
 
     def __init__(self, connection: asyncpg.Connection) -> None:
@@ -139,7 +159,7 @@ class Tables:
 
     async def unsummed(self) -> dict[Account, Decimal]:
         """Accounts whose balance in the engine is not the sum of the events taken so far, and what is beyond it."""
-        return {(row[0], row[1]): row[2] for row in await self._connection.fetch(UNSUMMED)}
+        return {Account(row["user_id"], row["asset"]): row["rest"] for row in await self._connection.fetch(UNSUMMED)}
 
     async def find_gaps(self, first_sequence: int) -> None:
         """Find what the ledger lacks or has too much. The engine's events begin at `first_sequence`."""
@@ -148,35 +168,37 @@ class Tables:
 
     # What differs
 
-    async def entry_gaps(self, until: int, limit: int) -> tuple[list[EntryGap], int]:
+    async def entry_gaps(self, until: int, limit: int) -> Findings[EntryGap]:
         """Gaps of the ledger's entries. What the engine did after `until` need not be there yet."""
         rows = await self._connection.fetch(ENTRY_GAPS, until, limit)
-        return [EntryGap(*tuple(row)[:-1]) for row in rows], _found(rows)
+        return Findings([EntryGap(**_fields(row)) for row in rows], _found(rows))
 
-    async def balance_gaps(self, until: int, limit: int) -> tuple[list[BalanceGap], int]:
+    async def balance_gaps(self, until: int, limit: int) -> Findings[BalanceGap]:
         """Accounts that differ by more than what is on its way since `until`."""
         rows = await self._connection.fetch(BALANCE_GAPS, until, limit)
-        return [BalanceGap(*tuple(row)[:-1]) for row in rows], _found(rows)
+        return Findings([BalanceGap(**_fields(row)) for row in rows], _found(rows))
 
-    async def order_pairs(self, complete: bool, limit: int) -> tuple[list[OrderPair], int]:
-        """(engine, row) of orders that differ; None where a side has none.
+    async def order_pairs(self, complete: bool, limit: int) -> Findings[OrderPair]:
+        """Orders that differ.
 
-        Unless the events are `complete`, a row that they do not tell of may be older than they are.
+        Unless the events are `complete`, a row that is in none of them may be older than they are.
         """
         rows = await self._connection.fetch(ORDER_PAIRS, complete, limit)
         width = len(ORDER_FIELDS)
-        return [(_order(row[:width]), _order(row[width : 2 * width])) for row in map(tuple, rows)], _found(rows)
+        pairs = [OrderPair(_order(row[:width]), _order(row[width : 2 * width])) for row in map(tuple, rows)]
+        return Findings(pairs, _found(rows))
 
-    async def trade_pairs(self, until: int, first_sequence: int, limit: int) -> tuple[list[TradePair], int]:
-        """(engine, row) of trades up to `until` that differ; None where a side has none."""
+    async def trade_pairs(self, until: int, first_sequence: int, limit: int) -> Findings[TradePair]:
+        """Trades up to the event `until` that differ."""
         rows = await self._connection.fetch(TRADE_PAIRS, until, first_sequence, limit)
         width = len(TRADE_FIELDS)
-        return [(_trade(row[:width]), _trade(row[width : 2 * width])) for row in map(tuple, rows)], _found(rows)
+        pairs = [TradePair(_trade(row[:width]), _trade(row[width : 2 * width])) for row in map(tuple, rows)]
+        return Findings(pairs, _found(rows))
 
-    async def uneven_accounts(self, limit: int) -> tuple[list[UnevenAccount], int]:
+    async def uneven_accounts(self, limit: int) -> Findings[UnevenAccount]:
         """Ledger accounts that are not the sum of their entries."""
         rows = await self._connection.fetch(UNEVEN_ACCOUNTS, limit)
-        return [UnevenAccount(*tuple(row)[:-1]) for row in rows], _found(rows)
+        return Findings([UnevenAccount(**_fields(row)) for row in rows], _found(rows))
 
     async def uneven_assets(self) -> list[tuple[str, Decimal]]:
         """Assets whose ledger accounts, the outside world's included, do not sum to zero, with their sums."""
@@ -208,6 +230,11 @@ async def open_tables(database_url: str) -> AsyncIterator[Tables]:
             yield Tables(connection)
     finally:
         await connection.close(timeout=CONNECT_TIMEOUT_S)
+
+
+def _fields(row: asyncpg.Record) -> dict[str, Any]:
+    """The columns of a row, without how many rows there are."""
+    return {name: value for name, value in row.items() if name != "found"}
 
 
 def _found(rows: Sequence[asyncpg.Record]) -> int:

@@ -80,8 +80,8 @@ async def _wait_for_counts(
 ) -> bool:
     """Wait until there are as many rows as the engine has orders and trades: cheap, before all are read."""
     while True:
-        order_rows, trade_rows = await mirror.counts(users)
-        if order_rows >= orders and trade_rows >= trades:
+        rows = await mirror.counts(users)
+        if rows.orders >= orders and rows.trades >= trades:
             return True
         if time.monotonic() > deadline:
             return False

@@ -51,7 +51,7 @@ PLACEMENTS_WAITING_MAX = 8192
 
 
 class _TradePrice(Message, frozen=True):
-    """The part of a `trades.executed` that makes a reference price."""
+    """The fields of a `trades.executed` from which a reference price is made."""
 
     symbol: str
     price: str
@@ -59,7 +59,7 @@ class _TradePrice(Message, frozen=True):
 
 
 async def run(settings: Settings, stop: asyncio.Event) -> None:
-    """Run a router until `stop` is set. Raises if something that it cannot do without is missing at start."""
+    """Run a router until `stop` is set. Raises if bus, database or the engine's symbols are missing at start."""
     settings = with_secrets(settings)
     async with AsyncExitStack() as stack:
         bus = await Bus.connect(settings, "router")
@@ -127,14 +127,14 @@ async def run(settings: Settings, stop: asyncio.Event) -> None:
         try:
             await _until(stop, [asyncio.create_task(task) for task in work])
         finally:
-            # No more requests first, then what they left behind, then what they needed.
+            # First take no more requests, then record what they left, then close what they used.
             await bus.stop_serving()
             await rejections.close()
             await bus.close()
 
 
 async def _until(stop: asyncio.Event, work: list[asyncio.Task[None]]) -> None:
-    """Wait for `stop`, or for a task that ends before it and raise its fault. Then end all of them."""
+    """Wait for `stop`. If a task ends before it, raise its error. End all tasks in any case."""
     stopped = asyncio.create_task(stop.wait())
     try:
         done, _ = await asyncio.wait({stopped, *work}, return_when=asyncio.FIRST_COMPLETED)

@@ -16,7 +16,7 @@ _AVERAGE_STEP = Decimal(1).scaleb(-AMOUNT_PLACES)
 
 
 class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
-    """What the engine keeps for the router with an order, as JSON: the fields that the engine has no use for."""
+    """Fields of an order that the engine does not use, and stores with it as JSON for the router."""
 
     type: str
     time_in_force: str
@@ -25,9 +25,9 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
 
 
 class TrackedOrder(msgspec.Struct, frozen=True):
-    """An order as the router knows it. Each event makes a new one.
+    """An order as the router knows it, after one of its events. It is never changed in place.
 
-    `remaining_quantity` is what is still open, 0 once the order has ended. `filled_notional` is Σ price × quantity of
+    `remaining_quantity` is the open quantity, 0 once the order has ended. `filled_notional` is Σ price × quantity of
     the fills, in the quote asset, like `fee`. `engine_order_id` is None for an order that the engine never held.
     `last_sequence` is that of the newest engine event taken into account, 0 before the first. Times are milliseconds
     since 1970.

@@ -1,5 +1,7 @@
 """Channels and the bus subjects behind them (Document A 6.3): rules without IO."""
 
+from typing import NamedTuple
+
 from openspot.contracts import subjects
 from openspot.domain.symbol import SYMBOL_TEXT
 
@@ -41,11 +43,18 @@ def market_channel(subject: str) -> str | None:
     return None if kind is None else f"{kind}:{symbol}"
 
 
-def order_event(subject: str) -> tuple[str, str | None] | None:
-    """(event, user id) of an order subject, the user id None in its bare form; None for any other subject."""
+class OrderSubject(NamedTuple):
+    """What an order subject says: the event as clients see it, and the user, None in the bare form."""
+
+    event: str
+    user_id: str | None
+
+
+def order_event(subject: str) -> OrderSubject | None:
+    """What `subject` says if it is an order subject, else None."""
     event = ORDER_EVENTS.get(subject)
     if event is not None:
-        return event, None
+        return OrderSubject(event, None)
     prefix, _, user_id = subject.rpartition(".")
     event = ORDER_EVENTS.get(prefix)
-    return None if event is None else (event, user_id)
+    return None if event is None else OrderSubject(event, user_id)

@@ -20,8 +20,8 @@ from openspot.ledger.changes import (
 )
 from openspot.ledger.postings import Account, changes_of, running_balances, sums
 
-ANN = ("ann", "USD")
-OUTSIDE = ("house:external", "USD")
+ANN = Account("ann", "USD")
+OUTSIDE = Account("house:external", "USD")
 
 
 def post(transaction_id: str, amount: int, user_id: str = "ann") -> Posting:
@@ -76,13 +76,13 @@ def test_a_debit_of_money_that_was_already_moved_is_done_even_below_zero() -> No
     assert decision.states == {ANN: AccountState(-1, 100, 4), OUTSIDE: AccountState(-99, 0, 4)}
     assert decision.balances == [99, -99]
     refused = decided([post("t1", -AMOUNT_MAX)._replace(already_moved=True)], {ANN: AccountState(-1, 0, 3)})
-    assert refused.outcomes[0].refusal == Refusal(
+    assert refused.results[0].refusal == Refusal(
         RefusalCode.AMOUNT_LIMIT, "amount would lead the balance beyond the largest amount"
     )
 
 
 def test_a_debit_of_a_missing_account_is_refused() -> None:
-    assert decided([post("t1", -1)]).outcomes == [
+    assert decided([post("t1", -1)]).results == [
         ChangeResult(Refusal(RefusalCode.INSUFFICIENT_BALANCE, "insufficient balance: 0 available"), 0)
     ]
 
@@ -119,14 +119,14 @@ def test_a_refused_transaction_id_can_be_used_later() -> None:
 
 def test_no_balance_and_no_sum_exceeds_the_largest_amount() -> None:
     full = {ANN: AccountState(AMOUNT_MAX - 1, 0, 1), OUTSIDE: AccountState(1 - AMOUNT_MAX, 0, 1)}
-    own = decided([post("t1", 2)], full).outcomes[0]
+    own = decided([post("t1", 2)], full).results[0]
     assert own.refusal == Refusal(RefusalCode.AMOUNT_LIMIT, "amount would lead the balance beyond the largest amount")
-    others = decided([post("t1", 2, "bob")], full).outcomes[0]
+    others = decided([post("t1", 2, "bob")], full).results[0]
     assert others.refusal == Refusal(
         RefusalCode.AMOUNT_LIMIT, "amount would lead the sum of this asset beyond the largest amount"
     )
-    assert decided([post("t1", 1)], full).outcomes[0].refusal is None
-    assert decided([post("t1", AMOUNT_MAX)]).outcomes[0].refusal is None
+    assert decided([post("t1", 1)], full).results[0].refusal is None
+    assert decided([post("t1", AMOUNT_MAX)]).results[0].refusal is None
 
 
 def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back() -> None:
@@ -168,13 +168,13 @@ def test_a_reference_that_is_used_for_another_amount_is_refused() -> None:
 
 
 def test_a_lock_and_an_unlock_may_share_a_reference_and_so_may_two_users() -> None:
-    accounts = {ANN: AccountState(5, 0, 1), ("bob", "USD"): AccountState(5, 0, 1)}
+    accounts = {ANN: AccountState(5, 0, 1), Account("bob", "USD"): AccountState(5, 0, 1)}
     decision = decided([move(2), move(-2), move(2, user_id="bob")], accounts)
     assert [outcome.refusal for outcome in decision.results] == [None, None, None]
 
 
 def test_the_accounts_of_a_batch_are_the_users_and_the_outside_of_what_is_posted() -> None:
-    assert accounts_of([post("t1", 1), move(1, user_id="bob")]) == {ANN, OUTSIDE, ("bob", "USD")}
+    assert accounts_of([post("t1", 1), move(1, user_id="bob")]) == {ANN, OUTSIDE, Account("bob", "USD")}
 
 
 users = st.sampled_from(["ann", "bob", "cat", "house:fees"])

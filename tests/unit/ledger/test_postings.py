@@ -9,6 +9,7 @@ from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
 from openspot.ledger.postings import (
     LEG_NAMES,
+    Account,
     Leg,
     PostingError,
     changes_of,
@@ -195,11 +196,17 @@ def test_a_leg_without_an_account_is_a_fault() -> None:
 
 
 def test_the_house_is_locked_last() -> None:
-    accounts = [("house:fees", "BTC"), ("zoe", "USD"), ("house:external", "USD"), ("ann", "USD"), ("ann", "BTC")]
+    accounts = [
+        Account("house:fees", "BTC"),
+        Account("zoe", "USD"),
+        Account("house:external", "USD"),
+        Account("ann", "USD"),
+        Account("ann", "BTC"),
+    ]
     assert sorted(accounts, key=lock_order) == [
-        ("ann", "BTC"),
-        ("ann", "USD"),
-        ("zoe", "USD"),
-        ("house:external", "USD"),
-        ("house:fees", "BTC"),
+        Account("ann", "BTC"),
+        Account("ann", "USD"),
+        Account("zoe", "USD"),
+        Account("house:external", "USD"),
+        Account("house:fees", "BTC"),
     ]

@@ -1,7 +1,7 @@
-"""Placement in batches: one PlaceOrders call at a time; orders that arrive meanwhile share the next one.
+"""Placement in batches: one PlaceOrders call at a time. Orders that arrive meanwhile share the next call.
 
 An order never waits while no call is under way, and under load the batches grow (design section 6). An order that has
-waited too long is given up unsent, so that none reaches the engine after its caller has stopped listening.
+waited too long is not sent: its caller may have stopped waiting for the reply.
 """
 
 import time

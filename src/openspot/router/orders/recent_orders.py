@@ -1,4 +1,4 @@
-"""The orders that this process placed lately, by the id that clients know (Document A 1.4)."""
+"""The orders that this process has placed recently, by the id that clients know (Document A 1.4)."""
 
 import asyncio
 from collections import OrderedDict
@@ -11,7 +11,7 @@ from openspot.router.tracked_order import TrackedOrder
 class RecentOrder:
     """An order that this process placed or refused, as of its last reply.
 
-    `placing` is the placement while it is under way. `unknown_since_ms` is set if the engine did not answer it.
+    `placing` is done when the placement ends, None after that. `unknown_since_ms` is set if the engine did not respond.
     """
 
     order: TrackedOrder
@@ -20,7 +20,7 @@ class RecentOrder:
 
 
 class RecentOrders:
-    """At most `orders_max` orders by their id. The oldest leaves first."""
+    """At most `orders_max` orders by their id. The oldest is dropped first."""
 
     def __init__(self, orders_max: int) -> None:
         self._orders: OrderedDict[str, RecentOrder] = OrderedDict()
@@ -33,9 +33,9 @@ class RecentOrders:
         """The order of that id, if this process still remembers it."""
         return self._orders.get(order_id)
 
-    def put(self, known: RecentOrder) -> None:
+    def put(self, recent: RecentOrder) -> None:
         """Remember an order."""
-        self._orders[known.order.order_id] = known
+        self._orders[recent.order.order_id] = recent
         if len(self._orders) > self._orders_max:
             self._orders.popitem(last=False)
 

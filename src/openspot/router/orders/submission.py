@@ -37,7 +37,7 @@ TOO_LATE = "the request is too old: nobody waits for its reply any more"
 
 
 class Submission:
-    """Takes orders. Reads `markets` at each order, so that a refresh counts at once."""
+    """Takes orders. It reads `markets` for each order, so that a refresh of the symbols takes effect at once."""
 
     def __init__(
         self,
@@ -80,12 +80,12 @@ class Submission:
             return _refused(RefusalCode.BUSY, "too many refused orders wait to be recorded")
         self._under_way.add(order_id)
         try:
-            return await self._judged(draft, request.deadline, place)
+            return await self._checked(draft, request.deadline, place)
         finally:
             self._under_way.discard(order_id)
             place.release()
 
-    async def _judged(self, draft: OrderDraft, deadline: int | None, place: Place) -> SubmitOrderReply:
+    async def _checked(self, draft: OrderDraft, deadline: int | None, place: Place) -> SubmitOrderReply:
         now_ms = self._now_ms()
         candidate = Candidate(draft, self._markets, self._reference_prices.recent(draft.symbol, now_ms))
         failure = first_failure(candidate, BEFORE_BALANCE) or await self._balance_failure(candidate)
@@ -97,8 +97,8 @@ class Submission:
             ORDERS.labels("not_sent", "order_ids").inc()
             return _refused(RefusalCode.UNAVAILABLE, str(error))
         if deadline is not None and self._now_ms() > deadline:
-            # It waited too long, in a router that stood still or for the ledger. Its client was told that the state is
-            # unknown, and may have seen since that the order does not exist.
+            # The router was paused, or the ledger was slow. The client has heard that the order's state is unknown, and
+            # may since have seen that there is no such order.
             ORDERS.labels("not_sent", "too_late").inc()
             return _refused(RefusalCode.TOO_LATE, TOO_LATE)
         return await self._place(candidate, engine_order_id, place)
@@ -117,19 +117,19 @@ class Submission:
         return _refused(RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
 
     async def _place(self, candidate: Candidate, engine_order_id: int, place: Place) -> SubmitOrderReply:
-        """Send a checked order to the engine and remember what it answers."""
+        """Send a checked order to the engine and remember the response."""
         draft = candidate.draft
         pending = pending_order(candidate, engine_order_id, self._now_ms())
         placing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        known = RecentOrder(pending, placing)
-        self._recent_orders.put(known)
+        recent = RecentOrder(pending, placing)
+        self._recent_orders.put(recent)
         engine_order = place_request(candidate, engine_order_id, honour_time_in_force=self._honour_time_in_force)
         try:
-            answer = await self._placements.place(engine_order)
+            response = await self._placements.place(engine_order)
         except EngineAmbiguousError as error:
             ORDERS.labels("unknown", "").inc()
             log.error("order state unknown", order_id=draft.order_id, engine_order_id=engine_order_id, error=str(error))
-            known.unknown_since_ms = self._now_ms()
+            recent.unknown_since_ms = self._now_ms()
             reason = f"the matching engine did not answer, the order may or may not stand: {error}"
             return _refused(RefusalCode.STATUS_UNKNOWN, reason, pending)
         except EngineError as error:
@@ -137,21 +137,21 @@ class Submission:
             self._recent_orders.forget(draft.order_id)
             return _refused(RefusalCode.UNAVAILABLE, str(error))
         finally:
-            known.placing = None
+            recent.placing = None
             placing.set_result(None)
-        order = known.order = answered_order(pending, candidate.market.spec, answer)
+        order = recent.order = answered_order(pending, candidate.market.spec, response)
         if order.status is OrderStatus.REJECTED:
-            ORDERS.labels("rejected", answer.result_code).inc()
-            if not answer.sequence:
+            ORDERS.labels("rejected", response.result_code).inc()
+            if not response.sequence:
                 await self._record_without_event(order, place)
-            return _refused(RefusalCode.ENGINE, answer.result_code, order)
+            return _refused(RefusalCode.ENGINE, response.result_code, order)
         ORDERS.labels(order.status.value, "").inc()
         return SubmitOrderReply(True, record_of(order))
 
     async def _record_without_event(self, order: TrackedOrder, place: Place) -> None:
-        """Record a refusal of the engine that is in no event of its stream, so that the translator never sees it."""
+        """Record a refusal by the engine that has no event in the stream, so the translator will not record it."""
         if order.reject_reason == ResultCode.DUPLICATE_ORDER_ID.name:
-            # Another order has this id, on the bus and in its row: there is nothing to say about that one.
+            # The id belongs to an earlier order, whose events and row must stay as they are.
             self._recent_orders.forget(order.order_id)
             return
         await place.record(msgspec.structs.replace(order, engine_order_id=None), None)

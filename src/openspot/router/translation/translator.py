@@ -1,17 +1,17 @@
-"""The translator: follows the engine's events, publishes what they mean, has the rows written (Document A 6.4).
+"""The translator: follows the engine's events, publishes them on the bus and writes their rows (Document A 6.4).
 
-One router at a time does this: the holder of the lease. A batch of events passes three places in this order: the bus,
-the published position, the queue of the row writer. The position and the rows never pass an event that is neither
-acknowledged by the bus nor on disk, so whoever begins again finds the open orders at the cursor of the rows, follows
-the stream from there, and publishes only what lies beyond the published position. If a process dies between an
-acknowledgement and the position, the repeated events have the same message ids.
+One router at a time translates: the holder of the lease. It handles a batch of events in three steps: publish on the
+bus, save the published position, queue the rows. Position and rows never pass an event that is neither acknowledged by
+the bus nor on disk. After a restart, the translator loads the open orders as of the rows' cursor, follows the stream
+from there, and publishes only events after the published position. If a process dies before it has saved the position,
+the next one publishes the same events again under the same message ids, and the bus drops them.
 
-An event that the bus does not take is held. It holds back only the later events of its own subject, and an order event
-those of its user, so that an order's events stay in their order. The rows may pass it, because it is stored together
-with them (`router_held_events`).
+The translator holds an event that the bus does not take. A held event delays only the later events of its subject, and
+a held order event those of its user, so that an order's events stay in their order. The rows may pass a held event,
+because it is stored together with them (`router_held_events`).
 
-An engine with a new journal (another epoch) is followed from its first event. An engine that is behind what was
-published, or no longer has the next event, is not followed: an operator has to look at it.
+If the engine has a new journal (another epoch), the translator follows it from its first event. If the engine's newest
+event is older than what was published, or the next event is gone, the translator stops: an operator has to decide.
 """
 
 import asyncio
@@ -49,11 +49,11 @@ from openspot.router.translation.row_writer import RowWriter
 log = get_logger("translator")
 
 EVENTS_MAX = 256
-"""Events in one batch: few enough to be acknowledged well within the life of the lease."""
+"""Events in one batch: few enough that the bus acknowledges them well within the life of the lease."""
 BATCH_INTERVAL_S = 0.02
-"""Least time between two batches: each is published, acknowledged and noted as a whole."""
+"""Least time between two batches. A batch costs one round of acknowledgements and one save of the position."""
 HELD_MAX = 20_000
-"""Events that the bus has not taken. Beyond it the translator waits."""
+"""Held events, at most. When there are more, the translator waits."""
 PAUSE_S = 0.1
 PAUSE_S_MAX = 2.0
 DRAIN_S_MAX = 3.0
@@ -85,12 +85,12 @@ class Translator:
         return 0 if self._publisher is None else self._publisher.held
 
     async def check(self) -> None:
-        """Raise EngineHistoryError, with the reason, while this process should translate and cannot."""
+        """Raise EngineHistoryError, with the reason, while this process holds the lease but cannot translate."""
         if self._fault is not None:
             raise EngineHistoryError(self._fault)
 
     async def run(self) -> None:
-        """Translate, whenever the lease is ours, until cancelled."""
+        """Translate whenever this process holds the lease, until cancelled."""
         life_s = self._settings.translator_lease_s
         lease = Lease(self._bus.key_value(LEASE_BUCKET, bytes, life_s), life_s, time.monotonic)
         position = PublishedPosition(self._bus.key_value(POSITION_BUCKET, Position))
@@ -108,7 +108,7 @@ class Translator:
                 self.leads = False
                 TRANSLATOR_LEADS.set(0)
                 await lease.release()
-            # Another router may do better: this one gives it a chance to take the lease.
+            # Let another router take the lease: it may succeed where this one failed.
             await asyncio.sleep(STAND_BACK_S)
 
     async def _acquire(self, lease: Lease) -> None:
@@ -116,18 +116,18 @@ class Translator:
         try:
             done, _ = await asyncio.wait({acquiring}, timeout=self._settings.translator_lease_s)
             if not done:
-                # Another router translates now, so what stopped this one no longer matters.
+                # Another router translates now, so this one's fault no longer matters.
                 self._fault = None
             await acquiring
         finally:
             await end_tasks(acquiring)
 
     async def _lead(self, lease: Lease, position: PublishedPosition) -> None:
-        """Translate until the lease is lost, or raise what else prevents it."""
+        """Translate until the lease is lost. Raises LeaseLostError, or what else ends the translation."""
         resumption = await self._store.resumption()
 
         async def may_publish() -> None:
-            """Wait for the connection. Raises LeaseLostError when publishing is no longer up to this process."""
+            """Wait for the connection. Raises LeaseLostError if the lease is lost meanwhile."""
             lease.check()
             while not self._bus.is_connected:
                 await asyncio.sleep(PAUSE_S)
@@ -211,7 +211,7 @@ class _LeaseTerm:
         self._epoch = None if rows_position is None else rows_position.epoch
         self._machine = OrderStateMachine(self._epoch or "", resumption.orders)
         self.next_sequence = 1 if rows_position is None else rows_position.sequence + 1
-        # What the rows have passed is published, or held and restored with them.
+        # Every event that the rows have passed is published, or held and stored with them.
         self._published_sequence = max(self._published_in(self._epoch), self.next_sequence - 1)
 
     def continues_with(self, hello: Hello) -> bool:
@@ -244,7 +244,7 @@ class _LeaseTerm:
         return True
 
     async def take(self, events: list[EngineEvent]) -> None:
-        """Publish what the events mean, note how far, and queue the rows. Raises StreamEndedError at a gap."""
+        """Publish the events, save the position and queue the rows. Raises StreamEndedError at a gap."""
         assert self._epoch is not None, "events come after a hello"
         pending: list[PendingEvent] = []
         orders: dict[str, TrackedOrder] = {}
@@ -270,16 +270,16 @@ class _LeaseTerm:
         TRANSLATOR_EVENTS.inc(len(events))
 
     async def _publish(self, pending: list[PendingEvent]) -> None:
-        """Publish events, or hold them. Raises LeaseLostError when that is no longer up to this process."""
+        """Publish events, or hold them. Raises LeaseLostError if the lease is lost."""
         await self._publisher.publish(pending)
 
     def _publishable(self, position: Position) -> Position:
-        """How far the published position may go: not past an event that neither the bus nor the disk has."""
+        """The furthest allowed published position: not past an event that neither the bus nor the disk has."""
         oldest = self._publisher.oldest_unstored
         return position if oldest is None or oldest > position.sequence else Position(position.epoch, oldest - 1)
 
     async def _save(self, position: Position) -> None:
-        """Save the published position, however often that takes. Raises FencedError or LeaseLostError."""
+        """Save the published position, and retry until that succeeds. Raises FencedError or LeaseLostError."""
         if position.sequence <= self._published_sequence:
             return
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
@@ -300,7 +300,7 @@ class _LeaseTerm:
 
 
 def _pending_of(translated: TranslatedEvent, sequence: int) -> list[PendingEvent]:
-    """The bus events of an engine event."""
+    """The bus events of one engine event."""
     pending = []
     for publication in translated.publications:
         message, targets = publication.message, publication.targets
