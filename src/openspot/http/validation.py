@@ -26,7 +26,8 @@ _DECIMAL_SCHEMA = {
 }
 
 
-def _positive_decimal(value: object) -> Decimal:
+def decimal_number(value: object) -> Decimal:
+    """The number that a plain text or a JSON number writes. Raises PydanticCustomError."""
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         raise PydanticCustomError("decimal", "must be a decimal number, as text or as a JSON number")
     if isinstance(value, str):
@@ -34,15 +35,24 @@ def _positive_decimal(value: object) -> Decimal:
             raise PydanticCustomError("decimal", "is too long for a number")
         if not _PLAIN_DECIMAL.fullmatch(value):
             raise PydanticCustomError("decimal", "is not a plain decimal number such as 0.015")
-    number = Decimal(value)
+    return Decimal(value)
+
+
+def check_amount(number: Decimal) -> None:
+    """Raise PydanticCustomError for a number other than 0 that is no amount: too large, or with more than 18 places."""
     try:
-        if number <= 0:
-            raise PydanticCustomError("decimal", "must be greater than 0")
         if number.adjusted() < -AMOUNT_PLACES:
             raise MoneyError("decimal places")
         to_amount(number)
     except MoneyError as error:
         raise PydanticCustomError("decimal", "{reason}", {"reason": _reason(str(error))}) from error
+
+
+def _positive_decimal(value: object) -> Decimal:
+    number = decimal_number(value)
+    if number <= 0:
+        raise PydanticCustomError("decimal", "must be greater than 0")
+    check_amount(number)
     return number
 
 

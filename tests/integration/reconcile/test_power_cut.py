@@ -42,6 +42,7 @@ async def test_after_a_power_cut_of_nats_the_books_agree(
             server = after_power_cut(server, tmp_path / "nats-after")
             flowing.cancel()
             await asyncio.wait({flowing})
+            assert flowing.cancelled(), "orders went on until the end"
         server.start()
         async with mirrored_market(settings, bus, pool) as market:
             report = await market.reconcile(60)

@@ -11,6 +11,7 @@ from openspot.contracts.messages import (
     LedgerHistoryReply,
     LedgerHistoryRequest,
 )
+from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
 from openspot.rest_edge.accounts.schemas import BalanceResponse, TransactionResponse
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -89,7 +90,7 @@ async def test_transactions_are_the_ledgers_entries(edge: RestClient, bus: Bus) 
     async def answer(request: LedgerHistoryRequest) -> LedgerHistoryReply:
         asked.append(request)
         if request.cursor == "bad":
-            return LedgerHistoryReply([], error="cursor is not valid")
+            return LedgerHistoryReply.refused(Refusal(RefusalCode.INVALID_CURSOR, "cursor is not valid"))
         return LedgerHistoryReply([ENTRY], "next" if request.cursor is None else None)
 
     await bus.serve(

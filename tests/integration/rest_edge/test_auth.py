@@ -12,7 +12,6 @@ import pytest
 from argon2 import PasswordHasher
 
 from openspot.kit.settings import Settings
-from openspot.rest_edge.auth import sessions
 from openspot.rest_edge.auth.schemas import LogoutResponse, TokensResponse, UserResponse
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -218,10 +217,8 @@ async def test_a_process_that_starts_later_knows_the_ended_sessions(visitor: Res
 
 
 async def test_ended_sessions_are_followed_again_after_the_bus_was_lost(
-    settings: Settings, nats_server: EmbeddedNats, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, nats_server: EmbeddedNats
 ) -> None:
-    monkeypatch.setattr(sessions, "_WATCH_S", 0.3)
-    monkeypatch.setattr(sessions, "_PAUSE_S", 0.1)
     other_settings = settings.model_copy(update={"rest_port": settings.ws_port})
     async with running_edge(settings) as edge, running_edge(other_settings) as other:
         await edge("POST", "/auth/register", CREDENTIALS)

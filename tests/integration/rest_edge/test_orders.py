@@ -96,9 +96,9 @@ async def test_values_are_transformed_and_any_letter_case_is_taken(edge: RestCli
 @pytest.mark.parametrize(
     ("slippage", "reason"),
     [
-        ("1.2345678901234567e-05", "has more than 18 decimal places"),
-        ('"1.2345678901234567e-05"', "has more than 18 decimal places"),
-        ("1e-300", "has more than 18 decimal places"),
+        ("1.2345678901234567e-05", "must have at most 18 decimal places"),
+        ('"1.2345678901234567e-05"', "is not a plain decimal number such as 0.015"),
+        ("1e-300", "must have at most 18 decimal places"),
         ("10000.1", "must be at most 10000"),
         ("-1", "must be at least 0"),
     ],

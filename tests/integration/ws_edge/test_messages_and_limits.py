@@ -216,6 +216,6 @@ async def test_clients_are_closed_when_the_edge_falls_behind_the_bus(
             while True:
                 received.append((await receive(client))["seq"])
         assert end.value.rcvd is not None
-        assert (end.value.rcvd.code, end.value.rcvd.reason) == (1013, "the edge fell behind the bus")
+        assert (end.value.rcvd.code, end.value.rcvd.reason) == (1013, "this process fell behind the bus")
         assert received == list(range(1, len(received) + 1))
         assert (await close_of(other))[0] == 1013

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from openspot.contracts.messages import OrderRequest
 from openspot.domain.ids import ORDER_ID_LENGTH
 from openspot.domain.market import SLIPPAGE_BPS_MAX
-from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal, to_amount
+from openspot.domain.money import decimal_to_text
 from openspot.domain.order import OrderStatus, OrderType, TimeInForce
 from openspot.http.errors import validation_error
 from openspot.http.routing import read_json
@@ -20,6 +20,8 @@ from openspot.http.validation import (
     PrintableText,
     ResponseBody,
     Symbol,
+    check_amount,
+    decimal_number,
     example,
     messages_of,
     rule_broken,
@@ -33,17 +35,13 @@ OrderId = Annotated[str, StringConstraints(pattern=ORDER_ID_PATTERN)]
 
 
 def _basis_points(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise PydanticCustomError("decimal", "must be a decimal number, as text or as a JSON number")
-    try:
-        number = parse_decimal(str(value))
-        to_amount(number)
-    except MoneyError as error:
-        raise PydanticCustomError("decimal", "{reason}", {"reason": str(error)}) from error
+    number = decimal_number(value)
     if number < 0:
         raise PydanticCustomError("decimal", "must be at least 0")
     if number > SLIPPAGE_BPS_MAX:
         raise PydanticCustomError("decimal", f"must be at most {SLIPPAGE_BPS_MAX}")
+    if number:
+        check_amount(number)
     return decimal_to_text(number)
 
 
@@ -53,7 +51,7 @@ BasisPoints = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "string", "pattern": r"^\d+(\.\d{1,18})?$"},
+                {"type": "string", "pattern": r"^[0-9]+(\.[0-9]{1,18})?$"},
                 {"type": "number", "minimum": 0, "maximum": SLIPPAGE_BPS_MAX},
             ],
             "examples": ["12.5"],
