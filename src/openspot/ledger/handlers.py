@@ -49,14 +49,14 @@ WAITING_MAX = 20_000
 UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the ledger's database does not answer")
 BUSY = Refusal(RefusalCode.BUSY, "too many requests wait for the ledger's database")
 
-# What refuses a request; everything else is a fault of ours.
+# Errors that refuse a request. Any other error is our fault.
 _EXPECTED = (RequestError, BatcherFullError, *TRANSIENT_ERRORS)
 
 log = get_logger("ledger")
 
 
 class RequestHandlers:
-    """Handles the requests. Each method replies, and never raises for what a caller or the database did."""
+    """Handles the requests. Each method replies, also to a bad request and while the database is away."""
 
     def __init__(self, store: LedgerStore, events: BalanceEvents) -> None:
         self._store = store
@@ -162,7 +162,7 @@ class RequestHandlers:
 
 
 def _refusal(error: Exception) -> Refusal:
-    """What a caller is told of one of the expected errors."""
+    """The refusal for one of the expected errors."""
     if isinstance(error, RequestError):
         return Refusal(error.code, str(error))
     return BUSY if isinstance(error, BatcherFullError) else UNAVAILABLE

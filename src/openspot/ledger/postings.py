@@ -1,9 +1,9 @@
 """What a trade posts: its legs, and their running balances (Document A 2.4, design section 10).
 
-Every trade has the same eight legs. Six are those of Document A: debit buyer quote, credit buyer base, debit
-seller base, credit seller quote, debit each fee. Two are the house's side of the fees. A fee of zero is posted
-too, so that a settled trade is always complete to the eye; a rebate is a fee below zero: its leg credits. Signs:
-a credit is positive, a debit negative. Amounts are integers at 18 places; nothing is rounded.
+Every trade has the same eight legs. Six are those of Document A: debit buyer quote, credit buyer base, debit seller
+base, credit seller quote, debit each fee. Two are the house's side of the fees. A fee of zero is posted too, so that
+every settled trade shows all its legs. A rebate is a negative fee, so its leg is a credit. A credit is positive, a
+debit negative. Amounts are integers at 18 places; nothing is rounded.
 """
 
 import functools
@@ -16,7 +16,7 @@ from openspot.domain.money import AMOUNT_MAX, AMOUNT_PLACES, AMOUNT_SCALE, Money
 from openspot.domain.symbol import CURRENCY_TEXT
 
 HOUSE_PREFIX = "house:"
-"""Begins the ids of the house's own accounts, which every batch touches and which are locked last."""
+"""Begins the ids of the house's own accounts. Every batch changes them, so they are locked last."""
 
 TRADE_REFERENCE = "trade"
 LEG_NAMES = (
@@ -62,7 +62,7 @@ class Leg(NamedTuple):
 class TradePostings(NamedTuple):
     """The legs of one trade: those of its participants, in the order of LEG_NAMES, and those of the house.
 
-    A participant that is the house itself has all its legs among the house's.
+    If a participant is the house itself, its legs are among `house_legs`.
     """
 
     trade_id: str
@@ -71,7 +71,7 @@ class TradePostings(NamedTuple):
 
 
 def mark_of(trade_id: str) -> str:
-    """The transaction id whose entry says that a trade is settled: legs are written all or none."""
+    """The transaction id whose entry proves that a trade is settled: all legs are written together or none."""
     return f"{trade_id}:buyer-quote"
 
 
@@ -81,7 +81,7 @@ def is_house(user_id: str) -> bool:
 
 
 def trade_postings(trade: ExecutedTrade) -> TradePostings:
-    """The legs of `trade`, summing to zero in each asset. Raises PostingError if any figure or name is not sound."""
+    """The legs of `trade`, summing to zero in each asset. Raises PostingError for a bad figure or name."""
     trade_id, base, quote = trade.id, trade.base_asset, trade.quote_asset
     buyer, seller = trade.buyer_id, trade.seller_id
     if not REFERENCE_TEXT.fullmatch(trade_id):
@@ -136,12 +136,12 @@ def trade_postings(trade: ExecutedTrade) -> TradePostings:
 
 
 def lock_order(account: Account) -> tuple[bool, Account]:
-    """Sorts accounts as every transaction locks them: the house's last."""
+    """The sort key for the order in which every transaction locks accounts: the house's last."""
     return is_house(account.user_id), account
 
 
 def changes_of(legs: Iterable[Leg]) -> dict[Account, int]:
-    """What `legs` change each account by."""
+    """By how much `legs` change each account."""
     changes: dict[Account, int] = {}
     for leg in legs:
         account = leg.account
@@ -150,7 +150,7 @@ def changes_of(legs: Iterable[Leg]) -> dict[Account, int]:
 
 
 def sums(changes: Mapping[Account, int]) -> dict[str, int]:
-    """The sum of `changes` by asset: zero in each where every debit has its credit."""
+    """The sum of `changes` by asset. It is zero if every debit has its credit."""
     totals: dict[str, int] = {}
     for account, amount in changes.items():
         totals[account.asset] = totals.get(account.asset, 0) + amount
@@ -158,7 +158,7 @@ def sums(changes: Mapping[Account, int]) -> dict[str, int]:
 
 
 def running_balances(legs: Iterable[Leg], totals: Mapping[Account, int]) -> list[int]:
-    """The total of its account after each of `legs`, one after the other, beginning from `totals`.
+    """The account's total after each of `legs`, posted in order on top of `totals`.
 
     Raises KeyError for a leg whose account is not in `totals`.
     """
@@ -179,7 +179,7 @@ def _fee(field: str, fee: TradeFee, payer: str) -> int:
 
 
 def _amount(field: str, text: str) -> int:
-    # Nearly every amount is plain digits, read several times faster this way and to the same integer.
+    # Nearly every amount is plain digits. This way is several times faster and gives the same integer.
     digits = text[1:] if text[:1] == "-" else text
     whole, _, fraction = digits.partition(".")
     if (

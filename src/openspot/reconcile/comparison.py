@@ -1,4 +1,4 @@
-"""Comparisons: each answers every difference by name, none where the two sides agree. Rules without IO."""
+"""Comparisons. Each returns every difference by name, or an empty list if the sides agree. Rules without IO."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -27,7 +27,7 @@ def compare_balances(engine: Mapping[Account, Decimal], ledger: Mapping[Account,
 def compare_orders(engine: Mapping[str, OrderFacts], rows: Mapping[str, OrderFacts]) -> list[Difference]:
     """Every order of the engine against its row.
 
-    A row that the engine does not know is right only if the order was rejected before it got there.
+    A row that the engine does not know is right only if the order was rejected before it reached the engine.
     """
     differences = []
     for order_id in sorted(engine.keys() | rows.keys()):
@@ -46,7 +46,7 @@ def compare_orders(engine: Mapping[str, OrderFacts], rows: Mapping[str, OrderFac
 def compare_acknowledged(
     engine: Mapping[str, OrderFacts], accepted: Iterable[str], cancelled: Iterable[str]
 ) -> list[Difference]:
-    """What clients were told against the engine: an accepted order is known, a cancelled one is cancelled."""
+    """Replies to clients against the engine: it knows each accepted order, and each cancelled order is cancelled."""
     differences = [
         Difference("order", order_id, "order", MISSING, "accepted, as its client was told")
         for order_id in sorted(accepted)

@@ -1,7 +1,6 @@
-"""The engine's view of orders and trades, made out of its events alone: rules without IO.
+"""The engine's view of orders and trades, computed from its events alone: rules without IO.
 
-It is written apart from the router's translation on purpose: a judge that shared the code of the judged would
-share its faults.
+It shares no code with the router's translation on purpose: shared code would share its faults.
 """
 
 from collections.abc import Iterable
@@ -60,7 +59,7 @@ class EngineProjection:
         order_id = _shown_id(event.order_id, event.engine_order_id)
         if isinstance(event, RejectEvent):
             if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
-                # It speaks of a second placing; the order that has this id stands as it did.
+                # The reject is about the second placement. The order that has this id is unchanged.
                 return
             self._ended.append(order_id)
             known = self.orders.get(order_id)
@@ -115,7 +114,7 @@ class EngineProjection:
 
 
 def trade_facts(event: TradeEvent) -> TradeFacts:
-    """The trade that an event tells of."""
+    """The trade of a trade event."""
     buys = event.taker_side.lower() == "buy"
     taker, maker = event.taker_participant_id, event.maker_participant_id
     return TradeFacts(
@@ -158,5 +157,5 @@ def movements(event: EngineEvent) -> list[Posted]:
 
 
 def _shown_id(order_id: str, engine_order_id: str) -> str:
-    """The id that clients know; the engine's own for an order placed past the router."""
+    """The id that clients know, or the engine's own for an order that was placed past the router."""
     return order_id or engine_order_id

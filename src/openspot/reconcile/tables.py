@@ -1,8 +1,7 @@
-"""One moment of the mirrors, and beside it, in temporary tables of the same session, what the engine says.
+"""A database session with a snapshot of the mirrors and, in temporary tables, the engine's side.
 
-All comparing is done by PostgreSQL: neither side has to fit into memory, and both directions, what a mirror lacks
-and what it has too much, come from one join. The session sees the mirrors as they stood when it began; it writes
-to its temporary tables alone.
+PostgreSQL does all comparing: neither side has to fit into memory, and one join finds both what a mirror lacks and what
+it has too much. The session sees the mirrors as of its beginning and writes to its temporary tables only.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -39,10 +38,10 @@ _APPLICATION = "openspot-reconcile"
 
 
 class EntryGap(NamedTuple):
-    """Entries of one trade or movement of money that the ledger lacks, has too much, or has otherwise.
+    """Entries of one trade or movement of money that are missing, extra or altered in the ledger (`state`).
 
-    `source` is `trade` or `money`, `state` `missing`, `extra` or `altered`. `engine` and `mirror` show the first
-    of its `entries`. `refusal` is why the ledger would not settle the trade, None if it did not refuse it.
+    `source` is `trade` or `money`. `engine` and `mirror` show the first of its `entries`. `refusal` is why the ledger
+    refused the trade, None if it did not.
     """
 
     source: str
@@ -56,7 +55,7 @@ class EntryGap(NamedTuple):
 
 
 class BalanceGap(NamedTuple):
-    """An account whose totals differ, and what each kind of gap makes of the difference."""
+    """An account whose totals differ, and how much of the difference each kind of gap explains."""
 
     user_id: str
     asset: str
@@ -70,7 +69,7 @@ class BalanceGap(NamedTuple):
 
 
 class UnevenAccount(NamedTuple):
-    """A ledger account that its entries do not add up to."""
+    """A ledger account that is not the sum of its entries."""
 
     user_id: str
     asset: str
@@ -123,7 +122,7 @@ class Tables:
         self._connection = connection
 
     async def rows_position(self) -> Position | None:
-        """How far the order and trade rows of this moment are."""
+        """The position of the order and trade rows in the snapshot."""
         row = await self._connection.fetchrow(
             "SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", CONSUMER
         )
@@ -136,16 +135,16 @@ class Tables:
     # What the engine says
 
     async def add_orders(self, orders: Iterable[OrderFacts]) -> None:
-        """Take orders as they stand at the rows' position."""
+        """Add orders as of the rows' position."""
         await self._copy("reconcile_orders", map(astuple, orders))
 
     async def add_trades(self, trades: Iterable[TradeFacts]) -> None:
-        """Take trades."""
+        """Add trades."""
         rows = ((int(trade.trade_id.rpartition("-")[2]), *astuple(trade)) for trade in trades)
         await self._copy("reconcile_trades", rows)
 
     async def add_money(self, events: Iterable[BalanceEvent]) -> None:
-        """Take movements of money; a hold and its end, which leave the total as it is, mean nothing here."""
+        """Add movements of money. Reservations and releases are left out: they do not change a total."""
         rows = (
             (event.seq, event.kind, event.participant_id, event.currency, Decimal(event.amount), event.reference)
             for event in events
@@ -154,11 +153,11 @@ class Tables:
         await self._copy("reconcile_money", rows)
 
     async def add_balances(self, balances: Mapping[Account, Decimal]) -> None:
-        """Take the engine's totals."""
+        """Add the engine's totals."""
         await self._copy("reconcile_balances", ((*account, total) for account, total in balances.items()))
 
     async def unsummed(self) -> dict[Account, Decimal]:
-        """Accounts whose balance in the engine is not the sum of the events taken so far, and what is beyond it."""
+        """Accounts whose balance in the engine is not the sum of the added events, and the excess."""
         return {Account(row["user_id"], row["asset"]): row["rest"] for row in await self._connection.fetch(UNSUMMED)}
 
     async def find_gaps(self, first_sequence: int) -> None:
@@ -174,7 +173,7 @@ class Tables:
         return Findings([EntryGap(**_fields(row)) for row in rows], _found(rows))
 
     async def balance_gaps(self, until: int, limit: int) -> Findings[BalanceGap]:
-        """Accounts that differ by more than what is on its way since `until`."""
+        """Accounts whose difference is more than what has happened since the event `until`."""
         rows = await self._connection.fetch(BALANCE_GAPS, until, limit)
         return Findings([BalanceGap(**_fields(row)) for row in rows], _found(rows))
 
@@ -216,7 +215,7 @@ class Tables:
 
 @asynccontextmanager
 async def open_tables(database_url: str) -> AsyncIterator[Tables]:
-    """A session that sees one moment of the mirrors. Raises what asyncpg raises, OSError or TimeoutError."""
+    """Open a session with a snapshot of the mirrors. Raises what asyncpg raises, OSError or TimeoutError."""
     connection = await asyncpg.connect(
         database_url,
         timeout=CONNECT_TIMEOUT_S,
@@ -225,7 +224,7 @@ async def open_tables(database_url: str) -> AsyncIterator[Tables]:
     try:
         await connection.execute(TEMPORARY_TABLES)
         async with connection.transaction(isolation="repeatable_read", readonly=True):
-            # The moment is that of the first question.
+            # The first query takes the snapshot.
             await connection.execute("SELECT 1 FROM engine_cursors")
             yield Tables(connection)
     finally:
