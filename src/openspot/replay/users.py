@@ -23,11 +23,11 @@ _EMAIL_HOST = "replay.invalid"
 
 
 class FundingError(Exception):
-    """Deposits did not arrive; the message says whose and where."""
+    """Deposits did not arrive. The message says whose and where."""
 
 
 async def make_user(client: OpenSpotClient, run_id: str, number: int, patience: Patience) -> str:
-    """Register and log in one user; answers its user id. Raises ApiError, UnreachableError."""
+    """Register and log in one user. Returns its user id. Raises ApiError, UnreachableError."""
     email, password = f"{run_id}-{number}@{_EMAIL_HOST}", secrets.token_urlsafe(24)
     user = await patience.call(lambda: client.register(email, password))
     try:

@@ -14,7 +14,7 @@ MARKET_SUBJECTS = {
     subjects.MARKETDATA_ORDERBOOK: "orderbook",
     subjects.MARKETDATA_TRADE: "trades",
 }
-"""Kind of market channel by the subject that feeds it, before the symbol."""
+"""The kind of market channel for each subject prefix; the symbol follows the prefix."""
 
 _MARKET_KINDS = frozenset(MARKET_SUBJECTS.values())
 
@@ -25,7 +25,7 @@ ORDER_EVENTS = {
     subjects.ORDERS_FILLED: "order.filled",
     subjects.ORDERS_REJECTED: "order.rejected",
 }
-"""Event that a client sees by the subject that carries it, before the user."""
+"""The event as clients see it for each subject prefix; the user follows the prefix."""
 
 BALANCE_EVENT = "balance.updated"
 
@@ -37,7 +37,7 @@ def is_market_channel(channel: str) -> bool:
 
 
 def market_channel(subject: str) -> str | None:
-    """The channel that a `marketdata.*` subject feeds, or None if it feeds none."""
+    """The channel of a `marketdata.*` subject, or None if it has none."""
     prefix, _, symbol = subject.rpartition(".")
     kind = MARKET_SUBJECTS.get(prefix)
     return None if kind is None else f"{kind}:{symbol}"

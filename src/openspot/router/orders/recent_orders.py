@@ -26,9 +26,6 @@ class RecentOrders:
         self._orders: OrderedDict[str, RecentOrder] = OrderedDict()
         self._orders_max = orders_max
 
-    def __len__(self) -> int:
-        return len(self._orders)
-
     def get(self, order_id: str) -> RecentOrder | None:
         """The order of that id, if this process still remembers it."""
         return self._orders.get(order_id)

@@ -76,6 +76,7 @@ class Rejections:
         self._events: Batcher[_Refused, None] = Batcher(self._publish, batch_max=BATCH_MAX, waiting_max=PLACES)
         self._rows: Batcher[TrackedOrder, None] = Batcher(self._write, batch_max=BATCH_MAX, waiting_max=PLACES)
         self._taken = 0
+        REJECTIONS_WAITING.set_function(lambda: self.waiting)
 
     @property
     def waiting(self) -> int:
@@ -129,7 +130,6 @@ class Rejections:
             await asyncio.sleep(CONNECTION_LOOK_S)
 
     async def _publish(self, batch: list[_Refused]) -> None:
-        REJECTIONS_WAITING.set(self._taken)
         await self._publisher.publish([PendingEvent(event) for refused in batch for event in refused.events])
         for refused in batch:
             if not refused.published.done():
@@ -158,7 +158,6 @@ class Rejections:
                 await asyncio.sleep(backoff.failed())
         for _ in orders:
             self.free()
-        REJECTIONS_WAITING.set(self._taken)
 
 
 def _events_of(order: TrackedOrder, failure: PreTradeFailure | None) -> list[Outgoing]:

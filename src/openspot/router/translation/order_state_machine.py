@@ -112,13 +112,6 @@ class OrderStateMachine:
         self._epoch = epoch
         self._orders = {order.engine_order_id: order for order in orders if order.engine_order_id is not None}
 
-    def __len__(self) -> int:
-        return len(self._orders)
-
-    def order(self, engine_order_id: int) -> TrackedOrder | None:
-        """The open order with that engine order id, or None."""
-        return self._orders.get(engine_order_id)
-
     def apply(self, event: EngineEvent) -> TranslatedEvent:
         """Take the next event of the stream."""
         translated = TranslatedEvent()
