@@ -1,7 +1,11 @@
 """docs/conformance.md: each fact of docs/facts.md with the tests that name it.
 
-Python tests name facts with `@pytest.mark.spec("A1.4-02", …)`; Rust and browser tests with a comment
-`spec: A1.4-02`. `--check` writes nothing and fails on an unknown id or an out-of-date page.
+Python tests name facts with `@pytest.mark.spec("A1.4-02", …)`, Rust and browser tests with a comment `spec: A1.4-02`.
+`@pytest.mark.spec("A1.5-01", side="consumer")` says that the fact is proved from the consumer's side only: the service
+that publishes the event or sends the request is not built yet, and the test stands in for it. One such mark is enough;
+take the keyword away when the service is there.
+
+`--check` writes nothing and fails on an unknown id, an unknown side or an out-of-date page.
 """
 
 import argparse
@@ -18,6 +22,17 @@ PAGE = ROOT / "docs/conformance.md"
 FACT_ROW = re.compile(r"^\| ([AB][\d.]*-\d+) \| (.*) \| (\w+) \|$")
 FACT_ID = re.compile(r"[AB]\d(?:\.\d)?-\d{2}")
 COMMENT = re.compile(r"spec: ((?:[AB]\d(?:\.\d)?-\d{2}[, ]*)+)")
+
+
+CONSUMER = "consumer"
+
+
+class Mark(NamedTuple):
+    """A test that names a fact. `side` is CONSUMER, or None if the whole fact is proved."""
+
+    fact_id: str
+    test: str
+    side: str | None = None
 
 
 class Fact(NamedTuple):
@@ -40,8 +55,8 @@ def read_facts() -> list[Fact]:
     return facts
 
 
-def python_marks(path: Path) -> list[tuple[str, str]]:
-    """(fact id, test name) of every spec marker in a Python file, on a test or on one of its cases."""
+def python_marks(path: Path) -> list[Mark]:
+    """Every spec marker in a Python file, on a test or on one of its cases."""
     marks = []
     tree = ast.parse(path.read_text("utf-8"))
     owners: dict[ast.AST, str] = {}
@@ -52,68 +67,87 @@ def python_marks(path: Path) -> list[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.spec":
             owner = owners.get(node, path.stem)
-            marks += [(str(argument.value), owner) for argument in node.args if isinstance(argument, ast.Constant)]
+            side = next((ast.literal_eval(keyword.value) for keyword in node.keywords if keyword.arg == "side"), None)
+            facts = [str(argument.value) for argument in node.args if isinstance(argument, ast.Constant)]
+            marks += [Mark(fact_id, owner, side) for fact_id in facts]
     return marks
 
 
-def commented_marks(path: Path) -> list[tuple[str, str]]:
-    """(fact id, file name) of every `spec:` comment in another file."""
+def commented_marks(path: Path) -> list[Mark]:
+    """Every `spec:` comment in another file, which stands for the test."""
     found = COMMENT.findall(path.read_text("utf-8"))
-    return [(fact_id, path.name) for group in found for fact_id in FACT_ID.findall(group)]
+    return [Mark(fact_id, path.name) for group in found for fact_id in FACT_ID.findall(group)]
 
 
-def read_marks() -> dict[str, list[str]]:
-    """Tests by fact id."""
-    marks: dict[str, list[str]] = defaultdict(list)
+def read_marks() -> dict[str, list[Mark]]:
+    """Marks by fact id, each with the test's path and name."""
+    marks: dict[str, list[Mark]] = defaultdict(list)
     for path in sorted((ROOT / "tests").rglob("*.py")):
-        for fact_id, name in python_marks(path):
-            marks[fact_id].append(f"`{path.relative_to(ROOT / 'tests')}::{name}`")
+        for mark in python_marks(path):
+            marks[mark.fact_id].append(mark._replace(test=f"`{path.relative_to(ROOT / 'tests')}::{mark.test}`"))
     for folder, endings in (("rust", (".rs",)), ("web", (".ts", ".tsx")), ("tests/browser", (".ts",))):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in endings and "node_modules" not in path.parts and "target" not in path.parts:
-                for fact_id, name in commented_marks(path):
-                    marks[fact_id].append(f"`{folder}/…/{name}`")
+                for mark in commented_marks(path):
+                    marks[mark.fact_id].append(mark._replace(test=f"`{folder}/…/{mark.test}`"))
     return marks
 
 
-def render(facts: list[Fact], marks: dict[str, list[str]]) -> str:
+def state_of(fact: Fact, marks: list[Mark]) -> str:
+    """How far a fact is proved, as the page says it."""
+    if fact.kind == "outside":
+        return "outside"
+    if not marks:
+        return "**uncovered**"
+    return "consumer's side" if any(mark.side == CONSUMER for mark in marks) else "covered"
+
+
+def render(facts: list[Fact], marks: dict[str, list[Mark]]) -> str:
     """The page."""
     testable = [fact for fact in facts if fact.kind != "outside"]
-    covered = [fact for fact in testable if fact.fact_id in marks]
+    states = {fact.fact_id: state_of(fact, marks.get(fact.fact_id, [])) for fact in facts}
+    named = [fact for fact in testable if fact.fact_id in marks]
+    consumer_only = [fact.fact_id for fact in testable if states[fact.fact_id] == "consumer's side"]
     lines = [
         "# Conformance",
         "",
         "Generated by `make conformance` from [facts.md](facts.md) and the tests' markers; not edited by hand.",
         "",
-        f"{len(covered)} of {len(testable)} testable facts are named by a test.",
+        f"{len(named)} of {len(testable)} testable facts are named by a test. {len(consumer_only)} of these are proved "
+        "from the consumer's side only: the service that publishes the event or sends the request is not built yet "
+        "([deviations.md](deviations.md)), and the test stands in for it.",
         "",
-        "| Section | Facts | Covered |",
-        "|---|---|---|",
+        "| Section | Facts | Named by a test | Of these, consumer's side only |",
+        "|---|---|---|---|",
     ]
     sections = list(dict.fromkeys(fact.section for fact in facts))
     for section in sections:
         mine = [fact for fact in testable if fact.section == section]
-        done = sum(fact.fact_id in marks for fact in mine)
-        lines.append(f"| {section} | {len(mine)} | {done} |")
+        tested = sum(fact.fact_id in marks for fact in mine)
+        one_sided = sum(fact.fact_id in consumer_only for fact in mine)
+        lines.append(f"| {section} | {len(mine)} | {tested} | {one_sided or ''} |")
     for section in sections:
         lines += ["", f"## {section}", "", "| Fact | Kind | Statement | State | Tests |", "|---|---|---|---|---|"]
         for fact in (fact for fact in facts if fact.section == section):
-            tests = list(dict.fromkeys(marks.get(fact.fact_id, [])))
-            state = "outside" if fact.kind == "outside" else "covered" if tests else "**uncovered**"
+            tests = list(dict.fromkeys(mark.test for mark in marks.get(fact.fact_id, [])))
+            state = states[fact.fact_id]
             lines.append(f"| {fact.fact_id} | {fact.kind} | {fact.text} | {state} | {', '.join(tests)} |")
     return "\n".join(lines) + "\n"
 
 
 def main() -> int:
-    """Write or check the page; answers 1 on an unknown id or, with --check, on a page that is out of date."""
+    """Write or check the page. Returns 1 for an unknown id or side and, with --check, for an out-of-date page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
     facts, marks = read_facts(), read_marks()
     unknown = sorted(set(marks) - {fact.fact_id for fact in facts})
     for fact_id in unknown:
-        print(f"unknown fact {fact_id}, named by {', '.join(marks[fact_id])}", file=sys.stderr)
-    if unknown:
+        print(f"unknown fact {fact_id}, named by {', '.join(mark.test for mark in marks[fact_id])}", file=sys.stderr)
+    strange = [mark for named in marks.values() for mark in named if mark.side not in (None, CONSUMER)]
+    for mark in strange:
+        print(f"unknown side {mark.side!r} of {mark.fact_id}, in {mark.test}", file=sys.stderr)
+    if unknown or strange:
         return 1
     page = render(facts, marks)
     if check:

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from openspot.domain.market import load_markets
 from openspot.ledger.changes import CONTRA_SUFFIX
 from openspot.ledger.postings import LEG_NAMES
 from openspot.ledger.schemas import checked_posting
-from openspot.router.custody_bridge import CustodyBridge, CustodyError
+from openspot.router.custody.bridge import CustodyBridge, CustodyError
 
 ASSETS = load_markets().assets
 
@@ -81,6 +82,15 @@ def test_a_deposit_or_withdrawal_that_the_engine_makes_is_one_that_the_ledger_ta
         assert len(recorder.engine_calls) == len(recorder.postings)
         for posting in recorder.postings:
             assert checked_posting(posting, sign).transaction_id == reference
+
+
+@pytest.mark.spec("A7-13", side="consumer")
+async def test_a_deposit_of_an_asset_without_a_scale_fails_as_an_unknown_currency() -> None:
+    recorder: Any = Recorder()
+    bridge = CustodyBridge(recorder, recorder, ASSETS, lambda: 0)
+    with pytest.raises(CustodyError, match=r"^Unknown currency$"):
+        await bridge.deposit(DepositConfirmed("0xabc", "carol", "DOGE", "1"))
+    assert (recorder.engine_calls, recorder.postings) == ([], [])
 
 
 def test_an_ordinary_deposit_reaches_both() -> None:

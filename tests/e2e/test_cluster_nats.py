@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from openspot.contracts.streams import ORDERS, STREAMS, TRADES
-from openspot.router.lease import LEASE_BUCKET
+from openspot.router.translation.lease import LEASE_BUCKET
 from tests.support.fault_run import SECONDS, TIMEOUT_S, Run, kept_after_failure, running
 from tests.support.nats_cluster import NODES, NatsCluster
 from tests.support.platforms import child_platform

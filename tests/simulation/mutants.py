@@ -12,10 +12,11 @@ from openspot.ledger import settlement
 from openspot.ledger.changes import Change, decide
 from openspot.ledger.postings import Leg, TradePostings, trade_postings
 from openspot.ledger.store import Applied
-from openspot.router import row_writer, translator
-from openspot.router.schemas import Position, TrackedOrder
-from openspot.router.submission import Submission
-from openspot.router.translation import Projection
+from openspot.router.orders.submission import Submission
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.translation import row_writer, translator
+from openspot.router.translation.order_state_machine import OrderStateMachine
 from tests.simulation.engine import SimulatedEngine
 from tests.simulation.engine_access import SimulatedEngineClient
 from tests.simulation.ledger import Entry, LedgerTables
@@ -90,18 +91,18 @@ def balance_events_share_ids() -> Fault:
 
 def position_before_events() -> Fault:
     """The translator notes its position first and publishes then: a kill between the two skips events."""
-    publish = translator._Following._publish
+    publish = translator._LeaseTerm._publish
 
-    async def hasty(following: Any, pending: Any) -> None:
-        await following._save(Position(following._epoch, following.next_sequence - 1))
-        await publish(following, pending)
+    async def hasty(term: Any, pending: Any) -> None:
+        await term._save(Position(term._epoch, term.next_sequence - 1))
+        await publish(term, pending)
 
-    return patch.object(translator._Following, "_publish", hasty)
+    return patch.object(translator._LeaseTerm, "_publish", hasty)
 
 
 def position_passes_held_events() -> Fault:
     """The published position goes past events that neither the bus nor the disk has: a kill loses them."""
-    return patch.object(translator._Following, "_publishable", lambda _, position: position)
+    return patch.object(translator._LeaseTerm, "_publishable", lambda _, position: position)
 
 
 def rows_pass_held_events() -> Fault:
@@ -121,13 +122,13 @@ def events_in_any_order() -> Fault:
 
 def makers_forget_fills() -> Fault:
     """A partial fill of a resting order is not noted."""
-    fill = Projection._fill
+    fill = OrderStateMachine._fill
 
-    def skipping(projection: Any, event: Any, side: Any, translation: Any) -> None:
+    def skipping(machine: Any, event: Any, side: Any, translated: Any) -> None:
         if side.role == "taker" or side.is_completed:
-            fill(projection, event, side, translation)
+            fill(machine, event, side, translated)
 
-    return patch.object(Projection, "_fill", skipping)
+    return patch.object(OrderStateMachine, "_fill", skipping)
 
 
 def deposits_without_reference() -> Fault:

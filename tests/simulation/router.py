@@ -9,17 +9,18 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import CancelOrder, ExecutedTrade, GetOrder, SubmitOrder
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.settings import Settings
-from openspot.router.balances import AvailableFunds
-from openspot.router.custody_bridge import CustodyBridge
-from openspot.router.enquiry import Enquiry
-from openspot.router.known_orders import KnownOrders
-from openspot.router.order_ids import OrderIds
-from openspot.router.placements import Placements
-from openspot.router.pre_trade import Market
-from openspot.router.reference_prices import ReferencePrices
-from openspot.router.rejections import Rejections
-from openspot.router.submission import Submission
-from openspot.router.translator import Translator
+from openspot.router.custody.bridge import CustodyBridge
+from openspot.router.orders.available_funds import AvailableFunds
+from openspot.router.orders.cancellation import Cancellation
+from openspot.router.orders.engine_order_ids import OrderIds
+from openspot.router.orders.lookup import OrderLookup
+from openspot.router.orders.placements import Placements
+from openspot.router.orders.pre_trade import MarketRules
+from openspot.router.orders.recent_orders import RecentOrders
+from openspot.router.orders.reference_prices import ReferencePrices
+from openspot.router.orders.rejections import Rejections
+from openspot.router.orders.submission import Submission
+from openspot.router.translation.translator import Translator
 from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.engine import SimulatedEngine, configuration
 from tests.simulation.engine_access import SimulatedEngineClient, SimulatedSession
@@ -49,20 +50,24 @@ class Router:
         session: Any = SimulatedSession(engine, process, server.weather)
         self.translator = Translator(settings=settings, bus=bus, store=store, session=session, engine_url="")
         self._reference_prices = ReferencePrices(3_600_000)
-        known_orders = KnownOrders(1000)
+        recent_orders = RecentOrders(1000)
         self.rejections = Rejections(bus, store)
         self._submission = Submission(
-            markets={symbol: Market(configuration().limits[symbol], spec) for symbol, spec in specs.items()},
+            markets={symbol: MarketRules(configuration().limits[symbol], spec) for symbol, spec in specs.items()},
             reference_prices=self._reference_prices,
             funds=AvailableFunds(bus, client, 0.5, server.weather.loop.time),
             order_ids=OrderIds(store.take_id_block),
-            known_orders=known_orders,
+            recent_orders=recent_orders,
             placements=Placements(client.place_orders, wait_s_max=NEVER_S, waiting_max=1000),
             rejections=self.rejections,
             clock=engine.now,
             honour_time_in_force=True,
         )
-        self._enquiry = Enquiry(specs=specs, known_orders=known_orders, store=store, engine=client, clock=engine.now)
+        lookup = OrderLookup(specs=specs, recent_orders=recent_orders, store=store, engine=client, clock=engine.now)
+        self._lookup = lookup
+        self._cancellation = Cancellation(
+            specs=specs, lookup=lookup, recent_orders=recent_orders, engine=client, clock=engine.now
+        )
         self._bridge = CustodyBridge(bus, client, configuration().assets, engine.now)
         process.start(self._run())
 
@@ -70,8 +75,8 @@ class Router:
         bus, queue = self._bus, subjects.ORDER_ROUTER_QUEUE
         await bus.subscribe(subjects.TRADES_EXECUTED, ExecutedTrade, self._note_price)
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, self._submission.submit, None)
-        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._enquiry.cancel, None)
-        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._enquiry.get, None)
+        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancellation.cancel, None)
+        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._lookup.get, None)
         await asyncio.gather(self.rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))
 
     async def _note_price(self, _: str, trade: ExecutedTrade) -> None:

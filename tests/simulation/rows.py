@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 from openspot.domain.order import OrderStatus
 from openspot.kit.bus import Outgoing, PendingEvent
-from openspot.router.order_ids import BLOCK_SIZE
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
+from openspot.router.orders.engine_order_ids import BLOCK_SIZE
 from openspot.router.store import FencedError, Resumption
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
 from tests.simulation.process import Place, Process
 
 _NUMBERS = ("price", "quantity", "filled_quantity", "filled_notional", "remaining_quantity", "fee")

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from openspot.engine.admin.listing_routes import admin_routers
 from openspot.engine.admin.service import AdminTokens, admin_service_router
-from openspot.engine.http_admin import admin_routers
-from openspot.engine.http_api import engine_document, engine_routers
+from openspot.engine.transport.http_app import engine_document, engine_routers
 from openspot.http.authentication import ServiceKeys
 from openspot.http.routing import Router
 

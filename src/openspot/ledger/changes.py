@@ -1,20 +1,20 @@
-"""Credits, debits, locks and unlocks: what a batch of them comes to (Document A 2.4). Rules without IO.
+"""Credits, debits, locks and unlocks: what a batch of them changes (Document A 2.4). Rules without IO.
 
 | Change | available | locked | Refused if |
 |---|---|---|---|
 | credit | + amount | | the account, or the sum of all deposits of the asset, would exceed the largest amount |
 | debit | − amount | | available does not cover it |
-| debit of money that was already moved | − amount | | never for lack of funds: available may fall below zero |
+| debit of money that the engine has moved | − amount | | never for lack of funds: available may fall below zero |
 | lock | − amount | + amount | available does not cover it |
 | unlock | + amount | − amount | locked does not cover it |
 
-A credit or debit is written once for its transaction id. A repeat succeeds, returns the balance as it is and changes
-nothing, even if its other fields differ (Document A 2.4); that is reported as `altered`. It posts two legs: the user's
-and, under the transaction id with `:contra`, that of the outside world, so that every asset sums to zero.
+A credit or debit is written once for its transaction id. A repeat succeeds, returns the present balance and changes
+nothing, even if its other fields differ (Document A 2.4); `altered` reports that they do. A credit or debit posts two
+legs: the user's and, under the transaction id with `:contra`, that of the outside world. So every asset sums to zero.
 
 A lock and an unlock are done once each for (user, asset, reference). A repeat succeeds and changes nothing; a repeat
-with another amount is refused. An unlock need not name the reference of a lock: what counts is what the account holds
-locked. They post no entry, because an entry's balance is the account's total, which they do not change.
+with another amount is refused. An unlock need not name the reference of a lock; the account's locked amount must cover
+it. Locks and unlocks post no entry: an entry's balance is the account's total, which they do not change.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +27,11 @@ from openspot.domain.money import AMOUNT_MAX, amount_to_text
 from openspot.ledger.postings import Account, Leg
 
 CONTRA_SUFFIX = ":contra"
-"""Ends the transaction id of the other side of a posting."""
+"""Ends the transaction id of a posting's other side."""
 
 
 class AccountState(NamedTuple):
-    """An account: amounts at 18 places; `version` counts its changes."""
+    """The state of an account. Amounts are integers at 18 places; `version` counts the changes."""
 
     available: int
     locked: int
@@ -49,7 +49,7 @@ NEW_ACCOUNT = AccountState(0, 0, 0)
 class Posting(NamedTuple):
     """A credit (`amount` above zero) or a debit (below).
 
-    `already_moved`: the engine has moved the money, so that the ledger follows whatever the account holds.
+    `already_moved`: the engine has moved the money, so the ledger posts it even if the account does not cover it.
     """
 
     transaction_id: str
@@ -63,17 +63,17 @@ class Posting(NamedTuple):
 
     @property
     def account(self) -> Account:
-        """The account that it changes."""
-        return self.user_id, self.asset
+        """The account that is changed."""
+        return Account(self.user_id, self.asset)
 
     @property
     def contra_account(self) -> Account:
-        """The account of its other side."""
-        return EXTERNAL_ACCOUNT_ID, self.asset
+        """The account of the other side."""
+        return Account(EXTERNAL_ACCOUNT_ID, self.asset)
 
 
 class Movement(NamedTuple):
-    """A lock (`amount` above zero) or an unlock (below): what `locked` changes by."""
+    """A lock (`amount` above zero) or an unlock (below). `locked` changes by `amount`."""
 
     user_id: str
     asset: str
@@ -82,8 +82,8 @@ class Movement(NamedTuple):
 
     @property
     def account(self) -> Account:
-        """The account that it changes."""
-        return self.user_id, self.asset
+        """The account that is changed."""
+        return Account(self.user_id, self.asset)
 
     @property
     def direction(self) -> str:
@@ -92,7 +92,7 @@ class Movement(NamedTuple):
 
     @property
     def key(self) -> "MovementKey":
-        """It is done once for this key."""
+        """The movement is done once for this key."""
         return MovementKey(self.user_id, self.asset, self.reference_id, self.direction)
 
 
@@ -100,7 +100,7 @@ Change = Posting | Movement
 
 
 class MovementKey(NamedTuple):
-    """A movement is done once for each of these."""
+    """A movement is done once for each key."""
 
     user_id: str
     asset: str
@@ -116,8 +116,8 @@ class Recorded(NamedTuple):
     amount: int
 
 
-class Outcome(NamedTuple):
-    """What became of a change. `refusal` is None for a success; `available` is the balance after it.
+class ChangeResult(NamedTuple):
+    """The result of one change. `refusal` is None for a success; `available` is the balance after it.
 
     `changed` is false for a refusal and for a repeat; `altered` is true for a repeat with other fields.
     """
@@ -129,7 +129,7 @@ class Outcome(NamedTuple):
 
 
 class BalanceChange(NamedTuple):
-    """An account as it stands after a change, for an event to its owner."""
+    """An account after a change, for an event to its owner."""
 
     account: Account
     state: AccountState
@@ -138,13 +138,12 @@ class BalanceChange(NamedTuple):
 
 @dataclass(slots=True)
 class Decision:
-    """What a batch comes to. `outcomes` has one for each change, in order; the other fields are to be written.
+    """The outcome of a batch. `results` has one for each change, in order; the other fields are to be written.
 
-    `balances` are the totals of the accounts after each of `legs`. `states` holds the accounts that change, as they
-    stand after the batch.
+    `balances` has the account's total after each of `legs`. `states` has each changed account after the batch.
     """
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    results: list[ChangeResult] = field(default_factory=list)
     legs: list[Leg] = field(default_factory=list)
     balances: list[int] = field(default_factory=list)
     movements: list[Movement] = field(default_factory=list)
@@ -153,7 +152,7 @@ class Decision:
 
 
 def accounts_of(changes: Iterable[Change]) -> set[Account]:
-    """Every account that `changes` depend on or may change."""
+    """Every account that `changes` read or may change."""
     accounts: set[Account] = set()
     for change in changes:
         accounts.add(change.account)
@@ -168,15 +167,15 @@ def decide(
     recorded: Mapping[str, Recorded],
     moved: Mapping[MovementKey, int],
 ) -> Decision:
-    """What `changes`, one after the other, come to.
+    """Apply `changes` one after the other, without IO.
 
-    `accounts` holds the accounts that exist, `recorded` the entries that the transaction ids of the changes already
-    have, `moved` the amounts (signed as in Movement) of the movements that are done.
+    `accounts` holds the existing accounts, `recorded` the existing entries under the transaction ids of `changes`, and
+    `moved` the amounts (signed as in Movement) of the movements among `changes` that are already done.
     """
     batch = _Batch(accounts, recorded, moved)
     for change in changes:
         outcome = batch.post(change) if isinstance(change, Posting) else batch.move(change)
-        batch.decision.outcomes.append(outcome)
+        batch.decision.results.append(outcome)
     return batch.decision
 
 
@@ -192,16 +191,16 @@ class _Batch:
         self._recorded = dict(recorded)
         self._moved = dict(moved)
 
-    def post(self, posting: Posting) -> Outcome:
+    def post(self, posting: Posting) -> ChangeResult:
         state = self._state(posting.account)
         known = self._recorded.get(posting.transaction_id)
         if known is not None:
             altered = known != (posting.user_id, posting.asset, posting.amount)
-            return Outcome(None, state.available, altered=altered)
+            return ChangeResult(None, state.available, altered=altered)
         contra = self._state(posting.contra_account)
         refusal = _posting_refusal(posting, state, contra)
         if refusal is not None:
-            return Outcome(refusal, state.available)
+            return ChangeResult(refusal, state.available)
         self._recorded[posting.transaction_id] = Recorded(posting.user_id, posting.asset, posting.amount)
         state = self._change(posting.account, posting.amount, 0)
         contra = self._change(posting.contra_account, -posting.amount, 0)
@@ -219,26 +218,26 @@ class _Batch:
         self.decision.legs += (leg, other)
         self.decision.balances += (state.total, contra.total)
         self.decision.balance_changes.append(BalanceChange(posting.account, state, posting.transaction_id))
-        return Outcome(None, state.available, changed=True)
+        return ChangeResult(None, state.available, changed=True)
 
-    def move(self, movement: Movement) -> Outcome:
+    def move(self, movement: Movement) -> ChangeResult:
         state = self._state(movement.account)
         done = self._moved.get(movement.key)
         if done is not None:
             if done == movement.amount:
-                return Outcome(None, state.available)
+                return ChangeResult(None, state.available)
             reason = f"referenceId was already used to {movement.direction} {amount_to_text(abs(done))}"
-            return Outcome(Refusal(RefusalCode.REFERENCE_USED, reason), state.available)
+            return ChangeResult(Refusal(RefusalCode.REFERENCE_USED, reason), state.available)
         covering = state.available if movement.amount > 0 else state.locked
         if covering < abs(movement.amount):
             held = "available" if movement.amount > 0 else "locked"
             reason = f"insufficient balance: {amount_to_text(covering)} {held}"
-            return Outcome(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), state.available)
+            return ChangeResult(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), state.available)
         self._moved[movement.key] = movement.amount
         state = self._change(movement.account, -movement.amount, movement.amount)
         self.decision.movements.append(movement)
         self.decision.balance_changes.append(BalanceChange(movement.account, state, ":".join(reversed(movement.key))))
-        return Outcome(None, state.available, changed=True)
+        return ChangeResult(None, state.available, changed=True)
 
     def _state(self, account: Account) -> AccountState:
         return self.decision.states.get(account) or self._accounts.get(account, NEW_ACCOUNT)
@@ -257,7 +256,7 @@ def _posting_refusal(posting: Posting, state: AccountState, contra: AccountState
         return Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason)
     if abs(state.total + amount) > AMOUNT_MAX:
         return Refusal(RefusalCode.AMOUNT_LIMIT, "amount would lead the balance beyond the largest amount")
-    # All balances of an asset together are what came from outside: the engine has the same bound.
+    # The sum of all balances of an asset is what came in from outside. The engine has the same bound.
     if abs(contra.available - amount) > AMOUNT_MAX:
         return Refusal(RefusalCode.AMOUNT_LIMIT, "amount would lead the sum of this asset beyond the largest amount")
     return None

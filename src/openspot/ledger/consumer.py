@@ -13,7 +13,7 @@ BATCH_MAX = 1000
 INTERVAL_S = 0.1
 """Least time between two batches that are not full: a transaction costs the same for one trade as for a hundred."""
 ACKNOWLEDGE_WAIT_S = 10.0
-"""A trade that is not acknowledged within this time goes to another process: its holder may have been killed."""
+"""After this time without an acknowledgement the bus gives a trade to another process, in case this one died."""
 
 Settle = Callable[[list[ExecutedTrade]], Awaitable[None]]
 """Settles a batch of trades. If it raises, the batch is delivered again."""

@@ -25,7 +25,7 @@ from openspot.kit.batching import Batcher, BatcherFullError
 from openspot.kit.bus import Bus
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.ledger.changes import Change, Outcome
+from openspot.ledger.changes import Change, ChangeResult
 from openspot.ledger.metrics import NEGATIVE_BALANCES, REQUESTS
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.retrying import with_retries
@@ -49,14 +49,14 @@ WAITING_MAX = 20_000
 UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the ledger's database does not answer")
 BUSY = Refusal(RefusalCode.BUSY, "too many requests wait for the ledger's database")
 
-# What refuses a request; everything else is a fault of ours.
+# Errors that refuse a request. Any other error is our fault.
 _EXPECTED = (RequestError, BatcherFullError, *TRANSIENT_ERRORS)
 
 log = get_logger("ledger")
 
 
 class RequestHandlers:
-    """Handles the requests. Each method replies, and never raises for what a caller or the database did."""
+    """Handles the requests. Each method replies, also to a bad request and while the database is away."""
 
     def __init__(self, store: LedgerStore, events: BalanceEvents) -> None:
         self._store = store
@@ -64,7 +64,9 @@ class RequestHandlers:
         self._balances: Batcher[str, list[LedgerBalance]] = Batcher(
             self._read_balances, batch_max=USERS_MAX, waiting_max=WAITING_MAX
         )
-        self._changes: Batcher[Change, Outcome] = Batcher(self._apply, batch_max=CHANGES_MAX, waiting_max=WAITING_MAX)
+        self._changes: Batcher[Change, ChangeResult] = Batcher(
+            self._apply, batch_max=CHANGES_MAX, waiting_max=WAITING_MAX
+        )
         self._history_queries = asyncio.Semaphore(HISTORY_QUERIES_MAX)
 
     async def serve(self, bus: Bus) -> None:
@@ -135,32 +137,32 @@ class RequestHandlers:
             return LedgerLockReply.refused(_refusal(error))
         return LedgerLockReply(True) if outcome.refusal is None else LedgerLockReply.refused(outcome.refusal)
 
-    async def _changed(self, operation: str, change: Change) -> Outcome:
+    async def _changed(self, operation: str, change: Change) -> ChangeResult:
         outcome = await self._changes.submit(change)
         label = "refused" if outcome.refusal is not None else "done" if outcome.changed else "repeated"
         REQUESTS.labels(operation, label).inc()
         return outcome
 
-    async def _apply(self, changes: list[Change]) -> Sequence[Outcome]:
-        decision, outbox_ids = await with_retries(lambda: self._store.apply(changes))
-        self._events.publish_later(decision.balance_changes, outbox_ids)
-        return decision.outcomes
+    async def _apply(self, changes: list[Change]) -> Sequence[ChangeResult]:
+        applied = await with_retries(lambda: self._store.apply(changes))
+        self._events.publish_later(applied.decision.balance_changes, applied.outbox_ids)
+        return applied.decision.results
 
     async def history(self, request: LedgerHistoryRequest) -> LedgerHistoryReply:
         """A page of a user's entries, newest first."""
         try:
             before = history_position(request)
             async with self._history_queries:
-                entries, following = await with_retries(
+                page = await with_retries(
                     lambda: self._store.history(request.user_id, request.asset, before, request.limit)
                 )
         except _EXPECTED as error:
             return LedgerHistoryReply.refused(_refusal(error))
-        return LedgerHistoryReply(entries, None if following is None else str(following))
+        return LedgerHistoryReply(page.entries, None if page.next_before is None else str(page.next_before))
 
 
 def _refusal(error: Exception) -> Refusal:
-    """What a caller is told of one of the expected errors."""
+    """The refusal for one of the expected errors."""
     if isinstance(error, RequestError):
         return Refusal(error.code, str(error))
     return BUSY if isinstance(error, BatcherFullError) else UNAVAILABLE

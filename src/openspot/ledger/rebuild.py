@@ -1,7 +1,7 @@
 """What the ledger posts for money that the engine moved, for a rebuild from the engine's events.
 
-Custody's bridge posts the same, under the same transaction ids (Document A 1.5), so that a rebuild while the platform
-runs posts nothing twice.
+The router's custody bridge posts the same under the same transaction ids (Document A 1.5), so a rebuild of a running
+platform posts nothing twice.
 """
 
 from openspot.contracts.engine_events import BalanceEvent

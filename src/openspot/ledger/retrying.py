@@ -1,4 +1,4 @@
-"""Repeats of what a database that comes back will take. Every write of the ledger is idempotent."""
+"""Retries after transient faults of the database. That is safe, because every write of the ledger is idempotent."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar

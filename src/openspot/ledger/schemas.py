@@ -1,4 +1,4 @@
-"""What requests must look like. Each check returns the checked values, or raises naming the field and the reason."""
+"""Checks of requests. Each returns the checked values, or raises an error that names the field and the reason."""
 
 import re
 
@@ -26,7 +26,7 @@ class RequestError(ValueError):
 
 
 class CursorError(RequestError):
-    """A cursor is not one that the list gave."""
+    """The cursor did not come from a page of this list."""
 
     code = RefusalCode.INVALID_CURSOR
 

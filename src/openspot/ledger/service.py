@@ -13,7 +13,7 @@ from openspot.ledger.settlement import Settlement
 
 @asynccontextmanager
 async def direct(settlement: Settlement) -> AsyncIterator[Settle]:
-    """Settles a batch, then announces it: every trade is in a `trades.settled`, with or without a worker."""
+    """Settle a batch, then publish `trades.settled` for it, as the worker does."""
 
     async def settle(trades: list[ExecutedTrade]) -> None:
         await settlement.announce(trades, await settlement.settle(trades))

@@ -1,11 +1,11 @@
 """Settlement of trades (Document A 1.3, 2.4; design section 7).
 
-A batch is one transaction. A trade that is settled already is skipped as a whole. One that cannot be settled is kept in
-`ledger_rejected_trades`, counted and logged, and the others go on. The engine's word counts: what it traded is settled
-even if that leaves the mirror's account below zero, which is counted.
+A batch is one transaction. A trade that is already settled is skipped as a whole. A trade that cannot be settled is
+kept in `ledger_rejected_trades`, counted and logged; the others are settled. The ledger follows the engine: it settles
+a trade even if that leaves an account below zero, and counts such accounts.
 
-Balance events follow the commit. They are not lost by a crash between the two: the bus delivers the trades again until
-`settle` has returned, and for trades that had been settled before, it publishes the accounts as they are.
+Balance events are published after the commit. A crash between the two loses none: the bus delivers the trades again
+until `settle` has returned, and for trades that were settled before, `settle` publishes the accounts as they are now.
 """
 
 import time
@@ -30,12 +30,12 @@ log = get_logger("settlement")
 
 LOGGED_LENGTH_MAX = 200
 
-# Faults of the data itself, which no repeat mends.
+# Errors in the data itself: a retry would fail as well.
 UNWRITABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 
 
 class CheckedBatch(NamedTuple):
-    """A batch before it goes to the database: what can be posted, by trade id and in order, and what cannot."""
+    """A batch before it is written: trades that can be posted, by trade id and in order, and those that cannot."""
 
     postings: dict[str, TradePostings]
     trades: dict[str, ExecutedTrade]
@@ -53,7 +53,7 @@ class Settlement:
         self._newest_settled = 0
 
     async def start(self) -> None:
-        """Read how far the ledger has come. Raises what the database raises when it fails."""
+        """Read the sequence of the newest settled trade. Raises what the database raises when it fails."""
         self._note_settled(await self._store.newest_settled())
 
     async def settle(self, trades: Sequence[ExecutedTrade]) -> frozenset[str]:
@@ -99,7 +99,7 @@ class Settlement:
             if len(postings) == 1:
                 trade = trades[postings[0].trade_id]
                 return Settled(set(), {}), [_rejected(trade, f"cannot be written: {error}")]
-        # One of them is bad: halve the batch until it is alone.
+        # One of them is bad. Halve the batch until the bad one is alone.
         middle = len(postings) // 2
         first, rejected_first = await self._write(postings[:middle], trades)
         second, rejected_second = await self._write(postings[middle:], trades)
@@ -117,8 +117,8 @@ class Settlement:
     async def _publish(self, postings: Sequence[TradePostings], settled: Settled) -> None:
         fresh = [trade for trade in postings if trade.trade_id in settled.trade_ids]
         news = list({leg.account: leg.transaction_id for trade in fresh for leg in trade.legs}.items())
-        # Some of what was settled before was published before, and some was not. Each trade has message ids of its own,
-        # or the stream would drop one as a repeat of the other.
+        # Of the trades that were settled before, some were also published before. So each trade has its own message
+        # ids: under a shared id the stream would drop a new event as a repeat.
         for trade in postings:
             if trade.trade_id not in settled.trade_ids:
                 news += {leg.account: leg.transaction_id for leg in trade.legs}.items()
@@ -136,7 +136,7 @@ class Settlement:
 
 
 def check_batch(trades: Sequence[ExecutedTrade]) -> CheckedBatch:
-    """Which of `trades` can be posted, and which cannot. Of several with one id, the first that can counts."""
+    """Sort `trades` into those that can be posted and the others. Of several with one id, the first good one counts."""
     batch = CheckedBatch({}, {}, [])
     for trade in trades:
         if trade.id in batch.postings:
@@ -150,5 +150,5 @@ def check_batch(trades: Sequence[ExecutedTrade]) -> CheckedBatch:
 
 
 def _rejected(trade: ExecutedTrade, reason: str) -> RejectedTrade:
-    # JSON escapes whatever the trade contains, so that the database takes it.
+    # JSON escapes any character that a text column would refuse.
     return RejectedTrade(trade.id, reason, encode(trade).decode())

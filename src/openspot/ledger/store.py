@@ -166,9 +166,9 @@ _HISTORY = """
 
 
 class Settled(NamedTuple):
-    """What a settlement did: the trades that were written, and the users' accounts as they stand after it.
+    """The result of a settlement: the trades that were written, and the users' accounts after it.
 
-    Trades that had been settled before are in neither.
+    Trades that were settled before are not counted.
     """
 
     trade_ids: set[str]
@@ -176,7 +176,7 @@ class Settled(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What a batch of changes came to. `outbox_ids` are those of its balance changes, in order."""
+    """The result of a batch of changes. `outbox_ids` are those of its balance changes, in order."""
 
     decision: Decision
     outbox_ids: list[int]
@@ -190,8 +190,15 @@ class RejectedTrade(NamedTuple):
     payload: str
 
 
+class HistoryPage(NamedTuple):
+    """Entries, newest first. `next_before` is the `before` of the next page, None on the last one."""
+
+    entries: list[LedgerHistoryEntry]
+    next_before: int | None
+
+
 class Outbox(NamedTuple):
-    """Events that wait, by outbox id and in order. The ids that are added to `published` are deleted."""
+    """Waiting events by outbox id, in order. The caller adds ids to `published`, and they are deleted."""
 
     changes: dict[int, BalanceChange]
     published: list[int]
@@ -223,7 +230,7 @@ class LedgerStore:
             try:
                 return await self._settle_once(trades)
             except asyncpg.UniqueViolationError:
-                # Another process settled one of them at the same time: now it is seen.
+                # Another process settled one of them at the same time. The next attempt sees that.
                 continue
         return await self._settle_once(trades)
 
@@ -242,21 +249,21 @@ class LedgerStore:
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
         """Keep trades that cannot be settled. One that is kept already is not kept twice."""
-        # Such a trade id may contain anything, even what no text column takes.
+        # The trade id may contain characters that a text column refuses.
         rows = [(ascii(trade.trade_id)[1:-1], trade.reason, trade.payload) for trade in trades]
         await self._pool.execute(_REJECT_TRADES, *_columns(rows, 3))
 
     # Credits, debits, locks, unlocks
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
-        """Do `changes`, one after the other, in one transaction."""
+        """Apply `changes`, one after the other, in one transaction."""
         for _ in range(ATTEMPTS_MAX - 1):
             try:
                 return await self._apply_once(changes)
             except _AccountsMissingError as missing:
                 await self._make_accounts(missing.accounts)
             except asyncpg.UniqueViolationError:
-                # Another process wrote one of them at the same time, for another account: now it is seen.
+                # Another process wrote one of them at the same time. The next attempt sees that.
                 continue
         return await self._apply_once(changes)
 
@@ -288,25 +295,25 @@ class LedgerStore:
         await self._pool.execute(_DELETE_OUTBOX, outbox_ids)
 
     async def keep(self, changes: Sequence[BalanceChange]) -> None:
-        """Put events into the outbox that could not be published."""
+        """Put unpublished events into the outbox."""
         async with self._pool.acquire() as connection:
             await _write_outbox(connection, changes)
 
     @asynccontextmanager
     async def unpublished(self, age_s: float, limit: int, without: Collection[str]) -> AsyncIterator[Outbox]:
-        """Events that have waited for `age_s` seconds, oldest first, with their accounts as they are now.
+        """Events that have waited for `age_s` seconds, oldest first, with the present state of their accounts.
 
-        Leaves out those of the users in `without`, and those that another process has in hand. If the context ends
-        by an exception, nothing is deleted.
+        Leaves out events of the users in `without` and events that another process is publishing. If the context ends
+        with an exception, nothing is deleted.
         """
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             rows = await connection.fetch(_READ_OUTBOX, age_s, limit, list(without))
-            states = await _read(connection, {(row["user_id"], row["asset"]) for row in rows}) if rows else {}
+            states = await _read(connection, {Account(row["user_id"], row["asset"]) for row in rows}) if rows else {}
             outbox = Outbox(
                 {
                     row["outbox_id"]: BalanceChange(account, states[account], row["transaction_id"])
                     for row in rows
-                    for account in [(row["user_id"], row["asset"])]
+                    for account in [Account(row["user_id"], row["asset"])]
                 },
                 [],
             )
@@ -317,7 +324,7 @@ class LedgerStore:
     # Reading
 
     async def states(self, accounts: Collection[Account]) -> dict[Account, AccountState]:
-        """Those of `accounts` that exist, as they stand now."""
+        """The present state of those of `accounts` that exist."""
         if not accounts:
             return {}
         async with self._pool.acquire() as connection:
@@ -328,16 +335,14 @@ class LedgerStore:
         return int(await self._pool.fetchval(NEWEST_SETTLED) or 0)
 
     async def balances(self, user_ids: Collection[str]) -> dict[str, list[LedgerBalance]]:
-        """The accounts of each of the users that has any, by asset."""
+        """The accounts of each user that has any, sorted by asset."""
         balances: dict[str, list[LedgerBalance]] = {}
         for user_id, asset, available, locked in await self._pool.fetch(_BALANCES, list(user_ids)):
             balances.setdefault(user_id, []).append(LedgerBalance(asset, available, locked))
         return balances
 
-    async def history(
-        self, user_id: str, asset: str | None, before: int | None, limit: int
-    ) -> tuple[list[LedgerHistoryEntry], int | None]:
-        """(the newest `limit` entries with ids below `before`, the `before` of the next page or None)."""
+    async def history(self, user_id: str, asset: str | None, before: int | None, limit: int) -> HistoryPage:
+        """The newest `limit` entries whose ids are below `before`."""
         rows = await self._pool.fetch(_HISTORY, user_id, asset, _ENTRY_ID_MAX if before is None else before, limit + 1)
         entries = [
             LedgerHistoryEntry(
@@ -352,7 +357,7 @@ class LedgerStore:
             )
             for row in rows[:limit]
         ]
-        return entries, rows[limit - 1]["entry_id"] if len(rows) > limit else None
+        return HistoryPage(entries, rows[limit - 1]["entry_id"] if len(rows) > limit else None)
 
 
 async def _lock(connection: Connection, accounts: Collection[Account]) -> dict[Account, AccountState]:
@@ -369,7 +374,7 @@ def _sorted(accounts: Iterable[Account]) -> list[Account]:
 
 def _states(rows: Iterable[asyncpg.Record]) -> dict[Account, AccountState]:
     return {
-        (user_id, asset): AccountState(_amount(available), 0 if locked == _ZERO else _amount(locked), version)
+        Account(user_id, asset): AccountState(_amount(available), 0 if locked == _ZERO else _amount(locked), version)
         for user_id, asset, available, locked, version in rows
     }
 
@@ -377,7 +382,7 @@ def _states(rows: Iterable[asyncpg.Record]) -> dict[Account, AccountState]:
 async def _write_legs(
     connection: Connection, legs: Sequence[Leg], changes: Mapping[Account, int]
 ) -> dict[Account, AccountState]:
-    """Write `legs`, whose sums are `changes`, and change their accounts. Returns these as they stand then."""
+    """Write `legs` and change their accounts by `changes`, the sums of `legs`. Returns the accounts after that."""
     if not legs:
         return {}
     accounts = _sorted(changes)
@@ -391,7 +396,7 @@ async def _write_legs(
 async def _copy_entries(connection: Connection, legs: Sequence[Leg], balances: Sequence[int]) -> None:
     if not legs:
         return
-    # No field contains a tab, a line end or a backslash: each was checked when it came in.
+    # No field contains a tab, a line end or a backslash: the checks of requests and trades refuse them.
     text = "".join(
         [
             f"{transaction_id}\t{user_id}\t{asset}\t{amount}e-18\t{balance}e-18"
@@ -408,8 +413,8 @@ async def _write_accounts(connection: Connection, states: Mapping[Account, Accou
     if not states:
         return
     rows = [
-        (user_id, asset, f"{state.available}e-18", f"{state.locked}e-18", state.version)
-        for (user_id, asset), state in states.items()
+        (account.user_id, account.asset, f"{state.available}e-18", f"{state.locked}e-18", state.version)
+        for account, state in states.items()
     ]
     await connection.execute(_WRITE_ACCOUNTS, *_columns(rows, 5))
 
@@ -449,7 +454,7 @@ _ZERO = "0.000000000000000000"
 
 
 def _amount(text: str) -> int:
-    """The integer at 18 places that a numeric(38, 18) column shows as `text`: always with all its places."""
+    """The integer at 18 places for the text of a numeric(38, 18) column, which always has all 18 places."""
     return int(text.replace(".", ""))
 
 

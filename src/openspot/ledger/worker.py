@@ -1,9 +1,9 @@
 """The ledger's workflow worker: the main process's requests, and settlement in durable workflows (Document A 6.1).
 
-A batch of trades is one workflow of two steps: settle, then publish `trades.settled`. Its state is in the schema
-`dbos` of the same database. A worker that is killed in the middle takes its unfinished workflow up again when it
-is back, and the bus hands the same trades to another process meanwhile; both find what is settled by its unique
-keys. Finished workflows are deleted, a few behind the newest: the entries are the record.
+A batch of trades is one workflow of two steps: settle, then publish `trades.settled`. Its state is in the schema `dbos`
+of the same database. A killed worker resumes its unfinished workflow at its next start. Meanwhile the bus gives the
+same trades to another process. Unique keys in the database make sure that each trade is settled once. Finished
+workflows are deleted except for the newest: the ledger's entries are the record.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from openspot.ledger.settlement import Settlement
 
 WORKFLOW = "settle-trades"
 FINISHED_KEPT = 50
-"""Finished workflows that stay for a look, and are deleted together when there are twice as many."""
+"""Finished workflows that are kept for inspection. When there are twice as many, the older half is deleted."""
 LEFT_BEHIND_AFTER = timedelta(hours=1)
-"""Workflows of workers that never came back are deleted after this time: the bus has long handed on their trades."""
+"""Workflows of workers that never came back are deleted after this time. Others have settled their trades."""
 DELETED_AT_A_TIME = 500
 INTERVAL_S = 0.2
 """Least time between two batches that are not full: a workflow costs several times what a settlement costs."""
@@ -42,11 +42,11 @@ log = get_logger("workflows")
 
 
 class Workflows:
-    """Settles batches as durable workflows. One a process: the library allows no more."""
+    """Settles batches as durable workflows. The library allows one instance in a process."""
 
     def __init__(self, settings: LedgerSettings, settlement: Settlement) -> None:
         self._finished: list[str] = []
-        # Otherwise the library makes a handler of its own, and its lines are not in the log's format.
+        # Without a handler, the library installs one that does not write in the format of our log.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
         DBOS(config=_configuration(settings))
 
@@ -65,13 +65,13 @@ class Workflows:
         self._workflow = settle_and_announce
 
     async def start(self) -> None:
-        """Make or update the library's tables, and take up what this worker left unfinished."""
-        # On the loop's own thread, so that the library runs the workflows that it takes up on this loop.
+        """Make or update the library's tables, and resume what this worker left unfinished."""
+        # Called on the loop's thread, so that the library runs resumed workflows on this loop.
         DBOS.launch()
         await self._delete_left_behind()
 
     async def settle(self, trades: list[ExecutedTrade]) -> None:
-        """Settle and announce a batch. Raises what a step raised; the batch is then to come again."""
+        """Settle and announce a batch. Raises what a step raised; the bus must then deliver the batch again."""
         handle = await DBOS.start_workflow_async(self._workflow, pack(trades))
         try:
             await handle.get_result()
@@ -79,10 +79,10 @@ class Workflows:
             await self._note_finished(handle.get_workflow_id())
 
     async def stop(self) -> None:
-        """End the library's threads; what is unfinished is taken up at the next start."""
+        """Stop the library's threads. Unfinished workflows are resumed at the next start."""
         loop = asyncio.get_running_loop()
         await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
-        # The library made its own executor the loop's, and has just ended it.
+        # The library had installed its own executor in the loop, and has just shut it down.
         loop.set_default_executor(ThreadPoolExecutor())
 
     async def _note_finished(self, workflow_id: str) -> None:
@@ -98,16 +98,16 @@ class Workflows:
             end_time=until, name=WORKFLOW, limit=DELETED_AT_A_TIME, load_input=False, load_output=False
         ):
             await DBOS.delete_workflows_async([workflow.workflow_id for workflow in found])
-            log.info("workflows of the past deleted", workflows=len(found))
+            log.info("old workflows deleted", workflows=len(found))
 
 
 def pack(trades: list[ExecutedTrade]) -> bytes:
-    """A batch as a workflow keeps it."""
+    """A batch as a workflow stores it."""
     return zlib.compress(_encode(trades), 1)
 
 
 def unpack(data: bytes) -> list[ExecutedTrade]:
-    """What `pack` packed."""
+    """The batch that `pack` packed."""
     return _decode(zlib.decompress(data))
 
 
@@ -115,7 +115,7 @@ def _configuration(settings: LedgerSettings) -> DBOSConfig:
     return DBOSConfig(
         name="openspot-ledger",
         system_database_url=settings.database_url.replace("postgresql://", "postgresql+psycopg://", 1),
-        # Workflows of an earlier release are taken up as well: the steps are the same or the trades come again.
+        # Resume workflows of earlier releases, too. If that fails, the bus delivers their trades again.
         application_version="1",
         executor_id=f"{socket.gethostname()}-{settings.ledger_worker_port}",
         sys_db_pool_size=CONNECTIONS_MAX,

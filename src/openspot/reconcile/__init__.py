@@ -1,5 +1,5 @@
-"""Does every mirror say what the engine says? Engine against ledger, order rows and trade rows, to the last digit.
+"""Compares the engine with its mirrors (ledger, order rows and trade rows), to the last digit.
 
-`projection` makes the engine's view out of its events, `comparison` names every difference, both without IO;
-`store` gathers the two sides.
+`projection` computes the engine's view from its events, and `comparison` names every difference, both without IO.
+`store` reads the two sides.
 """

@@ -1,12 +1,12 @@
-"""What a difference is called, and what has likely caused it: rules without IO.
+"""The name of each kind of difference, and its likely cause: rules without IO.
 
 | Difference | Likely cause |
 |---|---|
-| balance, by the sum of adjustments | an operator adjusted it in the engine alone, as the rule is (Document A 1.5) |
-| balance, by a movement without reference | money was moved at the engine directly, past custody |
+| balance, by the sum of adjustments | an operator adjusted it, which changes the engine alone (Document A 1.5) |
+| balance, by a movement without reference | money was moved in the engine directly, not by custody |
 | entries of a trade or deposit are missing, the ledger has not caught up | settlement is pending |
 | the same, and the ledger has caught up | refused by the ledger, or lost |
-| entries that the engine knows nothing of | posted in the ledger alone |
+| entries without a counterpart in the engine | posted in the ledger alone |
 | an account is not the sum of its entries | written past the ledger |
 | anything else | altered afterwards, or lost |
 """
@@ -20,7 +20,7 @@ from openspot.reconcile.tables import BalanceGap, EntryGap, UnevenAccount
 ADJUSTED = "operator adjustment"
 UNREFERENCED = "moved in the engine alone, without a reference"
 PENDING = "settlement pending"
-LOST = "lost: the ledger has dealt with everything up to here"
+LOST = "lost: the ledger has processed everything up to here"
 PENDING_OR_LOST = "settlement pending or lost: the bus could not be asked"
 LEDGER_ONLY = "posted in the ledger alone"
 UNKNOWN_TRADE = "the engine knows no such trade"
@@ -32,12 +32,12 @@ MISSING = "missing"
 
 
 def cause_of_missing(settled: bool | None) -> str:
-    """Why an entry is missing, by whether the ledger has caught up; None: nobody could tell."""
+    """Why an entry is missing. `settled` says whether the ledger has caught up, None if the bus could not be asked."""
     return PENDING_OR_LOST if settled is None else LOST if settled else PENDING
 
 
 def entry_difference(gap: EntryGap, settled: bool | None) -> Difference:
-    """The difference that a gap of the ledger's entries is."""
+    """The difference for a gap in the ledger's entries."""
     if gap.state == "missing":
         cause = f"refused by the ledger: {gap.refusal}" if gap.refusal else cause_of_missing(settled)
     elif gap.state == "extra":
@@ -54,7 +54,7 @@ def entry_difference(gap: EntryGap, settled: bool | None) -> Difference:
 
 
 def balance_difference(gap: BalanceGap, settled: bool | None, complete: bool) -> Difference:
-    """The difference that an account is, with what it is made of. `complete`: every event since the first is known."""
+    """The difference of an account's balances, split by cause. `complete`: the engine still has all its events."""
     difference = EXACT.subtract(gap.engine, gap.ledger)
     parts = [
         (ADJUSTED, gap.adjusted),
@@ -67,19 +67,19 @@ def balance_difference(gap: BalanceGap, settled: bool | None, complete: bool) ->
     for _, amount in parts:
         rest = EXACT.subtract(rest, amount)
     unexplained = "unexplained" if complete else "unexplained, or older than the events that the engine keeps"
-    told = [f"{cause} {_signed(amount)}" for cause, amount in [*parts, (unexplained, rest)] if amount]
+    named = [f"{cause} {_signed(amount)}" for cause, amount in [*parts, (unexplained, rest)] if amount]
     return Difference(
         "balance",
         f"{gap.user_id} {gap.asset}",
         "total",
         decimal_to_text(gap.engine),
         decimal_to_text(gap.ledger),
-        "; ".join(told),
+        "; ".join(named),
     )
 
 
 def account_difference(account: UnevenAccount) -> Difference:
-    """A ledger account that its own entries do not add up to: someone has written past the ledger."""
+    """A ledger account that is not the sum of its entries: something other than the ledger wrote to the tables."""
     by_entries = decimal_to_text(account.entries)
     if account.newest != account.entries:
         by_entries += f" (the newest says {decimal_to_text(account.newest)})"
@@ -93,14 +93,14 @@ def asset_difference(asset: str, total: Decimal) -> Difference:
 
 
 def engine_difference(user_id: str, asset: str, rest: Decimal) -> Difference:
-    """An account of the engine that its own events do not add up to: `rest` is beyond their sum."""
+    """An account of the engine that is not the sum of the engine's events. `rest` is the excess."""
     return Difference(
         "engine", f"{user_id} {asset}", "total beyond its events", decimal_to_text(rest), "0", ENGINE_FAULT
     )
 
 
 def rows_difference(sequence: int, rows_sequence: int) -> Difference:
-    """Rows that are behind the event that they should have reached."""
+    """Order and trade rows that have not reached the event `sequence`."""
     return Difference("rows", "orders and trades", "position", str(sequence), str(rows_sequence), ROWS_PENDING)
 
 

@@ -1,4 +1,4 @@
-"""Comparisons: each answers every difference by name, none where the two sides agree. Rules without IO."""
+"""Comparisons. Each returns every difference by name, or an empty list if the sides agree. Rules without IO."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -17,17 +17,17 @@ PRESENT = "present"
 def compare_balances(engine: Mapping[Account, Decimal], ledger: Mapping[Account, Decimal]) -> list[Difference]:
     """Totals by account; an account that one side does not have counts as zero."""
     differences = []
-    for participant, asset in sorted(engine.keys() | ledger.keys()):
-        ours, theirs = engine.get((participant, asset), ZERO), ledger.get((participant, asset), ZERO)
+    for account in sorted(engine.keys() | ledger.keys()):
+        ours, theirs = engine.get(account, ZERO), ledger.get(account, ZERO)
         if ours != theirs:
-            differences.append(_difference("balance", f"{participant} {asset}", "total", ours, theirs))
+            differences.append(_difference("balance", f"{account.user_id} {account.asset}", "total", ours, theirs))
     return differences
 
 
 def compare_orders(engine: Mapping[str, OrderFacts], rows: Mapping[str, OrderFacts]) -> list[Difference]:
     """Every order of the engine against its row.
 
-    A row that the engine does not know is right only if the order was rejected before it got there.
+    A row that the engine does not know is right only if the order was rejected before it reached the engine.
     """
     differences = []
     for order_id in sorted(engine.keys() | rows.keys()):
@@ -46,7 +46,7 @@ def compare_orders(engine: Mapping[str, OrderFacts], rows: Mapping[str, OrderFac
 def compare_acknowledged(
     engine: Mapping[str, OrderFacts], accepted: Iterable[str], cancelled: Iterable[str]
 ) -> list[Difference]:
-    """What clients were told against the engine: an accepted order is known, a cancelled one is cancelled."""
+    """Replies to clients against the engine: it knows each accepted order, and each cancelled order is cancelled."""
     differences = [
         Difference("order", order_id, "order", MISSING, "accepted, as its client was told")
         for order_id in sorted(accepted)

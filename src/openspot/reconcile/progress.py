@@ -1,7 +1,7 @@
 """How far the mirrors are behind the engine, and a bounded wait for them.
 
-The rows follow by their cursor. The ledger follows through the bus: it has caught up with a moment once every message
-that was in the streams at that moment is acknowledged, as its durable consumers show.
+The cursor of the rows shows how far they are. The ledger follows through the bus: it has caught up once its durable
+consumers have acknowledged every message that was in their streams when the wait began.
 """
 
 import asyncio
@@ -39,14 +39,14 @@ FOLLOWERS = (
 
 
 class Progress(NamedTuple):
-    """How far the mirrors have come. `settled` is None if the bus could not be asked."""
+    """Whether the mirrors have caught up. `settled` (the ledger) is None if the bus could not be asked."""
 
     rows_reached: bool
     settled: bool | None
 
 
 async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) -> Progress:
-    """Wait until the mirrors have taken in the engine's event `sequence`, at most `timeout_s` seconds.
+    """Wait until the mirrors have processed the engine's event `sequence`, at most `timeout_s` seconds.
 
     Raises what asyncpg raises, OSError or TimeoutError if the database does not answer.
     """
@@ -81,7 +81,7 @@ async def _wait_for_ledger(settings: Settings, deadline: float) -> bool | None:
     try:
         while True:
             caught_up = None
-            # A bus that is just coming back, or whose cluster elects a leader, is asked again.
+            # Ask again if the bus is just coming back, or its cluster is electing a leader.
             with suppress(BusError):
                 if targets is None:
                     targets = {follower: await bus.newest(follower.stream, follower.subject) for follower in FOLLOWERS}

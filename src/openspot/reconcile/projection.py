@@ -1,7 +1,6 @@
-"""The engine's view of orders and trades, made out of its events alone: rules without IO.
+"""The engine's view of orders and trades, computed from its events alone: rules without IO.
 
-It is written apart from the router's translation on purpose: a judge that shared the code of the judged would
-share its faults.
+It shares no code with the router's translation on purpose: shared code would share its faults.
 """
 
 from collections.abc import Iterable
@@ -20,7 +19,7 @@ from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import EXACT, parse_decimal
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
-from openspot.reconcile.records import Account, OrderFacts, TradeFacts
+from openspot.reconcile.records import Account, OrderFacts, Posted, TradeFacts
 
 ZERO = Decimal(0)
 _LIMITED_TYPES = frozenset({"GTC", "POST_ONLY"})
@@ -60,7 +59,7 @@ class EngineProjection:
         order_id = _shown_id(event.order_id, event.engine_order_id)
         if isinstance(event, RejectEvent):
             if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
-                # It speaks of a second placing; the order that has this id stands as it did.
+                # The reject is about the second placement. The order that has this id is unchanged.
                 return
             self._ended.append(order_id)
             known = self.orders.get(order_id)
@@ -115,7 +114,7 @@ class EngineProjection:
 
 
 def trade_facts(event: TradeEvent) -> TradeFacts:
-    """The trade that an event tells of."""
+    """The trade of a trade event."""
     buys = event.taker_side.lower() == "buy"
     taker, maker = event.taker_participant_id, event.maker_participant_id
     return TradeFacts(
@@ -134,11 +133,12 @@ def trade_facts(event: TradeEvent) -> TradeFacts:
     )
 
 
-def movements(event: EngineEvent) -> list[tuple[Account, Decimal]]:
-    """What an event changes the totals of accounts by."""
+def movements(event: EngineEvent) -> list[Posted]:
+    """By how much an event changes the totals of accounts."""
     if isinstance(event, BalanceEvent):
         held = event.kind in ("RESERVE", "RELEASE")
-        return [] if held else [((event.participant_id, event.currency), parse_decimal(event.amount))]
+        account = Account(event.participant_id, event.currency)
+        return [] if held else [Posted(account, parse_decimal(event.amount))]
     if not isinstance(event, TradeEvent):
         return []
     trade = trade_facts(event)
@@ -146,16 +146,16 @@ def movements(event: EngineEvent) -> list[tuple[Account, Decimal]]:
     notional = EXACT.multiply(trade.price, trade.quantity)
     fees = EXACT.add(trade.taker_fee, trade.maker_fee)
     return [
-        ((trade.buyer_id, base), trade.quantity),
-        ((trade.buyer_id, quote), -notional),
-        ((trade.seller_id, base), -trade.quantity),
-        ((trade.seller_id, quote), notional),
-        ((event.taker_participant_id, trade.fee_currency), -trade.taker_fee),
-        ((event.maker_participant_id, trade.fee_currency), -trade.maker_fee),
-        ((FEE_ACCOUNT_ID, trade.fee_currency), fees),
+        Posted(Account(trade.buyer_id, base), trade.quantity),
+        Posted(Account(trade.buyer_id, quote), -notional),
+        Posted(Account(trade.seller_id, base), -trade.quantity),
+        Posted(Account(trade.seller_id, quote), notional),
+        Posted(Account(event.taker_participant_id, trade.fee_currency), -trade.taker_fee),
+        Posted(Account(event.maker_participant_id, trade.fee_currency), -trade.maker_fee),
+        Posted(Account(FEE_ACCOUNT_ID, trade.fee_currency), fees),
     ]
 
 
 def _shown_id(order_id: str, engine_order_id: str) -> str:
-    """The id that clients know; the engine's own for an order placed past the router."""
+    """The id that clients know, or the engine's own for an order that was placed past the router."""
     return order_id or engine_order_id

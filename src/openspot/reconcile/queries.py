@@ -1,11 +1,11 @@
-"""What PostgreSQL is asked in one reconciliation: the temporary tables, and every comparison as one query.
+"""SQL of one reconciliation: the temporary tables, and one query for each comparison.
 
-`reconcile_orders`, `_trades`, `_money` and `_balances` hold what the engine says. `reconcile_gaps` holds every
-ledger entry that one side lacks: what it makes the engine's total differ by is its `amount`, so that the sum over an
-account's gaps explains its difference.
+`reconcile_orders`, `_trades`, `_money` and `_balances` hold the engine's side. `reconcile_gaps` holds every ledger
+entry that one side lacks. A gap's `amount` is its share in the difference between the totals, so the sum over an
+account's gaps explains the account's difference.
 """
 
-# ruff: noqa: S608  (the texts are put together of constants alone)
+# ruff: noqa: S608  (the texts are made of constants only)
 
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, FEE_ACCOUNT_ID
 from openspot.ledger.changes import CONTRA_SUFFIX
@@ -32,8 +32,8 @@ TEMPORARY_TABLES = """
 """
 ANALYZE = "ANALYZE reconcile_orders, reconcile_trades, reconcile_money, reconcile_balances"
 
-# The entries that a trade must have. Written apart from the ledger's own postings on purpose: a judge that shared
-# the code of the judged would share its faults.
+# The entries that a trade must have. This shares no code with the ledger's postings on purpose: shared code would share
+# its faults.
 _LEGS = f"""
     SELECT trade.sequence, trade.trade_id, trade.trade_id || ':' || leg.name AS transaction_id,
         leg.user_id, leg.asset, leg.amount
@@ -57,7 +57,7 @@ _LEGS = f"""
 """
 _SEQUENCE_OF_TRADE = "substring(reference_id FROM '-([0-9]{1,18})$')::bigint"
 
-# What the engine moved, with the entry that must mirror it. An operator's adjustment has none by rule (A 1.5).
+# What the engine moved, with the entry that must mirror it. An operator's adjustment has no entry (Document A 1.5).
 FIND_GAPS = f"""
     WITH pair AS (
         SELECT 'trade' AS source, coalesce(leg.trade_id, entry.reference_id) AS name,
@@ -194,18 +194,6 @@ UNSUMMED = f"""
     SELECT user_id, asset, coalesce(balance.total, 0) - coalesce(summed.total, 0) AS rest
     FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)
     WHERE coalesce(balance.total, 0) <> coalesce(summed.total, 0)
-"""
-# Every trade touches the house's fee accounts, whose entries an index holds newest first.
-SETTLED_SEQUENCE = f"""
-    SELECT max(substring(newest.reference_id FROM '-([0-9]{{1,18}})$')::bigint)
-    FROM ledger_accounts AS account
-    CROSS JOIN LATERAL (
-        SELECT reference_id FROM ledger_entries AS entry
-        WHERE entry.user_id = account.user_id AND entry.asset = account.asset
-            AND entry.reference_type = '{TRADE_REFERENCE}'
-        ORDER BY entry_id DESC LIMIT 1
-    ) AS newest
-    WHERE account.user_id = '{FEE_ACCOUNT_ID}'
 """
 COUNTS = f"""
     SELECT (SELECT count(*) FROM reconcile_orders) AS orders,

@@ -1,11 +1,11 @@
-"""`openspot ledger rebuild`: what the mirrors lack, written out of the engine's events.
+"""`openspot ledger rebuild`: writes what the mirrors lack, from the engine's events.
 
-Two passes over the events: the first writes order rows, each once as it stands at the end; the second, which can
-then refer to them, trade rows and ledger entries. Everything has the ids that it has when it is written live, and
-is written only where it is missing, so that a rebuild can be interrupted, repeated, and run beside the platform.
+The rebuild reads the events twice. The first pass writes order rows, each once in its final state. The second writes
+trade rows, which refer to order rows, and ledger entries. Rows and entries get the same ids as in live operation and
+are written only if they are missing, so a rebuild can be interrupted, repeated, and run while the platform runs.
 
-The rows are written up to the router's own cursor, which stays where it is: what comes after it is the router's to
-publish and to write. Without a cursor they are written up to the engine's newest event.
+Rows are written up to the router's cursor, which does not move: the router publishes and writes what comes after it.
+Without a cursor, rows are written up to the engine's newest event.
 """
 
 import itertools
@@ -25,9 +25,11 @@ from openspot.ledger.rebuild import posting_of
 from openspot.ledger.schemas import RequestError
 from openspot.ledger.store import LedgerStore
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
 from openspot.router.store import Store, write_orders, write_trades
-from openspot.router.translation import Projection
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
+from openspot.router.translation.order_state_machine import OrderStateMachine
 
 ROWS_AT_A_TIME = 500
 PROBLEMS_MAX = 1000
@@ -51,14 +53,14 @@ Row = TypeVar("Row")
 
 
 class NotRebuiltError(Exception):
-    """The rebuild cannot be done, or not to its end; the message says why. What was written stays."""
+    """The rebuild could not begin or not finish; the message says why. What was written stays."""
 
 
 @dataclass(slots=True)
 class Rebuilt:
-    """What was written, or would be: order rows, trade rows, settled trades, credits and debits.
+    """Numbers of order rows, trade rows, settled trades, and credits and debits that were written, or would be.
 
-    `problems` are facts that cannot be written, each with the reason.
+    `problems` names what cannot be written, each with the reason.
     """
 
     until: int
@@ -69,7 +71,7 @@ class Rebuilt:
     problems: list[str] = field(default_factory=list)
 
     def problem(self, text: str) -> None:
-        """Note a fact that cannot be written."""
+        """Note something that cannot be written."""
         if len(self.problems) < PROBLEMS_MAX:
             self.problems.append(text)
 
@@ -104,7 +106,7 @@ class _Rebuild:
         hello = await self._engine.position()
         if hello.first_seq > 1:
             raise NotRebuiltError(
-                f"the engine keeps its events from {hello.first_seq} on only. It makes all of them anew from its "
+                f"the engine has only its events from {hello.first_seq} on. It can make all of them again from its "
                 "journal: stop it, raise OPENSPOT_ENGINE_EVENT_RETENTION, delete engine/events.sqlite in the data "
                 "directory, start it"
             )
@@ -119,12 +121,12 @@ class _Rebuild:
     # Order rows
 
     async def _write_orders(self, until: int) -> None:
-        projection = Projection(self._epoch, [])
+        machine = OrderStateMachine(self._epoch, [])
         open_orders: dict[str, TrackedOrder] = {}
         async for events in self._engine.events(1, until):
             ended: list[TrackedOrder] = []
             for event in events:
-                for order in projection.apply(event).orders:
+                for order in machine.apply(event).orders:
                     if order.has_ended:
                         open_orders.pop(order.order_id, None)
                         ended.append(order)
@@ -143,20 +145,21 @@ class _Rebuild:
     # Trade rows and ledger entries
 
     async def _write_trades(self, until: int, rows_until: int) -> None:
-        projection = Projection(self._epoch, [])
+        machine = OrderStateMachine(self._epoch, [])
         async for events in self._engine.events(1, until):
             rows: list[TradeRow] = []
             trades: list[ExecutedTrade] = []
             postings: list[Posting] = []
             for event in events:
-                translation = projection.apply(event)
-                rows += translation.trades if event.seq <= rows_until else ()
-                trades += [message for _, _, message in translation.publications if isinstance(message, ExecutedTrade)]
+                translated = machine.apply(event)
+                rows += translated.trades if event.seq <= rows_until else ()
+                messages = [publication.message for publication in translated.publications]
+                trades += [message for message in messages if isinstance(message, ExecutedTrade)]
                 posting = self._posting_of(event)
                 if posting is None:
                     continue
                 if posting.amount < 0:
-                    # What it takes out must have come in before.
+                    # Post earlier credits first: they must cover this debit.
                     await self._add_entries(postings, trades)
                     postings, trades = [], []
                 postings.append(posting)
@@ -190,11 +193,11 @@ class _Rebuild:
         if self._dry_run or not wanted:
             self._rebuilt.postings += len(wanted)
             return
-        decision, _ = await self._ledger.apply(wanted)
-        for posting, outcome in zip(wanted, decision.outcomes, strict=True):
-            if outcome.refusal is not None:
-                self._rebuilt.problem(f"{posting.entry_type} {posting.transaction_id}: {outcome.refusal.message}")
-            self._rebuilt.postings += outcome.changed
+        results = (await self._ledger.apply(wanted)).decision.results
+        for posting, result in zip(wanted, results, strict=True):
+            if result.refusal is not None:
+                self._rebuilt.problem(f"{posting.entry_type} {posting.transaction_id}: {result.refusal.message}")
+            self._rebuilt.postings += result.changed
 
     async def _settle(self, trades: Sequence[ExecutedTrade]) -> None:
         postings = [posting for trade in trades if (posting := self._trade_postings(trade)) is not None]
@@ -210,8 +213,8 @@ class _Rebuild:
                 wanted.append(posting)
             elif len(there) < len(own):
                 self._rebuilt.problem(
-                    f"trade {posting.trade_id}: {len(there)} of its {len(own)} entries are there, and the ledger "
-                    "writes all or none: someone has deleted the others"
+                    f"trade {posting.trade_id}: {len(there)} of its {len(own)} entries exist, but the ledger "
+                    "writes all or none: something has deleted the others"
                 )
         if self._dry_run or not wanted:
             self._rebuilt.settled += len(wanted)
@@ -236,7 +239,7 @@ class _Rebuild:
         rows: Sequence[Row],
         name: Callable[[Row], str],
     ) -> int:
-        """How many of `rows` were written, or would be; one by one where they cannot all be."""
+        """Write `rows`, one by one if the database refuses them together. Returns how many were or would be written."""
         if self._dry_run or not rows:
             return len(rows)
         try:
@@ -257,7 +260,7 @@ def _rows_until(cursor: Position | None, epoch: str, last_sequence: int) -> int:
     if cursor.epoch != epoch:
         raise NotRebuiltError(
             f"the engine's journal is {epoch}, the rows are those of {cursor.epoch}: "
-            "an engine with a new journal stands beside an old database"
+            "the engine has a new journal, the database is that of an old one"
         )
     if cursor.sequence > last_sequence:
         raise NotRebuiltError(

@@ -1,10 +1,10 @@
-"""One reconciliation: everything that the engine says against everything that the mirrors say, at one moment.
+"""One reconciliation: compares the engine with all its mirrors.
 
-1. The engine's newest event is taken as the mark; the mirrors get a bounded time to reach it.
-2. One database snapshot shows rows and ledger as of one moment. The rows stand at their cursor exactly; of the
-   ledger, everything up to the mark must be there, and what came after it may be.
-3. The engine's balances are read between two looks at its position. Which event they stand at is found by adding
-   up the events: there is one at which the sums are the balances, to the last digit.
+1. The mark is the engine's newest event. The mirrors get a limited time to reach it.
+2. One database snapshot gives the rows and the ledger at one time. The rows are exactly at their cursor. The ledger
+   must have everything up to the mark, and may have more.
+3. The engine's balances and its position are not read in one step. So the reconciliation adds up the events to find the
+   one after which the sums equal the balances, to the last digit.
 """
 
 import time
@@ -27,13 +27,13 @@ from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.reconcile.tables import Tables, open_tables
 
 DIFFERENCES_MAX = 1000
-"""Differences of one kind that are named; the rest is counted."""
+"""Differences of one kind that are listed. The rest is counted."""
 STILL_ATTEMPTS_MAX = 20
-"""Looks at an engine whose oldest events are gone, for a moment at which nothing happens."""
+"""Attempts to read the balances while no event happens, of an engine whose oldest events are gone."""
 
 
 class NotComparableError(Exception):
-    """The sides could not be compared; the message says why."""
+    """The sides could not be compared. The message says why."""
 
 
 async def reconcile(settings: EngineConnectionSettings, wait_s: float) -> Report:
@@ -69,12 +69,12 @@ class _Comparison:
     # Loading
 
     async def load(self) -> None:
-        """Bring what the engine says beside what the mirrors say."""
+        """Load the engine's side into the database, beside the mirrors."""
         position = await self._tables.rows_position()
         if position is not None and position.epoch != self._mark.epoch:
             raise NotComparableError(
                 f"the engine's journal is {self._mark.epoch}, the rows are those of {position.epoch}: "
-                "an engine with a new journal stands beside an old database"
+                "the engine has a new journal, the database is that of an old one"
             )
         self._rows_sequence = 0 if position is None else position.sequence
         before, balances, after = await self._balances()
@@ -106,8 +106,8 @@ class _Comparison:
             if after.first_seq == 1 or before.last_seq == after.last_seq:
                 return before, balances, after
         raise NotComparableError(
-            f"the engine keeps its events from {after.first_seq} on only, and is too busy to be compared without the "
-            "older ones: try again at a quieter time"
+            f"the engine has only its events from {after.first_seq} on, and is too busy to be compared without the "
+            "older ones: try again when it is less busy"
         )
 
     async def _load_events(self, until: int) -> None:
@@ -124,7 +124,7 @@ class _Comparison:
         await self._tables.add_money(event for event in events if isinstance(event, BalanceEvent))
 
     async def _find_cut(self, until: int) -> None:
-        """Find the event at which the balances stand, and take in the events up to there."""
+        """Find the event after which the sums equal the balances, and load the events up to it."""
         rest = await self._tables.unsummed()
         if not rest:
             return
@@ -154,12 +154,13 @@ class _Comparison:
         self._differences += [
             causes.engine_difference(*account, rest) for account, rest in sorted(self._contradictions.items())
         ]
-        balances, found = await self._tables.balance_gaps(mark, DIFFERENCES_MAX)
-        self._name([causes.balance_difference(gap, settled, self._is_complete) for gap in balances], found)
-        entries, found = await self._tables.entry_gaps(mark, DIFFERENCES_MAX)
-        self._name([causes.entry_difference(gap, settled) for gap in entries], found)
-        accounts, found = await self._tables.uneven_accounts(DIFFERENCES_MAX)
-        self._name([causes.account_difference(account) for account in accounts], found)
+        balances = await self._tables.balance_gaps(mark, DIFFERENCES_MAX)
+        complete = self._is_complete
+        self._name([causes.balance_difference(gap, settled, complete) for gap in balances.listed], balances.found)
+        entries = await self._tables.entry_gaps(mark, DIFFERENCES_MAX)
+        self._name([causes.entry_difference(gap, settled) for gap in entries.listed], entries.found)
+        accounts = await self._tables.uneven_accounts(DIFFERENCES_MAX)
+        self._name([causes.account_difference(account) for account in accounts.listed], accounts.found)
         self._differences += [causes.asset_difference(*asset) for asset in await self._tables.uneven_assets()]
         await self._compare_rows()
         counts = await self._tables.counts()
@@ -181,18 +182,18 @@ class _Comparison:
         )
 
     async def _compare_rows(self) -> None:
-        orders, found = await self._tables.order_pairs(self._is_complete, DIFFERENCES_MAX)
-        for order, order_row in orders:
+        orders = await self._tables.order_pairs(self._is_complete, DIFFERENCES_MAX)
+        for order, order_row in orders.listed:
             self._differences += compare_orders(
                 {order.order_id: order} if order else {}, {order_row.order_id: order_row} if order_row else {}
             )
-        self._unnamed += found - len(orders)
-        trades, found = await self._tables.trade_pairs(self._rows_sequence, self._first_sequence, DIFFERENCES_MAX)
-        for trade, trade_row in trades:
+        self._unnamed += orders.found - len(orders.listed)
+        trades = await self._tables.trade_pairs(self._rows_sequence, self._first_sequence, DIFFERENCES_MAX)
+        for trade, trade_row in trades.listed:
             self._differences += compare_trades(
                 {trade.trade_id: trade} if trade else {}, {trade_row.trade_id: trade_row} if trade_row else {}
             )
-        self._unnamed += found - len(trades)
+        self._unnamed += trades.found - len(trades.listed)
 
     def _name(self, differences: Sequence[Difference], found: int) -> None:
         self._differences += differences

@@ -1,25 +1,36 @@
-"""What is compared: orders and trades as one side knows them, and a difference between two sides."""
+"""What reconciliation compares: accounts, orders and trades as one side has them, and differences."""
 
 from dataclasses import dataclass
 from decimal import Decimal
-
-Account = tuple[str, str]
-"""(participant, asset)."""
-
+from typing import NamedTuple
 
 _SIDES = {
     "account": ("by its entries", "in the account"),
     "asset": ("by rule", "in the ledger"),
     "engine": ("in its balances", "in its events"),
 }
-"""Where the two sides of a difference stand that is not one between engine and mirror, by kind."""
+"""The two sides of a difference, by kind. A kind that is not listed is a difference between engine and mirror."""
+
+
+class Account(NamedTuple):
+    """Names an account: a participant's balance of one asset."""
+
+    user_id: str
+    asset: str
+
+
+class Posted(NamedTuple):
+    """By how much an event changes the total of an account."""
+
+    account: Account
+    amount: Decimal
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One fact on which two sides disagree, for example kind `order`, name `<orderId>`, field `filled`.
 
-    `cause` is the likely one, empty where only the fact itself is known.
+    `cause` is the likely cause, empty if it is not known.
     """
 
     kind: str
@@ -31,15 +42,15 @@ class Difference:
 
     def __str__(self) -> str:
         here, there = _SIDES.get(self.kind, ("in the engine", "in the mirror"))
-        told = f"{self.kind} {self.name}: {self.field} is {self.engine} {here}, {self.mirror} {there}"
-        return f"{told} ({self.cause})" if self.cause else told
+        text = f"{self.kind} {self.name}: {self.field} is {self.engine} {here}, {self.mirror} {there}"
+        return f"{text} ({self.cause})" if self.cause else text
 
 
 @dataclass(slots=True)
 class OrderFacts:
     """An order. `price` is None for an order without a limit of its own; `notional` and `fee` in the quote asset.
 
-    `remaining` is what is still open: 0 once the order has ended.
+    `remaining` is the open quantity, 0 once the order has ended.
     """
 
     order_id: str

@@ -1,4 +1,4 @@
-"""What a reconciliation has found, and how it is told."""
+"""The result of a reconciliation, and how it is shown."""
 
 import msgspec
 

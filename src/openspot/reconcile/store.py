@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import aiohttp
 import msgspec
@@ -70,7 +70,7 @@ class EngineReader:
             raise EngineUnavailableError(f"balances: {error!r}") from error
         wanted = None if participants is None else frozenset(participants)
         return {
-            (entry.participant_id, entry.currency): entry.total
+            Account(entry.participant_id, entry.currency): entry.total
             for entry in listed
             if wanted is None or entry.participant_id in wanted
         }
@@ -110,6 +110,13 @@ class EngineReader:
             raise EngineUnavailableError(f"event stream: {error}") from error
 
 
+class RowCounts(NamedTuple):
+    """Numbers of order rows and of trade rows."""
+
+    orders: int
+    trades: int
+
+
 class MirrorReader:
     """Reads what the router and the ledger have written."""
 
@@ -122,17 +129,17 @@ class MirrorReader:
             "SELECT user_id, asset, available, locked FROM ledger_accounts WHERE user_id = ANY($1::text[])",
             list(participants),
         )
-        return {(row["user_id"], row["asset"]): EXACT.add(row["available"], row["locked"]) for row in rows}
+        return {Account(row["user_id"], row["asset"]): EXACT.add(row["available"], row["locked"]) for row in rows}
 
-    async def counts(self, users: Sequence[str]) -> tuple[int, int]:
-        """(order rows, trade rows) of these users."""
+    async def counts(self, users: Sequence[str]) -> RowCounts:
+        """How many rows these users have."""
         row = await self._pool.fetchrow(
             "SELECT (SELECT count(*) FROM orders WHERE user_id = ANY($1::text[])) AS orders,"
             " (SELECT count(*) FROM trades WHERE buyer_id = ANY($1::text[]) OR seller_id = ANY($1::text[])) AS trades",
             list(users),
         )
         assert row is not None, "a count always has a row"
-        return row["orders"], row["trades"]
+        return RowCounts(row["orders"], row["trades"])
 
     async def orders(self, users: Sequence[str]) -> dict[str, OrderFacts]:
         """Order rows of these users by order id."""

@@ -1,15 +1,14 @@
-"""One moment of the mirrors, and beside it, in temporary tables of the same session, what the engine says.
+"""A database session with a snapshot of the mirrors and, in temporary tables, the engine's side.
 
-All comparing is done by PostgreSQL: neither side has to fit into memory, and both directions, what a mirror lacks
-and what it has too much, come from one join. The session sees the mirrors as they stood when it began; it writes
-to its temporary tables alone.
+PostgreSQL does all comparing: neither side has to fit into memory, and one join finds both what a mirror lacks and what
+it has too much. The session sees the mirrors as of its beginning and writes to its temporary tables only.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import astuple
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import asyncpg
 
@@ -31,18 +30,18 @@ from openspot.reconcile.queries import (
     UNSUMMED,
 )
 from openspot.reconcile.records import Account, OrderFacts, TradeFacts
-from openspot.router.schemas import Position
 from openspot.router.store import CONSUMER
+from openspot.router.stream_position import Position
 
 CONNECT_TIMEOUT_S = 10.0
 _APPLICATION = "openspot-reconcile"
 
 
 class EntryGap(NamedTuple):
-    """Entries of one trade or movement of money that the ledger lacks, has too much, or has otherwise.
+    """Entries of one trade or movement of money that are missing, extra or altered in the ledger (`state`).
 
-    `source` is `trade` or `money`, `state` `missing`, `extra` or `altered`. `engine` and `mirror` show the first
-    of its `entries`. `refusal` is why the ledger would not settle the trade, None if it did not refuse it.
+    `source` is `trade` or `money`. `engine` and `mirror` show the first of its `entries`. `refusal` is why the ledger
+    refused the trade, None if it did not.
     """
 
     source: str
@@ -56,7 +55,7 @@ class EntryGap(NamedTuple):
 
 
 class BalanceGap(NamedTuple):
-    """An account whose totals differ, and what each kind of gap makes of the difference."""
+    """An account whose totals differ, and how much of the difference each kind of gap explains."""
 
     user_id: str
     asset: str
@@ -70,7 +69,7 @@ class BalanceGap(NamedTuple):
 
 
 class UnevenAccount(NamedTuple):
-    """A ledger account that its entries do not add up to."""
+    """A ledger account that is not the sum of its entries."""
 
     user_id: str
     asset: str
@@ -89,21 +88,41 @@ class Counts(NamedTuple):
     accounts: int
 
 
-OrderPair = tuple[OrderFacts | None, OrderFacts | None]
-TradePair = tuple[TradeFacts | None, TradeFacts | None]
+class OrderPair(NamedTuple):
+    """An order as the engine and its row have it; None where a side does not have it."""
+
+    engine: OrderFacts | None
+    row: OrderFacts | None
+
+
+class TradePair(NamedTuple):
+    """A trade as the engine and its row have it; None where a side does not have it."""
+
+    engine: TradeFacts | None
+    row: TradeFacts | None
+
+
+Listed = TypeVar("Listed")
+
+
+class Findings(NamedTuple, Generic[Listed]):
+    """What a query listed, and how many it found in all."""
+
+    listed: list[Listed]
+    found: int
 
 
 class Tables:
     """The session. Made with `open_tables`; every method raises what asyncpg raises.
 
-    Methods that list answer at most `limit` of what they found, and how many there are in all.
+    Methods that take a `limit` list at most so many of their findings.
     """
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self._connection = connection
 
     async def rows_position(self) -> Position | None:
-        """How far the order and trade rows of this moment are."""
+        """The position of the order and trade rows in the snapshot."""
         row = await self._connection.fetchrow(
             "SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", CONSUMER
         )
@@ -116,16 +135,16 @@ class Tables:
     # What the engine says
 
     async def add_orders(self, orders: Iterable[OrderFacts]) -> None:
-        """Take orders as they stand at the rows' position."""
+        """Add orders as of the rows' position."""
         await self._copy("reconcile_orders", map(astuple, orders))
 
     async def add_trades(self, trades: Iterable[TradeFacts]) -> None:
-        """Take trades."""
+        """Add trades."""
         rows = ((int(trade.trade_id.rpartition("-")[2]), *astuple(trade)) for trade in trades)
         await self._copy("reconcile_trades", rows)
 
     async def add_money(self, events: Iterable[BalanceEvent]) -> None:
-        """Take movements of money; a hold and its end, which leave the total as it is, mean nothing here."""
+        """Add movements of money. Reservations and releases are left out: they do not change a total."""
         rows = (
             (event.seq, event.kind, event.participant_id, event.currency, Decimal(event.amount), event.reference)
             for event in events
@@ -134,12 +153,12 @@ class Tables:
         await self._copy("reconcile_money", rows)
 
     async def add_balances(self, balances: Mapping[Account, Decimal]) -> None:
-        """Take the engine's totals."""
+        """Add the engine's totals."""
         await self._copy("reconcile_balances", ((*account, total) for account, total in balances.items()))
 
     async def unsummed(self) -> dict[Account, Decimal]:
-        """Accounts whose balance in the engine is not the sum of the events taken so far, and what is beyond it."""
-        return {(row[0], row[1]): row[2] for row in await self._connection.fetch(UNSUMMED)}
+        """Accounts whose balance in the engine is not the sum of the added events, and the excess."""
+        return {Account(row["user_id"], row["asset"]): row["rest"] for row in await self._connection.fetch(UNSUMMED)}
 
     async def find_gaps(self, first_sequence: int) -> None:
         """Find what the ledger lacks or has too much. The engine's events begin at `first_sequence`."""
@@ -148,35 +167,37 @@ class Tables:
 
     # What differs
 
-    async def entry_gaps(self, until: int, limit: int) -> tuple[list[EntryGap], int]:
+    async def entry_gaps(self, until: int, limit: int) -> Findings[EntryGap]:
         """Gaps of the ledger's entries. What the engine did after `until` need not be there yet."""
         rows = await self._connection.fetch(ENTRY_GAPS, until, limit)
-        return [EntryGap(*tuple(row)[:-1]) for row in rows], _found(rows)
+        return Findings([EntryGap(**_fields(row)) for row in rows], _found(rows))
 
-    async def balance_gaps(self, until: int, limit: int) -> tuple[list[BalanceGap], int]:
-        """Accounts that differ by more than what is on its way since `until`."""
+    async def balance_gaps(self, until: int, limit: int) -> Findings[BalanceGap]:
+        """Accounts whose difference is more than what has happened since the event `until`."""
         rows = await self._connection.fetch(BALANCE_GAPS, until, limit)
-        return [BalanceGap(*tuple(row)[:-1]) for row in rows], _found(rows)
+        return Findings([BalanceGap(**_fields(row)) for row in rows], _found(rows))
 
-    async def order_pairs(self, complete: bool, limit: int) -> tuple[list[OrderPair], int]:
-        """(engine, row) of orders that differ; None where a side has none.
+    async def order_pairs(self, complete: bool, limit: int) -> Findings[OrderPair]:
+        """Orders that differ.
 
-        Unless the events are `complete`, a row that they do not tell of may be older than they are.
+        Unless the events are `complete`, a row that is in none of them may be older than they are.
         """
         rows = await self._connection.fetch(ORDER_PAIRS, complete, limit)
         width = len(ORDER_FIELDS)
-        return [(_order(row[:width]), _order(row[width : 2 * width])) for row in map(tuple, rows)], _found(rows)
+        pairs = [OrderPair(_order(row[:width]), _order(row[width : 2 * width])) for row in map(tuple, rows)]
+        return Findings(pairs, _found(rows))
 
-    async def trade_pairs(self, until: int, first_sequence: int, limit: int) -> tuple[list[TradePair], int]:
-        """(engine, row) of trades up to `until` that differ; None where a side has none."""
+    async def trade_pairs(self, until: int, first_sequence: int, limit: int) -> Findings[TradePair]:
+        """Trades up to the event `until` that differ."""
         rows = await self._connection.fetch(TRADE_PAIRS, until, first_sequence, limit)
         width = len(TRADE_FIELDS)
-        return [(_trade(row[:width]), _trade(row[width : 2 * width])) for row in map(tuple, rows)], _found(rows)
+        pairs = [TradePair(_trade(row[:width]), _trade(row[width : 2 * width])) for row in map(tuple, rows)]
+        return Findings(pairs, _found(rows))
 
-    async def uneven_accounts(self, limit: int) -> tuple[list[UnevenAccount], int]:
+    async def uneven_accounts(self, limit: int) -> Findings[UnevenAccount]:
         """Ledger accounts that are not the sum of their entries."""
         rows = await self._connection.fetch(UNEVEN_ACCOUNTS, limit)
-        return [UnevenAccount(*tuple(row)[:-1]) for row in rows], _found(rows)
+        return Findings([UnevenAccount(**_fields(row)) for row in rows], _found(rows))
 
     async def uneven_assets(self) -> list[tuple[str, Decimal]]:
         """Assets whose ledger accounts, the outside world's included, do not sum to zero, with their sums."""
@@ -194,7 +215,7 @@ class Tables:
 
 @asynccontextmanager
 async def open_tables(database_url: str) -> AsyncIterator[Tables]:
-    """A session that sees one moment of the mirrors. Raises what asyncpg raises, OSError or TimeoutError."""
+    """Open a session with a snapshot of the mirrors. Raises what asyncpg raises, OSError or TimeoutError."""
     connection = await asyncpg.connect(
         database_url,
         timeout=CONNECT_TIMEOUT_S,
@@ -203,11 +224,16 @@ async def open_tables(database_url: str) -> AsyncIterator[Tables]:
     try:
         await connection.execute(TEMPORARY_TABLES)
         async with connection.transaction(isolation="repeatable_read", readonly=True):
-            # The moment is that of the first question.
+            # The first query takes the snapshot.
             await connection.execute("SELECT 1 FROM engine_cursors")
             yield Tables(connection)
     finally:
         await connection.close(timeout=CONNECT_TIMEOUT_S)
+
+
+def _fields(row: asyncpg.Record) -> dict[str, Any]:
+    """The columns of a row, without how many rows there are."""
+    return {name: value for name, value in row.items() if name != "found"}
 
 
 def _found(rows: Sequence[asyncpg.Record]) -> int:

@@ -24,7 +24,7 @@ POLL_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What was compared and what differed. `volume` in the base asset."""
+    """The result of the comparison. `volume` is in the base asset."""
 
     caught_up: bool
     trades: int
@@ -36,7 +36,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the edge told its clients: ids of orders that it accepted, and that it cancelled."""
+    """The edge's replies to its clients: ids of orders that it accepted, and of orders that it cancelled."""
 
     accepted: Set[str]
     cancelled: Set[str]
@@ -45,7 +45,7 @@ class Told:
 async def check_agreement(
     engine: EngineReader, mirror: MirrorReader, users: Sequence[str], told: Told, from_sequence: int, timeout_s: float
 ) -> Agreement:
-    """Compare engine, ledger, rows and answers of `users`, giving the mirrors `timeout_s` to catch up.
+    """Compare engine, ledger, rows and replies of `users`, giving the mirrors `timeout_s` to catch up.
 
     `from_sequence` is the first engine event of the flow. Raises EngineUnavailableError.
     """
@@ -62,7 +62,7 @@ async def check_agreement(
         late = time.monotonic() >= deadline
         totals = await engine.balances(participants)
         differences = compare_balances(totals, await mirror.balances(participants))
-        # The ledger is the last in the chain: until it has settled, the rows need not be read.
+        # The ledger is usually last: do not read the rows before it has settled.
         if late or not differences:
             differences += await _row_differences(mirror, users, orders, trades)
         if late or not differences:
@@ -78,10 +78,10 @@ async def check_agreement(
 async def _wait_for_counts(
     mirror: MirrorReader, users: Sequence[str], orders: int, trades: int, deadline: float
 ) -> bool:
-    """Wait until there are as many rows as the engine has orders and trades: cheap, before all are read."""
+    """Wait until there are as many rows as orders and trades in the engine: cheaper than reading all rows."""
     while True:
-        order_rows, trade_rows = await mirror.counts(users)
-        if order_rows >= orders and trade_rows >= trades:
+        rows = await mirror.counts(users)
+        if rows.orders >= orders and rows.trades >= trades:
             return True
         if time.monotonic() > deadline:
             return False

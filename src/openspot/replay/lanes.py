@@ -1,7 +1,7 @@
-"""Lanes: commands are begun in file order, and each lane does its own one after the other.
+"""Lanes: commands start in file order, and each lane carries out its own commands one after the other.
 
-The look-ahead bounds how far lanes drift apart: the command at place n of the file is handed out only when every
-command before n − look-ahead has its answer. So the flow that the engine sees stays close to the file's order.
+The look-ahead limits how far lanes drift apart: command n starts only when every command before n − look-ahead is done.
+So the engine receives the commands nearly in file order.
 """
 
 import asyncio
@@ -11,17 +11,17 @@ from openspot.replay.plan import Command, command_of, lane_of
 from openspot.replay.source import BookEvent
 
 Work = Callable[[int, Command], Awaitable[None]]
-"""Does one command in a lane."""
+"""Carries out one command in a lane."""
 
 
 async def run_lanes(
     events: Iterable[BookEvent], lanes: int, look_ahead: int, work: Work, progress: Callable[[int], None]
 ) -> None:
-    """Do what every event asks for. `progress` is told how many events are behind the dispatcher.
+    """Carry out the commands of `events`. Calls `progress` with the number of events dispatched so far.
 
     The first error that `work` raises ends all lanes and is raised.
     """
-    # Unbounded themselves: the look-ahead bounds what they hold together.
+    # The queues need no limit of their own: the look-ahead limits what all of them hold.
     queues: list[asyncio.Queue[tuple[int, Command] | None]] = [asyncio.Queue() for _ in range(lanes)]
     unanswered: dict[int, None] = {}
     answered = asyncio.Event()

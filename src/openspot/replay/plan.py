@@ -1,8 +1,8 @@
-"""What a venue's events mean for us: which order or cancel each becomes, whose it is, and what it needs.
+"""Turns a venue's events into orders and cancels: which user sends them, and what funds they need. Rules without IO.
 
-Rules without IO. `created` becomes an order at that price and volume, a market order at price 0 or 999999999;
-`deleted` with volume left becomes its cancel. `changed`, and `deleted` without volume, are the venue's own fills:
-nothing is sent, our engine makes its own. An order and its cancel belong to the same user.
+`created` becomes an order at that price and volume; price 0 or 999999999 makes it a market order. `deleted` with volume
+left becomes its cancel. `changed`, and `deleted` without volume, are the venue's own fills and send nothing, because
+our engine makes its own fills. The same user sends an order and its cancel.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ MARKET_PRICES = frozenset({Decimal(0), Decimal(999_999_999)})
 """Prices that venues write for market orders."""
 
 HEADROOM = Decimal("1.1")
-"""Above what the orders themselves need: worst-case fees, and the slippage of market orders."""
+"""Factor on the funds that the orders need, for fees and for the slippage of market orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ Command = Place | Cancel
 
 
 def command_of(event: BookEvent) -> Command | None:
-    """What is to be sent for `event`, None for nothing."""
+    """The command for `event`, or None if nothing is to be sent."""
     if event.volume == 0:
         return None
     if event.action == "created":
@@ -53,7 +53,7 @@ def command_of(event: BookEvent) -> Command | None:
 
 
 def lane_of(venue_id: str, lanes: int) -> int:
-    """The lane, and so the user, that an order belongs to: the same in every run."""
+    """The lane, and so the user, of an order. It is the same in every run."""
     return crc32(venue_id.encode()) % lanes
 
 
@@ -67,7 +67,7 @@ class Funds:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A look at the whole flow before it begins. `last_timestamp` in milliseconds since 1970."""
+    """A summary of the whole flow, made before it begins. `last_timestamp` is in milliseconds since 1970."""
 
     events: int
     orders: int
@@ -98,7 +98,7 @@ def make_plan(events: Iterable[BookEvent], lanes: int) -> Plan:
             market_buys[lane] = EXACT.add(market_buys[lane], command.quantity)
         else:
             quote[lane] = EXACT.add(quote[lane], EXACT.multiply(command.price, command.quantity))
-    # A market buy pays no more than the dearest order of the flow, apart from the slippage that HEADROOM covers.
+    # A market buy pays at most the highest price of the flow, apart from slippage, which HEADROOM covers.
     funds = tuple(
         Funds(
             _whole(base[lane]),

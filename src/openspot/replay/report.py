@@ -1,4 +1,4 @@
-"""What a replay has found, and how it is told."""
+"""The result of a replay, and how it is shown."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Report:
 
     @property
     def agrees(self) -> bool:
-        """Whether all sides agree: the exit code is 0 if so, else 1."""
+        """Whether all sides agree. The exit code is 0 if so, else 1."""
         return self.caught_up and not self.differences
 
     @property

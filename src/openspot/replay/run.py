@@ -41,11 +41,11 @@ CONNECT_TIMEOUT_S = 10.0
 SAMPLE_SEED = 1
 THROTTLE_ADVICE = "the REST edge throttles; OPENSPOT_THROTTLE_ENABLED=false at its start makes this faster"
 _ONE_ATTEMPT = RetryPolicy(attempts_max=1)
-"""A replay measures single requests, and waits out a 429 itself."""
+"""The client does not retry: a replay measures single requests, and handles a 429 itself."""
 
 
 class ReplayError(Exception):
-    """A replay could not be done; the message says why."""
+    """A replay could not be carried out. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class ReplayOptions:
     console: Console | None = None
 
     def fault(self) -> str | None:
-        """The first option that cannot be, and why; None if all can."""
+        """Why the options cannot be used, or None if they can."""
         if self.symbol not in load_markets().limits:
             return f"symbol: Market {self.symbol} not found"
         if not 1 <= self.users <= USERS_MAX:
@@ -87,7 +87,7 @@ class ReplayOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Platform:
-    """Connections to the parts that a replay looks into."""
+    """Connections to the parts of the platform that a replay compares."""
 
     bus: Bus
     engine: EngineReader

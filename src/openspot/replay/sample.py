@@ -1,7 +1,7 @@
 """A generated order flow for `--sample`: a market in small, the same for the same seed.
 
 Around a middle price that walks at random, orders rest near it, some cross, many are cancelled again, a few are
-market orders, and a few break a rule on purpose, so that every kind of answer is met.
+market orders, and a few break a rule on purpose, so that every kind of reply occurs.
 """
 
 import random
@@ -17,7 +17,7 @@ START_MS = 1_700_000_000_000
 TICK = Decimal("0.01")
 LOT = Decimal("0.00000001")
 OPENING_LEVELS = 20
-"""Orders on each side before the walk begins, so that market orders have a price to go by."""
+"""Orders on each side before the walk begins, so that market orders have a reference price."""
 
 _MARKET_PRICE = Decimal(0)
 _SMALLEST = LOT

@@ -21,7 +21,7 @@ ROW_LENGTH_MAX = 4096
 
 
 class SourceError(Exception):
-    """A file cannot be replayed; the message names the file, the line, the field and the reason."""
+    """A file cannot be replayed. The message names the file, the line, the field and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]
 
 
 def _bounded(path: Path, file: TextIO) -> Iterator[str]:
-    """Lines of the file. A file without line ends is not read into memory as a whole."""
+    """The lines of the file. A file without line ends is not read into memory as a whole."""
     while line := file.readline(ROW_LENGTH_MAX):
         if len(line) == ROW_LENGTH_MAX:
             raise SourceError(f"{path}: a line is longer than {ROW_LENGTH_MAX} characters")
@@ -88,7 +88,7 @@ def _bounded(path: Path, file: TextIO) -> Iterator[str]:
 
 
 def read_events(path: Path) -> Iterator[BookEvent]:
-    """The events of a file in file order. Raises SourceError, at the latest when it comes to the fault."""
+    """The events of a file in file order. Raises SourceError when it reaches a bad line."""
     for line, (venue_id, timestamp, price, volume, action, direction) in _rows(path, ORDER_COLUMNS):
         place = f"{path}: line {line}"
         if not 0 < len(venue_id) <= ID_LENGTH_MAX:

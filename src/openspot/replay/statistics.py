@@ -8,18 +8,18 @@ PERCENT = 100
 
 @dataclass(slots=True)
 class Statistics:
-    """Counts of one replay. Latencies are seconds from sending an order to its answer, waits not included."""
+    """Counts of one replay. Latencies are seconds from sending an order to the reply, throttling not counted."""
 
     orders_sent: int = 0
     orders_accepted: int = 0
     orders_rejected: Counter[str] = field(default_factory=Counter)
     orders_unclear: Counter[str] = field(default_factory=Counter)
-    """Orders that got no decision, by reason: not sent, or an answer that was lost for good."""
+    """Orders without a decision, by reason: not sent, or the reply was lost and could not be found out later."""
     cancels_sent: int = 0
     cancels_done: int = 0
     cancels_too_late: int = 0
     cancels_without_order: int = 0
-    """Nothing was sent: the order lived before the file began, or was not accepted here."""
+    """Not sent: the order was older than the file, or was not accepted here."""
     cancels_failed: Counter[str] = field(default_factory=Counter)
     throttle_waits: int = 0
     throttle_wait_s: float = 0.0

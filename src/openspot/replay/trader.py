@@ -1,4 +1,4 @@
-"""One user of a replay: places its orders, cancels them, and counts what became of them."""
+"""One user of a replay: places and cancels orders, and counts the results."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ from openspot.replay.statistics import Statistics
 Result = TypeVar("Result")
 
 THROTTLE_PATIENCE_S = 900.0
-"""How long one command may be put off by 429 in all."""
+"""How long one command may be delayed by 429 replies in all."""
 THROTTLE_PAUSE_S = 1.0
 """Pause after a 429 that names no time."""
 CLARIFY_ATTEMPTS = 20
@@ -29,18 +29,18 @@ def reason_of(message: str) -> str:
 
 
 class ThrottledTooLongError(Exception):
-    """The edge would not take a command within the patience."""
+    """The edge throttled a command for too long."""
 
 
 class Patience:
-    """Waits out 429 answers. `on_first` is called once, before the first wait."""
+    """Waits after 429 replies. Calls `on_first` once, before the first wait."""
 
     def __init__(self, statistics: Statistics, on_first: Callable[[], None]) -> None:
         self._statistics = statistics
         self._on_first = on_first
 
     async def call(self, request: Callable[[], Awaitable[Result]]) -> Result:
-        """The result of `request`, sent again as often as the edge says to come back.
+        """Send `request`, and again after each 429, and return its result.
 
         Raises ThrottledTooLongError, and what `request` raises other than a 429.
         """
@@ -78,7 +78,7 @@ class Trader:
         self.accepted: set[str] = set()
         """Ids of the orders that the edge said it accepted."""
         self.cancelled: set[str] = set()
-        """Ids of those that it said it cancelled."""
+        """Ids of the orders that the edge said it cancelled."""
 
     async def do(self, command: Command) -> None:
         """Carry out one command. Raises ThrottledTooLongError."""
@@ -130,7 +130,7 @@ class Trader:
         self.accepted.add(order.order_id)
 
     async def _clarify(self, command: Place, ask: Callable[[], Awaitable[Order | None]], reason: str) -> None:
-        """Find out what became of an order whose answer was lost."""
+        """Find out what became of an order whose reply was lost."""
         order = await self._ask_until(ask, lambda _: True)
         if order is None:
             self._statistics.orders_unclear[reason] += 1
@@ -142,7 +142,7 @@ class Trader:
     async def _ask_until(
         self, ask: Callable[[], Awaitable[Order | None]], enough: Callable[[Order], bool]
     ) -> Order | None:
-        """The first answer of `ask` that is `enough`, asked again for a bounded time; None if there was none."""
+        """Call `ask` until its result is `enough`, a limited number of times. Returns None if it never is."""
         for _ in range(CLARIFY_ATTEMPTS):
             try:
                 order = await self._patience.call(ask)
@@ -185,7 +185,7 @@ class Trader:
         self.cancelled.add(order_id)
 
     async def _clarify_cancel(self, order_id: str, reason: str) -> None:
-        """Find out what became of a cancel whose answer was lost: an order that stays open was not cancelled."""
+        """Find out what became of a cancel whose reply was lost. If the order stays open, the cancel failed."""
         order = await self._ask_until(lambda: self._order_by_id(order_id), lambda seen: seen.status in TERMINAL)
         if order is None:
             self._statistics.cancels_failed[reason] += 1

@@ -23,11 +23,11 @@ _EMAIL_HOST = "replay.invalid"
 
 
 class FundingError(Exception):
-    """Deposits did not arrive; the message says whose and where."""
+    """Deposits did not arrive. The message says whose and where."""
 
 
 async def make_user(client: OpenSpotClient, run_id: str, number: int, patience: Patience) -> str:
-    """Register and log in one user; answers its user id. Raises ApiError, UnreachableError."""
+    """Register and log in one user. Returns its user id. Raises ApiError, UnreachableError."""
     email, password = f"{run_id}-{number}@{_EMAIL_HOST}", secrets.token_urlsafe(24)
     user = await patience.call(lambda: client.register(email, password))
     try:
@@ -55,11 +55,15 @@ async def fund(
     for user_id, needed in zip(users, funds, strict=True):
         for asset, amount in ((base, needed.base), (quote, needed.quote)):
             if amount:
-                expected[user_id, asset] = amount
-    for (user_id, asset), amount in expected.items():
-        tx_hash = f"{run_id}-{user_id}-{asset}"
+                expected[Account(user_id, asset)] = amount
+    for account, amount in expected.items():
+        tx_hash = f"{run_id}-{account.user_id}-{account.asset}"
         deposit = DepositConfirmed(
-            tx_hash, user_id, asset, decimal_to_text(amount), timestamp=time.time_ns() // NANOSECONDS_PER_MS
+            tx_hash,
+            account.user_id,
+            account.asset,
+            decimal_to_text(amount),
+            timestamp=time.time_ns() // NANOSECONDS_PER_MS,
         )
         await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, deposit, f"deposit-{tx_hash}")
     deadline = time.monotonic() + FUNDING_TIMEOUT_S
@@ -74,6 +78,6 @@ async def fund(
             where = "engine" if credited.get(late[0]) != expected[late[0]] else "ledger"
             raise FundingError(
                 f"{len(late)} deposits did not arrive in the {where} within {FUNDING_TIMEOUT_S:g} s, "
-                f"for example {late[0][1]} of user {late[0][0]}: see the log of the router and the ledger"
+                f"for example {late[0].asset} of user {late[0].user_id}: see the log of the router and the ledger"
             )
         await asyncio.sleep(_POLL_S)

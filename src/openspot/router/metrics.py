@@ -29,7 +29,9 @@ TRANSLATOR_FAULTS = Counter(
 ROW_QUEUE = Gauge("openspot_router_row_queue_rows", "Order and trade rows waiting to be written")
 ROW_WRITE_FAILURES = Counter("openspot_router_row_write_failures_total", "Row writes that failed", ["kind"])
 ROWS_DROPPED = Counter("openspot_router_rows_dropped_total", "Rows that the database refuses for good", ["table"])
-REJECTIONS_WAITING = Gauge("openspot_router_rejections_waiting", "Refused orders that are not recorded yet")
+REJECTIONS_WAITING = Gauge(
+    "openspot_router_rejections_waiting", "Orders being checked or refused and not recorded yet, and held events"
+)
 CUSTODY_EVENTS = Counter("openspot_router_custody_events_total", "Custody events, by outcome", ["kind", "outcome"])
 LEDGER_ALERTS = Counter(
     "openspot_router_ledger_failures_total", "Ledger postings of custody events that failed: alert on any", ["kind"]

@@ -29,20 +29,21 @@ from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.tasks import end_tasks
-from openspot.router.balances import AvailableFunds
-from openspot.router.custody_bridge import CustodyBridge
+from openspot.router.custody.bridge import CustodyBridge
 from openspot.router.engine_client import EngineClient
-from openspot.router.enquiry import Enquiry
-from openspot.router.known_orders import KnownOrders
-from openspot.router.order_ids import OrderIds
-from openspot.router.placements import Placements
-from openspot.router.reference_prices import ReferencePrices, price_of
-from openspot.router.rejections import Rejections
+from openspot.router.orders.available_funds import AvailableFunds
+from openspot.router.orders.cancellation import Cancellation
+from openspot.router.orders.engine_order_ids import OrderIds
+from openspot.router.orders.lookup import OrderLookup
+from openspot.router.orders.placements import Placements
+from openspot.router.orders.recent_orders import RecentOrders
+from openspot.router.orders.reference_prices import ReferencePrices, price_of
+from openspot.router.orders.rejections import Rejections
+from openspot.router.orders.submission import Submission
+from openspot.router.orders.symbols import Symbols
 from openspot.router.settings import RouterSettings
 from openspot.router.store import Store
-from openspot.router.submission import Submission
-from openspot.router.symbols import Symbols
-from openspot.router.translator import Translator
+from openspot.router.translation.translator import Translator
 
 log = get_logger("router")
 
@@ -50,7 +51,7 @@ PLACEMENTS_WAITING_MAX = 8192
 
 
 class _TradePrice(Message, frozen=True):
-    """The part of a `trades.executed` that makes a reference price."""
+    """The fields of a `trades.executed` from which a reference price is made."""
 
     symbol: str
     price: str
@@ -58,7 +59,7 @@ class _TradePrice(Message, frozen=True):
 
 
 async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
-    """Run a router until `stop` is set. Raises if something that it cannot do without is missing at start."""
+    """Run a router until `stop` is set. Raises if bus, database or the engine's symbols are missing at start."""
     settings = with_secrets(settings)
     async with AsyncExitStack() as stack:
         bus = await Bus.connect(settings, "router")
@@ -91,7 +92,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
         await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
         reference_prices = ReferencePrices(int(settings.reference_price_age_s_max * 1000))
         await _follow_trades(bus, reference_prices, configuration.limits, system_clock)
-        known_orders = KnownOrders(settings.known_orders_max)
+        recent_orders = RecentOrders(settings.known_orders_max)
         order_ids = OrderIds(store.take_id_block)
         stack.push_async_callback(order_ids.close)
         placements = Placements(
@@ -103,20 +104,23 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
             reference_prices=reference_prices,
             funds=AvailableFunds(bus, engine, settings.balance_check_timeout_s),
             order_ids=order_ids,
-            known_orders=known_orders,
+            recent_orders=recent_orders,
             placements=placements,
             rejections=rejections,
             clock=system_clock,
             honour_time_in_force=settings.honour_time_in_force,
         )
-        enquiry = Enquiry(
-            specs=symbols.specs, known_orders=known_orders, store=store, engine=engine, clock=system_clock
+        lookup = OrderLookup(
+            specs=symbols.specs, recent_orders=recent_orders, store=store, engine=engine, clock=system_clock
+        )
+        cancellation = Cancellation(
+            specs=symbols.specs, lookup=lookup, recent_orders=recent_orders, engine=engine, clock=system_clock
         )
 
         queue = subjects.ORDER_ROUTER_QUEUE
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, SubmitOrderReply.refused)
-        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, enquiry.cancel, CancelOrderReply.refused)
-        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, enquiry.get, GetOrderReply.refused)
+        await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, cancellation.cancel, CancelOrderReply.refused)
+        await bus.serve(subjects.ORDERS_GET, queue, GetOrder, lookup.get, GetOrderReply.refused)
         work = [rejections.run(), translator.run(), bridge.run(stop)]
         if settings.symbol_refresh_s:
             work.append(symbols.keep_fresh(settings.symbol_refresh_s))
@@ -124,14 +128,14 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
         try:
             await _until(stop, [asyncio.create_task(task) for task in work])
         finally:
-            # No more requests first, then what they left behind, then what they needed.
+            # First take no more requests, then record what they left, then close what they used.
             await bus.stop_serving()
             await rejections.close()
             await bus.close()
 
 
 async def _until(stop: asyncio.Event, work: list[asyncio.Task[None]]) -> None:
-    """Wait for `stop`, or for a task that ends before it and raise its fault. Then end all of them."""
+    """Wait for `stop`. If a task ends before it, raise its error. End all tasks in any case."""
     stopped = asyncio.create_task(stop.wait())
     try:
         done, _ = await asyncio.wait({stopped, *work}, return_when=asyncio.FIRST_COMPLETED)

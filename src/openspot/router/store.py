@@ -1,7 +1,7 @@
 """SQL of the router: order and trade rows, the cursor of the engine's events, held events, the counter of order ids.
 
-Rows, held events and cursor change in one transaction. The cursor moves only from where its writer left it, so that the
-second of two writers is fenced off.
+Rows, held events and cursor change in one transaction. A writer moves the cursor only from the value that it last
+wrote, so of two writers the second fails.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -13,9 +13,13 @@ import asyncpg
 from openspot.domain.order import OrderStatus
 from openspot.kit.bus import Outgoing, PendingEvent
 from openspot.kit.database import Connection, Pool
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
 
 CONSUMER = "router"
+BAD_ROW_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, ValueError)
+"""Errors that a row itself causes: PostgreSQL raises the first two, asyncpg's encoding of a value the last."""
 _ORDERS_READ_AT_ONCE = 5000
 
 _ORDER_COLUMNS = """
@@ -69,8 +73,8 @@ _UPSERT_ORDERS = f"""
         last_sequence = EXCLUDED.last_sequence,
         created_at = EXCLUDED.created_at,
         updated_at = EXCLUDED.updated_at
-    -- An order of the engine replaces one that a router refused under the same id: that one never stood anywhere.
-    -- Another order of the engine, an older state, and an order that has ended stay as they are.
+    -- An order of the engine replaces one that a router refused under the same id, which never reached the engine.
+    -- The row of another engine order, of a newer state, or of an order that has ended stays as it is.
     WHERE orders.engine_order_id IS NULL
         OR (
             orders.engine_order_id = EXCLUDED.engine_order_id
@@ -111,14 +115,14 @@ _MOVE_CURSOR = """
 
 
 class FencedError(Exception):
-    """Another process has moved on from where this one was. This one has to start again from the saved state."""
+    """Another process has changed the saved state. This one has to load it and start again."""
 
 
 class Resumption(NamedTuple):
-    """Where the rows stand, and with what a translator goes on from there.
+    """What a translator needs to go on after a restart.
 
-    `position` is how far the rows have come, `orders` are the orders that are open there, `held` the events up to there
-    that were not published yet.
+    `position` is the position of the rows, `orders` are the open orders as of that position, `held` the events up to it
+    that are not published yet.
     """
 
     position: Position | None
@@ -137,12 +141,12 @@ class Store:
         return int(await self._pool.fetchval("SELECT nextval('engine_order_ids')"))
 
     async def order(self, order_id: str) -> TrackedOrder | None:
-        """The order of that id, as its row shows it."""
+        """The order of that id according to its row, or None."""
         row = await self._pool.fetchrow(f"{_ORDER_SELECT} WHERE order_id = $1", order_id)
         return None if row is None else _order_of(row)
 
     async def resumption(self) -> Resumption:
-        """Where the rows stand, all parts as of the same moment."""
+        """Load the state to go on from, in one snapshot of the database."""
         async with (
             self._pool.acquire() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
@@ -187,7 +191,7 @@ class Store:
             yield connection
 
     async def insert_refused_orders(self, orders: Sequence[TrackedOrder]) -> None:
-        """Insert orders that the engine never saw. One whose id is taken changes nothing."""
+        """Insert orders that the engine never saw. An id that already has a row is skipped."""
         await self._pool.execute(_INSERT_REFUSED_ORDERS, *_order_arrays(orders))
 
     async def forget_held(self, message_ids: Sequence[str]) -> None:
@@ -204,13 +208,13 @@ async def write_orders(connection: Connection, orders: Sequence[TrackedOrder]) -
 
 
 async def write_trades(connection: Connection, trades: Sequence[TradeRow]) -> None:
-    """Insert trades. One that is there already changes nothing."""
+    """Insert trades. A trade that already has a row is skipped."""
     if trades:
         await connection.execute(_INSERT_TRADES, *_trade_arrays(trades))
 
 
 async def write_held(connection: Connection, held: Sequence[PendingEvent]) -> None:
-    """Keep events that the bus has not taken, in their order."""
+    """Store events that the bus has not taken, in their order."""
     if held:
         await connection.execute(
             _INSERT_HELD_EVENTS,

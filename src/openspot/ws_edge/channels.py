@@ -1,5 +1,7 @@
 """Channels and the bus subjects behind them (Document A 6.3): rules without IO."""
 
+from typing import NamedTuple
+
 from openspot.contracts import subjects
 from openspot.domain.symbol import SYMBOL_TEXT
 
@@ -12,7 +14,7 @@ MARKET_SUBJECTS = {
     subjects.MARKETDATA_ORDERBOOK: "orderbook",
     subjects.MARKETDATA_TRADE: "trades",
 }
-"""Kind of market channel by the subject that feeds it, before the symbol."""
+"""The kind of market channel for each subject prefix; the symbol follows the prefix."""
 
 _MARKET_KINDS = frozenset(MARKET_SUBJECTS.values())
 
@@ -23,7 +25,7 @@ ORDER_EVENTS = {
     subjects.ORDERS_FILLED: "order.filled",
     subjects.ORDERS_REJECTED: "order.rejected",
 }
-"""Event that a client sees by the subject that carries it, before the user."""
+"""The event as clients see it for each subject prefix; the user follows the prefix."""
 
 BALANCE_EVENT = "balance.updated"
 
@@ -35,17 +37,24 @@ def is_market_channel(channel: str) -> bool:
 
 
 def market_channel(subject: str) -> str | None:
-    """The channel that a `marketdata.*` subject feeds, or None if it feeds none."""
+    """The channel of a `marketdata.*` subject, or None if it has none."""
     prefix, _, symbol = subject.rpartition(".")
     kind = MARKET_SUBJECTS.get(prefix)
     return None if kind is None else f"{kind}:{symbol}"
 
 
-def order_event(subject: str) -> tuple[str, str | None] | None:
-    """(event, user id) of an order subject, the user id None in its bare form; None for any other subject."""
+class OrderSubject(NamedTuple):
+    """What an order subject says: the event as clients see it, and the user, None in the bare form."""
+
+    event: str
+    user_id: str | None
+
+
+def order_event(subject: str) -> OrderSubject | None:
+    """What `subject` says if it is an order subject, else None."""
     event = ORDER_EVENTS.get(subject)
     if event is not None:
-        return event, None
+        return OrderSubject(event, None)
     prefix, _, user_id = subject.rpartition(".")
     event = ORDER_EVENTS.get(prefix)
-    return None if event is None else (event, user_id)
+    return None if event is None else OrderSubject(event, user_id)

@@ -1,8 +1,8 @@
-"""One client's connection: a bounded queue out, deadlines, and a closing that never waits for the client.
+"""One client's connection: a bounded queue of frames, deadlines, and a close that never waits for the client.
 
-A frame is written at once while the client keeps up. Once the transport's buffer is full, frames wait in a
-queue of at most `queue_max`; a client whose queue is full is closed. So what a client has received is always an
-unbroken beginning of what was meant for it.
+While the client keeps up, a frame is written at once. When the transport's buffer is full, frames wait in a queue of at
+most `queue_max`. If the queue is full as well, the connection is closed. So a client never misses a frame and then
+receives a later one.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ TOKEN_EXPIRED = 4401
 IDLE_TIMEOUT = 4408
 
 CLOSE_TIMEOUT_S = 3.0
-"""How long a client may take to answer a close before its socket is cut."""
+"""How long a client may take to reply to a close before its socket is aborted."""
 WRITE_BUFFER_BYTES = 65_536
 WRITE_BUFFER_BYTES_MAX = 4 * 1024 * 1024
-"""Beyond this a client that does not read is cut off: protocol pongs bypass the queue."""
+"""A client whose buffer grows beyond this is aborted: protocol pongs bypass the queue."""
 RATE_WINDOW_S = 10.0
-"""`Limits.messages_max` messages may come at once, and as many in each window of this length."""
+"""A client may send `Limits.messages_max` messages at once, and as many in each window of this length."""
 _RATE_KEY = ""
 
 
@@ -68,7 +68,7 @@ class EdgeConnection(ServerConnection):
         super().__init__(*args, **kwargs)
         self.claims: Claims | None = None
         self.network = ""
-        """What the bound of connections per address counts it by."""
+        """The network by which connections per address are counted."""
         self._open_connections = open_connections
         self._head_bytes = 0
         self.channels: set[str] = set()
@@ -83,7 +83,7 @@ class EdgeConnection(ServerConnection):
     # The socket
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the socket in, if there is a place for it; until its handshake is complete it may lose the place."""
+        """Admit the socket if there is room. Until its handshake is complete, a new socket may take its place."""
         super().connection_made(transport)
         peer = transport.get_extra_info("peername")
         address = peer[0] if isinstance(peer, tuple) else ""
@@ -97,7 +97,7 @@ class EdgeConnection(ServerConnection):
     # Out
 
     def push(self, frame: bytes) -> None:
-        """Send a frame, or queue it behind those that wait; a client whose queue is full is closed."""
+        """Send a frame, or queue it behind waiting ones. Closes the connection if the queue is full."""
         if self.protocol.state is not State.OPEN:
             return
         if self._writable:
@@ -108,9 +108,9 @@ class EdgeConnection(ServerConnection):
             self.end(TRY_AGAIN_LATER, "the client reads too slowly")
 
     def end(self, code: int, reason: str) -> bool:
-        """Begin to close, without waiting: what is queued is dropped, and a client that stays silent is cut off.
+        """Begin to close, without waiting. Drops queued frames, and aborts the socket if the client does not reply.
 
-        False if it is closing already.
+        Returns False if the connection is closing already.
         """
         if self.protocol.state is not State.OPEN:
             return False
@@ -122,12 +122,12 @@ class EdgeConnection(ServerConnection):
         return True
 
     def pause_writing(self) -> None:
-        """The transport's buffer is full: from now on frames wait."""
+        """The transport's buffer is full: frames wait from now on."""
         super().pause_writing()
         self._writable = False
 
     def resume_writing(self) -> None:
-        """The transport takes more: what waits goes first."""
+        """The transport takes more: write the waiting frames first."""
         super().resume_writing()
         self._writable = True
         # A write may fill the buffer and so call `pause_writing`.
@@ -137,7 +137,7 @@ class EdgeConnection(ServerConnection):
     # In
 
     def data_received(self, data: bytes) -> None:
-        """Take what came from the socket; a handshake beyond the bound of request heads ends the connection."""
+        """Handle received bytes. A handshake larger than a request head may be is refused with 431."""
         if self.protocol.state is State.CONNECTING:
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
@@ -149,7 +149,7 @@ class EdgeConnection(ServerConnection):
             self.transport.abort()
 
     def note_message(self) -> bool:
-        """Count a client message as activity. False, and the connection begins to close, if there are too many."""
+        """Count a client message as activity. If there are too many, begin to close and return False."""
         self._last_message = self.loop.time()
         if not self._rate.take(_RATE_KEY, int(self._last_message * NANOSECONDS_PER_S)):
             return True
@@ -174,7 +174,7 @@ class EdgeConnection(ServerConnection):
             self._deadline = self.loop.call_later(min(idle_left, token_left), self._check_deadlines)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The socket is gone: nothing is waited for any longer."""
+        """The socket is closed: cancel the timers and drop queued frames."""
         self._open_connections.remove(self.transport)
         for timer in (self._deadline, self._cut):
             if timer is not None:

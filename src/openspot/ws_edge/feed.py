@@ -1,10 +1,10 @@
-"""The edge's listener on the bus: raw events of the subjects of Document A 6.2 and 6.3, and word of every gap.
+"""The edge's listener on the bus: raw events of the subjects of Document A 6.2 and 6.3, and a report of every gap.
 
-Core subscriptions keep nothing for a time without connection, and drop events if the edge falls behind. `on_gap` is
-told of both: a client must never miss an event without noticing. Payloads are forwarded without being decoded twice.
+Core subscriptions lose events while the connection is down, and drop events if the edge falls behind. The feed calls
+`on_gap` for both: a client must never miss an event without noticing. No payload is decoded twice.
 
-All per-user order events come through one subscription: order is kept within a subscription only, and an order's
-`filled` must not overtake its `created`.
+All per-user order events come through one subscription, because the bus keeps the order of events only within a
+subscription, and an order's `filled` must not overtake its `created`.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from openspot.ws_edge.settings import WsEdgeSettings
 
 
 class Feed:
-    """A connection to the bus that hands events to the hub. `on_gap` is called when events may have been missed."""
+    """A connection to the bus that passes events to the hub. It calls `on_gap` when events may have been missed."""
 
     def __init__(self, settings: WsEdgeSettings, hub: Hub, on_gap: Callable[[str], None]) -> None:
         self._settings = settings
@@ -32,7 +32,7 @@ class Feed:
         self._ready = False
 
     async def start(self) -> None:
-        """Connect, however long that takes, and subscribe. After it, every event is heard."""
+        """Connect and subscribe. Waits without limit for the bus; wrap it in a timeout if you need one."""
         bus = self._bus = await Bus.connect(self._settings, "ws-edge", self._note_gap)
         self._ended_sessions = bus.key_value(
             subjects.SESSIONS_REVOKED_BUCKET, bytes, self._settings.ended_session_life_s
@@ -42,13 +42,13 @@ class Feed:
         await bus.listen("orders.*.>", self._hub.order_event)
         await bus.listen(subjects.ORDERS_CREATED, self._hub.order_event)
         await bus.listen(f"{subjects.BALANCES_UPDATED}.*", self._hub.balance_event)
-        # The server handles one connection's messages in order: once it answers, it has the subscriptions.
+        # The server handles the messages of a connection in order: when it replies, it has the subscriptions.
         await bus.check()
         self._watching = asyncio.create_task(self._ended_sessions.watch(self._note_ended_session))
         self._ready = True
 
     async def session_has_ended(self, session_id: str) -> bool:
-        """Whether a session was ended within the life of its access tokens. Raises BusUnavailableError."""
+        """Whether a session has ended while its access tokens are still unexpired. Raises BusUnavailableError."""
         if self._ended_sessions is None:
             raise BusUnavailableError("not connected")
         try:
@@ -67,7 +67,7 @@ class Feed:
 
     @property
     def is_listening(self) -> bool:
-        """Whether every event is heard now."""
+        """Whether the feed receives every event now."""
         return self._ready and self._bus is not None and self._bus.is_connected
 
     async def check(self) -> None:

@@ -1,7 +1,7 @@
-"""The fan-out: which clients hear what, and each event encoded once for all of them.
+"""The fan-out: which client receives which event. Each event is encoded once for all its clients.
 
-Nothing here waits: an event is handed to its clients before the next one is looked at, so clients see events in
-the order in which the bus gave them.
+Nothing here waits: each event is passed to its clients before the next one is read, so clients receive events in the
+order of the bus.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from openspot.ws_edge.metrics import PUSHES, SUBSCRIPTIONS
 from openspot.ws_edge.schemas import BalanceHead, MarketHead, MarketPush, OrderHead, OrderIdentity, UserPush
 
 RECENT_MAX = 16_384
-"""Order events that are remembered to drop their repeats, and ended sessions to refuse a late join."""
+"""How many order events are remembered to drop repeats, and ended sessions to refuse late connections."""
 
 Head = TypeVar("Head")
 
@@ -41,7 +41,7 @@ class RecentKeys:
         return key in self._keys
 
     def add(self, key: Hashable) -> bool:
-        """Remember `key`; False if it is remembered already."""
+        """Remember `key`. Returns False if it was remembered already."""
         if key in self._keys:
             return False
         self._keys[key] = None
@@ -51,7 +51,7 @@ class RecentKeys:
 
 
 class _UserClients:
-    """The connections of one user, how many balances they were told, and the newest version of each asset's."""
+    """The connections of one user, the number of balance pushes, and the newest version of each balance."""
 
     def __init__(self) -> None:
         self.connections: set[EdgeConnection] = set()
@@ -59,7 +59,7 @@ class _UserClients:
         self._versions: dict[str, int] = {}
 
     def is_news(self, asset: str, version: int) -> bool:
-        """Whether a balance is newer than what was told; without a version (0) it always is."""
+        """Whether a balance is newer than the last push. A balance without a version (0) always is."""
         if not version:
             return True
         is_newer = version > self._versions.get(asset, 0)
@@ -79,7 +79,7 @@ class Hub:
         self._ended_sessions = RecentKeys(RECENT_MAX)
         self.connections: set[EdgeConnection] = set()
         self.anonymous_connections = 0
-        """How many of them came without a token."""
+        """How many of them have no token."""
         self._networks: Counter[str] = Counter()
 
     # Clients
@@ -89,7 +89,7 @@ class Hub:
         return self._networks[network]
 
     def join(self, connection: EdgeConnection) -> None:
-        """Take in a connection; one with a token hears its user's events from now on."""
+        """Add a connection. If it has a token, it receives its user's events from now on."""
         self.connections.add(connection)
         self._networks[connection.network] += 1
         if connection.claims is None:
@@ -117,14 +117,14 @@ class Hub:
                     del self._users[connection.claims.user_id]
 
     def subscribe(self, connection: EdgeConnection, channel: str) -> None:
-        """Start a market channel's events; a second time changes nothing."""
+        """Start a market channel's events. A second call changes nothing."""
         if channel not in connection.channels:
             connection.channels.add(channel)
             self._channels.setdefault(channel, set()).add(connection)
             SUBSCRIPTIONS.inc()
 
     def unsubscribe(self, connection: EdgeConnection, channel: str) -> None:
-        """End a market channel's events; without a subscription nothing changes."""
+        """Stop a market channel's events. Without a subscription nothing changes."""
         if channel in connection.channels:
             connection.channels.remove(channel)
             clients = self._channels[channel]
@@ -160,7 +160,7 @@ class Hub:
         self._send(clients, _encode(push), channel.partition(":")[0])
 
     def order_event(self, subject: str, payload: bytes) -> None:
-        """Forward an `orders.*` event to its user, once, whichever form of the subject brings it."""
+        """Forward an `orders.*` event to its user, once, although it comes on two subjects."""
         known = order_event(subject)
         if known is None or not self._users:
             return

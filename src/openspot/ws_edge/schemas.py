@@ -1,4 +1,4 @@
-"""Messages on a connection: client messages, answers, pushes, and the parts of bus events that the edge reads."""
+"""Messages on a connection: client messages, replies, pushes, and the parts of bus events that the edge reads."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -9,10 +9,10 @@ CHANNEL_LENGTH_MAX = 64
 ID_LENGTH_MAX = 64
 
 _INTEGER_MAX = 2**53 - 1
-"""Largest integer that a JavaScript client reads back unchanged."""
+"""The largest integer that JavaScript holds exactly."""
 
 Id = Annotated[str, msgspec.Meta(max_length=ID_LENGTH_MAX)]
-"""A text that is remembered: its length bounds the memory."""
+"""A text that the edge keeps in memory, so its length is limited."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=_INTEGER_MAX)]
 """A sequence, a version, or milliseconds since 1970."""
 MessageId = Id | Annotated[int, msgspec.Meta(ge=-_INTEGER_MAX, le=_INTEGER_MAX)]
@@ -37,7 +37,7 @@ class ErrorCode(StrEnum):
 
 
 class ClientMessage(msgspec.Struct, frozen=True):
-    """A readable client message. `channel` is a text of any content; empty where none was given."""
+    """A client message. `channel` is any text, empty if the client sent none."""
 
     action: Action
     channel: str
@@ -45,7 +45,7 @@ class ClientMessage(msgspec.Struct, frozen=True):
 
 
 class ClientMessageError(Exception):
-    """A client message is refused; `message_id` is the id to echo, as far as it could be read."""
+    """A client message is refused. `message_id` is the id to repeat, None if it could not be read."""
 
     def __init__(self, code: ErrorCode, message: str, message_id: str | int | None = None) -> None:
         super().__init__(message)
@@ -92,28 +92,28 @@ def _message_id(fields: dict[str, Any]) -> str | int | None:
 
 
 class Subscribed(msgspec.Struct, tag="subscribed", frozen=True, omit_defaults=True):
-    """Answer to subscribe."""
+    """Reply to subscribe."""
 
     channel: str
     id: str | int | None = None
 
 
 class Unsubscribed(msgspec.Struct, tag="unsubscribed", frozen=True, omit_defaults=True):
-    """Answer to unsubscribe."""
+    """Reply to unsubscribe."""
 
     channel: str
     id: str | int | None = None
 
 
 class Pong(msgspec.Struct, tag="pong", frozen=True, omit_defaults=True):
-    """Answer to ping; `ts` in milliseconds since 1970."""
+    """Reply to ping; `ts` in milliseconds since 1970."""
 
     ts: int
     id: str | int | None = None
 
 
 class Refusal(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
-    """Answer to what was refused; the connection stays open."""
+    """Reply to a refused message. The connection stays open."""
 
     code: ErrorCode
     message: str
@@ -124,7 +124,7 @@ Answer = Subscribed | Unsubscribed | Pong | Refusal
 
 
 class MarketPush(msgspec.Struct, frozen=True):
-    """A push of a market channel; `data` is the publisher's payload as it came."""
+    """A push of a market channel. `data` is the publisher's payload, unchanged."""
 
     channel: str
     type: str
@@ -145,7 +145,7 @@ class UserPush(msgspec.Struct, frozen=True):
 
 
 class MarketHead(msgspec.Struct, frozen=True):
-    """What the edge reads of a `marketdata.*` payload; the rest is the client's."""
+    """The fields of a `marketdata.*` payload that the edge reads. The client gets the whole payload."""
 
     symbol: str
     seq: Count
@@ -154,7 +154,7 @@ class MarketHead(msgspec.Struct, frozen=True):
 
 
 class OrderHead(msgspec.Struct, frozen=True):
-    """What the edge reads of an `orders.*` payload; `order` goes on as it came."""
+    """The fields of an `orders.*` payload that the edge reads. `order` is forwarded unchanged."""
 
     sequence: Count
     timestamp: Count
@@ -162,14 +162,14 @@ class OrderHead(msgspec.Struct, frozen=True):
 
 
 class OrderIdentity(msgspec.Struct, rename="camel", frozen=True):
-    """Whose order an `orders.*` payload speaks of."""
+    """The order of an `orders.*` payload, and its user."""
 
     order_id: Id
     user_id: str
 
 
 class BalanceHead(msgspec.Struct, rename="camel", frozen=True):
-    """What the edge reads of a `balances.updated.*` payload."""
+    """The fields of a `balances.updated.*` payload that the edge reads."""
 
     user_id: str
     asset: Id

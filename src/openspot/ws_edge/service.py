@@ -61,7 +61,7 @@ CHANNELS_MAX = 256
 """Market channels of one connection."""
 RETRY_AFTER_S = 1
 HANDSHAKES_PER_ADDRESS = 64
-"""Sockets of one address beyond its bound: those that are being refused, or have not sent their handshake yet."""
+"""Sockets of one address beyond its limit, for those that are being refused or have not sent a handshake yet."""
 
 log = get_logger("ws_edge")
 _encode = msgspec.json.Encoder().encode
@@ -77,7 +77,7 @@ class Edge:
         self._clock = clock
         self._trusted = frozenset(part.strip() for part in settings.trusted_proxies.split(",") if part.strip())
         self._health = Health()
-        # Without the bus there is nothing to send; at the bound of connections there still is.
+        # Without the bus the edge cannot work at all. With all connections taken it still serves those.
         self._health.add("bus", feed.check, vital=True)
         self._health.add("connections", self._check_connections)
 
@@ -88,7 +88,7 @@ class Edge:
     # Before the upgrade
 
     async def process_request(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Answer a plain HTTP request, refuse a handshake, or let it go on (None)."""
+        """Respond to a plain HTTP request, refuse a handshake, or accept it (None)."""
         if sum(1 for _ in request.headers.raw_items()) > HEADERS_MAX:
             return self._refuse(connection, head_too_large())
         path, _, query = request.path.partition("?")
@@ -109,7 +109,7 @@ class Edge:
         return None
 
     async def _admit(self, connection: EdgeConnection, headers: Headers, query: str) -> None:
-        """Let the handshake go on, or raise HttpError."""
+        """Accept the handshake, or raise HttpError."""
         try:
             claims = connection.claims = self._claims(query)
             if claims is not None and claims.session_id and await self._feed.session_has_ended(claims.session_id):
@@ -118,7 +118,7 @@ class Edge:
             raise HttpError(401, str(error), "INVALID_TOKEN") from error
         except BusUnavailableError as error:
             raise _unavailable("BUS_UNAVAILABLE", str(error)) from error
-        # Nothing is awaited from here on until the client is in the hub, or it could miss an event.
+        # From here on nothing is awaited until the client is in the hub, or it could miss an event.
         if not self._feed.is_listening:
             raise _unavailable("BUS_UNAVAILABLE", "the bus is not connected")
         forwarded = headers.get_all("X-Forwarded-For") if self._trusted else []
@@ -126,9 +126,9 @@ class Edge:
         self._check_room(connection)
 
     def _check_room(self, connection: EdgeConnection) -> None:
-        """Raise HttpError (503) if the connection would break a bound.
+        """Raise HttpError (503) if the connection would exceed a limit.
 
-        A part of all connections is kept for clients with a token, so that those without one cannot take them all.
+        Part of the connections is reserved for clients with a token, so that clients without one cannot take them all.
         """
         settings, hub = self._settings, self._hub
         if len(hub.connections) >= settings.ws_connections_max:
@@ -228,7 +228,7 @@ def _response(status: HTTPStatus, body: bytes, content_type: str = "application/
 
 
 def _bounds(settings: WsEdgeSettings) -> ConnectionBounds:
-    """Bounds of sockets: wider than those of clients by the handshakes that are under way."""
+    """Limits of sockets. They are higher than those of clients, to leave room for handshakes under way."""
     per_address = settings.ws_connections_per_address + HANDSHAKES_PER_ADDRESS
     total = settings.ws_connections_max + settings.ws_connections_max // 4 + HANDSHAKES_PER_ADDRESS
     return connection_bounds(total, per_address, settings.trusted_proxies)
@@ -240,7 +240,7 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
     hub = Hub(lambda: clock() // NANOSECONDS_PER_MS)
 
     def close_all(reason: str) -> None:
-        # Many events may be missed at a time; the first of them closes everybody.
+        # Many gaps may be reported in a row. The first one closes all connections.
         if connections := hub.end_all(TRY_AGAIN_LATER, reason):
             log.warning("events may have been missed", reason=reason, connections_closed=connections)
 
@@ -260,7 +260,7 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
             max_size=settings.ws_message_bytes_max,
             # Frames are shared between clients, so they cannot be compressed for each.
             compression=None,
-            # The idle rule decides who has gone.
+            # The idle time decides when a client is gone.
             ping_interval=None,
             close_timeout=CLOSE_TIMEOUT_S,
             write_limit=WRITE_BUFFER_BYTES,
@@ -280,7 +280,7 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
         for task in (listening, stopping):
             task.cancel()
         await asyncio.gather(listening, stopping, return_exceptions=True)
-        hub.end_all(SERVICE_RESTART, "the service stops")
+        hub.end_all(SERVICE_RESTART, "the service is stopping")
         server.close()
         await server.wait_closed()
         await feed.close()

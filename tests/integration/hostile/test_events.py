@@ -13,7 +13,7 @@ import pytest_asyncio
 from openspot.contracts import subjects
 from openspot.kit.bus import encode
 from openspot.ledger.metrics import TRADES
-from openspot.router import custody_bridge
+from openspot.router.custody import bridge as custody_bridge
 from openspot.router.metrics import CUSTODY_EVENTS
 from tests.integration.hostile.payloads import (
     HOSTILE_AMOUNTS,

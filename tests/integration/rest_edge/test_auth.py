@@ -41,7 +41,16 @@ async def refresh(client: RestClient, token: str) -> Reply:
     return await client("POST", "/auth/refresh", {"refreshToken": token})
 
 
-@pytest.mark.spec("A5-11", "B4.1-32")
+@pytest.mark.spec("A5-11")
+async def test_the_table_of_users_takes_no_role_but_user_and_admin(pool: asyncpg.Pool) -> None:
+    insert = "INSERT INTO users (user_id, email, password_hash, role) VALUES ($1, $1, 'hash', $1)"
+    for role in ("user", "admin"):
+        await pool.execute(insert, role)
+    with pytest.raises(asyncpg.CheckViolationError):
+        await pool.execute(insert, "operator")
+
+
+@pytest.mark.spec("B4.1-32")
 async def test_register_creates_a_user_whose_password_is_kept_as_a_hash(
     visitor: RestClient, pool: asyncpg.Pool
 ) -> None:

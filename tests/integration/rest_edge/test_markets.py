@@ -61,7 +61,7 @@ async def test_a_change_at_the_engine_shows_within_moments(edge: RestClient, eng
     await eventually(shows, 10)
 
 
-@pytest.mark.spec("B4.1-27", "B4.1-28")
+@pytest.mark.spec("B4.1-28")
 async def test_the_book_is_the_engines_of_this_moment(edge: RestClient, engine: FakeEngineHttp) -> None:
     bids = [[str(100 - number), "1.5"] for number in range(80)]
     asks = [[str(101 + number), "2"] for number in range(80)]

@@ -186,11 +186,6 @@ async def test_an_order_that_is_not_answered_in_time_answers_504_with_its_id(
         assert reply.body["details"]["orderId"] == router.submitted[0].order.order_id
 
 
-@pytest.mark.spec("A8-05")
-def test_the_bus_request_timeout_is_5_s_by_default() -> None:
-    assert Settings.model_fields["request_timeout_s"].default == 5.0
-
-
 @pytest.mark.spec("A7-10")
 async def test_an_order_whose_fate_the_router_does_not_know_answers_504(edge: RestClient, router: FakeRouter) -> None:
     for code in (RefusalCode.STATUS_UNKNOWN, RefusalCode.UNRECOGNISED, RefusalCode.DUPLICATE_ORDER_ID):

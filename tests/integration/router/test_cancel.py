@@ -8,13 +8,14 @@ import pytest
 from openspot.contracts.refusals import RefusalCode
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
+from openspot.router.orders.lookup import OrderLookup
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.router_client import Published, RouterClient, running_router
 from tests.support.waiting import eventually
 
 
-@pytest.mark.spec("A1.4-02", "A1.4-04", "A1.4-06", "B4.3-04", "A3.1-08", "A6.1-05", "A6.1-31")
+@pytest.mark.spec("A1.4-02", "A1.4-06", "B4.3-04", "A3.1-08", "A6.1-05", "A6.1-31")
 async def test_a_just_placed_order_is_cancelled_at_once(
     router: RouterClient, engine: EngineClient, published: Published, pool: asyncpg.Pool
 ) -> None:
@@ -31,10 +32,37 @@ async def test_a_just_placed_order_is_cancelled_at_once(
     await eventually(lambda: pool.fetchval(query, order_id))
 
 
+def forbid(monkeypatch: pytest.MonkeyPatch, *lookups: str) -> None:
+    """Let the test fail if the router looks for an order there: in its `row`, or by `ask_engine`."""
+
+    async def forbidden(lookup: OrderLookup, order_id: str) -> None:
+        raise AssertionError(f"order {order_id} was looked up")
+
+    for name in lookups:
+        monkeypatch.setattr(OrderLookup, name, forbidden)
+
+
+@pytest.mark.spec("A1.3-26", "A1.4-04")
+async def test_the_router_that_placed_an_order_knows_its_engine_order_id(
+    router: RouterClient, engine: EngineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forbid(monkeypatch, "row", "ask_engine")
+    order_id = await router.place()
+    reply = await router.cancel(order_id)
+    assert reply.success, reply
+    assert (await engine.find(external_id=order_id)).status == "CANCELLED"
+
+
 @pytest.mark.spec("A1.4-05")
 async def test_after_a_restart_of_the_router_the_order_is_found_in_the_database(
-    settings: Settings, bus: Bus, pool: asyncpg.Pool, engine: EngineClient, ledger: FakeLedger
+    settings: Settings,
+    bus: Bus,
+    pool: asyncpg.Pool,
+    engine: EngineClient,
+    ledger: FakeLedger,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    forbid(monkeypatch, "ask_engine")
     router = RouterClient(bus)
     async with running_router(settings):
         order_id = await router.place()

@@ -6,14 +6,14 @@ import pytest
 from openspot.contracts.messages import RiskCheckFailed
 from openspot.contracts.refusals import RefusalCode
 from openspot.kit.clock import NANOSECONDS_PER_MS, system_clock
-from openspot.router.submission import TOO_LATE
+from openspot.router.orders.submission import TOO_LATE
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.router_client import Published, RouterClient
 from tests.support.waiting import eventually
 
 
-@pytest.mark.spec("A1.3-30", "A1.3-31", "A3.1-02", "A6.1-01", "B4.3-01", "A2.1-01", "A2.1-02")
+@pytest.mark.spec("A1.3-30", "A3.1-02", "A6.1-01", "B4.3-01", "A2.1-01", "A2.1-02")
 async def test_a_limit_order_rests_in_the_engine_and_is_answered_published_and_stored(
     router: RouterClient, engine: EngineClient, pool: asyncpg.Pool, published: Published
 ) -> None:

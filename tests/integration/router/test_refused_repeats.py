@@ -8,10 +8,10 @@ from openspot.contracts.messages import OrderRequest, SubmitOrder
 from openspot.contracts.refusals import RefusalCode
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
-from openspot.router.engine_orders import refused_order
-from openspot.router.order_draft import draft_of
-from openspot.router.schemas import TrackedOrder
+from openspot.router.orders.draft import draft_of
+from openspot.router.orders.engine_orders import refused_order
 from openspot.router.store import Store
+from openspot.router.tracked_order import TrackedOrder
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.ports import free_port

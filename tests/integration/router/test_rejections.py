@@ -12,14 +12,14 @@ from openspot.contracts.refusals import RefusalCode
 from openspot.kit.bus import Bus
 from openspot.kit.bus import holding as holding_module
 from openspot.kit.settings import Settings
-from openspot.router import rejections as rejections_module
-from openspot.router.engine_orders import refused_order
 from openspot.router.metrics import ROW_WRITE_FAILURES
-from openspot.router.order_draft import draft_of
-from openspot.router.pre_trade import PreTradeCheck, PreTradeFailure
-from openspot.router.rejections import Rejections
-from openspot.router.schemas import TrackedOrder
+from openspot.router.orders import rejections as rejections_module
+from openspot.router.orders.draft import draft_of
+from openspot.router.orders.engine_orders import refused_order
+from openspot.router.orders.pre_trade import PreTradeCheck, PreTradeFailure
+from openspot.router.orders.rejections import Rejections
 from openspot.router.store import Store
+from openspot.router.tracked_order import TrackedOrder
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.engine_client import EngineClient
 from tests.support.router_client import Published, RouterClient, listening, stored

@@ -13,9 +13,11 @@ from openspot.domain.order import OrderStatus
 from openspot.kit.bus import HoldingPublisher, Outgoing, PendingEvent, PublishError
 from openspot.kit.database import Connection
 from openspot.router.metrics import ROW_WRITE_FAILURES, ROWS_DROPPED
-from openspot.router.row_writer import FOREIGN_KEY_PAUSE_S, RowWriter
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
 from openspot.router.store import FencedError, Store
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
+from openspot.router.translation.row_writer import FOREIGN_KEY_PAUSE_S, RowWriter
 from tests.support.waiting import eventually
 
 POSITION = Position("epoch", 7)

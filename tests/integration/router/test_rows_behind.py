@@ -1,4 +1,4 @@
-"""Rows come behind what is published: nobody waits for one (Document A 3.1)."""
+"""Rows are written after the events are published, and no reply waits for a row (Document A 1.3, 3.1)."""
 
 from collections.abc import AsyncIterator
 
@@ -12,7 +12,7 @@ from tests.support.waiting import eventually
 
 @pytest.fixture
 async def blocked_rows(pool: asyncpg.Pool, router: RouterClient) -> AsyncIterator[asyncpg.transaction.Transaction]:
-    """A transaction in which no order row can be written, nor a trade row: they wait for its end."""
+    """A transaction during which nobody else can write an order row or a trade row."""
     async with pool.acquire() as connection:
         transaction = connection.transaction()
         await transaction.start()
@@ -26,7 +26,7 @@ async def statuses(pool: asyncpg.Pool) -> dict[str, str]:
     return dict(await pool.fetch("SELECT order_id, status FROM orders"))
 
 
-@pytest.mark.spec("A3.1-15")
+@pytest.mark.spec("A1.3-31", "A3.1-15")
 async def test_fills_and_cancels_are_answered_and_published_while_no_row_can_be_written(
     router: RouterClient,
     published: Published,
@@ -48,7 +48,7 @@ async def test_fills_and_cancels_are_answered_and_published_while_no_row_can_be_
     assert (await event("orders.filled.alice")).order.order_id == resting
     assert (await event("orders.cancelled.alice")).order.order_id == cancelled
     await eventually(published.trades)
-    # Reading is still allowed: nothing of all this is in a row.
+    # The lock allows reading: none of this is in a row yet.
     assert await statuses(pool) == {}
     assert await pool.fetchval("SELECT count(*) FROM trades") == 0
 

@@ -9,9 +9,10 @@ import pytest
 from openspot.contracts.messages import OrderRecord
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
+from openspot.router.metrics import ORDERS
+from openspot.router.orders.symbols import SymbolsUnavailableError
 from openspot.router.service import run
 from openspot.up.embedded_nats import EmbeddedNats
-from openspot.up.services import PlatformSettings
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.ports import free_port
@@ -19,6 +20,12 @@ from tests.support.router_client import Published, RouterClient, running_router,
 from tests.support.waiting import eventually
 
 SERVICE = {"x-api-key": "test-key", "x-api-secret": "test-api-secret", "x-participant-type": "SYSTEM"}
+
+
+def orders_handled() -> float:
+    """How many orders the routers of this process have handled, whatever came of them."""
+    samples = [sample for metric in ORDERS.collect() for sample in metric.samples]
+    return sum(sample.value for sample in samples if sample.name.endswith("_total"))
 
 
 async def ready(settings: Settings, path: str = "/ready") -> int:
@@ -29,7 +36,7 @@ async def ready(settings: Settings, path: str = "/ready") -> int:
         return response.status
 
 
-@pytest.mark.spec("A1.3-25", "B4.3-03", "A6.4-01", "A6.1-10", "A6.1-11")
+@pytest.mark.spec("A1.3-25", "B4.3-03", "A6.1-10", "A6.1-11")
 async def test_two_routers_answer_each_order_once_and_publish_each_event_once(
     settings: Settings,
     bus: Bus,
@@ -40,6 +47,7 @@ async def test_two_routers_answer_each_order_once_and_publish_each_event_once(
 ) -> None:
     router = RouterClient(bus)
     second = settings.model_copy(update={"router_port": free_port()})
+    handled_before = orders_handled()
     async with running_router(settings), running_router(second):
         replies = await asyncio.gather(
             *(router.submit("alice" if n % 2 else "bob", side="buy" if n % 2 else "sell") for n in range(40))
@@ -55,6 +63,8 @@ async def test_two_routers_answer_each_order_once_and_publish_each_event_once(
         created = [message for message in await stored(nats_url, "ORDERS") if message[0].startswith("orders.created.")]
     assert len(trades) == 20
     assert len(created) == 40
+    # Both routers have stopped, so this counts the orders that either of them handled.
+    assert orders_handled() - handled_before == 40
 
 
 async def _count(pool: asyncpg.Pool, query: str, expected: int) -> bool:
@@ -92,7 +102,7 @@ async def test_a_fill_while_no_router_runs_is_published_once_when_one_is_back(
     assert sorted(orders).count("orders.filled.alice") == 1
 
 
-@pytest.mark.spec("A2.5-01", "A2.5-08", "A2.5-09")
+@pytest.mark.spec("A2.5-08", "A2.5-09")
 async def test_symbols_are_read_at_start_and_the_market_list_decides(
     router: RouterClient, settings: Settings, engine: EngineClient
 ) -> None:
@@ -120,18 +130,9 @@ async def test_symbols_are_read_at_start_and_the_market_list_decides(
 @pytest.mark.spec("A8-09", "A8-11")
 async def test_without_an_engine_the_router_gives_up_after_its_attempts(settings: Settings, bus: Bus) -> None:
     hasty = settings.model_copy(update={"symbol_load_pause_s": 0.01})
-    with pytest.raises(Exception, match="10 attempts"):
-        await asyncio.wait_for(run(hasty, asyncio.Event()), 30)
-
-
-@pytest.mark.spec("A8-09", "A8-10")
-def test_ten_attempts_two_seconds_apart_are_the_default() -> None:
-    assert (PlatformSettings().symbol_load_attempts, PlatformSettings().symbol_load_pause_s) == (10, 2.0)
-
-
-@pytest.mark.spec("A8-05", "A8-06")
-def test_five_seconds_are_the_default_of_a_bus_request() -> None:
-    assert PlatformSettings().request_timeout_s == 5.0
+    with pytest.raises(SymbolsUnavailableError, match="10 attempts"):
+        # Nine pauses of the default length would take 18 s.
+        await asyncio.wait_for(run(hasty, asyncio.Event()), 15)
 
 
 @pytest.mark.spec("A1.1-34", "A1.1-35", "A1.1-36", "A1.1-37")

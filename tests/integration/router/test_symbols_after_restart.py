@@ -12,7 +12,7 @@ from tests.support.router_client import RouterClient, running_router
 SYMBOL = "ETH-BTC"
 
 
-@pytest.mark.spec("A2.5-09", "A2.5-10")
+@pytest.mark.spec("A2.5-01", "A2.5-09", "A2.5-10")
 async def test_a_new_engine_symbol_is_tradable_after_a_restart_of_the_router(
     settings: Settings, bus: Bus, engine: EngineClient, ledger: FakeLedger
 ) -> None:

@@ -23,9 +23,9 @@ from tests.support.websocket_edge import (
 )
 
 MARKET = [
-    pytest.param("ticker", "marketdata.ticker.BTC-USD", marks=pytest.mark.spec("A6.3-05")),
-    pytest.param("orderbook", "marketdata.orderbook.BTC-USD", marks=pytest.mark.spec("A6.3-06")),
-    pytest.param("trades", "marketdata.trade.BTC-USD", marks=pytest.mark.spec("A6.3-07")),
+    pytest.param("ticker", "marketdata.ticker.BTC-USD", marks=pytest.mark.spec("A6.3-05", side="consumer")),
+    pytest.param("orderbook", "marketdata.orderbook.BTC-USD", marks=pytest.mark.spec("A6.3-06", side="consumer")),
+    pytest.param("trades", "marketdata.trade.BTC-USD", marks=pytest.mark.spec("A6.3-07", side="consumer")),
 ]
 
 
@@ -58,7 +58,8 @@ async def test_a_subscriber_receives_what_is_published_until_it_unsubscribes(
         await nothing_but_a_pong(client)
 
 
-@pytest.mark.spec("A1.1-14", "B4.2-02")
+@pytest.mark.spec("A1.1-14")
+@pytest.mark.spec("B4.2-02", side="consumer")
 async def test_one_event_reaches_every_subscriber_of_its_channel_and_no_other(edge: Settings, publish: Publish) -> None:
     subscribers = [await open_client(edge) for _ in range(10)]
     others = [await open_client(edge) for _ in range(10)]

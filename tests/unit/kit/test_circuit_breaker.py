@@ -4,6 +4,7 @@ import pytest
 
 from openspot.kit.bus import CircuitOpenError
 from openspot.kit.bus.circuit_breaker import CircuitBreaker
+from openspot.kit.settings import Settings
 
 
 class Time:
@@ -20,7 +21,8 @@ def time() -> Time:
 
 @pytest.fixture
 def breaker(time: Time) -> CircuitBreaker:
-    return CircuitBreaker(5, 30.0, time)
+    settings = Settings()
+    return CircuitBreaker(settings.breaker_failures, settings.breaker_window_s, time)
 
 
 @pytest.mark.spec("A7-14", "A8-14")
@@ -34,6 +36,7 @@ def test_it_opens_at_the_fifth_failure_within_thirty_seconds(breaker: CircuitBre
         breaker.check("a")
 
 
+@pytest.mark.spec("A8-14")
 def test_five_failures_over_a_longer_time_leave_it_closed(breaker: CircuitBreaker, time: Time) -> None:
     for _ in range(20):
         breaker.failed("a")

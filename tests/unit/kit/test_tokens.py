@@ -8,7 +8,7 @@ from typing import Any
 import jwt
 import pytest
 
-from openspot.kit.tokens import Claims, InvalidTokenError, sign, verify_access_token
+from openspot.kit.tokens import ROLES, Claims, InvalidTokenError, sign, verify_access_token
 
 SECRET = "a-secret-of-at-least-sixty-four-bytes-so-that-every-hash-takes-it"
 NOW = 1_000_000
@@ -85,6 +85,15 @@ def test_nothing_is_signed_or_believed_without_a_secret() -> None:
         verify_access_token(sign(CLAIMS, SECRET, NOW), "", NOW)
 
 
+@pytest.mark.spec("A5-11")
+def test_the_roles_are_user_and_admin() -> None:
+    for role in ("user", "admin"):
+        token = sign(Claims("u1", role, NOW + 60), SECRET, NOW)
+        assert verify_access_token(token, SECRET, NOW).role == role
+    assert frozenset({"user", "admin"}) == ROLES
+
+
+@pytest.mark.spec("A5-11")
 def test_an_unknown_role_is_not_signed() -> None:
     with pytest.raises(ValueError, match="root"):
         sign(Claims("u1", "root", NOW), SECRET, NOW)

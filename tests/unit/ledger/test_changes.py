@@ -9,10 +9,10 @@ from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.ledger.changes import (
     AccountState,
     Change,
+    ChangeResult,
     Decision,
     Movement,
     MovementKey,
-    Outcome,
     Posting,
     Recorded,
     accounts_of,
@@ -20,8 +20,8 @@ from openspot.ledger.changes import (
 )
 from openspot.ledger.postings import Account, changes_of, running_balances, sums
 
-ANN = ("ann", "USD")
-OUTSIDE = ("house:external", "USD")
+ANN = Account("ann", "USD")
+OUTSIDE = Account("house:external", "USD")
 
 
 def post(transaction_id: str, amount: int, user_id: str = "ann") -> Posting:
@@ -44,7 +44,7 @@ def decided(
 @pytest.mark.spec("A2.4-08")
 def test_a_credit_makes_the_account_and_has_its_other_side_outside() -> None:
     decision = decided([post("t1", 5)])
-    assert decision.outcomes == [Outcome(None, 5, changed=True)]
+    assert decision.results == [ChangeResult(None, 5, changed=True)]
     assert decision.states == {ANN: AccountState(5, 0, 1), OUTSIDE: AccountState(-5, 0, 1)}
     assert [(leg.transaction_id, leg.account, leg.amount) for leg in decision.legs] == [
         ("t1", ANN, 5),
@@ -58,7 +58,7 @@ def test_a_credit_makes_the_account_and_has_its_other_side_outside() -> None:
 def test_a_debit_beyond_available_is_refused_and_changes_nothing() -> None:
     decision = decided([post("t1", -6)], {ANN: AccountState(5, 100, 3)})
     reason = "insufficient balance: 0.000000000000000005 available"
-    assert decision.outcomes == [Outcome(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), 5)]
+    assert decision.results == [ChangeResult(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), 5)]
     assert not decision.states
     assert not decision.legs
     assert not decision.balance_changes
@@ -72,18 +72,18 @@ def test_a_debit_of_everything_is_done() -> None:
 def test_a_debit_of_money_that_was_already_moved_is_done_even_below_zero() -> None:
     posting = post("t1", -6)._replace(already_moved=True)
     decision = decided([posting], {ANN: AccountState(5, 100, 3), OUTSIDE: AccountState(-105, 0, 3)})
-    assert decision.outcomes == [Outcome(None, -1, changed=True)]
+    assert decision.results == [ChangeResult(None, -1, changed=True)]
     assert decision.states == {ANN: AccountState(-1, 100, 4), OUTSIDE: AccountState(-99, 0, 4)}
     assert decision.balances == [99, -99]
     refused = decided([post("t1", -AMOUNT_MAX)._replace(already_moved=True)], {ANN: AccountState(-1, 0, 3)})
-    assert refused.outcomes[0].refusal == Refusal(
+    assert refused.results[0].refusal == Refusal(
         RefusalCode.AMOUNT_LIMIT, "amount would lead the balance beyond the largest amount"
     )
 
 
 def test_a_debit_of_a_missing_account_is_refused() -> None:
-    assert decided([post("t1", -1)]).outcomes == [
-        Outcome(Refusal(RefusalCode.INSUFFICIENT_BALANCE, "insufficient balance: 0 available"), 0)
+    assert decided([post("t1", -1)]).results == [
+        ChangeResult(Refusal(RefusalCode.INSUFFICIENT_BALANCE, "insufficient balance: 0 available"), 0)
     ]
 
 
@@ -91,7 +91,7 @@ def test_a_debit_of_a_missing_account_is_refused() -> None:
 @pytest.mark.parametrize("amount", [5, -5])
 def test_a_repeat_succeeds_with_the_balance_as_it_is_and_changes_nothing(amount: int) -> None:
     decision = decided([post("t1", amount)], {ANN: AccountState(70, 0, 3)}, {"t1": Recorded("ann", "USD", amount)})
-    assert decision.outcomes == [Outcome(None, 70)]
+    assert decision.results == [ChangeResult(None, 70)]
     assert not decision.states
     assert not decision.legs
 
@@ -102,36 +102,36 @@ def test_a_repeat_succeeds_with_the_balance_as_it_is_and_changes_nothing(amount:
 )
 def test_a_repeat_with_other_fields_changes_nothing_either_and_is_noticed(known: Recorded) -> None:
     decision = decided([post("t1", 5)], {ANN: AccountState(70, 0, 3)}, {"t1": known})
-    assert decision.outcomes == [Outcome(None, 70, altered=True)]
+    assert decision.results == [ChangeResult(None, 70, altered=True)]
     assert not decision.states
 
 
 def test_a_repeat_in_the_same_batch_is_a_repeat() -> None:
     decision = decided([post("t1", 5), post("t1", 5), post("t2", 1)])
-    assert [(outcome.available, outcome.changed) for outcome in decision.outcomes] == [(5, True), (5, False), (6, True)]
+    assert [(outcome.available, outcome.changed) for outcome in decision.results] == [(5, True), (5, False), (6, True)]
     assert decision.states[ANN] == AccountState(6, 0, 2)
 
 
 def test_a_refused_transaction_id_can_be_used_later() -> None:
     decision = decided([post("t1", -5), post("t2", 9), post("t1", -5)])
-    assert [outcome.refusal is None for outcome in decision.outcomes] == [False, True, True]
+    assert [outcome.refusal is None for outcome in decision.results] == [False, True, True]
 
 
 def test_no_balance_and_no_sum_exceeds_the_largest_amount() -> None:
     full = {ANN: AccountState(AMOUNT_MAX - 1, 0, 1), OUTSIDE: AccountState(1 - AMOUNT_MAX, 0, 1)}
-    own = decided([post("t1", 2)], full).outcomes[0]
+    own = decided([post("t1", 2)], full).results[0]
     assert own.refusal == Refusal(RefusalCode.AMOUNT_LIMIT, "amount would lead the balance beyond the largest amount")
-    others = decided([post("t1", 2, "bob")], full).outcomes[0]
+    others = decided([post("t1", 2, "bob")], full).results[0]
     assert others.refusal == Refusal(
         RefusalCode.AMOUNT_LIMIT, "amount would lead the sum of this asset beyond the largest amount"
     )
-    assert decided([post("t1", 1)], full).outcomes[0].refusal is None
-    assert decided([post("t1", AMOUNT_MAX)]).outcomes[0].refusal is None
+    assert decided([post("t1", 1)], full).results[0].refusal is None
+    assert decided([post("t1", AMOUNT_MAX)]).results[0].refusal is None
 
 
 def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back() -> None:
     decision = decided([move(4), move(-3)], {ANN: AccountState(5, 0, 1)})
-    assert [outcome.available for outcome in decision.outcomes] == [1, 4]
+    assert [outcome.available for outcome in decision.results] == [1, 4]
     assert decision.states == {ANN: AccountState(4, 1, 3)}
     assert decision.movements == [move(4), move(-3)]
     assert not decision.legs, "the total has not changed"
@@ -149,14 +149,14 @@ def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back() -> None:
 )
 def test_a_movement_that_is_not_covered_is_refused(change: Movement, error: str) -> None:
     decision = decided([change], {ANN: AccountState(5, 2, 1)})
-    assert decision.outcomes[0].refusal == Refusal(RefusalCode.INSUFFICIENT_BALANCE, error)
+    assert decision.results[0].refusal == Refusal(RefusalCode.INSUFFICIENT_BALANCE, error)
     assert not decision.states
     assert not decision.movements
 
 
 def test_a_repeated_movement_succeeds_and_changes_nothing() -> None:
     decision = decided([move(4)], {ANN: AccountState(1, 4, 1)}, moved={move(4).key: 4})
-    assert decision.outcomes == [Outcome(None, 1)]
+    assert decision.results == [ChangeResult(None, 1)]
     assert not decision.states
 
 
@@ -164,17 +164,17 @@ def test_a_reference_that_is_used_for_another_amount_is_refused() -> None:
     decision = decided(
         [move(3 * AMOUNT_SCALE)], {ANN: AccountState(AMOUNT_MAX, 0, 1)}, moved={move(1).key: AMOUNT_SCALE}
     )
-    assert decision.outcomes[0].refusal == Refusal(RefusalCode.REFERENCE_USED, "referenceId was already used to lock 1")
+    assert decision.results[0].refusal == Refusal(RefusalCode.REFERENCE_USED, "referenceId was already used to lock 1")
 
 
 def test_a_lock_and_an_unlock_may_share_a_reference_and_so_may_two_users() -> None:
-    accounts = {ANN: AccountState(5, 0, 1), ("bob", "USD"): AccountState(5, 0, 1)}
+    accounts = {ANN: AccountState(5, 0, 1), Account("bob", "USD"): AccountState(5, 0, 1)}
     decision = decided([move(2), move(-2), move(2, user_id="bob")], accounts)
-    assert [outcome.refusal for outcome in decision.outcomes] == [None, None, None]
+    assert [outcome.refusal for outcome in decision.results] == [None, None, None]
 
 
 def test_the_accounts_of_a_batch_are_the_users_and_the_outside_of_what_is_posted() -> None:
-    assert accounts_of([post("t1", 1), move(1, user_id="bob")]) == {ANN, OUTSIDE, ("bob", "USD")}
+    assert accounts_of([post("t1", 1), move(1, user_id="bob")]) == {ANN, OUTSIDE, Account("bob", "USD")}
 
 
 users = st.sampled_from(["ann", "bob", "cat", "house:fees"])
@@ -191,7 +191,7 @@ def test_batches_conserve_every_asset_and_leave_nothing_below_zero(batches: list
     moved: dict[MovementKey, int] = {}
     for batch in batches:
         decision = decide(batch, accounts, recorded, moved)
-        assert len(decision.outcomes) == len(batch)
+        assert len(decision.results) == len(batch)
         assert not any(sums(changes_of(decision.legs)).values())
         totals = {account: accounts.get(account, AccountState(0, 0, 0)).total for account in changes_of(decision.legs)}
         assert decision.balances == running_balances(decision.legs, totals)

@@ -9,6 +9,7 @@ from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
 from openspot.ledger.postings import (
     LEG_NAMES,
+    Account,
     Leg,
     PostingError,
     changes_of,
@@ -25,7 +26,7 @@ def amounts(legs: tuple[Leg, ...]) -> list[tuple[str, str, str, str]]:
     return [(leg.transaction_id.rpartition(":")[2], *leg.account, amount_to_text(leg.amount)) for leg in legs]
 
 
-@pytest.mark.spec("A1-04", "A2.4-10", "A2.4-11", "A2.4-12", "A2.4-13", "A2.4-14", "A2.4-15")
+@pytest.mark.spec("A1-04", "A1.2-03", "A2.4-10", "A2.4-11", "A2.4-12", "A2.4-13", "A2.4-14", "A2.4-15")
 def test_a_trade_posts_the_six_legs_of_the_document_and_the_houses_side_of_the_fees() -> None:
     postings = trade_postings(trade(price="100", qty="2", buyer_fee="0.5", seller_fee="0.3"))
     assert amounts(postings.legs) == [
@@ -51,6 +52,7 @@ def test_legs_are_numbered_by_the_trades_id_and_the_first_one_marks_it_as_settle
     assert {(leg.reference_type, leg.reference_id) for leg in postings.legs} == {("trade", "epoch-7")}
 
 
+@pytest.mark.spec("A1.2-03")
 def test_a_rebate_is_credited_to_the_maker_and_debited_from_the_house() -> None:
     postings = trade_postings(trade(seller_fee="-0.04"))
     fee, house_fee = postings.legs[5], postings.house_legs[1]
@@ -194,11 +196,17 @@ def test_a_leg_without_an_account_is_a_fault() -> None:
 
 
 def test_the_house_is_locked_last() -> None:
-    accounts = [("house:fees", "BTC"), ("zoe", "USD"), ("house:external", "USD"), ("ann", "USD"), ("ann", "BTC")]
+    accounts = [
+        Account("house:fees", "BTC"),
+        Account("zoe", "USD"),
+        Account("house:external", "USD"),
+        Account("ann", "USD"),
+        Account("ann", "BTC"),
+    ]
     assert sorted(accounts, key=lock_order) == [
-        ("ann", "BTC"),
-        ("ann", "USD"),
-        ("zoe", "USD"),
-        ("house:external", "USD"),
-        ("house:fees", "BTC"),
+        Account("ann", "BTC"),
+        Account("ann", "USD"),
+        Account("zoe", "USD"),
+        Account("house:external", "USD"),
+        Account("house:fees", "BTC"),
     ]

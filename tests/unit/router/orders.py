@@ -9,8 +9,8 @@ from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEv
 from openspot.contracts.messages import OrderRequest, SubmitOrder
 from openspot.domain.market import MarketLimits
 from openspot.domain.symbol import SymbolSpec
-from openspot.router.order_draft import draft_of
-from openspot.router.pre_trade import Candidate, Market
+from openspot.router.orders.draft import draft_of
+from openspot.router.orders.pre_trade import Candidate, MarketRules
 
 SPEC = SymbolSpec(
     symbol="BTC-USD",
@@ -33,7 +33,7 @@ LIMITS = MarketLimits(
     deviation_bps_max=1000,
     slippage_bps_max=200,
 )
-MARKETS = {"BTC-USD": Market(LIMITS, SPEC)}
+MARKETS = {"BTC-USD": MarketRules(LIMITS, SPEC)}
 
 
 def submission(**fields: Any) -> SubmitOrder:

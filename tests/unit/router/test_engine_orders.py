@@ -7,7 +7,7 @@ import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.order import OrderStatus
-from openspot.router.engine_orders import (
+from openspot.router.orders.engine_orders import (
     answered_order,
     cancelled_order,
     found_order,
@@ -15,8 +15,8 @@ from openspot.router.engine_orders import (
     place_request,
     refused_order,
 )
-from openspot.router.pre_trade import Candidate, first_failure
-from openspot.router.schemas import OrderMetadata, record_of
+from openspot.router.orders.pre_trade import Candidate, first_failure
+from openspot.router.tracked_order import OrderMetadata, record_of
 from tests.unit.router.orders import SPEC, candidate
 
 NOW_MS = 1_700_000_000_000

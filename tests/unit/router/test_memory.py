@@ -1,26 +1,26 @@
-"""What a router keeps in memory: the orders it placed lately, and the last trade prices it saw."""
+"""What a router keeps in memory: the orders that it placed lately, and the last trade prices that it saw."""
 
 from decimal import Decimal
 
 import pytest
 
-from openspot.router.engine_orders import refused_order
-from openspot.router.known_orders import KnownOrder, KnownOrders
-from openspot.router.reference_prices import ReferencePrices
+from openspot.router.orders.engine_orders import refused_order
+from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
+from openspot.router.orders.reference_prices import ReferencePrices
 from tests.unit.router.orders import candidate
 
 
-def known(order_id: str) -> KnownOrder:
-    return KnownOrder(refused_order(candidate(order_id=order_id).draft, "no", 1))
+def recent(order_id: str) -> RecentOrder:
+    return RecentOrder(refused_order(candidate(order_id=order_id).draft, "no", 1))
 
 
-@pytest.mark.spec("A1.3-26")
-def test_the_mapping_is_bounded_and_forgets_the_oldest() -> None:
-    orders = KnownOrders(2)
+def test_recent_orders_are_bounded_and_the_oldest_is_forgotten() -> None:
+    orders = RecentOrders(2)
     for order_id in ("a", "b", "c"):
-        orders.put(known(order_id))
-    assert (orders.get("a"), len(orders)) == (None, 2)
+        orders.put(recent(order_id))
+    assert orders.get("a") is None
     assert orders.get("b") is not None
+    assert orders.get("c") is not None
     orders.forget("b")
     orders.forget("never there")
     assert orders.get("b") is None

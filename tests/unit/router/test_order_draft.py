@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from openspot.domain.order import OrderType, TimeInForce
-from openspot.router.order_draft import OrderSide, RequestError, draft_of
+from openspot.router.orders.draft import OrderSide, RequestError, draft_of
 from tests.unit.router.orders import submission
 
 

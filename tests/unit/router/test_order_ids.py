@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from openspot.router.order_ids import BLOCK_SIZE, IDS_AHEAD, OrderIds, OrderIdsUnavailableError
+from openspot.router.orders.engine_order_ids import BLOCK_SIZE, IDS_AHEAD, OrderIds, OrderIdsUnavailableError
 from tests.support.waiting import eventually
 
 

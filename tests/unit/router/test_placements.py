@@ -7,7 +7,7 @@ import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.router.engine_client import EngineAmbiguousError, EngineRefusedError, EngineUnreachableError
-from openspot.router.placements import BATCH_MAX, Placements
+from openspot.router.orders.placements import BATCH_MAX, Placements
 from tests.support.waiting import eventually
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from openspot.domain.market import load_markets
-from openspot.router.pre_trade import STEPS, PreTradeCheck, first_failure
-from tests.unit.router.orders import candidate
+from openspot.router.orders.pre_trade import STEPS, PreTradeCheck, first_failure
+from tests.unit.router.orders import LIMITS, candidate
 
 
 def reason_of(reference: str | None = None, available: str | None = None, **fields: Any) -> str | None:
@@ -91,7 +91,7 @@ def test_a_refusal_names_field_value_and_bound(
     assert reason_of(reference, available, **fields) == reason
 
 
-@pytest.mark.spec("A1.3-11", "A1.3-12", "A1.3-13", "A1.3-23")
+@pytest.mark.spec("A1.3-11", "A1.3-12", "A1.3-13")
 @pytest.mark.parametrize(
     ("fields", "reference", "available"),
     [
@@ -110,6 +110,14 @@ def test_a_refusal_names_field_value_and_bound(
 )
 def test_an_order_at_a_bound_passes(fields: dict[str, Any], reference: str | None, available: str | None) -> None:
     assert reason_of(reference, available, **fields) is None
+
+
+@pytest.mark.spec("A1.3-23")
+def test_a_market_order_may_have_the_markets_slippage_ceiling_and_no_more() -> None:
+    ceiling = LIMITS.slippage_bps_max
+    assert reason_of("100", **MARKET, max_slippage_bps=f"{ceiling}.0") is None
+    reason = reason_of("100", **MARKET, max_slippage_bps=f"{ceiling}.1")
+    assert reason == f"maxSlippageBps {ceiling}.1 is above the ceiling of {ceiling} on BTC-USD"
 
 
 @pytest.mark.spec("A1.3-14")

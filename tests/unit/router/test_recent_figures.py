@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from openspot.router.balances import RecentFigures
+from openspot.router.orders.available_funds import RecentFigures
 
 ALICE = ("alice", "USD")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from openspot.router.pre_trade import PreTradeCheck, first_failure
+from openspot.router.orders.pre_trade import PreTradeCheck, first_failure
 from tests.unit.router.orders import candidate
 
 # A market of tick 0.05, lot 0.001, floor 10 USD, slippage of at most 200 bps; the last trade was at 100.

@@ -8,35 +8,42 @@ import pytest
 from openspot.contracts.engine_events import AcceptedEvent, BalanceEvent, EngineEvent
 from openspot.contracts.messages import ExecutedTrade, OrderEvent, SideTrade
 from openspot.domain.order import OrderStatus
-from openspot.router.schemas import TrackedOrder
-from openspot.router.translation import Projection, Translation
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.translation.order_state_machine import OrderStateMachine, Target, TranslatedEvent
 from tests.unit.router.orders import accepted, moved, reduced, rejected, trade
 
 MARKET = '{"type":"market","timeInForce":"gtc","clientOrderId":"mine","marginMode":"cross"}'
 
 
-def projection() -> Projection:
-    return Projection("epoch", [])
+def machine() -> OrderStateMachine:
+    return OrderStateMachine("epoch", [])
 
 
-def after(*events: EngineEvent) -> tuple[Projection, Translation]:
-    """The projection after `events`, and what the last of them came to."""
-    state, translation = projection(), Translation()
+def after(*events: EngineEvent) -> tuple[OrderStateMachine, TranslatedEvent]:
+    """The machine after `events`, and what the last of them came to."""
+    state, translated = machine(), TranslatedEvent()
     for event in events:
-        translation = state.apply(event)
-    return state, translation
+        translated = state.apply(event)
+    return state, translated
 
 
-def shown(translation: Translation) -> list[str]:
+def open_ids(state: OrderStateMachine) -> set[int]:
+    """The engine order ids of the open orders."""
+    return set(state._orders)
+
+
+def shown(translated: TranslatedEvent) -> list[str]:
     """Subjects in the order of publishing; the status of the order where there is one."""
     return [
-        f"{names[0]} {message.order.status}" if isinstance(message, OrderEvent) else names[0]
-        for names, _, message in translation.publications
+        f"{publication.targets[0].subject} {publication.message.order.status}"
+        if isinstance(publication.message, OrderEvent)
+        else publication.targets[0].subject
+        for publication in translated.publications
     ]
 
 
-def only_order(translation: Translation) -> TrackedOrder:
-    (order,) = translation.orders
+def only_order(translated: TranslatedEvent) -> TrackedOrder:
+    (order,) = translated.orders
     return order
 
 
@@ -46,10 +53,12 @@ def bob_sells(seq: int, engine_order_id: int, **fields: object) -> AcceptedEvent
 
 @pytest.mark.spec("A3.1-02", "A6.1-01", "A6.1-29")
 def test_accepted_opens_and_publishes_created_in_both_forms() -> None:
-    _, translation = after(accepted(7, 1))
-    (publication,) = translation.publications
-    assert publication.subjects == ("orders.created", "orders.created.alice")
-    assert publication.message_ids == ("epoch-7-created", "epoch-7-created-user")
+    _, translated = after(accepted(7, 1))
+    (publication,) = translated.publications
+    assert publication.targets == (
+        Target("orders.created", "epoch-7-created"),
+        Target("orders.created.alice", "epoch-7-created-user"),
+    )
     event = publication.message
     assert isinstance(event, OrderEvent)
     assert (event.event, event.sequence, event.timestamp, event.reason) == ("created", 7, 1007, None)
@@ -57,25 +66,25 @@ def test_accepted_opens_and_publishes_created_in_both_forms() -> None:
     assert (record.order_id, record.user_id, record.status) == ("ext1", "alice", "open")
     assert (record.price, record.quantity, record.remaining_quantity, record.filled_quantity) == ("100", "1", "1", "0")
     assert record.created_at == record.updated_at == "1970-01-01T00:00:01.007Z"
-    row = only_order(translation)
+    row = only_order(translated)
     assert (row.engine_order_id, row.status, row.last_sequence) == (1, OrderStatus.OPEN, 7)
 
 
 @pytest.mark.spec("A3.1-05", "A3.1-06", "A6.1-07", "A6.1-10", "A6.1-11", "A2.3-01", "A2.3-02", "A2.3-03")
 def test_a_trade_is_published_once_consolidated_and_once_for_each_side() -> None:
-    state, translation = after(
+    state, translated = after(
         accepted(1, 1, quantity="3"),
         bob_sells(2, 2),
         trade(3, taker=2, maker=1, quantity="1", is_maker_completed=False, maker_remaining="2"),
     )
-    assert shown(translation) == [
+    assert shown(translated) == [
         "trades.executed",
         "trades.executed.BTC-USD",
         "trades.executed.BTC-USD",
         "orders.filled filled",
         "orders.updated partially_filled",
     ]
-    ids = [message_id for _, message_ids, _ in translation.publications for message_id in message_ids]
+    ids = [target.message_id for publication in translated.publications for target in publication.targets]
     assert ids == [
         "epoch-3-trade",
         "epoch-3-trade-taker",
@@ -85,14 +94,14 @@ def test_a_trade_is_published_once_consolidated_and_once_for_each_side() -> None
         "epoch-3-maker",
         "epoch-3-maker-user",
     ]
-    executed = translation.publications[0].message
+    executed = translated.publications[0].message
     assert isinstance(executed, ExecutedTrade)
     assert (executed.id, executed.buyer_id, executed.seller_id) == ("epoch-3", "alice", "bob")
     assert (executed.price, executed.qty) == ("100", "1")
     assert (executed.base_asset, executed.quote_asset) == ("BTC", "USD")
     assert (executed.fees.buyer.amount, executed.fees.seller.amount) == ("0.15", "0.25")
     assert (executed.taker_order_id, executed.maker_order_id) == ("ext2", "ext1")
-    taker, maker = (publication.message for publication in translation.publications[1:3])
+    taker, maker = (publication.message for publication in translated.publications[1:3])
     assert isinstance(taker, SideTrade)
     assert isinstance(maker, SideTrade)
     assert taker.trade_id == maker.trade_id == executed.id
@@ -100,12 +109,12 @@ def test_a_trade_is_published_once_consolidated_and_once_for_each_side() -> None
     assert (maker.liquidity, maker.order_id, maker.user_id, maker.side) == ("maker", "ext1", "alice", "buy")
     assert (taker.fee, taker.is_order_completed) == ("0.25", True)
     assert (maker.fee, maker.is_order_completed) == ("0.15", False)
-    filled, partial = translation.orders
+    filled, partial = translated.orders
     assert (filled.status, filled.fee, filled.average_price) == (OrderStatus.FILLED, Decimal("0.25"), Decimal(100))
     assert (partial.filled_quantity, partial.remaining_quantity) == (Decimal(1), Decimal(2))
-    assert translation.trades[0].trade_id == "epoch-3"
-    assert (translation.trades[0].buyer_id, translation.trades[0].seller_id) == ("alice", "bob")
-    assert (state.order(1) is not None, state.order(2)) == (True, None)
+    assert translated.trades[0].trade_id == "epoch-3"
+    assert (translated.trades[0].buyer_id, translated.trades[0].seller_id) == ("alice", "bob")
+    assert open_ids(state) == {1}
 
 
 @pytest.mark.spec("A3.1-07", "A6.1-08")
@@ -120,79 +129,81 @@ def test_fills_add_up_until_one_completes_the_order_be_it_taker_or_maker() -> No
         bob_sells(6, 4),
         trade(7, taker=4, maker=1, quantity="1"),
     ]  # fmt: skip
-    state, translation = after(*events)
-    assert shown(translation)[-1] == "orders.filled filled"
-    order = translation.orders[-1]
+    state, translated = after(*events)
+    assert shown(translated)[-1] == "orders.filled filled"
+    order = translated.orders[-1]
     assert (order.filled_quantity, order.filled_notional) == (Decimal(3), Decimal(299))
     assert (order.remaining_quantity, order.fee) == (Decimal(0), Decimal("0.4485"))
     assert order.average_price == Decimal("99.666666666666666667")
-    assert not translation.faults
-    assert len(state) == 0
+    assert not translated.faults
+    assert open_ids(state) == set()
 
 
 @pytest.mark.spec("A3.1-08", "A3.1-09", "A6.1-06", "A1.4-09", "A6.1-31")
 @pytest.mark.parametrize("reason", ["CANCELLED_BY_USER", "CANCELLED_BY_ADMIN", "STP_CANCEL_RESTING"])
 def test_a_completed_reduce_cancels_an_open_order(reason: str) -> None:
-    state, translation = after(accepted(1, 1), reduced(2, 1, reason=reason))
-    (publication,) = translation.publications
-    assert publication.subjects == ("orders.cancelled", "orders.cancelled.alice")
-    assert publication.message_ids[0] == "epoch-2-cancelled"
+    state, translated = after(accepted(1, 1), reduced(2, 1, reason=reason))
+    (publication,) = translated.publications
+    assert [target.subject for target in publication.targets] == ["orders.cancelled", "orders.cancelled.alice"]
+    assert publication.targets[0].message_id == "epoch-2-cancelled"
     assert isinstance(publication.message, OrderEvent)
     assert (publication.message.reason, publication.message.order.status) == (reason, "cancelled")
     assert publication.message.order.remaining_quantity == "0"
-    assert state.order(1) is None
+    assert 1 not in open_ids(state)
 
 
 @pytest.mark.spec("A3.1-10", "A3.1-11")
 def test_a_completed_reduce_cancels_a_partially_filled_order_and_keeps_its_fills() -> None:
-    _, translation = after(
+    _, translated = after(
         accepted(1, 1, quantity="3"),
         bob_sells(2, 2),
         trade(3, taker=2, maker=1, quantity="1", is_maker_completed=False, maker_remaining="2"),
         reduced(4, 1),
     )
-    order = only_order(translation)
+    order = only_order(translated)
     assert (order.status, order.filled_quantity) == (OrderStatus.CANCELLED, Decimal(1))
-    assert shown(translation) == ["orders.cancelled cancelled"]
+    assert shown(translated) == ["orders.cancelled cancelled"]
 
 
 def test_a_reduce_that_leaves_something_updates_the_order() -> None:
-    state, translation = after(accepted(1, 1), reduced(2, 1, remaining="0.4", reason="STP_DECREMENT"))
-    assert shown(translation) == ["orders.updated open"]
-    assert only_order(translation).remaining_quantity == Decimal("0.4")
-    assert state.order(1) is not None
+    state, translated = after(accepted(1, 1), reduced(2, 1, remaining="0.4", reason="STP_DECREMENT"))
+    assert shown(translated) == ["orders.updated open"]
+    assert only_order(translated).remaining_quantity == Decimal("0.4")
+    assert 1 in open_ids(state)
 
 
 def test_a_move_changes_the_price_and_updates_the_order() -> None:
-    _, translation = after(accepted(1, 1), moved(2, 1, "101.5"))
-    assert shown(translation) == ["orders.updated open"]
-    assert only_order(translation).price == Decimal("101.5")
+    _, translated = after(accepted(1, 1), moved(2, 1, "101.5"))
+    assert shown(translated) == ["orders.updated open"]
+    assert only_order(translated).price == Decimal("101.5")
 
 
 @pytest.mark.spec("A3.1-04", "A6.1-02", "A6.1-30")
 def test_a_reject_publishes_rejected_with_the_engine_reason() -> None:
-    state, translation = after(rejected(5, 1))
-    (publication,) = translation.publications
-    assert publication.subjects == ("orders.rejected", "orders.rejected.alice")
-    assert publication.message_ids == ("epoch-5-rejected", "epoch-5-rejected-user")
+    state, translated = after(rejected(5, 1))
+    (publication,) = translated.publications
+    assert publication.targets == (
+        Target("orders.rejected", "epoch-5-rejected"),
+        Target("orders.rejected.alice", "epoch-5-rejected-user"),
+    )
     assert isinstance(publication.message, OrderEvent)
     assert (publication.message.reason, publication.message.order.reject_reason) == ("RISK_NSF", "RISK_NSF")
-    assert only_order(translation).status is OrderStatus.REJECTED
-    assert len(state) == 0
+    assert only_order(translated).status is OrderStatus.REJECTED
+    assert open_ids(state) == set()
 
 
 @pytest.mark.spec("A6.1-03")
 def test_a_late_reject_takes_an_open_order_back() -> None:
-    state, translation = after(accepted(1, 1), rejected(2, 1, reason="MARKET_HALTED"))
-    assert shown(translation) == ["orders.rejected rejected"]
-    order = only_order(translation)
+    state, translated = after(accepted(1, 1), rejected(2, 1, reason="MARKET_HALTED"))
+    assert shown(translated) == ["orders.rejected rejected"]
+    order = only_order(translated)
     assert (order.status, order.reject_reason, order.created_ms) == (OrderStatus.REJECTED, "MARKET_HALTED", 1001)
-    assert state.order(1) is None
+    assert 1 not in open_ids(state)
 
 
 @pytest.mark.spec("A6.1-05")
 def test_an_immediate_order_that_fills_nothing_is_cancelled_and_never_created() -> None:
-    state = projection()
+    state = machine()
     first = state.apply(accepted(1, 1, order_type="IOC", metadata=MARKET))
     assert first.publications == []
     assert only_order(first).status is OrderStatus.PENDING
@@ -204,40 +215,40 @@ def test_an_immediate_order_that_fills_nothing_is_cancelled_and_never_created() 
 
 @pytest.mark.spec("A6.1-01", "A6.1-05")
 def test_an_immediate_order_that_fills_in_part_is_created_updated_and_cancelled() -> None:
-    state = projection()
+    state = machine()
     state.apply(accepted(1, 1, quantity="1"))
     assert state.apply(bob_sells(2, 2, quantity="3", order_type="IOC", metadata=MARKET)).publications == []
     fill = state.apply(trade(3, taker=2, maker=1, quantity="1", is_taker_completed=False, taker_remaining="2"))
     assert shown(fill)[3:] == ["orders.created open", "orders.updated partially_filled", "orders.filled filled"]
     created = fill.publications[3]
-    assert created.message_ids == ("epoch-2-created", "epoch-2-created-user")
+    assert [target.message_id for target in created.targets] == ["epoch-2-created", "epoch-2-created-user"]
     assert (created.message.sequence, created.message.order.filled_quantity) == (2, "0")
     end = state.apply(reduced(4, 2, reason="IOC_REMAINDER", participant_id="bob"))
     assert shown(end) == ["orders.cancelled cancelled"]
     assert only_order(end).filled_quantity == Decimal(1)
-    assert len(state) == 0
+    assert open_ids(state) == set()
 
 
 @pytest.mark.spec("A2.1-03", "A2.1-09", "A1.2-11")
 def test_what_the_router_gave_with_the_order_comes_back() -> None:
-    _, translation = after(accepted(1, 1, order_type="IOC", metadata=MARKET))
-    order = only_order(translation)
+    _, translated = after(accepted(1, 1, order_type="IOC", metadata=MARKET))
+    order = only_order(translated)
     assert (order.type, order.time_in_force) == ("market", "gtc")
     assert (order.client_order_id, order.margin_mode, order.price) == ("mine", "cross", None)
 
 
 @pytest.mark.parametrize("metadata", ["", "{", "[]", '{"type":"x","timeInForce":"gtc"}', '{"type":"limit"}', "null"])
 def test_an_order_placed_past_the_router_is_shown_by_what_the_engine_knows(metadata: str) -> None:
-    _, translation = after(accepted(1, 77, order_id="", order_type="FOK", metadata=metadata))
-    order = only_order(translation)
+    _, translated = after(accepted(1, 77, order_id="", order_type="FOK", metadata=metadata))
+    order = only_order(translated)
     assert (order.order_id, order.type, order.time_in_force, order.price) == ("77", "limit", "fok", Decimal(100))
 
 
 def test_an_order_placed_twice_changes_nothing() -> None:
-    state, translation = after(accepted(1, 1), rejected(2, 1, reason="DUPLICATE_ORDER_ID"))
-    assert (translation.publications, translation.orders) == ([], [])
-    assert [fault.kind for fault in translation.faults] == ["duplicate_order"]
-    assert state.order(1) is not None
+    state, translated = after(accepted(1, 1), rejected(2, 1, reason="DUPLICATE_ORDER_ID"))
+    assert (translated.publications, translated.orders) == ([], [])
+    assert [fault.kind for fault in translated.faults] == ["duplicate_order"]
+    assert 1 in open_ids(state)
 
 
 @pytest.mark.spec("A3.1-12", "A3.1-13", "A3.1-14")
@@ -251,58 +262,58 @@ def test_an_order_placed_twice_changes_nothing() -> None:
 )
 @pytest.mark.parametrize("late", [reduced(4, 1), moved(4, 1, "90"), reduced(4, 1, remaining="0.5")])
 def test_no_event_changes_an_order_that_has_ended(ending: list[EngineEvent], late: EngineEvent) -> None:
-    _, translation = after(*ending, late)
-    assert (translation.publications, translation.orders) == ([], [])
-    assert [fault.kind for fault in translation.faults] == ["unknown_order"]
+    _, translated = after(*ending, late)
+    assert (translated.publications, translated.orders) == ([], [])
+    assert [fault.kind for fault in translated.faults] == ["unknown_order"]
 
 
 def test_a_trade_of_unknown_orders_is_still_published_for_settlement() -> None:
-    _, translation = after(trade(3, taker=2, maker=1, quantity="1"))
-    assert shown(translation) == ["trades.executed", "trades.executed.BTC-USD", "trades.executed.BTC-USD"]
-    assert [fault.kind for fault in translation.faults] == ["unknown_order", "unknown_order"]
-    assert len(translation.trades) == 1
+    _, translated = after(trade(3, taker=2, maker=1, quantity="1"))
+    assert shown(translated) == ["trades.executed", "trades.executed.BTC-USD", "trades.executed.BTC-USD"]
+    assert [fault.kind for fault in translated.faults] == ["unknown_order", "unknown_order"]
+    assert len(translated.trades) == 1
 
 
 def test_a_fill_without_transition_is_a_fault_and_changes_nothing() -> None:
     # The table has no way from pending by a partial fill of a maker that was never opened: a row cut short.
     order = only_order(after(accepted(1, 1))[1])
-    state = Projection("epoch", [msgspec.structs.replace(order, status=OrderStatus.FILLED)])
-    translation = state.apply(reduced(2, 1))
-    assert [fault.kind for fault in translation.faults] == ["illegal_transition"]
-    assert (translation.publications, translation.orders) == ([], [])
+    state = OrderStateMachine("epoch", [msgspec.structs.replace(order, status=OrderStatus.FILLED)])
+    translated = state.apply(reduced(2, 1))
+    assert [fault.kind for fault in translated.faults] == ["illegal_transition"]
+    assert (translated.publications, translated.orders) == ([], [])
 
 
 @pytest.mark.spec("A2.2-10", "A2.2-11")
 def test_a_fee_that_differs_from_ours_is_named_and_published_as_the_engine_says() -> None:
-    _, translation = after(
+    _, translated = after(
         accepted(1, 1), bob_sells(2, 2), trade(3, taker=2, maker=1, quantity="1", taker_fee_amount="0.26")
     )
-    assert [fault.kind for fault in translation.faults] == ["fee_mismatch"]
-    executed = translation.publications[0].message
+    assert [fault.kind for fault in translated.faults] == ["fee_mismatch"]
+    executed = translated.publications[0].message
     assert isinstance(executed, ExecutedTrade)
     assert executed.fees.seller.amount == "0.26"
-    assert translation.trades[0].taker_fee == "0.26"
+    assert translated.trades[0].taker_fee == "0.26"
 
 
 @pytest.mark.spec("A2.2-11")
 def test_a_rebate_is_a_negative_fee_and_agrees_with_its_basis_points() -> None:
-    _, translation = after(
+    _, translated = after(
         accepted(1, 1),
         bob_sells(2, 2),
         trade(3, taker=2, maker=1, quantity="1", maker_fee_bps=-2, maker_fee_amount="-0.02", maker_is_rebate=True),
     )
-    assert not translation.faults
-    assert translation.orders[-1].fee == Decimal("-0.02")
+    assert not translated.faults
+    assert translated.orders[-1].fee == Decimal("-0.02")
 
 
 def test_money_that_moves_without_a_trade_publishes_nothing() -> None:
-    _, translation = after(BalanceEvent(1, 1, "DEPOSIT", "alice", "USD", "5", "5", "tx"))
-    assert (translation.publications, translation.orders, translation.faults) == ([], [], [])
+    _, translated = after(BalanceEvent(1, 1, "DEPOSIT", "alice", "USD", "5", "5", "tx"))
+    assert (translated.publications, translated.orders, translated.faults) == ([], [], [])
 
 
 def test_a_user_id_that_is_no_subject_token_is_published_in_the_bare_form_only() -> None:
-    _, translation = after(accepted(1, 1, participant_id="a.b"))
-    assert translation.publications[0].subjects == ("orders.created",)
+    _, translated = after(accepted(1, 1, participant_id="a.b"))
+    assert [target.subject for target in translated.publications[0].targets] == ["orders.created"]
 
 
 @pytest.mark.spec("A2.3-03", "A6.4-06")
@@ -310,9 +321,9 @@ def test_the_same_events_translate_to_the_same_bytes_and_ids() -> None:
     events = [accepted(1, 1, quantity="2"), bob_sells(2, 2), trade(3, 2, 1, "1", maker_remaining="1"), reduced(4, 1)]
     runs = []
     for _ in range(2):
-        state = projection()
+        state = machine()
         publications = [publication for event in events for publication in state.apply(event).publications]
-        runs.append([(names, ids, msgspec.json.encode(message)) for names, ids, message in publications])
+        runs.append([(publication.targets, msgspec.json.encode(publication.message)) for publication in publications])
     assert runs[0] == runs[1]
-    ids = [message_id for _, message_ids, _ in runs[0] for message_id in message_ids]
+    ids = [target.message_id for targets, _ in runs[0] for target in targets]
     assert len(set(ids)) == len(ids)

@@ -1,21 +1,21 @@
 """From engine events to bus events and rows: a state machine without clock and IO.
 
-A Projection holds the orders that are open at one place of the engine's event stream. `apply` takes the next event and
-returns what is to be published and which rows change. The same events give the same output, to the byte and with the
-same message ids, so that a repeat after a restart is recognised as one.
+An OrderStateMachine holds the open orders as of one engine event. `apply` takes the next event and returns a
+TranslatedEvent: what to publish, and which rows change. The same events always give the same bytes and the same message
+ids, so that the bus recognises a repeat after a restart.
 
-States change along `domain.order.TRANSITIONS` only, and only in this module.
+An order's status changes along `domain.order.TRANSITIONS` only, and only in this module.
 
 - ACCEPTED of a resting type: pending → open, `orders.created`.
-- ACCEPTED of IOC or FOK: the order stays pending until its next event, which follows at once: a trade
-  (`orders.created` comes first), or the end of an order that filled nothing (`orders.cancelled` alone: the engine
-  answered CANCELLED, design section 10).
+- ACCEPTED of IOC or FOK: the order stays pending until its next event, which follows at once. A trade publishes
+  `orders.created` first. If the order ends without a fill, only `orders.cancelled` is published, because the engine
+  answered CANCELLED (design section 10).
 - TRADE: `trades.executed` once, `trades.executed.<SYMBOL>` for each side, and for each order `orders.filled` if the
   trade completed it, else `orders.updated`.
 - REDUCE: `orders.cancelled` if nothing remains, else `orders.updated`. MOVED: `orders.updated`.
 - REJECT: `orders.rejected`, also for an order that was open (a late reject).
 
-An event that contradicts the projection changes nothing and is named in `faults`.
+An event that contradicts the open orders changes nothing and is named in `faults`.
 """
 
 from collections.abc import Iterable
@@ -45,7 +45,8 @@ from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, to_amount
 from openspot.domain.order import OrderStatus, OrderTrigger, next_status
 from openspot.domain.result_code import ResultCode
-from openspot.router.schemas import ZERO, OrderMetadata, TrackedOrder, TradeRow, quote_of, record_of
+from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
+from openspot.router.trade_row import TradeRow
 
 _IMMEDIATE_TYPES = frozenset({"IOC", "FOK", "FOK_BUDGET"})
 _TIME_IN_FORCE = {"GTC": "gtc", "POST_ONLY": "gtc", "IOC": "ioc", "FOK": "fok", "FOK_BUDGET": "fok"}
@@ -53,23 +54,29 @@ _decode_metadata = msgspec.json.Decoder(OrderMetadata).decode
 _replace = msgspec.structs.replace
 
 
-class Publication(NamedTuple):
-    """A bus event: the same payload on each of `subjects`. `message_ids` are in the order of `subjects`."""
+class Target(NamedTuple):
+    """A subject, and the id under which the bus recognises a repeat of the message there."""
 
-    subjects: tuple[str, ...]
-    message_ids: tuple[str, ...]
+    subject: str
+    message_id: str
+
+
+class Publication(NamedTuple):
+    """A bus event: the same message goes to each target."""
+
+    targets: tuple[Target, ...]
     message: Message
 
 
 class Fault(NamedTuple):
-    """An event that contradicts what is known. `kind` is for the metric, `text` for the log."""
+    """A contradiction between an event and the open orders. `kind` is for the metric, `text` for the log."""
 
     kind: str
     text: str
 
 
-class Translation:
-    """What one engine event leads to. `orders` are states to write, the newest of an order last."""
+class TranslatedEvent:
+    """What one engine event leads to. `orders` are the new states of orders; the newest of an order comes last."""
 
     __slots__ = ("faults", "orders", "publications", "trades")
 
@@ -98,67 +105,60 @@ class _TradeSide(NamedTuple):
     is_completed: bool
 
 
-class Projection:
-    """The open orders at one place of the event stream of journal `epoch`."""
+class OrderStateMachine:
+    """The open orders as of one event in the stream of journal `epoch`."""
 
     def __init__(self, epoch: str, orders: Iterable[TrackedOrder]) -> None:
         self._epoch = epoch
         self._orders = {order.engine_order_id: order for order in orders if order.engine_order_id is not None}
 
-    def __len__(self) -> int:
-        return len(self._orders)
-
-    def order(self, engine_order_id: int) -> TrackedOrder | None:
-        """The open order with that engine order id, or None."""
-        return self._orders.get(engine_order_id)
-
-    def apply(self, event: EngineEvent) -> Translation:
+    def apply(self, event: EngineEvent) -> TranslatedEvent:
         """Take the next event of the stream."""
-        translation = Translation()
+        translated = TranslatedEvent()
         if isinstance(event, TradeEvent):
-            self._trade(event, translation)
+            self._trade(event, translated)
         elif isinstance(event, AcceptedEvent):
-            self._accept(event, translation)
+            self._accept(event, translated)
         elif isinstance(event, ReduceEvent):
-            self._reduce(event, translation)
+            self._reduce(event, translated)
         elif isinstance(event, RejectEvent):
-            self._reject(event, translation)
+            self._reject(event, translated)
         elif isinstance(event, MovedEvent):
-            self._move(event, translation)
-        return translation
+            self._move(event, translated)
+        return translated
 
-    def _accept(self, event: AcceptedEvent, translation: Translation) -> None:
+    def _accept(self, event: AcceptedEvent, translated: TranslatedEvent) -> None:
         order = _new_order(event)
         if event.order_type in _IMMEDIATE_TYPES:
-            # Neither open nor ended: the row says so until the next event, which is on its way.
-            self._keep(order, translation)
+            # It neither rests nor has ended. Its next event follows at once and decides.
+            self._keep(order, translated)
         else:
-            self._open(order, translation)
+            self._open(order, translated)
 
-    def _open(self, order: TrackedOrder, translation: Translation) -> TrackedOrder:
-        """Open a pending order. Its `orders.created` has the sequence of its ACCEPTED, the newest event it has seen."""
-        opened = self._step(order, OrderTrigger.ACCEPTED, translation)
+    def _open(self, order: TrackedOrder, translated: TranslatedEvent) -> TrackedOrder:
+        """Open a pending order. Its `orders.created` carries the sequence of its ACCEPTED event."""
+        opened = self._step(order, OrderTrigger.ACCEPTED, translated)
         assert opened is not None, "a pending order can be opened"
-        self._keep(opened, translation)
-        self._publish_order(subjects.ORDERS_CREATED, "created", opened, translation)
+        self._keep(opened, translated)
+        self._publish_order(subjects.ORDERS_CREATED, "created", opened, translated)
         return opened
 
-    def _trade(self, event: TradeEvent, translation: Translation) -> None:
+    def _trade(self, event: TradeEvent, translated: TranslatedEvent) -> None:
         taker, maker = _sides_of(event)
-        self._publish_trade(event, taker, maker, translation)
-        translation.trades.append(_trade_row(event, taker, maker))
+        self._publish_trade(event, taker, maker, translated)
+        translated.trades.append(_trade_row(event, taker, maker))
         for side in (taker, maker):
-            _check_fee(event, side, translation)
-            self._fill(event, side, translation)
+            _check_fee(event, side, translated)
+            self._fill(event, side, translated)
 
-    def _fill(self, event: TradeEvent, side: _TradeSide, translation: Translation) -> None:
-        order = self._open_order(side.engine_order_id, event.seq, translation)
+    def _fill(self, event: TradeEvent, side: _TradeSide, translated: TranslatedEvent) -> None:
+        order = self._open_order(side.engine_order_id, event.seq, translated)
         if order is None:
             return
         if order.status is OrderStatus.PENDING:
-            order = self._open(order, translation)
+            order = self._open(order, translated)
         trigger = OrderTrigger.COMPLETING_FILL if side.is_completed else OrderTrigger.PARTIAL_FILL
-        moved = self._step(order, trigger, translation)
+        moved = self._step(order, trigger, translated)
         if moved is None:
             return
         quantity, price = Decimal(event.quantity), Decimal(event.price)
@@ -171,34 +171,34 @@ class Projection:
             last_sequence=event.seq,
             updated_ms=event.timestamp,
         )
-        self._keep(filled, translation)
+        self._keep(filled, translated)
         if side.is_completed:
-            self._publish_order(subjects.ORDERS_FILLED, "filled", filled, translation, what=side.role)
+            self._publish_order(subjects.ORDERS_FILLED, "filled", filled, translated, what=side.role)
         else:
-            self._publish_order(subjects.ORDERS_UPDATED, "updated", filled, translation, what=side.role)
+            self._publish_order(subjects.ORDERS_UPDATED, "updated", filled, translated, what=side.role)
 
-    def _reduce(self, event: ReduceEvent, translation: Translation) -> None:
-        order = self._open_order(event.engine_order_id, event.seq, translation)
+    def _reduce(self, event: ReduceEvent, translated: TranslatedEvent) -> None:
+        order = self._open_order(event.engine_order_id, event.seq, translated)
         if order is None:
             return
         was_pending = order.status is OrderStatus.PENDING
         if was_pending and not event.is_order_completed:
-            order = self._open(order, translation)
+            order = self._open(order, translated)
         reduced = _replace(
             order, remaining_quantity=Decimal(event.remaining), last_sequence=event.seq, updated_ms=event.timestamp
         )
         if not event.is_order_completed:
-            self._keep(reduced, translation)
-            self._publish_order(subjects.ORDERS_UPDATED, "updated", reduced, translation, reason=event.reason)
+            self._keep(reduced, translated)
+            self._publish_order(subjects.ORDERS_UPDATED, "updated", reduced, translated, reason=event.reason)
             return
         trigger = OrderTrigger.ENGINE_CANCELLED if was_pending else OrderTrigger.CANCEL
-        cancelled = self._step(reduced, trigger, translation)
+        cancelled = self._step(reduced, trigger, translated)
         if cancelled is not None:
-            self._keep(cancelled, translation)
-            self._publish_order(subjects.ORDERS_CANCELLED, "cancelled", cancelled, translation, reason=event.reason)
+            self._keep(cancelled, translated)
+            self._publish_order(subjects.ORDERS_CANCELLED, "cancelled", cancelled, translated, reason=event.reason)
 
-    def _move(self, event: MovedEvent, translation: Translation) -> None:
-        order = self._open_order(event.engine_order_id, event.seq, translation)
+    def _move(self, event: MovedEvent, translated: TranslatedEvent) -> None:
+        order = self._open_order(event.engine_order_id, event.seq, translated)
         if order is None:
             return
         moved = _replace(
@@ -208,16 +208,16 @@ class Projection:
             last_sequence=event.seq,
             updated_ms=event.timestamp,
         )
-        self._keep(moved, translation)
-        self._publish_order(subjects.ORDERS_UPDATED, "updated", moved, translation)
+        self._keep(moved, translated)
+        self._publish_order(subjects.ORDERS_UPDATED, "updated", moved, translated)
 
-    def _reject(self, event: RejectEvent, translation: Translation) -> None:
+    def _reject(self, event: RejectEvent, translated: TranslatedEvent) -> None:
         if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
-            # The order that has this id stands, or has ended: nothing about it has changed.
-            translation.fault("duplicate_order", f"event {event.seq}: order {event.engine_order_id} was placed twice")
+            # The reject is about the second placement. The order that has this id is unchanged.
+            translated.fault("duplicate_order", f"event {event.seq}: order {event.engine_order_id} was placed twice")
             return
         order = self._orders.get(int(event.engine_order_id)) or _new_order(event)
-        rejected = self._step(order, OrderTrigger.ENGINE_REJECTED, translation)
+        rejected = self._step(order, OrderTrigger.ENGINE_REJECTED, translated)
         if rejected is None:
             return
         rejected = _replace(
@@ -227,53 +227,53 @@ class Projection:
             last_sequence=event.seq,
             updated_ms=event.timestamp,
         )
-        self._keep(rejected, translation)
-        self._publish_order(subjects.ORDERS_REJECTED, "rejected", rejected, translation, reason=event.reason)
+        self._keep(rejected, translated)
+        self._publish_order(subjects.ORDERS_REJECTED, "rejected", rejected, translated, reason=event.reason)
 
-    def _open_order(self, engine_order_id: str, sequence: int, translation: Translation) -> TrackedOrder | None:
+    def _open_order(self, engine_order_id: str, sequence: int, translated: TranslatedEvent) -> TrackedOrder | None:
         order = self._orders.get(int(engine_order_id))
         if order is None:
-            text = f"event {sequence}: order {engine_order_id} is not open in the projection"
-            translation.fault("unknown_order", text)
+            text = f"event {sequence}: order {engine_order_id} is not open here"
+            translated.fault("unknown_order", text)
         return order
 
-    def _step(self, order: TrackedOrder, trigger: OrderTrigger, translation: Translation) -> TrackedOrder | None:
+    def _step(self, order: TrackedOrder, trigger: OrderTrigger, translated: TranslatedEvent) -> TrackedOrder | None:
         status = next_status(order.status, trigger)
         if status is None:
             text = f"order {order.order_id}: no transition from {order.status} by {trigger}"
-            translation.fault("illegal_transition", text)
+            translated.fault("illegal_transition", text)
             return None
         return _replace(order, status=status)
 
-    def _keep(self, order: TrackedOrder, translation: Translation) -> None:
+    def _keep(self, order: TrackedOrder, translated: TranslatedEvent) -> None:
         if order.engine_order_id is not None:
             if order.has_ended:
                 self._orders.pop(order.engine_order_id, None)
             else:
                 self._orders[order.engine_order_id] = order
-        translation.orders.append(order)
+        translated.orders.append(order)
 
     def _publish_order(
         self,
         subject: str,
         name: str,
         order: TrackedOrder,
-        translation: Translation,
+        translated: TranslatedEvent,
         *,
         what: str | None = None,
         reason: str | None = None,
     ) -> None:
         message_id = f"{self._epoch}-{order.last_sequence}-{what or name}"
         event = OrderEvent(name, order.last_sequence, order.updated_ms, record_of(order), reason)
-        names: tuple[str, ...] = (subject,)
-        message_ids: tuple[str, ...] = (message_id,)
+        targets: tuple[Target, ...] = (Target(subject, message_id),)
         # Not every user id can be part of a subject.
         if PARTICIPANT_ID_TEXT.fullmatch(order.user_id):
-            names += (subjects.of_user(subject, order.user_id),)
-            message_ids += (f"{message_id}-user",)
-        translation.publications.append(Publication(names, message_ids, event))
+            targets += (Target(subjects.of_user(subject, order.user_id), f"{message_id}-user"),)
+        translated.publications.append(Publication(targets, event))
 
-    def _publish_trade(self, event: TradeEvent, taker: _TradeSide, maker: _TradeSide, translation: Translation) -> None:
+    def _publish_trade(
+        self, event: TradeEvent, taker: _TradeSide, maker: _TradeSide, translated: TranslatedEvent
+    ) -> None:
         base, _, quote = event.symbol.partition("-")
         buyer, seller = (taker, maker) if taker.side == "buy" else (maker, taker)
         message_id = f"{self._epoch}-{event.seq}-trade"
@@ -298,11 +298,11 @@ class Projection:
             sequence=event.seq,
             timestamp=event.timestamp,
         )
-        translation.publications.append(Publication((subjects.TRADES_EXECUTED,), (message_id,), executed))
-        of_symbol = (subjects.of_symbol(subjects.TRADES_EXECUTED, event.symbol),)
+        translated.publications.append(Publication((Target(subjects.TRADES_EXECUTED, message_id),), executed))
+        of_symbol = subjects.of_symbol(subjects.TRADES_EXECUTED, event.symbol)
         for side in (taker, maker):
             message = _side_trade(event, side)
-            translation.publications.append(Publication(of_symbol, (f"{message_id}-{side.role}",), message))
+            translated.publications.append(Publication((Target(of_symbol, f"{message_id}-{side.role}"),), message))
 
 
 def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
@@ -362,7 +362,7 @@ def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
 
 
 def _metadata_of(event: AcceptedEvent | RejectEvent) -> OrderMetadata:
-    """What the router gave with the order. For an order placed past the router, what the engine's order type tells."""
+    """The metadata that the router sent with the order. For an order placed past the router, made from its type."""
     if event.metadata:
         try:
             metadata = _decode_metadata(event.metadata)
@@ -375,7 +375,7 @@ def _metadata_of(event: AcceptedEvent | RejectEvent) -> OrderMetadata:
 
 
 def _shown_id(order_id: str, engine_order_id: str) -> str:
-    """The id that clients know. An order placed past the router may have the engine's alone."""
+    """The id that clients know. An order placed past the router may have only the engine's id."""
     return order_id or engine_order_id
 
 
@@ -418,8 +418,8 @@ def _trade_row(event: TradeEvent, taker: _TradeSide, maker: _TradeSide) -> Trade
     )
 
 
-def _check_fee(event: TradeEvent, side: _TradeSide, translation: Translation) -> None:
-    """Note a fee that is not price × quantity × bps. The engine's figure counts all the same (Document A 2.2)."""
+def _check_fee(event: TradeEvent, side: _TradeSide, translated: TranslatedEvent) -> None:
+    """Note a fee that is not price × quantity × bps. It is published nevertheless (Document A 2.2)."""
     try:
         notional = to_amount(EXACT.multiply(Decimal(event.price), Decimal(event.quantity)))
         agrees = notional * side.fee_bps == to_amount(Decimal(side.fee)) * BASIS_POINTS
@@ -427,4 +427,4 @@ def _check_fee(event: TradeEvent, side: _TradeSide, translation: Translation) ->
         agrees = False
     if not agrees:
         text = f"event {event.seq}: {side.role} fee {side.fee} is not {side.fee_bps} bps of the trade"
-        translation.fault("fee_mismatch", text)
+        translated.fault("fee_mismatch", text)

@@ -1,7 +1,7 @@
-"""Engine order ids: the shared counter of all routers, taken in blocks ahead of need (Document A 1.3).
+"""Engine order ids: routers share one counter and take ids from it in blocks, ahead of need (Document A 1.3).
 
-The PostgreSQL sequence `engine_order_ids` counts in steps of 1000, from 1000. The router that gets the value v owns the
-1000 ids that end there: v − 999 … v. Ids that it does not use are never used.
+The PostgreSQL sequence `engine_order_ids` counts in steps of 1000, from 1000. A router that gets the value v owns the
+ids v − 999 to v. Ids that it does not use are never used by anybody.
 """
 
 import asyncio
@@ -14,16 +14,16 @@ log = get_logger("order_ids")
 
 BLOCK_SIZE = 1000
 IDS_AHEAD = 20_000
-"""Ids in stock: so many orders can be placed while the database is away."""
+"""Ids in stock: this many orders can be placed while the database is away."""
 _TAKE_TIMEOUT_S = 1.5
 
 
 class OrderIdsUnavailableError(Exception):
-    """The stock is used up and the counter does not answer."""
+    """The stock is used up and the database does not give another block."""
 
 
 class OrderIds:
-    """Gives ids that no other router gives. `take_block` returns the next value of the sequence."""
+    """Gives out ids that no other router uses. `take_block` returns the next value of the sequence."""
 
     def __init__(self, take_block: Callable[[], Awaitable[int]]) -> None:
         self._take_block = take_block

@@ -11,18 +11,25 @@ from openspot.domain.order import OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
-from openspot.router.balances import AvailableFunds
 from openspot.router.engine_client import EngineAmbiguousError, EngineError
-from openspot.router.engine_orders import answered_order, pending_order, place_request, refused_order
-from openspot.router.known_orders import KnownOrder, KnownOrders
 from openspot.router.metrics import ORDERS
-from openspot.router.order_draft import OrderDraft, RequestError, draft_of
-from openspot.router.order_ids import OrderIds, OrderIdsUnavailableError
-from openspot.router.placements import Placements
-from openspot.router.pre_trade import BALANCE_ONLY, BEFORE_BALANCE, Candidate, Market, PreTradeFailure, first_failure
-from openspot.router.reference_prices import ReferencePrices
-from openspot.router.rejections import Place, Rejections
-from openspot.router.schemas import TrackedOrder, record_of
+from openspot.router.orders.available_funds import AvailableFunds
+from openspot.router.orders.draft import OrderDraft, RequestError, draft_of
+from openspot.router.orders.engine_order_ids import OrderIds, OrderIdsUnavailableError
+from openspot.router.orders.engine_orders import answered_order, pending_order, place_request, refused_order
+from openspot.router.orders.placements import Placements
+from openspot.router.orders.pre_trade import (
+    BALANCE_ONLY,
+    BEFORE_BALANCE,
+    Candidate,
+    MarketRules,
+    PreTradeFailure,
+    first_failure,
+)
+from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
+from openspot.router.orders.reference_prices import ReferencePrices
+from openspot.router.orders.rejections import Place, Rejections
+from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("submission")
 
@@ -30,16 +37,16 @@ TOO_LATE = "the request is too old: nobody waits for its reply any more"
 
 
 class Submission:
-    """Takes orders. Reads `markets` at each order, so that a refresh counts at once."""
+    """Takes orders. It reads `markets` for each order, so that a refresh of the symbols takes effect at once."""
 
     def __init__(
         self,
         *,
-        markets: Mapping[str, Market],
+        markets: Mapping[str, MarketRules],
         reference_prices: ReferencePrices,
         funds: AvailableFunds,
         order_ids: OrderIds,
-        known_orders: KnownOrders,
+        recent_orders: RecentOrders,
         placements: Placements,
         rejections: Rejections,
         clock: Clock,
@@ -49,7 +56,7 @@ class Submission:
         self._reference_prices = reference_prices
         self._funds = funds
         self._order_ids = order_ids
-        self._known_orders = known_orders
+        self._recent_orders = recent_orders
         self._placements = placements
         self._rejections = rejections
         self._clock = clock
@@ -64,7 +71,7 @@ class Submission:
             ORDERS.labels("malformed", "").inc()
             return _refused(RefusalCode.VALIDATION, str(error))
         order_id = draft.order_id
-        if order_id in self._under_way or self._known_orders.get(order_id) is not None:
+        if order_id in self._under_way or self._recent_orders.get(order_id) is not None:
             ORDERS.labels("duplicate", "").inc()
             return _refused(RefusalCode.DUPLICATE_ORDER_ID, f"orderId {order_id} was used before")
         place = self._rejections.reserve()
@@ -73,12 +80,12 @@ class Submission:
             return _refused(RefusalCode.BUSY, "too many refused orders wait to be recorded")
         self._under_way.add(order_id)
         try:
-            return await self._judged(draft, request.deadline, place)
+            return await self._checked(draft, request.deadline, place)
         finally:
             self._under_way.discard(order_id)
             place.release()
 
-    async def _judged(self, draft: OrderDraft, deadline: int | None, place: Place) -> SubmitOrderReply:
+    async def _checked(self, draft: OrderDraft, deadline: int | None, place: Place) -> SubmitOrderReply:
         now_ms = self._now_ms()
         candidate = Candidate(draft, self._markets, self._reference_prices.recent(draft.symbol, now_ms))
         failure = first_failure(candidate, BEFORE_BALANCE) or await self._balance_failure(candidate)
@@ -90,8 +97,8 @@ class Submission:
             ORDERS.labels("not_sent", "order_ids").inc()
             return _refused(RefusalCode.UNAVAILABLE, str(error))
         if deadline is not None and self._now_ms() > deadline:
-            # It waited too long, in a router that stood still or for the ledger. Its client was told that the state is
-            # unknown, and may have seen since that the order does not exist.
+            # The router was paused, or the ledger was slow. The client has heard that the order's state is unknown, and
+            # may since have seen that there is no such order.
             ORDERS.labels("not_sent", "too_late").inc()
             return _refused(RefusalCode.TOO_LATE, TOO_LATE)
         return await self._place(candidate, engine_order_id, place)
@@ -105,47 +112,47 @@ class Submission:
     async def _refuse(self, draft: OrderDraft, failure: PreTradeFailure, now_ms: int, place: Place) -> SubmitOrderReply:
         ORDERS.labels("refused", failure.check.value).inc()
         order = refused_order(draft, failure.reason, now_ms)
-        self._known_orders.put(KnownOrder(order))
+        self._recent_orders.put(RecentOrder(order))
         await place.record(order, failure)
         return _refused(RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
 
     async def _place(self, candidate: Candidate, engine_order_id: int, place: Place) -> SubmitOrderReply:
-        """Send a checked order to the engine and remember what it answers."""
+        """Send a checked order to the engine and remember the response."""
         draft = candidate.draft
         pending = pending_order(candidate, engine_order_id, self._now_ms())
         placing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        known = KnownOrder(pending, placing)
-        self._known_orders.put(known)
+        recent = RecentOrder(pending, placing)
+        self._recent_orders.put(recent)
         engine_order = place_request(candidate, engine_order_id, honour_time_in_force=self._honour_time_in_force)
         try:
-            answer = await self._placements.place(engine_order)
+            response = await self._placements.place(engine_order)
         except EngineAmbiguousError as error:
             ORDERS.labels("unknown", "").inc()
             log.error("order state unknown", order_id=draft.order_id, engine_order_id=engine_order_id, error=str(error))
-            known.unknown_since_ms = self._now_ms()
+            recent.unknown_since_ms = self._now_ms()
             reason = f"the matching engine did not answer, the order may or may not stand: {error}"
             return _refused(RefusalCode.STATUS_UNKNOWN, reason, pending)
         except EngineError as error:
             ORDERS.labels("not_sent", "engine").inc()
-            self._known_orders.forget(draft.order_id)
+            self._recent_orders.forget(draft.order_id)
             return _refused(RefusalCode.UNAVAILABLE, str(error))
         finally:
-            known.placing = None
+            recent.placing = None
             placing.set_result(None)
-        order = known.order = answered_order(pending, candidate.market.spec, answer)
+        order = recent.order = answered_order(pending, candidate.market.spec, response)
         if order.status is OrderStatus.REJECTED:
-            ORDERS.labels("rejected", answer.result_code).inc()
-            if not answer.sequence:
+            ORDERS.labels("rejected", response.result_code).inc()
+            if not response.sequence:
                 await self._record_without_event(order, place)
-            return _refused(RefusalCode.ENGINE, answer.result_code, order)
+            return _refused(RefusalCode.ENGINE, response.result_code, order)
         ORDERS.labels(order.status.value, "").inc()
         return SubmitOrderReply(True, record_of(order))
 
     async def _record_without_event(self, order: TrackedOrder, place: Place) -> None:
-        """Record a refusal of the engine that is in no event of its stream, so that the translator never sees it."""
+        """Record a refusal by the engine that has no event in the stream, so the translator will not record it."""
         if order.reject_reason == ResultCode.DUPLICATE_ORDER_ID.name:
-            # Another order has this id, on the bus and in its row: there is nothing to say about that one.
-            self._known_orders.forget(order.order_id)
+            # The id belongs to an earlier order, whose events and row must stay as they are.
+            self._recent_orders.forget(order.order_id)
             return
         await place.record(msgspec.structs.replace(order, engine_order_id=None), None)
 

@@ -1,8 +1,8 @@
-"""Between the platform's orders and the engine's: what PlaceOrder is sent, and what its answer means.
+"""Converts orders for the engine and back: the PlaceOrder request, and what its response means.
 
-A limit order goes as GTC, a market order as IOC (Document A 1.2); with `honour_time_in_force` a time in force
-of ioc or fok goes as such. A market order carries a price bound, a buy of either type the price that funds
-are held for.
+A limit order is sent as GTC, a market order as IOC (Document A 1.2). With `honour_time_in_force`, ioc and fok are sent
+as they are. A market order carries a price bound. A buy of either type carries the price at which the engine reserves
+funds.
 """
 
 from decimal import Decimal
@@ -13,9 +13,9 @@ from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.money import EXACT, scaled_to_text
 from openspot.domain.order import OrderStatus, TimeInForce
 from openspot.domain.symbol import SymbolSpec
-from openspot.router.order_draft import OrderDraft
-from openspot.router.pre_trade import Candidate
-from openspot.router.schemas import ZERO, OrderMetadata, TrackedOrder, quote_of
+from openspot.router.orders.draft import OrderDraft
+from openspot.router.orders.pre_trade import Candidate
+from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of
 
 _TYPE_BY_TIME_IN_FORCE = {
     TimeInForce.GTC: orders_pb2.GTC,
@@ -43,7 +43,7 @@ def engine_type(draft: OrderDraft, *, honour_time_in_force: bool) -> orders_pb2.
 def place_request(
     candidate: Candidate, engine_order_id: int, *, honour_time_in_force: bool
 ) -> orders_pb2.PlaceOrderRequest:
-    """What the engine is sent for a candidate that passed every check."""
+    """The request to the engine for a candidate that passed every check."""
     draft = candidate.draft
     price = candidate.scaled_price
     metadata = OrderMetadata(
@@ -67,7 +67,7 @@ def place_request(
 
 
 def pending_order(candidate: Candidate, engine_order_id: int, now_ms: int) -> TrackedOrder:
-    """The order before the engine has answered."""
+    """The order before the engine has responded."""
     return _order(
         candidate.draft,
         candidate.quantity,
@@ -81,13 +81,13 @@ def pending_order(candidate: Candidate, engine_order_id: int, now_ms: int) -> Tr
 
 
 def refused_order(draft: OrderDraft, reason: str, now_ms: int) -> TrackedOrder:
-    """The order that the pre-trade check refused: the engine never saw it."""
+    """An order that the pre-trade check refused. The engine never saw it."""
     quantity = draft.quantity or ZERO
     return _order(draft, quantity, quote_of(draft.symbol), None, OrderStatus.REJECTED, ZERO, reason, now_ms)
 
 
 def answered_order(pending: TrackedOrder, spec: SymbolSpec, answer: orders_pb2.PlaceOrderResponse) -> TrackedOrder:
-    """The order as the engine's answer shows it: open, (partially) filled, cancelled or rejected."""
+    """The order after the engine's response: open, filled in part or in full, cancelled or rejected."""
     filled = quantity_of(answer.filled_quantity, spec)
     remaining = quantity_of(answer.remaining_quantity, spec)
     rejected = answer.status == orders_pb2.REJECTED
@@ -106,10 +106,10 @@ def answered_order(pending: TrackedOrder, spec: SymbolSpec, answer: orders_pb2.P
 
 
 def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: int) -> TrackedOrder:
-    """An order that only the engine could tell of.
+    """An order that so far only the engine knows.
 
-    The engine knows neither the platform's type nor the time, and of fills only the quantity: until the row is
-    there, the order shows as a limit order of this moment.
+    The engine knows neither the platform's order type nor the time of the order, and of its fills only the quantity.
+    Until its row is written, the order is shown as a limit order that was placed just now.
     """
     quantity, remaining = quantity_of(found.quantity, spec), quantity_of(found.remaining_quantity, spec)
     status = status_of(found)
@@ -143,12 +143,12 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
 
 
 def status_of(found: orders_pb2.GetOrderResponse) -> OrderStatus:
-    """The state that GetOrder names."""
+    """The status that GetOrder gives."""
     return _STATUS_BY_NAME[found.status]
 
 
 def cancelled_order(order: TrackedOrder, sequence: int, now_ms: int) -> TrackedOrder:
-    """The order after the engine took out all that remained of it, as its event `sequence`."""
+    """The order after the engine cancelled the rest of it, in its event `sequence`."""
     return msgspec.structs.replace(
         order,
         status=OrderStatus.CANCELLED,

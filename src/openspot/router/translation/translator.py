@@ -1,17 +1,17 @@
-"""The translator: follows the engine's events, publishes what they mean, has the rows written (Document A 6.4).
+"""The translator: follows the engine's events, publishes them on the bus and writes their rows (Document A 6.4).
 
-One router at a time does this: the holder of the lease. A batch of events passes three places in this order: the bus,
-the published position, the queue of the row writer. The position and the rows never pass an event that is neither
-acknowledged by the bus nor on disk, so whoever begins again finds the open orders at the cursor of the rows, follows
-the stream from there, and publishes only what lies beyond the published position. If a process dies between an
-acknowledgement and the position, the repeated events have the same message ids.
+One router at a time translates: the holder of the lease. It handles a batch of events in three steps: publish on the
+bus, save the published position, queue the rows. Position and rows never pass an event that is neither acknowledged by
+the bus nor on disk. After a restart, the translator loads the open orders as of the rows' cursor, follows the stream
+from there, and publishes only events after the published position. If a process dies before it has saved the position,
+the next one publishes the same events again under the same message ids, and the bus drops them.
 
-An event that the bus does not take is held. It holds back only the later events of its own subject, and an order event
-those of its user, so that an order's events stay in their order. The rows may pass it, because it is stored together
-with them (`router_held_events`).
+The translator holds an event that the bus does not take. A held event delays only the later events of its subject, and
+a held order event those of its user, so that an order's events stay in their order. The rows may pass a held event,
+because it is stored together with them (`router_held_events`).
 
-An engine with a new journal (another epoch) is followed from its first event. An engine that is behind what was
-published, or no longer has the next event, is not followed: an operator has to look at it.
+If the engine has a new journal (another epoch), the translator follows it from its first event. If the engine's newest
+event is older than what was published, or the next event is gone, the translator stops: an operator has to decide.
 """
 
 import asyncio
@@ -29,7 +29,6 @@ from openspot.kit.log import get_logger
 from openspot.kit.pacing import Pace
 from openspot.kit.tasks import end_tasks
 from openspot.router.engine_stream import EngineStream, StreamEndedError
-from openspot.router.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
 from openspot.router.metrics import (
     HELD_EVENTS,
     TRADE_SEQUENCE,
@@ -38,20 +37,23 @@ from openspot.router.metrics import (
     TRANSLATOR_LAG,
     TRANSLATOR_LEADS,
 )
-from openspot.router.row_writer import RowWriter
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
 from openspot.router.settings import RouterSettings
 from openspot.router.store import Resumption, Store
-from openspot.router.translation import Projection, Translation
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
+from openspot.router.translation.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
+from openspot.router.translation.order_state_machine import OrderStateMachine, TranslatedEvent
+from openspot.router.translation.row_writer import RowWriter
 
 log = get_logger("translator")
 
 EVENTS_MAX = 256
-"""Events in one batch: few enough to be acknowledged well within the life of the lease."""
+"""Events in one batch: few enough that the bus acknowledges them well within the life of the lease."""
 BATCH_INTERVAL_S = 0.02
-"""Least time between two batches: each is published, acknowledged and noted as a whole."""
+"""Least time between two batches. A batch costs one round of acknowledgements and one save of the position."""
 HELD_MAX = 20_000
-"""Events that the bus has not taken. Beyond it the translator waits."""
+"""Held events, at most. When there are more, the translator waits."""
 PAUSE_S = 0.1
 PAUSE_S_MAX = 2.0
 DRAIN_S_MAX = 3.0
@@ -83,12 +85,12 @@ class Translator:
         return 0 if self._publisher is None else self._publisher.held
 
     async def check(self) -> None:
-        """Raise EngineHistoryError, with the reason, while this process should translate and cannot."""
+        """Raise EngineHistoryError, with the reason, while this process holds the lease but cannot translate."""
         if self._fault is not None:
             raise EngineHistoryError(self._fault)
 
     async def run(self) -> None:
-        """Translate, whenever the lease is ours, until cancelled."""
+        """Translate whenever this process holds the lease, until cancelled."""
         life_s = self._settings.translator_lease_s
         lease = Lease(self._bus.key_value(LEASE_BUCKET, bytes, life_s), life_s, time.monotonic)
         position = PublishedPosition(self._bus.key_value(POSITION_BUCKET, Position))
@@ -106,7 +108,7 @@ class Translator:
                 self.leads = False
                 TRANSLATOR_LEADS.set(0)
                 await lease.release()
-            # Another router may do better: this one gives it a chance to take the lease.
+            # Let another router take the lease: it may succeed where this one failed.
             await asyncio.sleep(STAND_BACK_S)
 
     async def _acquire(self, lease: Lease) -> None:
@@ -114,18 +116,18 @@ class Translator:
         try:
             done, _ = await asyncio.wait({acquiring}, timeout=self._settings.translator_lease_s)
             if not done:
-                # Another router translates now, so what stopped this one no longer matters.
+                # Another router translates now, so this one's fault no longer matters.
                 self._fault = None
             await acquiring
         finally:
             await end_tasks(acquiring)
 
     async def _lead(self, lease: Lease, position: PublishedPosition) -> None:
-        """Translate until the lease is lost, or raise what else prevents it."""
+        """Translate until the lease is lost. Raises LeaseLostError, or what else ends the translation."""
         resumption = await self._store.resumption()
 
         async def may_publish() -> None:
-            """Wait for the connection. Raises LeaseLostError when publishing is no longer up to this process."""
+            """Wait for the connection. Raises LeaseLostError if the lease is lost meanwhile."""
             lease.check()
             while not self._bus.is_connected:
                 await asyncio.sleep(PAUSE_S)
@@ -135,7 +137,7 @@ class Translator:
         self._publisher = publisher
         HELD_EVENTS.set_function(lambda: self.held)
         writer = RowWriter(self._store, publisher, resumption.position, self._settings.row_queue_max)
-        following = _Following(
+        term = _LeaseTerm(
             may_publish=may_publish,
             published_position=position,
             published=await position.load(),
@@ -146,7 +148,7 @@ class Translator:
         publisher.restore(resumption.held)
         keeping = asyncio.create_task(lease.keep())
         writing = asyncio.create_task(writer.failure())
-        follow = asyncio.create_task(self._follow(following))
+        follow = asyncio.create_task(self._follow(term))
         try:
             done, _ = await asyncio.wait({keeping, writing, follow}, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -165,30 +167,30 @@ class Translator:
     async def _forget(self, events: Sequence[PendingEvent]) -> None:
         await self._store.forget_held([pending.event.message_id for pending in events])
 
-    async def _follow(self, following: "_Following") -> None:
+    async def _follow(self, term: "_LeaseTerm") -> None:
         """Follow the stream, through all its connections."""
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
         pace = Pace(BATCH_INTERVAL_S)
         while True:
             try:
-                async with EngineStream(self._session, self._engine_url, following.next_sequence) as stream:
-                    if not following.continues_with(stream.hello):
+                async with EngineStream(self._session, self._engine_url, term.next_sequence) as stream:
+                    if not term.continues_with(stream.hello):
                         continue
                     self._fault = None
                     backoff.succeeded()
                     while True:
                         await stream.arrived()
                         await pace.begin(at_once=stream.waiting >= EVENTS_MAX)
-                        await following.take(stream.take(EVENTS_MAX))
-                        TRANSLATOR_LAG.set(stream.last_received - following.next_sequence + 1)
+                        await term.take(stream.take(EVENTS_MAX))
+                        TRANSLATOR_LAG.set(stream.last_received - term.next_sequence + 1)
             except StreamEndedError as error:
                 self._fault = str(error)
-                log.warning("event stream ended, connecting again", error=str(error), next=following.next_sequence)
+                log.warning("event stream ended, connecting again", error=str(error), next=term.next_sequence)
                 await asyncio.sleep(backoff.failed())
 
 
-class _Following:
-    """The work of one holder of the lease: where it is in the stream, and what the next events lead to."""
+class _LeaseTerm:
+    """The translation from one acquisition of the lease to its loss: the place in the stream and the open orders."""
 
     def __init__(
         self,
@@ -207,9 +209,9 @@ class _Following:
         self._writer = writer
         rows_position = resumption.position
         self._epoch = None if rows_position is None else rows_position.epoch
-        self._projection = Projection(self._epoch or "", resumption.orders)
+        self._machine = OrderStateMachine(self._epoch or "", resumption.orders)
         self.next_sequence = 1 if rows_position is None else rows_position.sequence + 1
-        # What the rows have passed is published, or held and restored with them.
+        # Every event that the rows have passed is published, or held and stored with them.
         self._published_sequence = max(self._published_in(self._epoch), self.next_sequence - 1)
 
     def continues_with(self, hello: Hello) -> bool:
@@ -222,7 +224,7 @@ class _Following:
                 log.warning("the engine has a new journal", epoch=hello.epoch, last_epoch=self._epoch)
             restart = self.next_sequence != 1
             self._epoch = hello.epoch
-            self._projection = Projection(hello.epoch, [])
+            self._machine = OrderStateMachine(hello.epoch, [])
             self._publisher.begin_again()
             self._published_sequence = self._published_in(hello.epoch)
             self.next_sequence = 1
@@ -242,7 +244,7 @@ class _Following:
         return True
 
     async def take(self, events: list[EngineEvent]) -> None:
-        """Publish what the events mean, note how far, and queue the rows. Raises StreamEndedError at a gap."""
+        """Publish the events, save the position and queue the rows. Raises StreamEndedError at a gap."""
         assert self._epoch is not None, "events come after a hello"
         pending: list[PendingEvent] = []
         orders: dict[str, TrackedOrder] = {}
@@ -250,14 +252,14 @@ class _Following:
         for event in events:
             if event.seq != self.next_sequence:
                 raise StreamEndedError(f"event {event.seq} came where {self.next_sequence} was due")
-            translation = self._projection.apply(event)
+            translated = self._machine.apply(event)
             self.next_sequence += 1
-            _note_faults(translation)
+            _note_faults(translated)
             if event.seq > self._published_sequence:
-                pending += _pending_of(translation, event.seq)
-            for order in translation.orders:
+                pending += _pending_of(translated, event.seq)
+            for order in translated.orders:
                 orders[order.order_id] = order
-            trades += translation.trades
+            trades += translated.trades
         position = Position(self._epoch, self.next_sequence - 1)
         if pending:
             await self._publish(pending)
@@ -268,16 +270,16 @@ class _Following:
         TRANSLATOR_EVENTS.inc(len(events))
 
     async def _publish(self, pending: list[PendingEvent]) -> None:
-        """Publish events, or hold them. Raises LeaseLostError when that is no longer up to this process."""
+        """Publish events, or hold them. Raises LeaseLostError if the lease is lost."""
         await self._publisher.publish(pending)
 
     def _publishable(self, position: Position) -> Position:
-        """How far the published position may go: not past an event that neither the bus nor the disk has."""
+        """The furthest allowed published position: not past an event that neither the bus nor the disk has."""
         oldest = self._publisher.oldest_unstored
         return position if oldest is None or oldest > position.sequence else Position(position.epoch, oldest - 1)
 
     async def _save(self, position: Position) -> None:
-        """Save the published position, however often that takes. Raises FencedError or LeaseLostError."""
+        """Save the published position, and retry until that succeeds. Raises FencedError or LeaseLostError."""
         if position.sequence <= self._published_sequence:
             return
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
@@ -297,25 +299,24 @@ class _Following:
         return self._published.sequence if self._published is not None and self._published.epoch == epoch else 0
 
 
-def _pending_of(translation: Translation, sequence: int) -> list[PendingEvent]:
-    """The bus events of an engine event."""
+def _pending_of(translated: TranslatedEvent, sequence: int) -> list[PendingEvent]:
+    """The bus events of one engine event."""
     pending = []
-    for names, message_ids, message in translation.publications:
+    for publication in translated.publications:
+        message, targets = publication.message, publication.targets
         payload = encode(message)
         if isinstance(message, OrderEvent):
-            # The server publishes the bare subject itself (contracts/streams.py). A user's order events have several
-            # subjects and must not overtake each other.
-            user_id = message.order.user_id
-            outgoing = Outgoing(names[-1], payload, message_ids[-1], acknowledged=False, key=user_id)
+            # The server itself publishes the bare subject (contracts/streams.py). A user's order events go to several
+            # subjects; the key keeps them in order.
+            target, user_id = targets[-1], message.order.user_id
+            outgoing = Outgoing(target.subject, payload, target.message_id, acknowledged=False, key=user_id)
             pending.append(PendingEvent(outgoing, sequence))
             continue
-        pending += [
-            PendingEvent(Outgoing(name, payload, key), sequence) for name, key in zip(names, message_ids, strict=True)
-        ]
+        pending += [PendingEvent(Outgoing(target.subject, payload, target.message_id), sequence) for target in targets]
     return pending
 
 
-def _note_faults(translation: Translation) -> None:
-    for kind, text in translation.faults:
-        TRANSLATOR_FAULTS.labels(kind).inc()
-        log.error("engine event contradicts", kind=kind, text=text)
+def _note_faults(translated: TranslatedEvent) -> None:
+    for fault in translated.faults:
+        TRANSLATOR_FAULTS.labels(fault.kind).inc()
+        log.error("engine event contradicts the open orders", kind=fault.kind, text=fault.text)

@@ -1,10 +1,10 @@
-"""The figures of the balance check (Document A 1.3, design section 10).
+"""The balances of the pre-trade check (Document A 1.3, design section 10).
 
-The ledger is asked first; if it does not answer, the order proceeds. If its figure does not cover the order, the engine
-is asked before anything is refused, because it knows of funds that never reach the ledger.
+The router asks the ledger first. Without a reply the order proceeds. If the ledger's balance does not cover the order,
+the router asks the engine before it refuses, because the engine knows of funds that never reach the ledger.
 
-Callers with the same question share one answer. A figure of the ledger that covers an order is used again for a tenth
-of a second, less what orders have asked of it since (docs/adr/0008); the engine decides in any case.
+Callers that need the same balance at the same time share one request. A balance that covers an order is reused for a
+tenth of a second, minus what orders have needed since (docs/adr/0008). The engine has the last word in any case.
 """
 
 import time
@@ -30,7 +30,7 @@ _Account = tuple[str, str]
 
 
 class RecentFigures:
-    """Available balances that the ledger named a moment ago, less what orders have asked of them since."""
+    """Available balances that the ledger gave recently, minus what orders have needed since."""
 
     def __init__(self, life_s: float, figures_max: int, monotonic: Callable[[], float]) -> None:
         self._life_s = life_s
@@ -39,15 +39,15 @@ class RecentFigures:
         self._figures: dict[_Account, tuple[float, Decimal]] = {}
 
     def put(self, account: _Account, available: Decimal) -> None:
-        """Remember a figure for its life."""
+        """Remember a balance for `life_s` seconds."""
         self._figures.pop(account, None)
         if len(self._figures) >= self._figures_max:
-            # The oldest was put first.
+            # A dict keeps the order of insertion: this is the oldest.
             del self._figures[next(iter(self._figures))]
         self._figures[account] = (self._monotonic() + self._life_s, available)
 
     def take(self, account: _Account, needed: Decimal) -> Decimal | None:
-        """Return the figure if it is recent and covers `needed`, and deduct `needed` from it; else None."""
+        """Return the balance if it is recent and covers `needed`, and deduct `needed` from it; else None."""
         until, available = self._figures.get(account, (0.0, Decimal(0)))
         if until < self._monotonic() or available < needed:
             return None
@@ -56,7 +56,7 @@ class RecentFigures:
 
 
 class AvailableFunds:
-    """What a user can spend of an asset, as far as ledger or engine say."""
+    """What a user can spend of an asset, according to the ledger or the engine."""
 
     def __init__(
         self, bus: Bus, engine: EngineClient, timeout_s: float, monotonic: Callable[[], float] = time.monotonic
@@ -69,7 +69,7 @@ class AvailableFunds:
         self._of_engine = SingleFlight(self._ask_engine)
 
     async def available(self, user_id: str, asset: str, needed: Decimal) -> Decimal | None:
-        """A figure that covers `needed` if ledger or engine have one, else the last one seen; None: nobody answers."""
+        """The ledger's balance if it covers `needed`, else the engine's. Returns None if the ledger does not reply."""
         account = (user_id, asset)
         recent = self._recent.take(account, needed)
         if recent is not None:

@@ -1,10 +1,10 @@
-"""Records orders that never came into the engine's book or its events: `orders.rejected`, a row, and after a failed
-pre-trade check `risk.check.failed` (Document A 1.3, 3.1).
+"""Records refused orders of which the engine has no event: publishes `orders.rejected`, writes a row, and after a
+failed pre-trade check publishes `risk.check.failed` (Document A 1.3, 3.1).
 
-Nothing is given up: events and rows are tried again until bus and database have taken them. So that what waits stays
-bounded, an order takes a place before it is judged, and is refused unjudged if there is none (`Rejections.reserve`).
-Refusals are gathered in micro-batches, so that a storm of bad orders costs few calls. The caller waits for the events,
-within a bound, and never for the row.
+Events and rows are retried until the bus and the database have taken them. The queue is bounded: an order reserves a
+place before its pre-trade check, and is refused as busy if no place is free (`Rejections.reserve`). Refusals are
+recorded in micro-batches, so that many bad orders cost few calls. The caller waits for the events, one second at most,
+and never for the row.
 """
 
 import asyncio
@@ -21,15 +21,14 @@ from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks
 from openspot.router.metrics import REJECTIONS_WAITING, ROW_WRITE_FAILURES, ROWS_DROPPED
-from openspot.router.pre_trade import PreTradeFailure
-from openspot.router.row_writer import REFUSALS
-from openspot.router.schemas import TrackedOrder, record_of
-from openspot.router.store import Store
+from openspot.router.orders.pre_trade import PreTradeFailure
+from openspot.router.store import BAD_ROW_ERRORS, Store
+from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("rejections")
 
 PLACES = 10_000
-"""Orders that are being judged, or refused and not recorded yet."""
+"""Orders that are being checked, or are refused and not recorded yet."""
 BATCH_MAX = 500
 PUBLISH_WAIT_S = 1.0
 CONNECTION_LOOK_S = 0.1
@@ -46,13 +45,13 @@ class _Refused(NamedTuple):
 
 
 class Place:
-    """Room for one refused order. It is used by `record`, or given back by `release`."""
+    """Room for one refused order: `record` uses it, `release` gives it back."""
 
     def __init__(self, rejections: "Rejections") -> None:
         self._rejections: Rejections | None = rejections
 
     async def record(self, order: TrackedOrder, failure: PreTradeFailure | None) -> None:
-        """Have a refused order published and stored. Returns when its events are published, after a second at most.
+        """Publish and store a refused order. Returns when its events are published, after a second at the latest.
 
         `failure` is None if the engine refused the order.
         """
@@ -77,31 +76,32 @@ class Rejections:
         self._events: Batcher[_Refused, None] = Batcher(self._publish, batch_max=BATCH_MAX, waiting_max=PLACES)
         self._rows: Batcher[TrackedOrder, None] = Batcher(self._write, batch_max=BATCH_MAX, waiting_max=PLACES)
         self._taken = 0
+        REJECTIONS_WAITING.set_function(lambda: self.waiting)
 
     @property
     def waiting(self) -> int:
-        """Orders that are being judged, or refused and not recorded yet, and events that are held."""
+        """Orders that are being checked or not recorded yet, and held events."""
         return self._taken + self._publisher.held
 
     def reserve(self) -> Place | None:
-        """Take a place for an order that is about to be judged; None if all are taken."""
+        """Reserve a place for an order that is about to be checked. Returns None if all are taken."""
         if self._taken >= PLACES:
             return None
         self._taken += 1
         return Place(self)
 
     def free(self) -> None:
-        """A place is free again."""
+        """Give a place back."""
         self._taken -= 1
 
     async def record(self, order: TrackedOrder, failure: PreTradeFailure | None) -> None:
-        """Record an order in a place that was taken. See `Place.record`."""
+        """Record an order whose place was reserved. See `Place.record`."""
         published: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         await self._events.put(_Refused(order, _events_of(order, failure), published))
         await asyncio.wait({published}, timeout=PUBLISH_WAIT_S)
 
     async def run(self) -> NoReturn:
-        """Raise what ends the recording, if anything ever does."""
+        """Wait until recording fails, and raise the failure."""
         failures = [asyncio.ensure_future(batcher.failure()) for batcher in (self._events, self._rows)]
         try:
             done, _ = await asyncio.wait(failures, return_when=asyncio.FIRST_COMPLETED)
@@ -109,10 +109,10 @@ class Rejections:
                 failure.result()
         finally:
             await end_tasks(*failures)
-        raise AssertionError("a failure is raised")
+        raise AssertionError("`failure` always raises")
 
     async def close(self) -> None:
-        """Record what waits, for a few seconds at most, and end."""
+        """Record what is waiting, for three seconds at most, and stop."""
         try:
             async with asyncio.timeout(DRAIN_S_MAX):
                 await self._events.drained()
@@ -130,7 +130,6 @@ class Rejections:
             await asyncio.sleep(CONNECTION_LOOK_S)
 
     async def _publish(self, batch: list[_Refused]) -> None:
-        REJECTIONS_WAITING.set(self._taken)
         await self._publisher.publish([PendingEvent(event) for refused in batch for event in refused.events])
         for refused in batch:
             if not refused.published.done():
@@ -138,13 +137,13 @@ class Rejections:
             await self._rows.put(refused.order)
 
     async def _write(self, orders: list[TrackedOrder]) -> None:
-        """Store rows, however often that takes. Those that the database refuses for good are named and left out."""
+        """Store rows, and retry until that succeeds. A row that the database refuses is logged and dropped."""
         backoff = Backoff(RETRY_S, RETRY_S_MAX)
         while True:
             try:
                 await self._store.insert_refused_orders(orders)
                 break
-            except REFUSALS as error:
+            except BAD_ROW_ERRORS as error:
                 ROW_WRITE_FAILURES.labels("refused").inc()
                 if len(orders) > 1:
                     for order in orders:
@@ -155,19 +154,18 @@ class Rejections:
                 break
             except (*TRANSIENT_ERRORS, asyncpg.PostgresError) as error:
                 ROW_WRITE_FAILURES.labels("unavailable").inc()
-                log.warning("rows of refused orders wait", error=repr(error), rows=len(orders))
+                log.warning("rows of refused orders not written yet", error=repr(error), rows=len(orders))
                 await asyncio.sleep(backoff.failed())
         for _ in orders:
             self.free()
-        REJECTIONS_WAITING.set(self._taken)
 
 
 def _events_of(order: TrackedOrder, failure: PreTradeFailure | None) -> list[Outgoing]:
-    # An order id is refused once, so it makes the message ids unique.
+    # This router refuses an order id once, so the id makes the message ids unique.
     message_id = f"refused-{order.user_id}-{order.order_id}"
     rejected = encode(OrderEvent("rejected", 0, order.updated_ms, record_of(order), order.reject_reason))
     of_user = subjects.of_user(subjects.ORDERS_REJECTED, order.user_id)
-    # The server publishes the bare subject itself (contracts/streams.py).
+    # The server itself publishes the bare subject (contracts/streams.py).
     events = [Outgoing(of_user, rejected, message_id, key=order.user_id)]
     if failure is not None:
         risk = RiskCheckFailed(

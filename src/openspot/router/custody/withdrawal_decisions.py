@@ -1,8 +1,7 @@
-"""What custody was told of each withdrawal request: decided once, however often the request is delivered.
+"""The decision on each withdrawal request: made once, however often the bus delivers the request.
 
-The bus delivers a request at least once. Without a record, one that was refused for lack of funds would be judged again
-when it comes again, and could then be reserved after custody was told that it failed. The record is a bucket of the
-bus; its entries live as long as custody's events.
+Without a record, a request that was refused for lack of funds could be reserved at its second delivery, after custody
+has heard that it failed. The record is a key-value bucket on the bus. Its entries live as long as custody's events.
 """
 
 import msgspec
@@ -14,23 +13,23 @@ BUCKET = "router-withdrawals"
 
 
 class DecisionsUnavailableError(Exception):
-    """The record cannot be read or written now."""
+    """The record cannot be read or written at present."""
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What was decided: refused for the reason `refusal`, or reserved if that is None."""
+    """A decision: refused for the reason `refusal`, or reserved if that is None."""
 
     refusal: str | None
 
 
 class WithdrawalDecisions:
-    """The record. Every method raises DecisionsUnavailableError."""
+    """The record. Every method raises DecisionsUnavailableError if the bus fails."""
 
     def __init__(self, bus: Bus) -> None:
         self._bucket = bus.key_value(BUCKET, Decision, CUSTODY.age_s_max)
 
     async def earlier(self, withdrawal_id: str) -> Decision | None:
-        """What was decided before, or None."""
+        """The decision that was made before, or None."""
         try:
             entry = await self._bucket.get(_key(withdrawal_id))
         except KeyValueError as error:
@@ -38,7 +37,7 @@ class WithdrawalDecisions:
         return None if entry is None else entry.value
 
     async def decide(self, withdrawal_id: str, decision: Decision) -> Decision:
-        """Record a decision. Returns the one that counts: this one, or another router's that came first."""
+        """Record a decision. Returns the valid one: this one, or the one that another router recorded first."""
         try:
             await self._bucket.create(_key(withdrawal_id), decision)
         except WrongRevisionError:
@@ -49,5 +48,5 @@ class WithdrawalDecisions:
 
 
 def _key(withdrawal_id: str) -> str:
-    # A key takes fewer characters than an id.
+    # An id may have characters that a key of the bus may not have.
     return withdrawal_id.encode().hex()

@@ -1,9 +1,9 @@
-"""Writes order and trade rows in micro-batches, behind the publishing, which never waits for a row.
+"""Writes order and trade rows in micro-batches. Publishing comes first and never waits for a row.
 
-Only the newest state of an order is written. What waits is bounded: when it is full, `put` waits, and the follower of
-the engine's stream pauses. A foreign-key violation is tried once more after a short delay (Document A 8). Rows that
-the database then still refuses are found one by one, named in log and metrics and left out, so that one bad row does
-not hold back the rest. While the database is away, the writer waits for it.
+Only the newest state of an order is written. The queue is bounded: when it is full, `put` waits, and with it the
+translator. After a foreign-key violation the writer tries once more, after a short delay (Document A 8). If the
+database still refuses, the writer writes row by row, and logs, counts and drops each refused row, so that one bad row
+does not hold back the rest. While the database is away, the writer waits for it.
 """
 
 import asyncio
@@ -18,19 +18,18 @@ from openspot.kit.bus import HoldingPublisher
 from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.kit.log import get_logger
 from openspot.router.metrics import ROW_QUEUE, ROW_WRITE_FAILURES, ROWS_DROPPED
-from openspot.router.schemas import Position, TrackedOrder, TradeRow
-from openspot.router.store import Store, write_held, write_orders, write_trades
+from openspot.router.store import BAD_ROW_ERRORS, Store, write_held, write_orders, write_trades
+from openspot.router.stream_position import Position
+from openspot.router.tracked_order import TrackedOrder
+from openspot.router.trade_row import TradeRow
 
 log = get_logger("row_writer")
 
 WRITE_INTERVAL_S = 0.05
-"""Least time between two transactions: one costs the database about the same for a row as for fifty."""
+"""Least time between two transactions: fifty rows cost the database about as much as one."""
 FOREIGN_KEY_PAUSE_S = 0.05
 RETRY_PAUSE_S = 0.05
 RETRY_PAUSE_S_MAX = 2.0
-
-# What a row itself is to blame for, found by the server or (ValueError) already by the driver.
-REFUSALS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, ValueError)
 
 
 class _Rows(NamedTuple):
@@ -44,8 +43,8 @@ class _Rows(NamedTuple):
 class RowWriter:
     """Writes rows in the order of the engine's events.
 
-    `written` is where the rows of the database stand. `publisher` holds the events that the bus has not taken: those
-    that the rows pass are stored with them, so that they survive this process.
+    `written` is the position of the rows in the database. `publisher` holds the events that the bus has not taken. A
+    held event that the rows pass is stored in the same transaction, so that it survives this process.
     """
 
     def __init__(self, store: Store, publisher: HoldingPublisher, written: Position | None, rows_max: int) -> None:
@@ -61,7 +60,7 @@ class RowWriter:
         )
 
     async def put(self, orders: Sequence[TrackedOrder], trades: Sequence[TradeRow], position: Position) -> None:
-        """Have rows written that bring the database to `position`. Waits while too many wait already.
+        """Queue rows that bring the database to `position`. Waits while the queue is full.
 
         Raises FencedError if another writer has taken over.
         """
@@ -77,7 +76,7 @@ class RowWriter:
         await self._batcher.failure()
 
     async def cancel(self) -> None:
-        """End at once. The transaction under way is rolled back, and what waits is left to the next writer."""
+        """Stop at once. The current transaction is rolled back, and the queued rows are left to the next writer."""
         await self._batcher.cancel()
 
     async def _write_batch(self, batch: list[_Rows]) -> None:
@@ -87,7 +86,7 @@ class RowWriter:
         ROW_QUEUE.set(self._batcher.waiting)
 
     async def _write(self, orders: list[TrackedOrder], trades: list[TradeRow], position: Position) -> None:
-        """Write until the database has taken what it takes. Raises FencedError."""
+        """Write, and retry until the database has taken every row that it accepts. Raises FencedError."""
         foreign_key_failures = 0
         one_by_one = False
         backoff = Backoff(RETRY_PAUSE_S, RETRY_PAUSE_S_MAX)
@@ -107,14 +106,14 @@ class RowWriter:
                 foreign_key_failures += 1
                 one_by_one = foreign_key_failures > 1
                 await asyncio.sleep(FOREIGN_KEY_PAUSE_S)
-            except REFUSALS as error:
+            except BAD_ROW_ERRORS as error:
                 ROW_WRITE_FAILURES.labels("refused").inc()
                 log.error("rows refused by the database", error=repr(error))
-                assert not one_by_one, "a single row that is refused is left out"
+                assert not one_by_one, "a single refused row is dropped"
                 one_by_one = True
             except (*TRANSIENT_ERRORS, asyncpg.PostgresError) as error:
                 ROW_WRITE_FAILURES.labels("unavailable").inc()
-                log.warning("rows wait for the database", error=repr(error), rows=len(orders) + len(trades))
+                log.warning("rows not written yet", error=repr(error), rows=len(orders) + len(trades))
                 await asyncio.sleep(backoff.failed())
             else:
                 self._written = position
@@ -123,18 +122,18 @@ class RowWriter:
 
 
 async def _write_one_by_one(connection: Connection, orders: Sequence[TrackedOrder], trades: Sequence[TradeRow]) -> None:
-    """Write the rows that the database takes. Name those that it refuses, and leave them out."""
+    """Write the rows that the database accepts. Log and drop those that it refuses."""
     for order in orders:
         try:
             async with connection.transaction():
                 await write_orders(connection, [order])
-        except REFUSALS as error:
+        except BAD_ROW_ERRORS as error:
             ROWS_DROPPED.labels("orders").inc()
             log.error("order row dropped", order_id=order.order_id, sequence=order.last_sequence, error=str(error))
     for trade in trades:
         try:
             async with connection.transaction():
                 await write_trades(connection, [trade])
-        except REFUSALS as error:
+        except BAD_ROW_ERRORS as error:
             ROWS_DROPPED.labels("trades").inc()
             log.error("trade row dropped", trade_id=trade.trade_id, sequence=trade.sequence, error=str(error))

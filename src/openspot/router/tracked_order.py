@@ -1,4 +1,4 @@
-"""The router's own values: an order as it is followed, its metadata in the engine, a trade's row, positions."""
+"""An order as the router follows it, the metadata that the engine keeps with it, and how clients see it."""
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
@@ -16,7 +16,7 @@ _AVERAGE_STEP = Decimal(1).scaleb(-AMOUNT_PLACES)
 
 
 class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
-    """What the engine keeps for the router with an order, as JSON: the fields that the engine has no use for."""
+    """Fields of an order that the engine does not use, and stores with it as JSON for the router."""
 
     type: str
     time_in_force: str
@@ -25,9 +25,9 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
 
 
 class TrackedOrder(msgspec.Struct, frozen=True):
-    """An order as the router knows it. Each event makes a new one.
+    """An order as the router knows it, after one of its events. It is never changed in place.
 
-    `remaining_quantity` is what is still open, 0 once the order has ended. `filled_notional` is Σ price × quantity of
+    `remaining_quantity` is the open quantity, 0 once the order has ended. `filled_notional` is Σ price × quantity of
     the fills, in the quote asset, like `fee`. `engine_order_id` is None for an order that the engine never held.
     `last_sequence` is that of the newest engine event taken into account, 0 before the first. Times are milliseconds
     since 1970.
@@ -66,32 +66,6 @@ class TrackedOrder(msgspec.Struct, frozen=True):
         if not self.filled_quantity:
             return None
         return _AVERAGE.quantize(_AVERAGE.divide(self.filled_notional, self.filled_quantity), _AVERAGE_STEP)
-
-
-class TradeRow(msgspec.Struct, frozen=True):
-    """One trade as its row holds it. Order ids are those that clients know. A negative fee is a rebate."""
-
-    trade_id: str
-    sequence: int
-    symbol: str
-    price: str
-    quantity: str
-    taker_side: str
-    taker_order_id: str
-    maker_order_id: str
-    buyer_id: str
-    seller_id: str
-    taker_fee: str
-    maker_fee: str
-    fee_currency: str
-    executed_ms: int
-
-
-class Position(msgspec.Struct, frozen=True):
-    """A place in the engine's event stream: the last sequence that was dealt with, and the epoch of its journal."""
-
-    epoch: str
-    sequence: int
 
 
 def quote_of(symbol: str) -> str:

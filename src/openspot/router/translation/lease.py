@@ -1,12 +1,12 @@
 """The lease of the translator: one of several routers translates, and another takes over within seconds.
 
-The lease is a key with a short life in a bucket of the bus. Its holder renews it by its revision, so that only one of
-two can. If renewing fails for the whole life of the key, the holder counts the lease as lost from the moment at which
-the key may be gone, by its own clock.
+The lease is a key with a short life in a bucket of the bus. Its holder renews it by its revision, so of two routers
+only one can. If renewing fails for the whole life of the key, the holder treats the lease as lost as soon as the key
+may have expired, by its own clock.
 
-A holder that was paused may come back late. Three things keep it from doing harm: it checks the lease before each
-batch; it saves its published position by revision and moves the cursor of the rows from where it left it, which both
-fail once another process has gone on; and message ids are the same whoever publishes.
+A holder that was paused may come back late and still believe in its lease. Three things prevent harm. It checks the
+lease before each batch. It saves the published position by revision, and moves the cursor of the rows from its last
+value: both fail if another router has gone on. And every router gives an event the same message ids.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from openspot.kit.bus import KeyValueBucket, KeyValueError, WrongRevisionError
 from openspot.kit.log import get_logger
-from openspot.router.schemas import Position
 from openspot.router.store import FencedError
+from openspot.router.stream_position import Position
 
 log = get_logger("lease")
 
@@ -46,11 +46,11 @@ class Lease:
 
     @property
     def is_held(self) -> bool:
-        """Whether this process surely holds the lease now."""
+        """Whether this process is certain to hold the lease now."""
         return self._monotonic() < self._held_until
 
     def check(self) -> None:
-        """Raise LeaseLostError unless the lease is surely held."""
+        """Raise LeaseLostError unless this process is certain to hold the lease."""
         if not self.is_held:
             raise LeaseLostError("the translator's lease was lost")
 
@@ -58,14 +58,14 @@ class Lease:
         """Wait until the lease is free, and take it."""
         while True:
             began = self._monotonic()
-            # A new name for each attempt tells our own key, if its answer was lost, from another holder's.
+            # Each attempt has a new name: if the reply is lost, the name shows whose key it is.
             self._holder = secrets.token_hex(8).encode()
             try:
                 self._revision = await self._within(self._bucket.create(KEY, self._holder))
             except WrongRevisionError:
                 pass
             except (KeyValueError, TimeoutError) as error:
-                log.warning("lease not tried", error=repr(error))
+                log.warning("attempt to take the lease failed", error=repr(error))
             else:
                 self._held_until = began + self._life_s
                 return
@@ -89,17 +89,17 @@ class Lease:
                 self._held_until = began + self._life_s
 
     async def release(self) -> None:
-        """Let another process take it at once."""
+        """Give the lease up, so that another process can take it at once."""
         if not self.is_held:
             return
         self._held_until = 0.0
         try:
             await self._within(self._bucket.delete(KEY, self._revision))
         except (KeyValueError, TimeoutError) as error:
-            log.warning("lease not released: it ends by itself", error=repr(error))
+            log.warning("lease not released: it expires by itself", error=repr(error))
 
     async def _is_ours(self) -> bool:
-        """Whether the key is ours after all: a renewal whose answer was lost has moved the revision."""
+        """Whether the key is still ours. A renewal whose reply was lost has changed the revision."""
         try:
             entry = await self._within(self._bucket.get(KEY))
         except (KeyValueError, TimeoutError):
@@ -115,20 +115,20 @@ class Lease:
 
 
 class PublishedPosition:
-    """How far the engine's events are published: saved after the acknowledgements, by one process at a time."""
+    """The position up to which the engine's events are published. It is saved after the bus has acknowledged them."""
 
     def __init__(self, bucket: KeyValueBucket[Position]) -> None:
         self._bucket = bucket
         self._revision = 0
 
     async def load(self) -> Position | None:
-        """The saved position, None before the first. Raises KeyValueError if it cannot be read."""
+        """The saved position, or None before the first one. Raises KeyValueError if it cannot be read."""
         entry = await self._bucket.get(KEY)
         self._revision = 0 if entry is None else entry.revision
         return None if entry is None else entry.value
 
     async def save(self, position: Position) -> None:
-        """Save. Raises FencedError if another process has saved since, KeyValueError if it cannot be done now."""
+        """Save. Raises FencedError if another process has saved since, KeyValueError if the bus fails."""
         try:
             self._revision = await self._bucket.put(KEY, position, self._revision)
         except WrongRevisionError as error:

@@ -1,11 +1,11 @@
 """The pre-trade check (Document A 1.3 step 3): seven steps, in the order of the spec.
 
-STEPS is that order. Each step looks at the candidate and answers the reason of a refusal, or None; the first
-reason ends the check. A step may leave what it found on the candidate for those behind it. The balance step
-stands last because it alone needs figures from outside, which the caller fetches in between.
+STEPS has them in order. A step returns the reason for a refusal, or None; the first reason ends the check. A step may
+store on the candidate what later steps need. The balance step is last because it alone needs data from outside, which
+the caller fetches before it.
 
-A price or quantity with more digits than the symbol holds is refused, never cut. No step is stricter than
-the engine where the engine decides (fees are not counted in the funds that an order needs).
+A price or quantity with more digits than the symbol allows is refused, never cut. Where the engine decides, no step is
+stricter than the engine: the funds that an order needs do not include fees.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from openspot.domain.market import MarketLimits
 from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, decimal_to_text, scaled_to_text, to_scaled
 from openspot.domain.order import OrderType
 from openspot.domain.symbol import SymbolSpec
-from openspot.router.order_draft import OrderDraft
+from openspot.router.orders.draft import OrderDraft
 
 _STOP_ORDERS = frozenset({OrderType.STOP_LIMIT, OrderType.STOP_MARKET})
 
@@ -36,14 +36,14 @@ class PreTradeCheck(StrEnum):
 
 
 class PreTradeFailure(NamedTuple):
-    """Which step refused an order, and why in words for the client."""
+    """The step that refused an order, and the reason as the client sees it."""
 
     check: PreTradeCheck
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Market:
+class MarketRules:
     """A market that can be traded: our limits on it and the engine's specification of it."""
 
     limits: MarketLimits
@@ -54,22 +54,21 @@ class Market:
 class Candidate:
     """An order on its way through the check.
 
-    Given: the draft, the markets, and the recent reference price of the symbol or None. Found on the way:
-    the market, the base quantity, and the worst price that the order can trade at (a limit order's price, a
-    market order's bound). `available` is what the user has of the asset that the order spends, None where
-    nobody knows.
+    The caller gives the draft, the markets, and the recent reference price of the symbol or None. The steps find the
+    market, the base quantity, and the worst price at which the order can trade (a limit order's price, a market
+    order's bound). `available` is the user's balance of the asset that the order spends, None if it is not known.
     """
 
     draft: OrderDraft
-    markets: Mapping[str, Market]
+    markets: Mapping[str, MarketRules]
     reference_price: Decimal | None
-    found_market: Market | None = None
+    found_market: MarketRules | None = None
     found_quantity: Decimal | None = None
     found_price: Decimal | None = None
     available: Decimal | None = None
 
     @property
-    def market(self) -> Market:
+    def market(self) -> MarketRules:
         assert self.found_market is not None, "the market step comes first"
         return self.found_market
 
@@ -90,7 +89,7 @@ class Candidate:
 
     @property
     def funds_needed(self) -> Decimal:
-        """How much of it the order spends at worst, fees aside."""
+        """How much of the funding asset the order spends at most, without fees."""
         return EXACT.multiply(self.price, self.quantity) if self.draft.is_buy else self.quantity
 
     @property
@@ -126,7 +125,7 @@ def _check_quantity(candidate: Candidate) -> str | None:
         if draft.quote_quantity <= 0:
             return f"quoteQuantity {_text(draft.quote_quantity)} must be positive"
         if candidate.reference_price is None:
-            # The slippage guard refuses it: without a price there is no quantity to look at.
+            # There is no quantity to check without a price. The slippage step refuses the order.
             return None
         quantity = _affordable_quantity(draft.quote_quantity, _bound_price(candidate, candidate.reference_price), spec)
     elif draft.quantity is None:
@@ -147,7 +146,7 @@ def _check_notional(candidate: Candidate) -> str | None:
         notional = draft.quote_quantity
         if notional is None:
             if candidate.reference_price is None:
-                # The slippage guard refuses it.
+                # The slippage step refuses the order.
                 return None
             notional = EXACT.multiply(candidate.reference_price, candidate.quantity)
     else:
@@ -234,7 +233,7 @@ def first_failure(candidate: Candidate, steps: Sequence[tuple[PreTradeCheck, Ste
 
 
 def _bound_price(candidate: Candidate, reference: Decimal) -> Decimal:
-    """The worst price a market order may trade at: reference ± slippage, rounded to the tick towards the reference."""
+    """The worst price for a market order: reference ± slippage, rounded to the tick towards the reference."""
     spec, draft = candidate.market.spec, candidate.draft
     slippage = draft.max_slippage_bps
     if slippage is None:
@@ -243,8 +242,8 @@ def _bound_price(candidate: Candidate, reference: Decimal) -> Decimal:
     factor = move(Decimal(BASIS_POINTS), slippage)
     # In ticks: reference × quoteScaleK × factor / (10^4 × tick).
     dividend = EXACT.multiply(EXACT.multiply(reference, Decimal(spec.quote_scale_k)), factor)
-    ticks, rest = _divide_whole(dividend, Decimal(BASIS_POINTS * spec.tick))
-    if rest and not draft.is_buy:
+    ticks, remainder = _divide_whole(dividend, Decimal(BASIS_POINTS * spec.tick))
+    if remainder and not draft.is_buy:
         ticks += 1
     return Decimal(scaled_to_text(max(ticks, 1) * spec.tick, spec.quote_scale_k))
 
@@ -256,9 +255,9 @@ def _affordable_quantity(spend: Decimal, price: Decimal, spec: SymbolSpec) -> De
 
 
 def _divide_whole(dividend: Decimal, divisor: Decimal) -> tuple[int, Decimal]:
-    """(whole quotient, rest) of two decimals, whatever their lengths."""
-    quotient, rest = EXACT.divmod(dividend, divisor)
-    return int(quotient), rest
+    """(whole quotient, remainder), exact for decimals of any length."""
+    quotient, remainder = EXACT.divmod(dividend, divisor)
+    return int(quotient), remainder
 
 
 def _step_error(field: str, value: Decimal, scale: int, step: int, step_name: str) -> str | None:

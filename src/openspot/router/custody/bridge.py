@@ -5,9 +5,9 @@
     custody.withdrawal.completed  engine CompleteWithdrawal, then ledger.debit; both keyed by withdrawalId
     custody.withdrawal.failed     engine ReleaseWithdrawal, unless it is our own refusal
 
-Each step is idempotent by its key, so an event is repeated as a whole until its last step is done. A ledger that fails
-never undoes what the engine did. What can never be done (an unknown currency, a key that was used for something else)
-is logged, counted and given up.
+Each step is idempotent by its key, so an event is retried as a whole until its last step succeeds. A failure of the
+ledger never undoes what the engine did. An event that can never succeed (an unknown currency, a key that was used for
+something else) is logged, counted and dropped.
 """
 
 import asyncio
@@ -31,22 +31,22 @@ from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import Bus, Consumption, DurableConsumer, PublishError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
+from openspot.router.custody.withdrawal_decisions import Decision, DecisionsUnavailableError, WithdrawalDecisions
 from openspot.router.engine_client import EngineClient, EngineError
 from openspot.router.metrics import CUSTODY_EVENTS, LEDGER_ALERTS
-from openspot.router.withdrawal_decisions import Decision, DecisionsUnavailableError, WithdrawalDecisions
 
 log = get_logger("custody_bridge")
 
 UNKNOWN_CURRENCY = "Unknown currency"
 REFERENCE_LENGTH_MAX = 128
 ECHO_LENGTH_MAX = 128
-"""Characters of a field that a refusal repeats: a message near the bus's largest must not make a larger reply."""
+"""How many characters of a field a refusal repeats, so that a reply is never larger than the bus allows."""
 LOGGED_LENGTH_MAX = 500
 BATCH_MAX = 100
 ACKNOWLEDGE_WAIT_S = 10.0
-"""After this time without an acknowledgement another router gets the event: its holder may have been killed."""
+"""After this time without an acknowledgement the bus gives the event to another router, in case this one died."""
 RESERVATION_WAIT_S_MAX = 60.0
-"""How long an outcome waits for its reservation, which may still be on its way through another router."""
+"""How long a completion or failure waits for its reservation, which another router may still be making."""
 WAITING_OUTCOMES_MAX = 10_000
 
 _NOT_NOW = frozenset({ResultCode.ENGINE_BUSY.name, ResultCode.RATE_LIMITED.name})
@@ -56,15 +56,15 @@ Event = TypeVar("Event")
 
 
 class CustodyError(ValueError):
-    """An event can never be carried out; the message is the reason."""
+    """An event can never be carried out. The message is the reason."""
 
 
 class TryAgainError(Exception):
-    """A step did not succeed now. The whole event comes again."""
+    """A step failed for now. The whole event is to be retried."""
 
 
 class CustodyBridge:
-    """Carries custody's events out. `run` consumes them."""
+    """Carries out custody's events. `run` consumes them."""
 
     def __init__(self, bus: Bus, engine: EngineClient, assets: Mapping[str, AssetScale], clock: Clock) -> None:
         self._bus = bus
@@ -101,7 +101,7 @@ class CustodyBridge:
         )
 
     async def reserve(self, event: WithdrawalRequested) -> None:
-        """Hold the funds of a withdrawal before anything is sent on the chain, and tell custody so, or why not."""
+        """Reserve the funds of a withdrawal, and tell custody that it may send them, or why not."""
         _check_reference("withdrawalId", event.withdrawal_id)
         try:
             amount = self._amount(event.user_id, event.asset, event.amount)
@@ -117,29 +117,29 @@ class CustodyBridge:
             raise CustodyError(decision.refusal)
 
     async def _decided(self, event: WithdrawalRequested, amount: str) -> Decision:
-        """What custody is told each time the request comes. Raises CustodyError if it is told nothing."""
+        """The decision on a request, the same at each delivery. Raises CustodyError if custody gets no reply."""
         earlier = await self._decisions.earlier(event.withdrawal_id)
         if earlier is not None and earlier.refusal is not None:
             return earlier
         code = await self._engine.reserve_withdrawal(event.user_id, event.asset, amount, event.withdrawal_id)
         if code in (ResultCode.REFERENCE_CONFLICT.name, ResultCode.RESERVATION_CLOSED.name):
-            # Another withdrawal has this id, or this one is over: custody knows how it ended.
+            # Another withdrawal has this id, or this one has ended and custody knows how.
             raise CustodyError(code)
         if code in _NOT_NOW:
             raise TryAgainError(code)
         refusal = UNKNOWN_CURRENCY if code == ResultCode.INVALID_CURRENCY.name else code
         decision = await self._decisions.decide(event.withdrawal_id, Decision(None if code == _SUCCESS else refusal))
         if code == _SUCCESS and decision.refusal is not None:
-            # Another router was refused a moment before, and has told custody.
+            # The engine refused another router just before, and that router has told custody.
             await self._engine.release_withdrawal(event.withdrawal_id)
         return decision
 
     async def complete(self, event: WithdrawalOutcome) -> None:
-        """Take the held funds of a withdrawal that was sent on the chain out of the engine and out of the ledger."""
+        """Debit a withdrawal that was sent on the chain, in the engine and in the ledger."""
         _check_reference("withdrawalId", event.withdrawal_id)
         amount = self._amount(event.user_id, event.asset, event.amount)
         withdrawal_id = event.withdrawal_id
-        # What left must be what is held. Otherwise neither engine nor ledger moves anything: an operator has to look.
+        # If this is not what was reserved, neither engine nor ledger changes anything: an operator has to decide.
         code = await self._engine.complete_withdrawal(event.user_id, event.asset, amount, withdrawal_id)
         self._check_end(withdrawal_id, code)
         await self._post(
@@ -152,13 +152,13 @@ class CustodyBridge:
                 "withdrawal",
                 "custody",
                 withdrawal_id,
-                # The funds may be some that only the engine knew, by an operator's adjustment for example.
+                # The engine may have had funds that the ledger never knew, for example an operator's adjustment.
                 already_moved=True,
             ),
         )
 
     async def release(self, event: WithdrawalOutcome) -> None:
-        """Release the held funds of a withdrawal that will not be sent."""
+        """Release the reserved funds of a withdrawal that will not be sent."""
         _check_reference("withdrawalId", event.withdrawal_id)
         if not event.refused:
             self._check_end(event.withdrawal_id, await self._engine.release_withdrawal(event.withdrawal_id))
@@ -176,7 +176,7 @@ class CustodyBridge:
         return DurableConsumer(self._bus, consumption, take)
 
     def _amount(self, user_id: str, asset: str, amount: str) -> str:
-        """The amount at the asset's fixed scale. Raises CustodyError; digits are never cut."""
+        """The amount at the asset's fixed scale. Raises CustodyError if that would cut digits."""
         scale = self._assets.get(asset)
         if scale is None:
             raise CustodyError(UNKNOWN_CURRENCY)
@@ -186,7 +186,7 @@ class CustodyBridge:
             raise CustodyError(f"userId {EXTERNAL_ACCOUNT_ID} is the other side of every deposit and withdrawal")
         try:
             value = parse_decimal(amount)
-            # Engine and ledger hold no more. What the ledger refuses would be sent to it again and again.
+            # Check what the ledger would refuse, or the posting would be retried for ever.
             to_amount(value)
             scaled = to_scaled(value, 10**scale.places)
         except MoneyError as error:
@@ -213,14 +213,14 @@ class CustodyBridge:
             raise TryAgainError(str(error)) from error
 
     def _check_end(self, withdrawal_id: str, code: str) -> None:
-        """Judge the engine's answer to the end of a reservation. Raises CustodyError or TryAgainError."""
+        """Check the engine's response to the end of a reservation. Raises CustodyError or TryAgainError."""
         if code == ResultCode.UNKNOWN_REFERENCE.name:
             self._wait_for_reservation(withdrawal_id)
         self._waiting_since.pop(withdrawal_id, None)
         _check_code(code)
 
     def _wait_for_reservation(self, withdrawal_id: str) -> None:
-        """Let an outcome that overtook its reservation come again, for a while. Raises TryAgainError."""
+        """Raise TryAgainError for a while, if an outcome has overtaken its reservation."""
         now = time.monotonic()
         if len(self._waiting_since) >= WAITING_OUTCOMES_MAX:
             self._waiting_since.clear()
@@ -228,7 +228,7 @@ class CustodyBridge:
             raise TryAgainError("nothing is reserved for this withdrawal yet")
 
     async def _post(self, subject: str, posting: LedgerPosting) -> None:
-        """Have the ledger post. If it does not, counts an alert and raises TryAgainError."""
+        """Have the ledger post. Counts an alert and raises TryAgainError if it does not."""
         try:
             reply = await self._bus.request(subject, posting, LedgerPostingReply)
             error = None if reply.success else reply.error or "no reason given"
@@ -236,12 +236,12 @@ class CustodyBridge:
             error = str(failure)
         if error is not None:
             LEDGER_ALERTS.labels(posting.entry_type).inc()
-            log.error("ledger posting failed, tried again later", id=posting.transaction_id, error=error)
+            log.error("ledger posting failed, will be retried", id=posting.transaction_id, error=error)
             raise TryAgainError(error)
 
 
 async def _is_done(kind: str, event: Event, carry_out: Callable[[Event], Awaitable[None]]) -> bool:
-    """Carry `event` out. Whether nothing more is to be done for it: it is done, or given up for good."""
+    """Carry out `event`. Returns True if it is done or can never be done, False if it is to be retried."""
     try:
         await carry_out(event)
     except CustodyError as error:
@@ -250,7 +250,7 @@ async def _is_done(kind: str, event: Event, carry_out: Callable[[Event], Awaitab
         return True
     except (TryAgainError, EngineError) as error:
         CUSTODY_EVENTS.labels(kind, "retried").inc()
-        log.warning("custody event comes again", kind=kind, reason=str(error), custody_event=_shown(event))
+        log.warning("custody event will be retried", kind=kind, reason=str(error), custody_event=_shown(event))
         return False
     CUSTODY_EVENTS.labels(kind, "done").inc()
     return True
@@ -261,7 +261,7 @@ def _shown(event: object) -> str:
 
 
 def _check_reference(field: str, reference: str) -> None:
-    """Raise CustodyError for an id that the ledger would refuse, before anything is done under it."""
+    """Raise CustodyError for an id that the ledger would refuse, before the engine has used it."""
     if len(reference) > REFERENCE_LENGTH_MAX or not REFERENCE_TEXT.fullmatch(reference):
         raise CustodyError(
             f"{field} must be 1 to {REFERENCE_LENGTH_MAX} visible ASCII characters without quote or backslash"

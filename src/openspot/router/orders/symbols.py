@@ -1,7 +1,7 @@
-"""The symbols and markets of this router: the engine's list, and those of it that our own list has limits for.
+"""The router's symbols and markets: a market is a symbol of the engine for which our own list has limits.
 
-Read at start, within a bound of attempts, then the router gives up (Document A 8). A setting reads them again
-now and then; without it a new engine symbol waits for a restart (Document A 2.5).
+The router loads the symbols at start and gives up after a number of attempts (Document A 8). A setting makes it reload
+them regularly; without it, a new engine symbol needs a restart of the router (Document A 2.5).
 """
 
 import asyncio
@@ -11,17 +11,17 @@ from openspot.domain.market import MarketConfiguration
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.log import get_logger
 from openspot.router.engine_client import EngineError
-from openspot.router.pre_trade import Market
+from openspot.router.orders.pre_trade import MarketRules
 
 log = get_logger("symbols")
 
 
 class SymbolsUnavailableError(Exception):
-    """The engine did not give its symbols in all attempts."""
+    """The symbols could not be loaded from the engine."""
 
 
 class Symbols:
-    """`specs`: every symbol of the engine. `markets`: those that can be traded. Both change in place."""
+    """`specs` has every symbol of the engine, `markets` those that can be traded. Both change in place."""
 
     def __init__(
         self, configuration: MarketConfiguration, load_specs: Callable[[], Awaitable[dict[str, SymbolSpec]]]
@@ -29,7 +29,7 @@ class Symbols:
         self._configuration = configuration
         self._load_specs = load_specs
         self.specs: dict[str, SymbolSpec] = {}
-        self.markets: dict[str, Market] = {}
+        self.markets: dict[str, MarketRules] = {}
 
     async def load(self, attempts: int, pause_s: float) -> None:
         """Load at start. Raises SymbolsUnavailableError after the last attempt."""
@@ -46,7 +46,7 @@ class Symbols:
                 return
 
     async def keep_fresh(self, interval_s: float) -> None:
-        """Load again every `interval_s` until cancelled; a failure leaves the symbols as they are."""
+        """Reload every `interval_s` seconds until cancelled. A failure leaves the symbols as they are."""
         while True:
             await asyncio.sleep(interval_s)
             try:
@@ -55,7 +55,7 @@ class Symbols:
                 log.warning("symbols not refreshed", error=str(error))
 
     async def check(self) -> None:
-        """Raise SymbolsUnavailableError while there are none."""
+        """Raise SymbolsUnavailableError while no symbols are loaded."""
         if not self.specs:
             raise SymbolsUnavailableError("symbols are not loaded")
 
@@ -66,4 +66,4 @@ class Symbols:
         self.markets.clear()
         for symbol, limits in self._configuration.limits.items():
             if symbol in specs:
-                self.markets[symbol] = Market(limits, specs[symbol])
+                self.markets[symbol] = MarketRules(limits, specs[symbol])

@@ -1,7 +1,7 @@
-"""Placement in batches: one PlaceOrders call at a time; orders that arrive meanwhile share the next one.
+"""Placement in batches: one PlaceOrders call at a time. Orders that arrive meanwhile share the next call.
 
 An order never waits while no call is under way, and under load the batches grow (design section 6). An order that has
-waited too long is given up unsent, so that none reaches the engine after its caller has stopped listening.
+waited too long is not sent: its caller may have stopped waiting for the reply.
 """
 
 import time
@@ -16,7 +16,7 @@ from openspot.router.metrics import ENGINE_BATCH_ORDERS, ENGINE_CALL_SECONDS
 BATCH_MAX = 500
 
 PlaceOrders = Callable[[Sequence[orders_pb2.PlaceOrderRequest]], Awaitable[list[orders_pb2.PlaceOrderResponse]]]
-_Outcome = orders_pb2.PlaceOrderResponse | Exception
+_PlacementResult = orders_pb2.PlaceOrderResponse | Exception
 
 
 class _Waiting(NamedTuple):
@@ -45,7 +45,7 @@ class Placements:
         """Give up what waits, and wait for the call under way."""
         await self._batcher.close(EngineUnreachableError("the router is stopping"))
 
-    async def _place_all(self, batch: list[_Waiting]) -> Sequence[_Outcome]:
+    async def _place_all(self, batch: list[_Waiting]) -> Sequence[_PlacementResult]:
         now = time.monotonic()
         in_time = [waiting.order for waiting in batch if waiting.deadline >= now]
         responses = iter(await self._call(in_time) if in_time else ())
@@ -54,7 +54,7 @@ class Placements:
             for waiting in batch
         ]
 
-    async def _call(self, orders: list[orders_pb2.PlaceOrderRequest]) -> Sequence[_Outcome]:
+    async def _call(self, orders: list[orders_pb2.PlaceOrderRequest]) -> Sequence[_PlacementResult]:
         """One response for each order. An error of the call is the outcome of each of its orders."""
         ENGINE_BATCH_ORDERS.observe(len(orders))
         began = time.perf_counter()

@@ -1,6 +1,7 @@
-"""The shape of a request `orders.submit`: every field can be read and stored. Rules of a market come later.
+"""Reads a request `orders.submit`: every field must have the right type and fit into its column.
 
-The edge validates the same for its clients. The bus has other callers, too, so nothing is taken on trust.
+The rules of the market are checked later (`pre_trade`). The edge validates the same fields, but it is not the only
+caller on the bus.
 """
 
 import re
@@ -16,7 +17,7 @@ from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.order import OrderType, TimeInForce
 
 ORDER_ID_TEXT = re.compile(r"[A-Za-z0-9_:-]{1,64}")
-"""Wider than the ids that the edge makes: other callers of the bus may have their own."""
+"""Wider than the ids that the edge makes: other callers on the bus may use their own."""
 SYMBOL_TEXT = re.compile(r"[A-Za-z0-9._/-]{1,32}")
 CLIENT_ORDER_ID_LENGTH_MAX = 128
 MARGIN_MODE_LENGTH_MAX = 32
@@ -62,7 +63,7 @@ class OrderDraft:
 
 
 def draft_of(request: SubmitOrder) -> OrderDraft:
-    """The draft that `request` asks for. Raises RequestError for the first field that cannot be read."""
+    """The draft in `request`. Raises RequestError for the first field that cannot be read."""
     order = request.order
     check_ids(request.user_id, order.order_id)
     check_symbol(order.symbol)
@@ -105,7 +106,7 @@ def _choice(field: str, text: str, choices: type[Choice]) -> Choice:
 
 
 def _decimal(field: str, text: str | None) -> Decimal | None:
-    """The number that `text` writes. It must fit a column of 18 decimal places."""
+    """Parse a number. It must fit into a column with 18 decimal places."""
     if text is None:
         return None
     try:

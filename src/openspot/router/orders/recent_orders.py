@@ -1,17 +1,17 @@
-"""The orders that this process placed lately, by the id that clients know (Document A 1.4)."""
+"""The orders that this process has placed recently, by the id that clients know (Document A 1.4)."""
 
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from openspot.router.schemas import TrackedOrder
+from openspot.router.tracked_order import TrackedOrder
 
 
 @dataclass(slots=True)
-class KnownOrder:
+class RecentOrder:
     """An order that this process placed or refused, as of its last reply.
 
-    `placing` is the placement while it is under way. `unknown_since_ms` is set if the engine did not answer it.
+    `placing` is done when the placement ends, None after that. `unknown_since_ms` is set if the engine did not respond.
     """
 
     order: TrackedOrder
@@ -19,23 +19,20 @@ class KnownOrder:
     unknown_since_ms: int | None = None
 
 
-class KnownOrders:
-    """At most `orders_max` orders by their id. The oldest leaves first."""
+class RecentOrders:
+    """At most `orders_max` orders by their id. The oldest is dropped first."""
 
     def __init__(self, orders_max: int) -> None:
-        self._orders: OrderedDict[str, KnownOrder] = OrderedDict()
+        self._orders: OrderedDict[str, RecentOrder] = OrderedDict()
         self._orders_max = orders_max
 
-    def __len__(self) -> int:
-        return len(self._orders)
-
-    def get(self, order_id: str) -> KnownOrder | None:
+    def get(self, order_id: str) -> RecentOrder | None:
         """The order of that id, if this process still remembers it."""
         return self._orders.get(order_id)
 
-    def put(self, known: KnownOrder) -> None:
+    def put(self, recent: RecentOrder) -> None:
         """Remember an order."""
-        self._orders[known.order.order_id] = known
+        self._orders[recent.order.order_id] = recent
         if len(self._orders) > self._orders_max:
             self._orders.popitem(last=False)
 

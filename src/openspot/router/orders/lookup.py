@@ -1,0 +1,157 @@
+"""The request `orders.get`, and the search for an order that `orders.cancel` uses as well (Document A 1.4).
+
+The router looks for an order in its own memory, then in the order's row, then in the engine. It treats another user's
+order as unknown.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from openspot.contracts.messages import GetOrder, GetOrderReply
+from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.domain.symbol import SymbolSpec
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.database import TRANSIENT_ERRORS
+from openspot.kit.log import get_logger
+from openspot.router.engine_client import EngineClient, EngineError
+from openspot.router.orders.draft import RequestError, check_ids
+from openspot.router.orders.engine_orders import found_order
+from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
+from openspot.router.store import Store
+from openspot.router.tracked_order import TrackedOrder, record_of
+
+log = get_logger("order_lookup")
+
+PLACEMENT_WAIT_S = 2.0
+"""How long a cancel waits while its order is still being placed."""
+ROW_POLLS = 20
+ROW_POLL_S = 0.02
+UNKNOWN_FOR_MS_MAX = 10_000
+"""If the engine does not know an unanswered placement after this time, the placement never reached it."""
+
+
+class OrderLookup:
+    """Finds orders in memory, in the rows and in the engine."""
+
+    def __init__(
+        self,
+        *,
+        specs: Mapping[str, SymbolSpec],
+        recent_orders: RecentOrders,
+        store: Store,
+        engine: EngineClient,
+        clock: Clock,
+    ) -> None:
+        self._specs = specs
+        self._recent_orders = recent_orders
+        self._store = store
+        self._engine = engine
+        self._clock = clock
+
+    async def get(self, request: GetOrder) -> GetOrderReply:
+        """Reply to `orders.get`. The reply has no order if nobody knows it, or if it is another user's."""
+        try:
+            check_ids(request.user_id, request.order_id)
+            order = await self._freshest(request.order_id)
+        except RequestError as error:
+            return GetOrderReply.refused(Refusal(RefusalCode.VALIDATION, str(error)))
+        except EngineError as error:
+            reason = f"the order has no row and the matching engine does not answer: {error}"
+            return GetOrderReply.refused(Refusal(RefusalCode.UNAVAILABLE, reason))
+        if order is None or order.user_id != request.user_id:
+            return GetOrderReply()
+        return GetOrderReply(record_of(order))
+
+    async def nearest(self, order_id: str) -> TrackedOrder | None:
+        """The order from the first place that has it; its ids, owner and symbol are right, its fills may be old.
+
+        Raises EngineError if only the engine could know the order and does not answer.
+        """
+        recent = self._recent_orders.get(order_id)
+        refused: TrackedOrder | None = None
+        if recent is not None:
+            if recent.placing is not None:
+                await asyncio.wait({recent.placing}, timeout=PLACEMENT_WAIT_S)
+            if self._recent_orders.get(order_id) is recent:
+                if recent.order.engine_order_id is not None:
+                    return recent.order
+                # This router refused it before it reached the engine. Another router may have placed the same id.
+                refused = recent.order
+        row = await self.row(order_id)
+        if row is not None and row.engine_order_id is not None:
+            return row
+        return await self.ask_engine(order_id) or row or refused
+
+    async def ask_engine(self, order_id: str) -> TrackedOrder | None:
+        """The order as the engine has it, or None. Raises EngineError."""
+        found = await self._engine.get_order(order_id)
+        spec = self._specs.get(found.symbol)
+        return found_order(found, spec, self._now_ms()) if found.found and spec is not None else None
+
+    async def row(self, order_id: str) -> TrackedOrder | None:
+        """The order's row. Returns None if there is none or the database is away: the engine may know the order."""
+        try:
+            return await self._store.order(order_id)
+        except TRANSIENT_ERRORS as error:
+            log.warning("order looked up without the database", order_id=order_id, error=repr(error))
+            return None
+
+    async def awaited_row(self, order_id: str, is_wanted: Callable[[TrackedOrder], bool]) -> TrackedOrder | None:
+        """The order's row once `is_wanted` holds for it. Returns None if that takes too long."""
+        for _ in range(ROW_POLLS):
+            row = await self.row(order_id)
+            if row is not None and is_wanted(row):
+                return row
+            await asyncio.sleep(ROW_POLL_S)
+        return None
+
+    async def _freshest(self, order_id: str) -> TrackedOrder | None:
+        """The order as of the newest engine event that this process, the rows or the engine know."""
+        recent = self._recent_orders.get(order_id)
+        if recent is not None and recent.placing is not None:
+            return recent.order
+        order = await self.row(order_id)
+        if recent is not None and (order is None or order.last_sequence < recent.order.last_sequence):
+            if recent.unknown_since_ms is not None:
+                return await self._resolved(recent, recent.unknown_since_ms)
+            order = recent.order
+        if order is not None and order.engine_order_id is not None:
+            return order
+        # Not found so far, or refused before it reached the engine. Another router may have placed the same id.
+        try:
+            found = await self.ask_engine(order_id)
+        except EngineError:
+            if order is None:
+                raise
+            return order
+        if found is None:
+            return order
+        # Another router has just placed it. Its row will come soon, and says more than the engine.
+        return await self.awaited_row(order_id, lambda row: row.engine_order_id is not None) or found
+
+    async def _resolved(self, recent: RecentOrder, unknown_since_ms: int) -> TrackedOrder | None:
+        """An order whose placement the engine did not answer, as the engine knows it now."""
+        order = recent.order
+        found = await self.ask_engine(order.order_id)
+        if found is not None:
+            return with_state_of(order, found)
+        if self._now_ms() - unknown_since_ms <= UNKNOWN_FOR_MS_MAX:
+            return order
+        self._recent_orders.forget(order.order_id)
+        return None
+
+    def _now_ms(self) -> int:
+        return self._clock() // NANOSECONDS_PER_MS
+
+
+def with_state_of(order: TrackedOrder, found: TrackedOrder) -> TrackedOrder:
+    """`order` with the status and the fills of `found`."""
+    return msgspec.structs.replace(
+        order,
+        filled_quantity=found.filled_quantity,
+        filled_notional=found.filled_notional,
+        remaining_quantity=found.remaining_quantity,
+        status=found.status,
+    )

@@ -1,0 +1,37 @@
+"""Who reads the engine's event stream, and who turns it into events on the bus (Document A 6.4)."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "src" / "openspot"
+TRANSLATED_EVENTS = {"OrderEvent", "ExecutedTrade", "SideTrade"}
+"""The messages of `orders.*` and `trades.executed`: who publishes one has to make it first."""
+
+
+def called_names(path: Path) -> set[str]:
+    """The names of everything that a module calls."""
+    calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    return {call.id for call in calls if isinstance(call, ast.Name)} | {
+        call.attr for call in calls if isinstance(call, ast.Attribute)
+    }
+
+
+def packages_that_call(names: set[str]) -> set[str]:
+    """The packages of openspot in which a module calls one of `names`."""
+    return {
+        path.relative_to(PACKAGE).parts[0]
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if "gen" not in path.parts and names & called_names(path)
+    }
+
+
+@pytest.mark.spec("A6.4-01")
+def test_only_the_router_makes_order_and_trade_events_of_the_engines_stream() -> None:
+    assert packages_that_call(TRANSLATED_EVENTS) == {"router"}
+    # Reconciliation reads the stream, and publishes nothing.
+    assert packages_that_call({"EngineStream"}) == {"router", "reconcile"}
+    assert not any(
+        {"publish", "publish_many", "announce"} & called_names(path) for path in (PACKAGE / "reconcile").glob("*.py")
+    )

@@ -1,0 +1,29 @@
+"""The order book at the edge, out of a running engine (Document B 4.1)."""
+
+import asyncpg
+import pytest
+
+from openspot.kit.bus import Bus
+from openspot.kit.settings import Settings
+from tests.support.engine_client import running_engine
+from tests.support.rest_client import running_edge
+
+
+@pytest.mark.spec("B4.1-27")
+async def test_the_book_sums_quantities_by_price_and_begins_with_the_best(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool
+) -> None:
+    async with running_engine(settings) as engine, running_edge(settings) as edge:
+        await engine.fund("alice")
+        for side, price, quantity in (
+            ("buy", "98", "2"),
+            ("buy", "99", "1"),
+            ("buy", "99", "0.5"),
+            ("sell", "102", "3"),
+            ("sell", "101", "1"),
+            ("sell", "101", "0.25"),
+        ):
+            await engine.place(side, price, quantity, "alice")
+        book = (await edge("GET", "/markets/BTC-USD/orderbook")).body
+    assert book["bids"] == [["99", "1.5"], ["98", "2"]]
+    assert book["asks"] == [["101", "1.25"], ["102", "3"]]
