@@ -9,9 +9,9 @@ from rich.console import Console
 
 from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader, EngineUnavailableError, MirrorReader
-from openspot.replay import ReplayError, ReplayOptions, Report, format_report, replay
 from openspot.replay.agreement import Told, check_agreement
-from openspot.replay.run import THROTTLE_ADVICE
+from openspot.replay.report import Report, format_report
+from openspot.replay.run import THROTTLE_ADVICE, ReplayError, ReplayOptions, replay
 from openspot.replay.source import read_events
 from tests.support.in_process_platform import running
 from tests.support.shared_data import BITSTAMP, needs_bitstamp

@@ -105,7 +105,7 @@ def test_secrets_never_reach_the_log() -> None:
     program = (
         "from openspot.kit.log import configure_log, get_logger\n"
         "from openspot.kit.settings import Settings\n"
-        "configure_log(PlatformSettings(), 'test')\n"
+        "configure_log(Settings(), 'test')\n"
         "hidden = {'password': 'p1', 'api_secret': 's1', 'access_token': 't1', 'Authorization': 'a1'}\n"
         "get_logger('x').info('hello', user='u', **hidden)\n"
     )

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from openspot.reconcile.records import Difference
-from openspot.replay import ReplayError, ReplayOptions, Report, format_report, replay
+from openspot.replay.report import Report, format_report
+from openspot.replay.run import ReplayError, ReplayOptions, replay
 from openspot.replay.source import VenueTotals
 from openspot.replay.statistics import Statistics
 from openspot.up.services import PlatformSettings
