@@ -29,7 +29,7 @@ from openspot.contracts.messages import (
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings, environment_of
 from openspot.router.service import run
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, subscribed
 
 _serial = itertools.count(1)
 Payload = TypeVar("Payload")
@@ -110,7 +110,7 @@ async def listening(nats_url: str, *patterns: str) -> AsyncIterator[Published]:
                                 "orders.rejected.>", "orders.rejected", "trades.executed.>", "trades.executed",
                                 "risk.check.failed"):  # fmt: skip
         await client.subscribe(pattern, cb=published.take)
-    await client.flush()
+    await subscribed(client)
     try:
         yield published
     finally:

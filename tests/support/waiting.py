@@ -6,6 +6,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from nats.aio.client import Client
+
 Value = TypeVar("Value")
 
 
@@ -22,3 +24,15 @@ async def eventually(
             return value  # type: ignore[return-value]
         assert time.monotonic() < deadline, f"still {value!r} after {timeout_s} s"
         await asyncio.sleep(pause_s)
+
+
+async def subscribed(client: Client) -> None:
+    """Wait until the server knows every subscription that `client` has made.
+
+    Not with `flush`: the ping that it sends may overtake them. A message to ourselves does not.
+    """
+    inbox = client.new_inbox()
+    returned = await client.subscribe(inbox)
+    await client.publish(inbox)
+    await returned.next_msg(timeout=10)
+    await returned.unsubscribe()

@@ -10,12 +10,13 @@ import pytest
 from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
+from tests.support.waiting import subscribed
 
 
 async def test_the_bus_is_there_for_a_service_while_somebody_listens_to_everything(bus: Bus, nats_url: str) -> None:
     listener = await nats.connect(nats_url)
     await listener.subscribe(">")
-    await listener.flush()
+    await subscribed(listener)
     await bus.check()
     await listener.close()
 

@@ -11,7 +11,7 @@ from openspot.kit.bus import Bus, BusyError, HandlerFailedError, MalformedReques
 from openspot.kit.bus import requests as bus_requests
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, subscribed
 
 SUBJECT = "ledger.lock.outcome"
 LOCK = LedgerLock("u1", "BTC", "1", "r1")
@@ -93,7 +93,7 @@ async def test_the_headers_of_a_foreign_provider_count_and_its_unreadable_reply_
         await provider.publish(message.reply, payload, headers=headers)
 
     await provider.subscribe(SUBJECT, cb=answer)
-    await provider.flush()
+    await subscribed(provider)
     with pytest.raises(expected):
         await bus.request(SUBJECT, LOCK, LedgerLockReply)
     await provider.close()

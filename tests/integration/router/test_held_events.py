@@ -47,6 +47,8 @@ async def test_a_user_whose_order_events_fail_holds_back_no_trade_and_nobody_els
             await router.place("bob", order_id=f"taker{number}", side="sell")
         await eventually(lambda: has_row(pool, "maker", "filled"))
         assert await subjects_of(nats_url, TRADES) == ["trades.executed"] * 2
+        # The server acknowledges news before it can be read.
+        await eventually(lambda: _are(nats_url, ORDERS, "bob", 4))
         assert await subjects_of(nats_url, ORDERS) == ["orders.created.bob", "orders.filled.bob"] * 2
 
         async def all_are_on_disk() -> bool:
