@@ -9,7 +9,8 @@ import aiohttp
 import msgspec
 
 from openspot.contracts.engine_events import Hello
-from openspot.router.engine_client import EngineAmbiguousError, EngineClient, EngineUnreachableError
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineAmbiguousError, EngineUnreachableError
 from tests.simulation.engine import EPOCH, EngineGoneError, SimulatedEngine
 from tests.simulation.process import Place, Process, Weather
 
@@ -28,7 +29,7 @@ class _Service:
         return lambda request: getattr(getattr(self._engine, self._name), method)(request, None)
 
 
-class SimulatedEngineClient(EngineClient):
+class SimulatedEngineClient(EngineCommands):
     """The real client with another way to call."""
 
     def __init__(self, engine: SimulatedEngine, process: Process, weather: Weather) -> None:

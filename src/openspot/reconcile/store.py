@@ -7,15 +7,14 @@ from decimal import Decimal
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-import aiohttp
-import msgspec
-
 from openspot.contracts.engine_events import EngineEvent, Hello
 from openspot.domain.money import EXACT
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.queries import EngineQueries
 from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.database import Pool
 from openspot.reconcile.records import Account, OrderFacts, TradeFacts
-from openspot.router.engine_stream import EngineStream, StreamEndedError
 
 REQUEST_TIMEOUT_S = 10.0
 EVENTS_AT_A_TIME = 4096
@@ -27,51 +26,34 @@ class EngineUnavailableError(Exception):
     """The engine does not answer; the message says what was asked."""
 
 
-class _Balance(msgspec.Struct, rename="camel"):
-    participant_id: str
-    currency: str
-    total: Decimal
-
-
-class _Balances(msgspec.Struct):
-    balances: list[_Balance]
-
-
 class EngineReader:
     """Reads the engine, changing nothing. Used with `async with`; every method raises EngineUnavailableError."""
 
     def __init__(self, settings: EngineConnectionSettings) -> None:
         self._settings = settings
-        self._session: aiohttp.ClientSession | None = None
+        self._queries: EngineQueries | None = None
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            headers=self._settings.service_headers,
-            timeout=aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S),
-        )
+        self._queries = EngineQueries(self._settings, REQUEST_TIMEOUT_S)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._session is not None:
-            await self._session.close()
+        if self._queries is not None:
+            await self._queries.close()
 
     async def balances(self, participants: Collection[str] | None = None) -> dict[Account, Decimal]:
         """Totals of these participants' accounts, or of all; an unknown participant has none."""
-        assert self._session is not None, "used within `async with`"
+        assert self._queries is not None, "used within `async with`"
         try:
-            async with self._session.get(f"{self._settings.engine_url}/api/v1/balances") as response:
-                body = await response.read()
-                if response.status != 200:
-                    raise EngineUnavailableError(f"balances: the engine answers {response.status}")
-            listed = msgspec.json.decode(body, type=_Balances).balances
-        except (aiohttp.ClientError, TimeoutError, OSError, msgspec.MsgspecError) as error:
-            raise EngineUnavailableError(f"balances: {error!r}") from error
+            totals = await self._queries.account_totals()
+        except EngineError as error:
+            raise EngineUnavailableError(f"balances: {error}") from error
         wanted = None if participants is None else frozenset(participants)
         return {
-            Account(entry.participant_id, entry.currency): entry.total
-            for entry in listed
+            Account(entry.participant_id, entry.asset): entry.total
+            for entry in totals
             if wanted is None or entry.participant_id in wanted
         }
 
@@ -102,9 +84,9 @@ class EngineReader:
 
     @asynccontextmanager
     async def _stream(self, from_sequence: int) -> AsyncIterator[EngineStream]:
-        assert self._session is not None, "used within `async with`"
+        assert self._queries is not None, "used within `async with`"
         try:
-            async with EngineStream(self._session, self._settings.engine_url, from_sequence) as stream:
+            async with EngineStream(self._queries.session, self._settings.engine_url, from_sequence) as stream:
                 yield stream
         except StreamEndedError as error:
             raise EngineUnavailableError(f"event stream: {error}") from error

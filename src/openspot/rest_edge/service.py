@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime, timedelta
 
 from openspot.domain.market import load_markets
+from openspot.engine_client.queries import EngineQueries
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
 from openspot.http.server import http_server
@@ -22,7 +23,6 @@ from openspot.rest_edge.auth.attempt_store import AttemptStore
 from openspot.rest_edge.auth.service import AuthService, PasswordQueues
 from openspot.rest_edge.auth.sessions import EndedSessions
 from openspot.rest_edge.auth.store import AuthStore
-from openspot.rest_edge.engine_http import EngineHttp
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.markets.store import TradeStore
 from openspot.rest_edge.orders.service import OrderService
@@ -64,7 +64,7 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     stack.push_async_callback(_close_pool, pool)
     bus = await Bus.connect(settings, "rest-edge")
     stack.push_async_callback(bus.close)
-    engine = EngineHttp(settings)
+    engine = EngineQueries(settings)
     stack.push_async_callback(engine.close)
 
     audit = DatabaseAudit(pool, settings.audit_queue_max)

@@ -20,6 +20,8 @@ from openspot.contracts.messages import (
 )
 from openspot.domain.market import load_markets
 from openspot.domain.money import MoneyError
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.queries import EngineQueries
 from openspot.http.server import serve_health
 from openspot.kit import database
 from openspot.kit.bus import Bus
@@ -30,7 +32,6 @@ from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.tasks import end_tasks
 from openspot.router.custody.bridge import CustodyBridge
-from openspot.router.engine_client import EngineClient
 from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.cancellation import Cancellation
 from openspot.router.orders.engine_order_ids import OrderIds
@@ -67,18 +68,20 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
         await bus.ensure_streams()
         pool = await database.create_pool(settings)
         stack.push_async_callback(pool.close)
-        engine = EngineClient(settings)
+        engine = EngineCommands(settings)
         stack.push_async_callback(engine.close)
+        queries = EngineQueries(settings)
+        stack.push_async_callback(queries.close)
         store = Store(pool)
         configuration = load_markets()
-        symbols = Symbols(configuration, engine.load_symbols)
+        symbols = Symbols(configuration, queries.symbols)
         translator = Translator(
-            settings=settings, bus=bus, store=store, session=engine.session, engine_url=settings.engine_url
+            settings=settings, bus=bus, store=store, session=queries.session, engine_url=settings.engine_url
         )
 
         health = Health()
         health.add("bus", bus.check, vital=True)
-        health.add("engine", engine.check)
+        health.add("engine", queries.check)
         health.add("database", lambda: database.check(pool))
         health.add("symbols", symbols.check)
         health.add("translator", translator.check)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
-from openspot.router.engine_client import EngineAmbiguousError, EngineRefusedError, EngineUnreachableError
+from openspot.engine_client.errors import EngineAmbiguousError, EngineRefusedError, EngineUnreachableError
 from openspot.router.orders.placements import BATCH_MAX, Placements
 from tests.support.waiting import eventually
 

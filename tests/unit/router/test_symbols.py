@@ -6,9 +6,9 @@ import pytest
 
 from openspot.domain.market import load_markets
 from openspot.domain.symbol import SymbolSpec
-from openspot.kit.settings import Settings
-from openspot.router.engine_client import EngineUnreachableError
+from openspot.engine_client.errors import EngineUnreachableError
 from openspot.router.orders.symbols import Symbols, SymbolsUnavailableError
+from openspot.router.settings import RouterSettings
 
 
 @pytest.mark.spec("A8-09", "A8-10", "A8-11")
@@ -23,7 +23,7 @@ async def test_the_symbols_are_asked_for_ten_times_two_seconds_apart(monkeypatch
         steps.append(f"{seconds:g} s")
 
     monkeypatch.setattr(asyncio, "sleep", pause)
-    settings = Settings()
+    settings = RouterSettings()
     with pytest.raises(SymbolsUnavailableError, match="no symbols after 10 attempts: nobody is there"):
         await Symbols(load_markets(), load).load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
     assert steps == ["load", *["2 s", "load"] * 9]

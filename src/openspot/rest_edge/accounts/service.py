@@ -13,11 +13,12 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.refusals import RefusalCode
 from openspot.domain.money import MoneyError, amount_to_text, parse_decimal, to_amount
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.queries import EngineBalance, EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.http.lists import unknown_cursor
 from openspot.kit.bus import Bus, RequestFailedError
 from openspot.kit.log import get_logger
-from openspot.rest_edge.engine_http import EngineBalance, EngineHttp, EngineUnavailableError
 
 log = get_logger("accounts")
 
@@ -39,7 +40,7 @@ class Balance(msgspec.Struct, rename="camel", frozen=True):
 class AccountService:
     """What the account routes do. Every method raises HttpError with what the client is told."""
 
-    def __init__(self, bus: Bus, engine: EngineHttp, known_assets: Iterable[str]) -> None:
+    def __init__(self, bus: Bus, engine: EngineQueries, known_assets: Iterable[str]) -> None:
         self._bus = bus
         self._engine = engine
         self._known_assets = frozenset(known_assets)
@@ -48,7 +49,7 @@ class AccountService:
         """The user's balances, by asset. 503 if neither the engine nor the ledger responds."""
         try:
             rows = await self._engine.balances(user_id)
-        except EngineUnavailableError as error:
+        except EngineError as error:
             log.warning("balances from the ledger's mirror", error=str(error))
             return await self._mirrored(user_id)
         return sorted((_usable(row) for row in rows), key=lambda balance: balance.asset)

@@ -14,9 +14,10 @@ import msgspec
 
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import decimal_to_text
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.queries import EngineBook, EngineMarket, EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.single_flight import SingleFlight
-from openspot.rest_edge.engine_http import EngineBook, EngineHttp, EngineMarket, EngineUnavailableError
 from openspot.rest_edge.markets.store import DayFigures, Trade, TradeStore
 
 Value = TypeVar("Value")
@@ -90,7 +91,7 @@ class Kept(Generic[Value]):
 class MarketService:
     """What the market routes do. Every method raises HttpError with what the client is told."""
 
-    def __init__(self, engine: EngineHttp, trades: TradeStore, limits: Mapping[str, MarketLimits]) -> None:
+    def __init__(self, engine: EngineQueries, trades: TradeStore, limits: Mapping[str, MarketLimits]) -> None:
         self._engine = engine
         self._trades = trades
         self._limits = limits
@@ -109,7 +110,7 @@ class MarketService:
         """The engine's current book, at most `depth` levels a side. 404 for an unknown symbol."""
         try:
             book = await self._engine.book(symbol, depth)
-        except EngineUnavailableError as error:
+        except EngineError as error:
             raise _unavailable() from error
         if book is None:
             raise _not_found(symbol)
@@ -143,7 +144,7 @@ class MarketService:
     async def _known(self) -> dict[str, EngineMarket]:
         try:
             return await self._specifications.get()
-        except EngineUnavailableError as error:
+        except EngineError as error:
             raise _unavailable() from error
 
     async def _specification(self, symbol: str) -> EngineMarket:

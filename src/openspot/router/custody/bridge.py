@@ -28,11 +28,12 @@ from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERE
 from openspot.domain.market import AssetScale
 from openspot.domain.money import MoneyError, parse_decimal, scaled_to_text, to_amount, to_scaled
 from openspot.domain.result_code import ResultCode
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineError
 from openspot.kit.bus import Bus, Consumption, DurableConsumer, PublishError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.custody.withdrawal_decisions import Decision, DecisionsUnavailableError, WithdrawalDecisions
-from openspot.router.engine_client import EngineClient, EngineError
 from openspot.router.metrics import CUSTODY_EVENTS, LEDGER_ALERTS
 
 log = get_logger("custody_bridge")
@@ -66,7 +67,7 @@ class TryAgainError(Exception):
 class CustodyBridge:
     """Carries out custody's events. `run` consumes them."""
 
-    def __init__(self, bus: Bus, engine: EngineClient, assets: Mapping[str, AssetScale], clock: Clock) -> None:
+    def __init__(self, bus: Bus, engine: EngineCommands, assets: Mapping[str, AssetScale], clock: Clock) -> None:
         self._bus = bus
         self._engine = engine
         self._assets = assets

@@ -14,10 +14,11 @@ from decimal import Decimal, InvalidOperation
 from openspot.contracts import subjects
 from openspot.contracts.messages import LedgerBalancesReply, LedgerBalancesRequest
 from openspot.domain.money import MoneyError, parse_decimal
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineError
 from openspot.kit.bus import Bus, BusError
 from openspot.kit.log import get_logger
 from openspot.kit.single_flight import SingleFlight
-from openspot.router.engine_client import EngineClient, EngineError
 from openspot.router.metrics import BALANCE_CHECKS
 
 log = get_logger("balances")
@@ -59,7 +60,7 @@ class AvailableFunds:
     """What a user can spend of an asset, according to the ledger or the engine."""
 
     def __init__(
-        self, bus: Bus, engine: EngineClient, timeout_s: float, monotonic: Callable[[], float] = time.monotonic
+        self, bus: Bus, engine: EngineCommands, timeout_s: float, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._bus = bus
         self._engine = engine

@@ -7,9 +7,10 @@ from openspot.contracts.messages import CancelOrder, CancelOrderReply
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineAmbiguousError, EngineError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
-from openspot.router.engine_client import EngineAmbiguousError, EngineClient, EngineError
 from openspot.router.metrics import CANCELS
 from openspot.router.orders.draft import RequestError, check_ids, check_symbol
 from openspot.router.orders.engine_orders import cancelled_order, quantity_of
@@ -29,7 +30,7 @@ class Cancellation:
         specs: Mapping[str, SymbolSpec],
         lookup: OrderLookup,
         recent_orders: RecentOrders,
-        engine: EngineClient,
+        engine: EngineCommands,
         clock: Clock,
     ) -> None:
         self._specs = specs

@@ -12,10 +12,11 @@ import msgspec
 from openspot.contracts.messages import GetOrder, GetOrderReply
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.symbol import SymbolSpec
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.router.engine_client import EngineClient, EngineError
 from openspot.router.orders.draft import RequestError, check_ids
 from openspot.router.orders.engine_orders import found_order
 from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
@@ -41,7 +42,7 @@ class OrderLookup:
         specs: Mapping[str, SymbolSpec],
         recent_orders: RecentOrders,
         store: Store,
-        engine: EngineClient,
+        engine: EngineCommands,
         clock: Clock,
     ) -> None:
         self._specs = specs

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.engine_client.errors import EngineAmbiguousError, EngineError, EngineUnreachableError
 from openspot.kit.batching import Batcher, BatcherFullError
-from openspot.router.engine_client import EngineAmbiguousError, EngineError, EngineUnreachableError
 from openspot.router.metrics import ENGINE_BATCH_ORDERS, ENGINE_CALL_SECONDS
 
 BATCH_MAX = 500

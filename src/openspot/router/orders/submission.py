@@ -9,9 +9,9 @@ from openspot.contracts.messages import SubmitOrder, SubmitOrderReply
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.order import OrderStatus
 from openspot.domain.result_code import ResultCode
+from openspot.engine_client.errors import EngineAmbiguousError, EngineError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
-from openspot.router.engine_client import EngineAmbiguousError, EngineError
 from openspot.router.metrics import ORDERS
 from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.draft import OrderDraft, RequestError, draft_of

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 
 from openspot.domain.market import MarketConfiguration
 from openspot.domain.symbol import SymbolSpec
+from openspot.engine_client.errors import EngineError
 from openspot.kit.log import get_logger
-from openspot.router.engine_client import EngineError
 from openspot.router.orders.pre_trade import MarketRules
 
 log = get_logger("symbols")

@@ -23,12 +23,12 @@ import aiohttp
 
 from openspot.contracts.engine_events import EngineEvent, Hello
 from openspot.contracts.messages import OrderEvent
+from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import Bus, HoldingPublisher, KeyValueError, Outgoing, PendingEvent, encode
 from openspot.kit.log import get_logger
 from openspot.kit.pacing import Pace
 from openspot.kit.tasks import end_tasks
-from openspot.router.engine_stream import EngineStream, StreamEndedError
 from openspot.router.metrics import (
     HELD_EVENTS,
     TRADE_SEQUENCE,

@@ -1,0 +1,162 @@
+"""Symbols, books and balances of the engine, over HTTP (Document B 4.4). Nothing is changed there."""
+
+from decimal import Decimal
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import aiohttp
+import msgspec
+
+from openspot.domain.money import MoneyError, parse_decimal, to_scaled
+from openspot.domain.symbol import SymbolSpec
+from openspot.engine_client.errors import EngineRefusedError, EngineUnreachableError
+from openspot.engine_client.settings import EngineConnectionSettings
+
+TIMEOUT_S = 2.0
+CONNECTIONS_MAX = 64
+
+Shape = TypeVar("Shape")
+
+
+class EngineBalance(msgspec.Struct, rename="camel", frozen=True):
+    """A user's balance of one asset: available = total - locked (Document A 1.4); `reserved` is held beyond locked."""
+
+    asset: str = msgspec.field(name="currency")
+    total: str
+    available: str
+    locked: str
+    reserved: str
+
+
+class EngineBalances(msgspec.Struct, frozen=True):
+    """The engine's response to a query of balances."""
+
+    balances: list[EngineBalance]
+
+
+class AccountTotal(msgspec.Struct, rename="camel", frozen=True):
+    """What a participant has of one asset, free or not."""
+
+    participant_id: str
+    asset: str = msgspec.field(name="currency")
+    total: Decimal
+
+
+class _AccountTotals(msgspec.Struct, frozen=True):
+    balances: list[AccountTotal]
+
+
+class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
+    """A symbol's specification. Fees in basis points; a negative maker fee is a rebate."""
+
+    symbol: str
+    symbol_id: int
+    base_currency: str
+    quote_currency: str
+    base_scale_k: int
+    quote_scale_k: int
+    tick_size: str
+    lot_size: str
+    taker_fee: int
+    maker_fee: int
+    active: bool = True
+
+
+class EngineBook(msgspec.Struct, rename="camel", frozen=True):
+    """A level-2 book, best first: each level is price and summed quantity. `sequence` is the engine's."""
+
+    symbol: str
+    bids: list[tuple[str, str]]
+    asks: list[tuple[str, str]]
+    sequence: int
+    timestamp: int
+
+
+class EngineQueries:
+    """A client of one engine. Create it inside a running loop, end it with `close`. Its methods raise EngineError."""
+
+    def __init__(self, settings: EngineConnectionSettings, timeout_s: float = TIMEOUT_S) -> None:
+        self._url = settings.engine_url
+        self._session = aiohttp.ClientSession(
+            headers=settings.service_headers,
+            timeout=aiohttp.ClientTimeout(total=timeout_s),
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS_MAX),
+        )
+
+    async def close(self) -> None:
+        """End the connections."""
+        await self._session.close()
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The HTTP session, which carries the credential of a service: for an EngineStream."""
+        return self._session
+
+    async def check(self) -> None:
+        """Raise EngineError unless the engine is healthy."""
+        if await self._get("/health", Any) is None:
+            raise EngineRefusedError("the engine has no /health")
+
+    async def markets(self) -> list[EngineMarket]:
+        """The specifications of all symbols, as the engine writes them."""
+        return await self._get("/api/v1/markets", list[EngineMarket]) or []
+
+    async def symbols(self) -> dict[str, SymbolSpec]:
+        """The specifications of all symbols by name (Document A 2.5)."""
+        try:
+            return {market.symbol: _spec_of(market) for market in await self.markets()}
+        except MoneyError as error:
+            raise EngineRefusedError(f"the engine's list of symbols cannot be read: {error}") from error
+
+    async def book(self, symbol: str, depth: int) -> EngineBook | None:
+        """The book of `symbol`, at most `depth` levels a side; None if the engine does not know the symbol."""
+        path = f"/api/v1/marketdata/orderbook/{quote(symbol, safe='')}"
+        book: EngineBook | None = await self._get(path, EngineBook, {"depth": str(depth)})
+        if book is None or max(len(book.bids), len(book.asks)) <= depth:
+            return book
+        return msgspec.structs.replace(book, bids=book.bids[:depth], asks=book.asks[:depth])
+
+    async def balances(self, user_id: str) -> list[EngineBalance]:
+        """The balances of a user; empty for a user that the engine does not know."""
+        response: EngineBalances | None = await self._get(
+            "/api/v1/balances", EngineBalances, {"participantId": user_id}
+        )
+        return response.balances if response is not None else []
+
+    async def account_totals(self) -> list[AccountTotal]:
+        """The totals of all accounts."""
+        response: _AccountTotals | None = await self._get("/api/v1/balances", _AccountTotals)
+        return response.balances if response is not None else []
+
+    async def _get(self, path: str, shape: type[Shape] | Any, query: dict[str, str] | None = None) -> Shape | Any:
+        """The engine's response at `path`; None for 404."""
+        try:
+            async with self._session.get(f"{self._url}{path}", params=query) as response:
+                body = await response.read()
+                status = response.status
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise EngineUnreachableError(f"no engine at {self._url}: {error!r}") from error
+        if status == 404:
+            return None
+        if status != 200:
+            raise EngineRefusedError(f"the engine responded with {status} to {path}")
+        try:
+            return msgspec.json.decode(body, type=shape)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise EngineRefusedError(f"the engine's response to {path} cannot be read: {error}") from error
+
+
+def _spec_of(market: EngineMarket) -> SymbolSpec:
+    return SymbolSpec(
+        symbol=market.symbol,
+        symbol_id=market.symbol_id,
+        base=market.base_currency,
+        quote=market.quote_currency,
+        base_scale_k=market.base_scale_k,
+        quote_scale_k=market.quote_scale_k,
+        tick=to_scaled(parse_decimal(market.tick_size), market.quote_scale_k),
+        lot=to_scaled(parse_decimal(market.lot_size), market.base_scale_k),
+        taker_fee_bps=market.taker_fee,
+        maker_fee_bps=market.maker_fee,
+        active=market.active,
+    )
