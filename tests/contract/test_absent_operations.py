@@ -13,7 +13,7 @@ from typer.main import get_command
 from openspot.cli import app
 from openspot.contracts import subjects
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, admin_pb2, market_data_pb2, orders_pb2
-from openspot.kit.settings import Settings
+from openspot.up.services import PlatformSettings
 from tests.support.engine_client import EngineClient, engine_settings, running_engine
 from tests.support.http_routes import all_routes
 
@@ -67,7 +67,7 @@ def test_no_operation_bears_such_a_name(name: str) -> None:
 @pytest.mark.spec("A1.2-19", "A1.2-20", "A1.2-21", "A1.2-22", "A1.2-23")
 def test_no_setting_turns_such_an_operation_on() -> None:
     # The pauses that settings speak of are those between two attempts.
-    known = {name for name in Settings.model_fields if any(pattern.search(name) for pattern in ABSENT.values())}
+    known = {name for name in PlatformSettings.model_fields if any(pattern.search(name) for pattern in ABSENT.values())}
     assert known == {"symbol_load_pause_s"}
 
 

@@ -140,7 +140,7 @@ def test_a_bad_setting_is_named(own_folder: Path) -> None:
 
 def test_a_host_that_strangers_reach_is_refused_with_what_to_set(own_folder: Path) -> None:
     platform = child_platform(own_folder, {"OPENSPOT_HOST": "0.0.0.0"})
-    with pytest.raises(RuntimeError, match=r"OPENSPOT_HOST=0\.0\.0\.0 opens the engine's gRPC") as raised:
+    with pytest.raises(RuntimeError, match=r"OPENSPOT_HOST=0\.0\.0\.0 opens the matching engine's gRPC") as raised:
         platform.start()
     assert "OPENSPOT_TRUSTED_NETWORK=true" in str(raised.value)
     alone = openspot(platform, "run", "engine", OPENSPOT_HOST="0.0.0.0")

@@ -98,7 +98,7 @@ async def test_a_trade_with_some_of_its_entries_is_named_and_left(market: Mirror
     rebuilt = await rebuild(market.settings, dry_run=False)
     assert counts(rebuilt) == (0, 0, 0, 0)
     (problem,) = rebuilt.problems
-    assert problem.startswith(f"trade {trade_id}: 7 of its 8 entries are there")
+    assert problem.startswith(f"trade {trade_id}: 7 of its 8 entries exist")
 
 
 async def test_what_an_operator_did_to_the_engine_alone_stays_there(market: MirroredMarket) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from openspot.http.health import HealthResponse
 from openspot.kit.settings import Settings
+from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import RestClient
@@ -67,7 +68,7 @@ async def test_metrics_are_in_the_prometheus_format(edge: RestClient) -> None:
 
 @pytest.mark.spec("A1.1-01")
 async def test_the_edge_listens_on_its_port(edge: RestClient, settings: Settings) -> None:
-    assert Settings.model_fields["rest_port"].default == 3001
+    assert RestEdgeSettings.model_fields["rest_port"].default == 3001
     _, writer = await asyncio.open_connection(settings.host, settings.rest_port)
     writer.close()
 

@@ -12,6 +12,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.service import run
+from openspot.ws_edge.settings import WsEdgeSettings
 from tests.support.waiting import eventually
 from tests.support.websocket_edge import (
     ask,
@@ -26,7 +27,7 @@ from tests.support.websocket_edge import (
 
 @pytest.mark.spec("A1.1-02")
 def test_the_port_is_3002_by_default() -> None:
-    assert Settings.model_fields["ws_port"].default == 3002
+    assert WsEdgeSettings.model_fields["ws_port"].default == 3002
 
 
 @pytest.mark.spec("A1.1-29", "A1.1-31", "A1.1-33")

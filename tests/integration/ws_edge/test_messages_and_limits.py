@@ -14,6 +14,7 @@ from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
 from openspot.ws_edge.service import CHANNELS_MAX
+from openspot.ws_edge.settings import WsEdgeSettings
 from tests.support.waiting import eventually
 from tests.support.websocket_edge import (
     Publish,
@@ -102,7 +103,7 @@ async def test_a_message_in_fragments_is_measured_as_a_whole(edge: Settings) -> 
 
 @pytest.mark.spec("A8-07")
 def test_the_idle_time_is_120_seconds_by_default() -> None:
-    assert Settings.model_fields["ws_idle_s"].default == 120
+    assert WsEdgeSettings.model_fields["ws_idle_s"].default == 120
 
 
 @pytest.mark.spec("A8-07")
