@@ -1,4 +1,4 @@
-"""The command `openspot`. Each command imports what it needs itself, so that every one starts quickly."""
+"""The command `openspot`. Each command imports only what it needs, so that all start quickly."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def fail(reason: str) -> typer.Exit:
 
 
 def load_settings(kind: type[AnySettings]) -> AnySettings:
-    """The settings of the environment. Ends the command with every variable that is wrong, and why."""
+    """The settings from the environment. Ends the command if some are invalid, and names each variable and reason."""
     try:
         return load(kind)
     except SettingsError as error:
@@ -44,7 +44,7 @@ def load_settings(kind: type[AnySettings]) -> AnySettings:
 
 
 def platform_settings() -> Settings:
-    """The settings of every service, of the environment."""
+    """The settings of every service, from the environment."""
     from openspot.up.services import PlatformSettings
 
     settings: Settings = load_settings(PlatformSettings)
@@ -52,7 +52,7 @@ def platform_settings() -> Settings:
 
 
 def running_settings(kind: type[AnySettings]) -> AnySettings:
-    """The settings of the environment, completed by those of the platform that runs for this data directory."""
+    """The settings from the environment, completed by those of the platform that runs for this data directory."""
     from openspot.kit.secrets_file import SecretsFileError, with_known_secrets
     from openspot.up.state import settings_of_running
 

@@ -1,4 +1,4 @@
-"""The judge of answers: what traders and custody were told, against what really happened."""
+"""Judges answers: compares what traders and custody were told with what really happened."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ _RESERVED, _FAILED = "custody.withdrawal.reserved", "custody.withdrawal.failed"
 
 
 class AnswerAuditor:
-    """Looks at answers; `findings` says what is wrong."""
+    """Checks answers. `findings` lists what is wrong."""
 
     def __init__(self, history: History, told: Told) -> None:
         self._history = history
@@ -25,7 +25,7 @@ class AnswerAuditor:
             self.findings.append(finding)
 
     def look_at_orders(self) -> None:
-        """What was acknowledged is there as it was told; what was refused is not there."""
+        """Every acknowledged order exists as its client was told; a refused order does not stand."""
         history, told = self._history, self._told
         for order_id, records in told.accepted.items():
             order = history.orders.get(order_id)
@@ -53,7 +53,7 @@ class AnswerAuditor:
                 self._demand(order_id not in told.accepted, f"rejected order {order_id} was acknowledged")
 
     def look_at_cancels(self) -> None:
-        """Who was told that an order is cancelled, has it cancelled; nobody reaches another's order."""
+        """An order that was reported as cancelled is cancelled. Nobody reaches another user's order."""
         told = self._told
         for order_id, record in told.cancelled.items():
             order = self._history.orders.get(order_id)
@@ -68,7 +68,7 @@ class AnswerAuditor:
     def _look_at_seen(self, record: OrderRecord) -> None:
         order = self._history.orders.get(record.order_id)
         if order is None:
-            # Asked for, and refused or not yet decided when it was looked at.
+            # The order was refused, or not yet decided, when the trader looked.
             harmless = record.status in ("pending", "rejected") and record.order_id in self._told.asked
             self._demand(harmless, f"order {record.order_id} was seen as {record.status}, and is not in the engine")
             return
@@ -78,7 +78,7 @@ class AnswerAuditor:
         self._demand(filled <= order.final.filled, f"order {order.order_id} was seen with too many fills")
 
     def look_at_custody(self, messages: Messages) -> None:
-        """Each deposit once; each withdrawal held once if that was said, and then gone or free, once."""
+        """The engine credits each deposit once, and holds and ends each withdrawal once, as custody was told."""
         moves: dict[tuple[str, str], list[MoneyMove]] = {}
         for move in self._history.moves:
             moves.setdefault((move.kind, move.reference), []).append(move)
@@ -88,7 +88,7 @@ class AnswerAuditor:
             self._demand(("DEPOSIT", tx_hash) in moves, f"deposit {tx_hash} is not in the engine")
         said: dict[str, Counter[str]] = {}
         for subject, message_id, payload in messages:
-            # What the router says, not custody's own outcome.
+            # Only the router's messages, not custody's own outcomes.
             if subject == _RESERVED or (subject == _FAILED and not message_id.startswith("custody-")):
                 said.setdefault(json.loads(payload)["withdrawalId"], Counter())[subject] += 1
         for withdrawal_id in self._told.withdrawals:
@@ -100,6 +100,6 @@ class AnswerAuditor:
             done = {kind for kind in ("COMMIT", "RELEASE") if (kind, withdrawal_id) in moves}
             right = set() if outcome is None else {"COMMIT" if outcome == _COMPLETED else "RELEASE"}
             if held and not told:
-                # Of two routers one was refused and said so first: the other took its reservation back.
+                # One router was refused and told custody first, so the other one released its reservation.
                 right = {"RELEASE"}
             self._demand(done == right, f"withdrawal {withdrawal_id}: {outcome}, and the engine did {done}")

@@ -1,6 +1,6 @@
-"""The judge: compares what really happened (history.py) with everything that the platform shows.
+"""The auditor compares what really happened (history.py) with everything that the platform shows.
 
-It believes no service. What it is given is read as plain data: rows, entries, messages as JSON, answers to clients.
+It trusts no service and reads plain data only: rows, entries, messages as JSON, replies to clients.
 """
 
 import json
@@ -23,14 +23,14 @@ Messages = Iterable[tuple[str, str, bytes]]
 
 
 def units(value: str | Decimal | None, scale: int = ONE) -> int:
-    """A decimal as an integer at `scale`; it must come out even."""
+    """A decimal as an integer at `scale`. Fails if digits would be lost."""
     scaled = _EXACT.multiply(Decimal(value or 0), Decimal(scale))
     assert scaled == int(scaled), f"{value} has more places than {scale}"
     return int(scaled)
 
 
 class Auditor:
-    """Looks at one thing after the other; `findings` says what is wrong."""
+    """Checks one part after the other. `findings` lists what is wrong."""
 
     def __init__(self, history: History) -> None:
         self.history = history
@@ -43,7 +43,7 @@ class Auditor:
     # The ledger
 
     def look_at_ledger(self, tables: LedgerTables, told: Told) -> None:
-        """Balances, entries, and that every asset sums to zero."""
+        """Check balances and entries, and that every asset sums to zero."""
         history = self.history
         shown = {account: state.available + state.locked for account, state in tables.accounts.items()}
         outside: Counter[str] = Counter()
@@ -72,7 +72,7 @@ class Auditor:
         for move in self.history.moves:
             if move.kind in ("DEPOSIT", "COMMIT"):
                 amount = move.amount
-                # A COMMIT names its reservation by the reference alone, as every command of the custody bridge.
+                # A COMMIT names its reservation by the reference alone, like every command of the custody bridge.
                 real[move.reference] = (move.user, move.asset, amount)
                 real[f"{move.reference}:contra"] = (EXTERNAL, move.asset, -amount)
         for key in sorted(tables.entries.keys() | real.keys()):
@@ -135,14 +135,14 @@ class Auditor:
     # What is published
 
     def look_at_order_events(self, messages: Messages, told: Told) -> None:
-        """Every order event once by its id, of each order in the order of its states, and none too many."""
+        """Every order's events must come once by message id, in the order of its states, none more or less."""
         heard: dict[str, list[tuple[Any, ...]]] = {}
         for subject, _, event in self._without_repeats(messages):
             order = event["order"]
             order_id = order["orderId"]
             self._expect(f"subject of an event of {order_id}", subject, f"orders.{event['event']}.{order['userId']}")
             if event["sequence"] == 0:
-                # A refusal before the engine.
+                # The router refused the order before the engine saw it.
                 stands = order_id in self.history.orders
                 self._expect(f"order {order_id}, told as refused, in the engine", stands, False)
                 self._expect(f"order {order_id} asked for", order_id in told.asked, True)
@@ -155,7 +155,7 @@ class Auditor:
             self._expect(f"events of order {order_id}", heard.get(order_id, []), real)
 
     def look_at_trade_events(self, messages: Messages) -> None:
-        """`trades.executed` once for each trade, in their order; each side's form likewise."""
+        """Each trade must have one `trades.executed`, in order, and one `trades.executed.<SYMBOL>` for each side."""
         shown, sides = [], Counter[tuple[str, str, int]]()
         for subject, _, trade in self._without_repeats(messages):
             if subject != "trades.executed":
@@ -183,7 +183,7 @@ class Auditor:
         self._expect("trades.executed.<SYMBOL>", sides, expected)
 
     def look_at_balance_events(self, messages: Messages, tables: LedgerTables) -> None:
-        """Of each user's account the newest event tells how it stands."""
+        """The newest event of each user's account must show its balance."""
         newest: dict[tuple[str, str], dict[str, Any]] = {}
         for _, _, payload in messages:
             event = json.loads(payload)
@@ -196,7 +196,7 @@ class Auditor:
                 self._expect(f"newest balance event of {account}", units(event.get("available")), state.available)
 
     def _without_repeats(self, messages: Messages) -> list[tuple[str, str, Any]]:
-        """The messages without later ones of the same id, which must say the same."""
+        """The first message of each id. Later messages of the same id must be equal to it."""
         first: dict[str, tuple[str, bytes]] = {}
         for subject, message_id, payload in messages:
             known = first.setdefault(message_id, (subject, payload))
@@ -223,7 +223,7 @@ def _legs(trade: TradeHistory) -> dict[str, tuple[str, str, int]]:
 
 
 def _fees(trade: TradeHistory) -> tuple[int, int]:
-    """(the buyer's fee, the seller's)."""
+    """(the buyer's fee, the seller's fee)."""
     fees = trade.taker_fee, trade.maker_fee
     return fees if trade.taker.side == "buy" else (fees[1], fees[0])
 

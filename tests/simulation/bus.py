@@ -1,9 +1,9 @@
 """The bus of the simulation: what a NATS server keeps, and a process's connection to it, with the methods of `Bus`.
 
-Streams never lose what they have taken. Everything else is lost now and then: a request or its answer, a publish or
-its acknowledgement, a consumer's acknowledgement. Now and then the subjects of one user, or `trades.executed`, take
-nothing for a while. A repeat of a message id is dropped within the duplicate window, which may end at any time. Durable
-consumers deliver at least once: late, out of order, several times, to any process.
+Streams never lose a message that they have stored. Everything else is lost now and then: a request or its reply, a
+publish or its acknowledgement, a consumer's acknowledgement. Now and then the subjects of one user, or
+`trades.executed`, reject messages for a while. A stream drops a repeated message id within its duplicate window, which
+may end at any time. Durable consumers deliver at least once: late, out of order, several times, to any process.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from tests.simulation.key_value import Bucket, ReachedBucket
 from tests.simulation.process import Place, Process, Weather
 
 REACH = 12
-"""How far ahead of its oldest unacknowledged message a consumer is handed others."""
+"""A consumer gets its messages from among this many of the oldest unacknowledged ones."""
 BATCH_MAX = 8
 REQUEST_TIMEOUT_S = 5.0
 LOSS = 0.01
-"""How probable it is that a message is lost."""
+"""The probability that a message is lost."""
 REPAIR = 0.2
-"""How probable it is, at each publish, that deaf subjects take messages again."""
+"""The probability, at each publish, that all deaf subjects take messages again."""
 
 
 class StoredMessage(NamedTuple):
@@ -54,7 +54,7 @@ class Stream:
         self._window: set[str] = set()
 
     def store(self, subject: str, message_id: str, payload: bytes) -> bool:
-        """Take a message, unless its id was taken within the window; whether it is a new one."""
+        """Store a message unless its id was stored within the window. Returns whether it was stored."""
         if message_id in self._window:
             return False
         self._window.add(message_id)
@@ -62,7 +62,7 @@ class Stream:
         return True
 
     def end_window(self) -> None:
-        """Forget the message ids: from now on their repeats are messages of their own."""
+        """Forget the message ids: the stream stores their repeats from now on."""
         self._window.clear()
 
 
@@ -96,7 +96,7 @@ class Consumer:
         return self._unacknowledged
 
     def deliver(self, weather: Weather, count: int) -> None:
-        """Hand some messages to a process that has nothing in hand."""
+        """Hand some messages to a process that is not handling any."""
         chance = weather.chance
         free = [listener for listener in self.listeners if listener.process.name not in self._busy]
         reachable = self.places[: max(REACH, count)]
@@ -139,7 +139,7 @@ class BusServer:
         self._followers: dict[str, list[Listener]] = {}
 
     def store(self, subject: str, message_id: str, payload: bytes) -> None:
-        """Take a message of a stream; who follows its subject at this moment gets it."""
+        """Store a message in its stream, and pass it to the present followers of its subject."""
         stream = stream_of(subject)
         assert stream is not None, f"no stream captures {subject}"
         is_new = self.streams[stream.name].store(subject, message_id, payload)
@@ -148,15 +148,15 @@ class BusServer:
                 process.start(handle(subject, decode(payload)))  # type: ignore[arg-type]
 
     def provide(self, subject: str, listener: Listener) -> None:
-        """Have a process answer requests, besides those that do already."""
+        """Add a process that replies to requests for `subject`."""
         self._providers.setdefault(subject, []).append(listener)
 
     def follow(self, subject: str, listener: Listener) -> None:
-        """Have a process get every message of a subject from now on."""
+        """Pass every message of a subject to a process from now on."""
         self._followers.setdefault(subject, []).append(listener)
 
     def provider(self, subject: str) -> Listener:
-        """One of those that answer. Raises NotSentError if there is none."""
+        """Return one of the providers of `subject`. Raises NotSentError if there is none."""
         there = [listener for listener in self._providers.get(subject, ()) if listener.process.is_alive]
         if not there:
             raise NotSentError(f"no provider of {subject}")
@@ -220,11 +220,11 @@ class SimulatedBus:
         await self.publish_many([Outgoing(subject, encode(message), message_id)])
 
     async def publish_many(self, events: Sequence[Outgoing]) -> None:
-        """Publish in order. Raises PublishError with what was lost, not acknowledged, or met a deaf subject."""
+        """Publish in order. Raises PublishError with those that were lost, unacknowledged or of a deaf subject."""
         server, weather = self._server, self._server.weather
         if events and weather.strikes(LOSS):
             server.deaf[_last_part(weather.chance.choice(events).subject)] = None
-        # Deaf for the whole batch: an event must not overtake another one of its key.
+        # A subject stays deaf for the whole batch, or an event could overtake an earlier one of its key.
         left = [event for event in events if _last_part(event.subject) in server.deaf]
         for place, event in enumerate(events):
             if weather.strikes(LOSS / 4):
@@ -242,10 +242,10 @@ class SimulatedBus:
             raise PublishError("subjects take nothing", left)
 
     async def announce(self, subject: str, message: msgspec.Struct) -> None:
-        """News that nobody here follows."""
+        """Do nothing: nobody in the simulation follows announcements."""
 
     async def consume(self, consumption: Consumption[Any], handler: Handler[Any], stop: asyncio.Event) -> None:
-        """Consume until `stop` is set. The simulation says when something is delivered."""
+        """Consume until `stop` is set. The simulation decides when to deliver."""
         durable = consumption.durable
         consumer = self._server.consumers.get(durable)
         if consumer is None:

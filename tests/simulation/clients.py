@@ -1,6 +1,7 @@
 """The clients of the simulation: traders and custody, and what each of them was told.
 
-Traders ask over the bus like the REST edge. One that was not answered asks again with the same order id now and then.
+Traders ask over the bus like the REST edge. A trader that got no reply asks again with the same order
+id now and then.
 """
 
 import random
@@ -39,21 +40,21 @@ class Told:
 
     asked: dict[str, SubmitOrder] = field(default_factory=dict)
     accepted: dict[str, list[OrderRecord]] = field(default_factory=dict)
-    """Order id → the record of each answer that said: it stands."""
+    """Order id → the record of each reply that accepted the order."""
     refused: dict[str, str] = field(default_factory=dict)
     """Order id → why there is no such order."""
     unknown: set[str] = field(default_factory=set)
     repeated: set[str] = field(default_factory=set)
-    """Orders asked for more than once: a refusal then says nothing of the other attempts."""
+    """Orders that were submitted more than once: a refusal then says nothing about the other attempts."""
     cancelled: dict[str, OrderRecord] = field(default_factory=dict)
     seen: list[OrderRecord] = field(default_factory=list)
     """Orders as `orders.get` showed them."""
     foreign: list[str] = field(default_factory=list)
-    """Orders that somebody else could see or cancel."""
+    """Orders that another user could see or cancel."""
     deposits: dict[str, DepositConfirmed] = field(default_factory=dict)
     withdrawals: dict[str, WithdrawalRequested] = field(default_factory=dict)
     outcomes: dict[str, str] = field(default_factory=dict)
-    """Withdrawal id → the subject on which custody told how it ended."""
+    """Withdrawal id → the subject on which custody published the outcome."""
 
 
 class Traders:
@@ -65,12 +66,12 @@ class Traders:
         self._chance = chance
         self._told = told
         self.waiting = 0
-        """Requests that are not answered."""
+        """Requests without a reply so far."""
 
     def place(self) -> None:
-        """Place a new order, or one again of which nothing is known."""
+        """Place a new order, or repeat one whose outcome is unknown."""
         chance, told = self._chance, self._told
-        # Only what the pre-trade check surely passes again: a refusal there would speak of an order that may stand.
+        # Repeat only orders that pass the pre-trade check again: otherwise it would refuse an order that may stand.
         unknown = sorted(order_id for order_id in told.unknown if _is_unobjectionable(told.asked[order_id].order))
         if unknown and chance.random() < 0.3:
             order_id = chance.choice(unknown)
@@ -119,14 +120,14 @@ class Traders:
             told.refused[order_id] = reply.error or ""
 
     def cancel(self) -> None:
-        """Cancel some order, most often one's own."""
+        """Cancel some order, usually as its owner."""
         asked = self._any_order()
         if asked is not None:
             user = asked.user_id if self._chance.random() < 0.9 else STRANGER
             self._process.start(self._cancel(CancelOrder(user, asked.order.order_id, asked.order.symbol)))
 
     def _any_order(self) -> SubmitOrder | None:
-        """A recent order, most often one that is known to stand."""
+        """A recent order, usually one that was accepted."""
         told, chance = self._told, self._chance
         order_ids = list(told.accepted if told.accepted and chance.random() < 0.7 else told.asked)[-15:]
         return told.asked[chance.choice(order_ids)] if order_ids else None
@@ -141,7 +142,7 @@ class Traders:
         self._told.cancelled[asked.order_id] = reply.order
 
     def look(self) -> None:
-        """Ask how an order stands."""
+        """Ask for an order's state."""
         asked = self._any_order()
         if asked is not None:
             user = asked.user_id if self._chance.random() < 0.9 else STRANGER
@@ -169,7 +170,7 @@ def _is_unobjectionable(order: OrderRequest) -> bool:
 
 
 class Custody:
-    """Confirms deposits and carries withdrawals out. It tells the same thing several times."""
+    """Confirms deposits and carries out withdrawals. It publishes some events several times."""
 
     def __init__(self, server: BusServer, chance: random.Random, told: Told) -> None:
         self._server = server
@@ -186,7 +187,7 @@ class Custody:
         self._tell(subjects.CUSTODY_DEPOSIT_CONFIRMED, event)
 
     def repeat(self) -> None:
-        """Tell of some deposit or withdrawal again."""
+        """Publish some deposit or withdrawal request again."""
         deposits, withdrawals = list(self._told.deposits.values()), list(self._told.withdrawals.values())
         if withdrawals and self._chance.random() < 0.5:
             self._tell(subjects.CUSTODY_WITHDRAWAL_REQUESTED, self._chance.choice(withdrawals))
@@ -203,7 +204,7 @@ class Custody:
         self._tell(subjects.CUSTODY_WITHDRAWAL_REQUESTED, event)
 
     def carry_out(self) -> None:
-        """Send what is held, or give it up."""
+        """Complete a withdrawal whose funds are held, or let it fail."""
         messages = self._server.streams["CUSTODY"].messages
         for message in messages[self._looked_at :]:
             if message.subject == subjects.CUSTODY_WITHDRAWAL_RESERVED:

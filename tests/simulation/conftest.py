@@ -1,4 +1,4 @@
-"""A log and a time for all simulations of a test."""
+"""A log and virtual time for all simulations of a test."""
 
 from collections.abc import Iterator
 

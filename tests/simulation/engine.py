@@ -1,8 +1,8 @@
 """The engine of the simulation: real door, services, state machine, renderer and core, and a journal that survives.
 
-What is submitted waits for a commit. A kill before the commit loses it, a kill behind it loses only the answers, and
-the events are first made by the restart. A restart replays the journal, from zero or from a snapshot, with the next
-core in turn, and must come to the same state and to the same events, to the byte.
+Submitted commands wait for a commit. A kill before the commit loses them. A kill after it loses only the replies, and
+the restart makes the events. A restart replays the journal, from zero or from a snapshot, with the next core in turn.
+It must reach the same state and the same events, to the byte.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ class _Snapshot(NamedTuple):
 
 
 class SimulatedEngine:
-    """An engine that is killed and comes back; its own sequencer, with the methods that the door and services use."""
+    """An engine that is killed and comes back. It is its own sequencer for the door and the services."""
 
     def __init__(self, loop: VirtualLoop) -> None:
         self._loop = loop
@@ -87,7 +87,7 @@ class SimulatedEngine:
         self.records = b""
         """Every event as the core emitted it."""
         self.messages: list[bytes] = []
-        """Every event as its stream tells it; the one with sequence n at place n − 1."""
+        """Every event as its stream sends it; event n is at index n − 1."""
         self.changed = asyncio.Event()
         """Set when there are new events, or the engine has died."""
         self.lives = 0
@@ -111,16 +111,16 @@ class SimulatedEngine:
         return FIRST_TIME_NS + int(self._loop.time() * 1_000_000_000)
 
     def admit(self, count: int) -> None:
-        """Room is always there."""
+        """Always admit."""
 
     def submit(self, commands: bytes, notes: Sequence[Note]) -> asyncio.Future[CommandOutcome]:
-        """Have commands wait for the next commit."""
+        """Queue commands for the next commit."""
         future: asyncio.Future[CommandOutcome] = self._loop.create_future()
         self._waiting.append(_Submission(commands, notes, future))
         return future
 
     async def settle(self) -> None:
-        """Wait for all that was submitted so far."""
+        """Wait until everything submitted so far is applied."""
         await self.submit(b"", ())
 
     # Life and death
@@ -131,7 +131,7 @@ class SimulatedEngine:
         return bool(self._waiting)
 
     def commit(self) -> None:
-        """Make durable and apply what waits, and answer."""
+        """Write the waiting commands to the journal, apply them, and reply."""
         submissions, batch = self._take_waiting()
         self.journal.append(batch)
         applied = self.machine.apply(*batch)
@@ -151,12 +151,12 @@ class SimulatedEngine:
         return submissions, Committed(commands, [note for submission in submissions for note in submission.notes])
 
     def take_snapshot(self) -> None:
-        """Keep the state of this moment, as a start may begin with it."""
+        """Keep the present state, from which a restart may begin."""
         pending = {order_id for submission in self._waiting for order_id in placed_order_ids(submission.commands)}
         self._snapshot = _Snapshot(len(self.journal), *self.machine.snapshot(pending))
 
     def kill(self, *, after_commit: bool = False) -> None:
-        """Die. With `after_commit` what waited is durable, and nobody has heard of it."""
+        """Die. With `after_commit` the waiting commands are in the journal, but nobody gets a reply."""
         submissions, batch = self._take_waiting()
         self._state_hash = self.machine.core.state_hash()
         if after_commit and batch.notes:
@@ -169,7 +169,7 @@ class SimulatedEngine:
         self._tell()
 
     def forget_events(self) -> None:
-        """Count as unseen what the journal no longer has; only a journal that is not durable needs this."""
+        """Forget events that the journal no longer has. Only a journal that is not durable needs this."""
         self._state_hash = ""
         kept = SimulatedEngine(self._loop)
         for commands, notes in self.journal[1:]:
@@ -178,7 +178,7 @@ class SimulatedEngine:
         self.messages, self.records = kept.messages, kept.records
 
     def restart(self, *, from_zero: bool = False) -> None:
-        """Come back. Raises AssertionError if the past is another one then."""
+        """Come back. Raises AssertionError if the replay gives another state or other events."""
         self._begin()
         first = 0
         if self._snapshot is not None and not from_zero:

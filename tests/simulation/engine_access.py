@@ -19,7 +19,7 @@ FRAME_MAX = 20
 
 
 class _Service:
-    """A gRPC service of whichever life of the engine there is when it is called."""
+    """A gRPC service. Each call goes to the engine's present life."""
 
     def __init__(self, engine: SimulatedEngine, name: str) -> None:
         self._engine = engine
@@ -30,7 +30,7 @@ class _Service:
 
 
 class SimulatedEngineClient(EngineCommands):
-    """The real client with another way to call."""
+    """The real client, which calls the engine directly."""
 
     def __init__(self, engine: SimulatedEngine, process: Process, weather: Weather) -> None:
         self._engine = engine
@@ -56,7 +56,7 @@ class SimulatedEngineClient(EngineCommands):
 
 
 class SimulatedSession:
-    """What an EngineStream asks of its HTTP session."""
+    """The part of an HTTP session that an EngineStream uses."""
 
     def __init__(self, engine: SimulatedEngine, process: Process, weather: Weather) -> None:
         self._parts = engine, process, weather
@@ -82,7 +82,7 @@ class _Socket:
         self._greeted = False
 
     async def receive(self, _: float | None = None) -> aiohttp.WSMessage:
-        """The hello, then events as they come, until the engine dies or the connection is lost."""
+        """Return the hello, then events as they come, until the engine dies or the connection is lost."""
         await self._process.io(Place.ENGINE)
         if not self._greeted:
             self._greeted = True
@@ -98,7 +98,7 @@ class _Socket:
             await self._engine.changed.wait()
 
     async def close(self) -> None:
-        """Nothing is to be closed."""
+        """Do nothing: there is no real connection."""
 
 
 def _text(messages: list[bytes]) -> aiohttp.WSMessage:

@@ -1,8 +1,8 @@
 """What really happened: read from the engine's journal and the raw events of its core, and from nothing else.
 
 Plain integer arithmetic, and no code of the services: amounts are at 18 places, quantities and prices in the symbol's
-own units. What the order of states must be, and which order events a client must see, is written here a second time,
-from the spec (Document A 2.2, 3.1).
+own units. This module states a second time, from the spec (Document A 2.2, 3.1), the order of an order's states and
+the order events that a client must see.
 """
 
 import functools
@@ -34,7 +34,7 @@ class Market(NamedTuple):
 
 
 class State(NamedTuple):
-    """An order behind one event. `event` is what a client hears of it, empty if nothing."""
+    """An order after one event. `event` is the name of the event that clients get, empty if they get none."""
 
     event: str
     sequence: int
@@ -64,17 +64,17 @@ class OrderHistory:
 
     @property
     def final(self) -> State:
-        """How it stands at the end."""
+        """The last state."""
         return self.states[-1]
 
     @property
     def answered(self) -> State:
-        """How it stood when it had been placed."""
+        """The state after its placement."""
         return [state for state in self.states if state.command == self.place_command][-1]
 
     @property
     def heard(self) -> list[State]:
-        """What clients hear, in order."""
+        """The states that clients hear of, in order."""
         return [state for state in self.states if state.event]
 
 
@@ -104,7 +104,7 @@ class TradeHistory(NamedTuple):
 
 
 class MoneyMove(NamedTuple):
-    """Money that entered or left or was held, as a BALANCE event tells it."""
+    """Money that entered, left or was held, according to a BALANCE event."""
 
     kind: str
     user: str
@@ -114,14 +114,14 @@ class MoneyMove(NamedTuple):
 
 
 class History:
-    """Everything that happened. Raises AssertionError where the events themselves are not sound."""
+    """Everything that happened. Raises AssertionError if the events contradict each other."""
 
     def __init__(self, journal: Sequence[Committed], records: bytes) -> None:
         self.orders: dict[str, OrderHistory] = {}
         self.trades: list[TradeHistory] = []
         self.moves: list[MoneyMove] = []
         self.totals: Counter[tuple[str, str]] = Counter()
-        """(user, asset) → what the account holds."""
+        """(user, asset) → the account's total."""
         self._markets, self._assets = _configuration()
         self._commands = [command for batch in journal for command in decode_commands(batch.commands)]
         self._notes = [note for batch in journal for note in batch.notes]
@@ -160,13 +160,13 @@ class History:
         self.orders[order_id] = self._live[event.order_id] = order
         rejected = status == "rejected"
         reason = ResultCode(event.code).name if rejected else ""
-        # An immediate order is heard of only when it is known what becomes of it.
+        # Clients hear of an immediate order only after its next event has decided its outcome.
         name, status = ("rejected", status) if rejected else ("", "pending") if immediate else ("created", status)
         remaining = 0 if rejected else event.quantity
         self._add(order, event, State(name, 0, 0, status, event.price, 0, remaining, 0, 0, reason))
 
     def _open(self, order: OrderHistory) -> None:
-        """An immediate order does something: it has been open since it was accepted."""
+        """If an immediate order is still pending, record that it has been open since it was accepted."""
         if order.final.status == "pending":
             order.states[-1] = order.final._replace(event="created", status="open")
 

@@ -1,4 +1,4 @@
-"""A whole run with its judgement, and the search for the fewest steps that still go wrong."""
+"""Runs a world and judges it, and searches for the fewest steps that still go wrong."""
 
 import hashlib
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from tests.simulation.world import World
 FINDINGS_SHOWN = 6
 _CONTRADICTIONS = ("engine event contradicts", "order row dropped", "trade row dropped", "rows refused by the database")
 _INTERRUPTIONS = ("LeaseLostError", "FencedError")
-"""What interrupts a translator and is right to."""
+"""Errors that may interrupt a translator."""
 
 MakeWorld = Callable[[int], World]
 
 
 def findings_of(world: World, log: Log) -> list[str]:
-    """What is wrong with a world that has come to rest."""
+    """List what is wrong with a world that has come to rest."""
     history = History(world.engine.journal, world.engine.records)
     auditor = Auditor(history)
     streams = {name: stream.messages for name, stream in world.server.streams.items()}
@@ -49,7 +49,7 @@ def _shown(values: dict[str, Any]) -> str:
 
 
 def digest(world: World) -> str:
-    """The same for two runs in which the same happened."""
+    """A hash of everything that happened. Equal runs have equal hashes."""
     state = hashlib.sha256()
     for name, stream in world.server.streams.items():
         state.update(repr((name, stream.messages)).encode())
@@ -60,7 +60,7 @@ def digest(world: World) -> str:
 
 
 def judged(seed: int, steps: int, log: Log, make_world: MakeWorld = World) -> list[str]:
-    """Run a world and say what is wrong with it; nothing, if all is well."""
+    """Run a world and list what is wrong with it. The list is empty if all is well."""
     log.errors.clear()
     world = make_world(seed)
     try:
@@ -71,7 +71,7 @@ def judged(seed: int, steps: int, log: Log, make_world: MakeWorld = World) -> li
 
 
 def shrunk(seed: int, steps: int, log: Log, make_world: MakeWorld = World) -> tuple[int, list[str]]:
-    """(the fewest steps, at most `steps`, after which the seed goes wrong, what is wrong then)."""
+    """Return the fewest steps, at most `steps`, after which the seed goes wrong, and what is wrong then."""
     for fewer in range(1, steps + 1):
         findings = judged(seed, fewer, log, make_world)
         if findings:
@@ -80,7 +80,7 @@ def shrunk(seed: int, steps: int, log: Log, make_world: MakeWorld = World) -> tu
 
 
 def report(seed: int, steps: int, findings: list[str]) -> str:
-    """What a developer needs to know, and the command line that repeats it."""
+    """The findings as text, with the command line that repeats the run."""
     shown = "\n".join(f"  - {finding}" for finding in findings[:FINDINGS_SHOWN])
     more = f"\n  … and {len(findings) - FINDINGS_SHOWN} more" if len(findings) > FINDINGS_SHOWN else ""
     command = (

@@ -1,4 +1,4 @@
-"""A key-value bucket of the simulation: entries with revisions, which end after a time to live."""
+"""A key-value bucket of the simulation: entries with revisions and a time to live."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -25,18 +25,18 @@ class Bucket:
         self._entries: dict[str, Written] = {}
 
     def reached_by(self, process: Process) -> "ReachedBucket":
-        """The bucket as a process has it."""
+        """The bucket as `process` reaches it."""
         return ReachedBucket(self, process)
 
     def entry(self, key: str) -> Written | None:
-        """What a key holds, if its life is not over."""
+        """The entry of a key, or None if there is none or it has expired."""
         entry = self._entries.get(key)
         if entry is None or (self._life_s is not None and self._now() - entry.at >= self._life_s):
             return None
         return entry
 
     def check(self, key: str, revision: int) -> None:
-        """Raise WrongRevisionError if the key is not at `revision`; 0 is that of a missing key."""
+        """Raise WrongRevisionError if the key is not at `revision`. A missing key has revision 0."""
         entry = self.entry(key)
         if (0 if entry is None else entry.revision) != revision:
             raise WrongRevisionError
@@ -61,7 +61,7 @@ class ReachedBucket:
         return None if entry is None or entry.value is None else Entry(key, entry.value, entry.revision)
 
     async def create(self, key: str, value: Any) -> int:
-        """Raises WrongRevisionError if there is one."""
+        """Create an entry. Raises WrongRevisionError if the key has one."""
 
         def create() -> int:
             entry = self._bucket.entry(key)

@@ -1,6 +1,6 @@
 """The ledger of the simulation: real consumer, settlement, requests and outbox, on tables that live in memory.
 
-A transaction is all or nothing; a kill comes before it, or between it and whatever follows.
+A transaction is all or nothing. A kill comes before it or after it, never within it.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
 
 class LedgerTables:
-    """Accounts, entries, the outbox and what could not be settled. A transaction id is unique."""
+    """Accounts, entries, the outbox and rejected trades. A transaction id is unique."""
 
     def __init__(self) -> None:
         self.accounts: dict[Account, AccountState] = {}
@@ -89,7 +89,7 @@ class LedgerTables:
         return ids
 
     def balances(self, user_ids: Collection[str]) -> dict[str, list[LedgerBalance]]:
-        """The accounts of each of the users that has any."""
+        """The accounts of each of these users who has any."""
         found: dict[str, list[LedgerBalance]] = {}
         for (user_id, asset), state in self.accounts.items():
             if user_id in user_ids:
@@ -98,7 +98,7 @@ class LedgerTables:
         return found
 
     def insert(self, legs: Sequence[Leg], balances: Sequence[int]) -> None:
-        """Write entries. Raises asyncpg.UniqueViolationError, the rest of the transaction then counts for nothing."""
+        """Write entries. Raises asyncpg.UniqueViolationError; the caller then changes nothing else."""
         for leg, balance in zip(legs, balances, strict=True):
             if leg.transaction_id in self.entries:
                 raise asyncpg.UniqueViolationError(leg.transaction_id)
@@ -139,7 +139,7 @@ class SimulatedLedgerStore:
 
     @asynccontextmanager
     async def unpublished(self, age_s: float, limit: int, without: Collection[str]) -> AsyncIterator[Outbox]:
-        """What waits in the outbox, with the accounts as they are now."""
+        """The waiting events of the outbox, with the present state of their accounts."""
         await self._process.io(Place.LEDGER)
         waiting = {
             outbox_id: change

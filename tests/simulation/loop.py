@@ -1,7 +1,7 @@
-"""An event loop with a time of its own: what the platform awaits is decided by the simulation alone.
+"""An event loop with virtual time. The simulation alone decides when anything that the platform awaits happens.
 
-Nothing runs between two calls of `run_ready`, and no time passes but by `advance`. A task belongs to the process in
-whose context it began (process.py); what a frozen process has to do waits until it is thawed.
+Callbacks run only in `run_ready`, and time passes only in `advance`. A task belongs to the process in whose context it
+began (process.py). The callbacks of a frozen process wait until it is thawed.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVarTuple, Unpack
 Ts = TypeVarTuple("Ts")
 
 CALLBACKS_MAX = 200_000
-"""Callbacks in a row without a pause, beyond which something turns in circles."""
+"""More callbacks in a row without a pause mean an endless loop."""
 
 
 class Owner(Protocol):
@@ -31,11 +31,11 @@ class Owner(Protocol):
 
 
 CURRENT: contextvars.ContextVar[Owner | None] = contextvars.ContextVar("current_process", default=None)
-"""The process that runs at this moment."""
+"""The process that is running now."""
 
 
 class VirtualLoop(asyncio.AbstractEventLoop):
-    """Runs callbacks in the order in which they came. The same callers get the same order, run by run."""
+    """Runs callbacks in the order in which they were scheduled, so that equal runs have equal orders."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -43,7 +43,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._timers: list[tuple[float, int, Owner | None, asyncio.TimerHandle]] = []
         self._numbers = itertools.count()
         self.faults: list[str] = []
-        """Exceptions that nobody took, of processes that lived."""
+        """Unhandled exceptions of living processes."""
         self._owners: dict[str, Owner] = {}
 
     # Driving
@@ -76,7 +76,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._now = end
 
     def thaw(self, owner: Owner) -> None:
-        """Let a frozen process go on: what has become ready meanwhile comes in that order."""
+        """Let a frozen process go on. Its waiting callbacks run in the order in which they became ready."""
         owner.is_frozen = False
         self._ready.extend((owner, handle) for handle in owner.frozen)
         owner.frozen = []
@@ -97,7 +97,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         *args: *Ts,
         context: contextvars.Context | None = None,
     ) -> asyncio.Handle:
-        """Run behind everything that is ready."""
+        """Run after everything that is ready."""
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append((_owner(context), handle))
         return handle
@@ -125,7 +125,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return handle
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """A cancelled timer is passed over when its time comes."""
+        """Do nothing: `advance` skips a cancelled timer."""
 
     def create_future(self) -> asyncio.Future[Any]:
         """A future of this loop."""
@@ -144,7 +144,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return task
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Note an exception that nobody took. What a killed process leaves behind is nobody's fault."""
+        """Note an unhandled exception, unless a killed process left it behind."""
         task = context.get("future")
         owner = self._owners.get(task.get_name()) if isinstance(task, asyncio.Task) else None
         if owner is None or owner.is_alive:

@@ -1,4 +1,4 @@
-"""Platforms with a fault on purpose, each in one place. The auditor must find every one of them."""
+"""Platforms with one deliberate fault each. The auditor must find every one of them."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -31,7 +31,7 @@ def _no_unique_key(tables: LedgerTables, legs: Sequence[Leg], balances: Sequence
 
 
 class ForgetfulTables(LedgerTables):
-    """Does not look whether a trade is settled already."""
+    """Does not check whether a trade is settled already."""
 
     insert = _no_unique_key
 
@@ -41,7 +41,7 @@ class ForgetfulTables(LedgerTables):
 
 
 class GenerousTables(LedgerTables):
-    """Does not look whether a transaction id was used before."""
+    """Does not check whether a transaction id was used before."""
 
     insert = _no_unique_key
 
@@ -54,14 +54,14 @@ class GenerousTables(LedgerTables):
 
 
 class UnfencedRows(Rows):
-    """Whoever writes, writes: from wherever the cursor is, and over whatever stands there."""
+    """Lets every writer write, wherever the cursor is, over any existing row."""
 
     def move_cursor(self, last: Position | None, position: Position) -> None:
-        """From wherever it is."""
+        """Move the cursor, wherever it is."""
         self.cursor = position
 
     def write_order(self, order: TrackedOrder) -> None:
-        """As it comes."""
+        """Overwrite the row."""
         self.orders[order.order_id] = order
 
 
@@ -80,7 +80,7 @@ def seller_pays_no_fee() -> Fault:
 
 
 def balance_events_share_ids() -> Fault:
-    """A trade that was settled before and told before has its id used again for what is news."""
+    """A trade settled earlier shares the message ids of new balance events, so the stream may drop news."""
     publish = settlement.Settlement._publish
 
     async def as_one(ledger: Any, postings: Any, settled: Any) -> None:
@@ -90,7 +90,7 @@ def balance_events_share_ids() -> Fault:
 
 
 def position_before_events() -> Fault:
-    """The translator notes its position first and publishes then: a kill between the two skips events."""
+    """The translator saves its position before it publishes: a kill between the two skips events."""
     publish = translator._LeaseTerm._publish
 
     async def hasty(term: Any, pending: Any) -> None:
@@ -115,7 +115,7 @@ def rows_pass_held_events() -> Fault:
 
 
 def events_in_any_order() -> Fault:
-    """The translator publishes what an event leads to backwards."""
+    """The translator publishes the bus events of an engine event in reverse order."""
     pending_of = translator._pending_of
     return patch.object(translator, "_pending_of", lambda *given: pending_of(*given)[::-1])
 
@@ -142,7 +142,7 @@ def deposits_without_reference() -> Fault:
 
 
 def unknown_is_refused() -> Fault:
-    """An order that the engine did not answer is told as refused."""
+    """The router reports an order without a reply of the engine as refused."""
     submit = Submission.submit
 
     async def certain(submission: Any, request: Any) -> SubmitOrderReply:
@@ -154,7 +154,7 @@ def unknown_is_refused() -> Fault:
 
 
 def order_ids_count_again() -> Fault:
-    """The engine does not know an external id that it has seen."""
+    """The engine forgets the external ids that it has seen."""
 
     class Blind(dict[str, int]):
         def __contains__(self, key: object) -> bool:
@@ -170,7 +170,7 @@ def order_ids_count_again() -> Fault:
 
 
 def journal_in_memory() -> Fault:
-    """What was answered is not durable: a kill takes the newest batch along."""
+    """Committed commands are not durable: a kill loses the newest batch."""
     kill = SimulatedEngine.kill
 
     def lossy(engine: SimulatedEngine, *, after_commit: bool = False) -> None:

@@ -1,9 +1,9 @@
-"""Processes that are killed, stand still and are slow, and the weather that decides when.
+"""Processes that are killed, frozen or slow, and the weather that decides when.
 
-A process meets the world only in `io` and `act`. There it may be killed, so that what it was about to send is never
-sent, or stand still without knowing it, so that it sends what was right a while ago. What was sent happens, late
-perhaps, whatever has become of the process meanwhile. A killed process does nothing more: its tasks are cancelled, and
-whatever they still try ends at `io`.
+A process reaches the outside world only in `io` and `act`. There it may be killed before it sends its message. Or it
+may be frozen without knowing it, and later send a message that is out of date. A message that was sent takes effect,
+perhaps late, even if the process has died since. A killed process does nothing more: its tasks are cancelled, and `io`
+stops whatever they still try.
 """
 
 import asyncio
@@ -19,31 +19,31 @@ from tests.simulation.loop import CURRENT, VirtualLoop
 Answer = TypeVar("Answer")
 
 SLOW = 0.03
-"""How probable it is that what was sent is held up on its way."""
+"""The probability that a message is held up on its way."""
 
 
 class Weather:
-    """How bad things are. All chance comes from one generator."""
+    """Decides what goes wrong. All randomness comes from one generator."""
 
     def __init__(self, loop: VirtualLoop, chance: random.Random) -> None:
         self.loop = loop
         self.chance = chance
         self.is_calm = True
         self.held_up: list[Callable[[], None]] = []
-        """What was sent and has not arrived."""
+        """Messages that were sent and have not arrived."""
 
     def strikes(self, probability: float) -> bool:
-        """Whether something bad happens now; never while it is calm."""
+        """Whether something bad happens now. Always False while the weather is calm."""
         return not self.is_calm and self.chance.random() < probability
 
     def go_on(self, count: int) -> None:
-        """Let some of what is held up arrive, in any order."""
+        """Let up to `count` held-up messages arrive, in any order."""
         for _ in range(min(count, len(self.held_up))):
             self.held_up.pop(self.chance.randrange(len(self.held_up)))()
 
 
 class Place(StrEnum):
-    """Where a process meets the world."""
+    """Where a process reaches the outside world."""
 
     ENGINE = "engine"
     PUBLISH = "publish"
@@ -55,7 +55,7 @@ class Place(StrEnum):
 
 @dataclass(slots=True)
 class Trap:
-    """What happens to a process at its `count`th meeting with the world at `place`."""
+    """Kills (`is_deadly`) or freezes a process at its `count`th call of `io` at `place`."""
 
     place: Place
     count: int
@@ -89,7 +89,7 @@ class Process:
         return self._weather.loop.create_task(work, context=self._context.copy())
 
     async def io(self, place: Place) -> None:
-        """Meet the world: here the process may die or stand still."""
+        """Reach the outside world. Here a trap may kill or freeze the process."""
         if not self.is_alive:
             raise asyncio.CancelledError
         trap = self.trap
@@ -104,13 +104,13 @@ class Process:
             self._weather.loop.call_soon(self.kill, context=contextvars.Context())
             await self._weather.loop.create_future()
         self.is_frozen = True
-        # What comes next is the first that it does when it goes on, before it looks at any clock.
+        # After the thaw, the process goes on from here, before it looks at any clock.
         await asyncio.sleep(0)
         if not self.is_alive:
             raise asyncio.CancelledError
 
     async def act(self, place: Place, effect: Callable[[], Answer]) -> Answer:
-        """Have the world do something, and wait for its answer."""
+        """Carry out `effect` in the outside world, perhaps late, and return its result."""
         if self.trap is not None or not self.is_alive:
             await self.io(place)
         if self._weather.strikes(SLOW):
@@ -124,7 +124,7 @@ class Process:
         return answer
 
     def kill(self) -> None:
-        """End at once. What was sent is sent, nothing more will be."""
+        """End at once. Messages that were sent still arrive; no more are sent."""
         self.is_alive = False
         if self.is_frozen:
             self._weather.loop.thaw(self)

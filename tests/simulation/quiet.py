@@ -1,4 +1,4 @@
-"""Time and log of the platform's modules while a simulation runs: virtual time, and a log that is remembered."""
+"""Time and log of the platform's modules while a simulation runs: virtual time, and a log that keeps errors."""
 
 import asyncio
 import sys
@@ -40,7 +40,7 @@ class _Time:
 
 @contextmanager
 def quiet() -> Iterator[Log]:
-    """Have the router and the ledger live in virtual time and log to the answered object."""
+    """Make the router and the ledger use virtual time and log to the object that this yields."""
     log = Log()
     with ExitStack() as stack:
         for name, module in list(sys.modules.items()):

@@ -1,4 +1,4 @@
-"""A router process of the simulation: all of the real router but its sockets."""
+"""A router process of the simulation: the real router without its sockets."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The router's tables in the simulation, and a `Store` on them, by the rules of the router's SQL."""
+"""The router's tables in the simulation, and a `Store` on them that follows the rules of the router's SQL."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -75,9 +75,9 @@ class Rows:
         self.cursor = position
 
     def write_order(self, order: TrackedOrder) -> None:
-        """Insert an order or bring it up to date; an older state and one that has ended stay as they are.
+        """Insert an order or update its row. A row that is newer, or whose order has ended, stays as it is.
 
-        One that a router refused before it reached the engine gives way.
+        The row of an order that a router refused before it reached the engine is replaced.
         """
         row = self.orders.get(order.order_id)
         if (
@@ -92,7 +92,7 @@ class Rows:
             self.orders[order.order_id] = order
 
     def write_trade(self, trade: TradeRow) -> None:
-        """Insert a trade unless it is there; a foreign key asks for the rows of its orders."""
+        """Insert a trade unless it exists. Notes a fault if the rows of its orders are missing."""
         missing = {trade.taker_order_id, trade.maker_order_id} - self.orders.keys()
         if missing:
             self.faults.append(f"trade {trade.trade_id} came before the rows of {sorted(missing)}")
@@ -101,7 +101,7 @@ class Rows:
 
 
 class _Connection:
-    """A transaction: what it writes is seen with its end."""
+    """A transaction: its writes become visible when it ends."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -137,7 +137,7 @@ class SimulatedStore:
         return await self._process.act(Place.ROWS, lambda: self._rows.orders.get(order_id))
 
     async def resumption(self) -> Resumption:
-        """Where the rows stand, all parts as of the same moment."""
+        """The position, orders and held events at the same moment."""
         return await self._process.act(Place.ROWS, self._rows.resumption)
 
     async def forget_held(self, message_ids: Sequence[str]) -> None:

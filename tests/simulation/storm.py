@@ -1,4 +1,4 @@
-"""What happens in a run: what clients and operators do, and all that goes wrong meanwhile, a step at a time."""
+"""The steps of a run: what clients and operators do, and what goes wrong meanwhile."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,11 +23,11 @@ MEETINGS_MAX = {
     Place.ROWS: 5,
     Place.LEDGER: 4,
 }
-"""How many meetings with the world a trap waits for at most: about as many as one piece of work has."""
+"""A trap waits for at most this many calls of `io`: about as many as one piece of work makes."""
 
 
 def place(world: "World") -> None:
-    """Some orders at a time."""
+    """Traders place some orders."""
     for _ in range(world.chance.randint(1, 4)):
         world.traders.place()
 
@@ -38,7 +38,7 @@ def cancel(world: "World") -> None:
 
 
 def look(world: "World") -> None:
-    """A trader asks how an order stands."""
+    """A trader asks for an order's state."""
     world.traders.look()
 
 
@@ -79,12 +79,12 @@ def deposit(world: "World") -> None:
 
 
 def repeat_custody(world: "World") -> None:
-    """Custody tells something again."""
+    """Custody publishes an event again."""
     world.custody.repeat()
 
 
 def withdraw(world: "World") -> None:
-    """Custody begins a withdrawal, or goes on with one."""
+    """Custody requests a withdrawal, or carries one out."""
     if world.chance.random() < 0.5:
         world.custody.request_withdrawal()
     else:
@@ -92,19 +92,19 @@ def withdraw(world: "World") -> None:
 
 
 def deliver(world: "World") -> None:
-    """A durable consumer hands out what waits."""
+    """Durable consumers deliver waiting messages."""
     for consumer in world.server.consumers.values():
         if world.chance.random() < 0.6:
             consumer.deliver(world.weather, world.chance.randint(1, BATCH_MAX))
 
 
 def go_on(world: "World") -> None:
-    """Slow processes go on."""
+    """Some held-up messages arrive."""
     world.weather.go_on(world.chance.randint(1, 6))
 
 
 def wait(world: "World") -> None:
-    """Time passes, most often without much else to wait for."""
+    """Time passes, usually after the waiting work is done."""
     if world.chance.random() < 0.8:
         world.weather.go_on(10)
         world.commit()
@@ -112,7 +112,7 @@ def wait(world: "World") -> None:
 
 
 def kill_engine(world: "World") -> None:
-    """The engine dies, before or behind a commit, or comes back."""
+    """The engine dies, before or after a commit, or comes back."""
     if world.engine.is_up:
         world.engine.kill(after_commit=world.chance.random() < 0.5)
     else:
@@ -135,17 +135,17 @@ def kill(world: "World") -> None:
 
 
 def revive(world: "World") -> None:
-    """Who is dead comes back."""
+    """Dead processes and a dead engine come back."""
     world.revive()
 
 
 def freeze(world: "World") -> None:
-    """A process stands still, in the middle of its work, and does not know it."""
+    """A process freezes in the middle of its work, without knowing it."""
     _any_process(world).trap = _trap(world, world.chance.choice(list(Place)), is_deadly=False)
 
 
 def oversleep(world: "World") -> None:
-    """The router that translates stands still in the middle of some orders for longer than its lease lives."""
+    """The router that translates freezes in the middle of some orders, for longer than its lease lives."""
     for router in world.routers:
         if router.translator.leads:
             where = world.chance.choice((Place.ROWS, Place.ROWS, Place.KEY, Place.PUBLISH))
@@ -158,14 +158,14 @@ def oversleep(world: "World") -> None:
 
 
 def thaw(world: "World") -> None:
-    """Who stands still goes on, as if nothing had been."""
+    """Frozen processes go on without knowing that they were frozen."""
     for process in world.processes:
         if process.is_frozen and world.chance.random() < 0.7:
             world.loop.thaw(process)
 
 
 def end_window(world: "World") -> None:
-    """The duplicate windows of the streams are over."""
+    """The duplicate windows of all streams end."""
     for stream in world.server.streams.values():
         stream.end_window()
 

@@ -1,8 +1,8 @@
-"""A whole platform in one process, through thousands of seeds of bad luck, judged by an auditor of its own.
+"""Runs a whole platform in one process with thousands of random seeds of faults; an independent auditor judges each.
 
 `OPENSPOT_SIMULATION_SEEDS` is how many seeds run (2000 by default), `OPENSPOT_SIMULATION_STEPS` how many steps each
-has. `OPENSPOT_SIMULATION_SEED` repeats a single one. A seed that goes wrong is printed with the fewest steps after
-which it still does, and with the command line that repeats it.
+has. `OPENSPOT_SIMULATION_SEED` repeats a single one. A seed that goes wrong is printed with the fewest steps
+after which it does, and with the command line that repeats it.
 """
 
 import os
@@ -23,7 +23,7 @@ FAILURES_SHOWN = 3
 
 
 def _parts() -> list[range]:
-    """All seeds, in parts that each are a test."""
+    """All seeds, divided into parts. Each part is one test."""
     single = os.environ.get("OPENSPOT_SIMULATION_SEED")
     if single is not None:
         return [range(int(single), int(single) + 1)]
@@ -50,7 +50,7 @@ _REPEAT = f"from tests.simulation import test_simulation; print(test_simulation.
 
 
 def digest_of(seed: int, steps: int) -> str:
-    """What happens with a seed, in short."""
+    """A hash of everything that happens with a seed."""
     with quiet():
         world = World(seed)
         world.run(steps)

@@ -1,6 +1,6 @@
-"""A whole platform in one process and in one generator's hands.
+"""A whole platform in one process, controlled by one random generator.
 
-`World(seed).run(steps)` lets so many things happen, good ones and bad ones, then lets the weather clear up until
+`World(seed).run(steps)` takes that many random steps, good and bad ones. Then it calms the weather and runs until
 nothing is left to do. All randomness comes from the seed, in the order of the steps: the first n steps of a longer
 run are the run of n steps.
 """
@@ -28,7 +28,7 @@ ROUNDS_MAX = 120
 
 
 class RestlessError(AssertionError):
-    """The platform does not come to rest although nothing stands in its way."""
+    """The platform does not come to rest although no more faults happen."""
 
 
 @functools.cache
@@ -43,7 +43,7 @@ class World:
         self, seed: int, *, tables: Callable[[], LedgerTables] = LedgerTables, rows: Callable[[], Rows] = Rows
     ) -> None:
         self.chance = chance = random.Random(seed)
-        # The pauses between attempts are shortened by chance, too (kit/backoff.py).
+        # The pauses between attempts are random, too (kit/backoff.py).
         random.seed(seed)
         self.loop = VirtualLoop()  # type: ignore[abstract]  # the platform needs no more of a loop
         asyncio._set_running_loop(self.loop)
@@ -67,7 +67,7 @@ class World:
     # Running
 
     def run(self, steps: int) -> None:
-        """Prepare, `steps` steps, then peace. Raises AssertionError for what goes wrong on the way."""
+        """Prepare, take `steps` steps, then come to rest. Raises AssertionError if something goes wrong on the way."""
         try:
             self._prepare()
             self.weather.is_calm = False
@@ -86,13 +86,13 @@ class World:
         self.come_to_rest()
 
     def commit(self) -> None:
-        """Have the engine do what waits for it, if it is up."""
+        """Let the engine commit its waiting commands, if it is up."""
         if self.engine.is_up and self.engine.waits:
             self.engine.commit()
             self.loop.run_ready()
 
     def come_to_rest(self) -> None:
-        """Let all that is left to do be done. Raises RestlessError."""
+        """Run in calm weather until nothing is left to do. Raises RestlessError if that takes too long."""
         self.weather.is_calm = True
         for _ in range(ROUNDS_MAX):
             self._mend()
@@ -151,7 +151,7 @@ class World:
         return [router.process for router in self.routers] + [ledger.process for ledger in self.ledgers]
 
     def revive(self) -> None:
-        """Have everything come back that is dead."""
+        """Restart the engine and every process that is dead."""
         if not self.engine.is_up:
             self.engine.restart()
         for router in [router for router in self.routers if not router.process.is_alive]:

@@ -38,7 +38,7 @@ class AdminClient:
         return other
 
     async def login(self, participant_id: str = "", password: str = "") -> "AdminClient":
-        """Log in, without names as the first administrator; answers itself. Fails if the login does."""
+        """Log in and return this client. Without names, log in as the first administrator. Fails if the login does."""
         settings = self.engine.settings
         answer = await self.call(
             "Login",
@@ -50,7 +50,7 @@ class AdminClient:
         return self
 
     async def call(self, method: str, /, **fields: Any) -> dict[str, Any]:
-        """The answer. Raises CallFailedError."""
+        """Call a method and return its reply. Raises CallFailedError."""
         if self.transport == "connect":
             status, answer = await self.post(method, fields)
             if status != 200:
@@ -66,7 +66,7 @@ class AdminClient:
         return MessageToDict(response, always_print_fields_with_no_presence=True)
 
     async def post(self, method: str, body: Any, headers: dict[str, str] | None = None) -> tuple[int, Any]:
-        """(HTTP status, body) of a Connect call; a body of bytes goes as it is."""
+        """(HTTP status, body) of a Connect call. A body of bytes is sent unchanged."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"Content-Type": "application/json", "Accept": "application/json"}
         if self.token:

@@ -64,7 +64,7 @@ _Member = TypeVar("_Member", bound=IntEnum)
 
 @dataclass(slots=True)
 class Line:
-    """A command or question, with what must come of it (None: it must merely be taken)."""
+    """A command or question, with the expected result (None: the core must only accept it)."""
 
     place: str
     left: str
@@ -74,7 +74,7 @@ class Line:
 
 @dataclass(slots=True)
 class Case:
-    """A named row of lines, those of its world first."""
+    """A named list of lines, those of its world first."""
 
     name: str
     lines: list[Line]
@@ -82,7 +82,7 @@ class Case:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """The cases of a scenario file. Raises ValueError on a line that stands in the wrong place."""
+    """The cases of a scenario file. Raises ValueError on a line in the wrong place."""
     world: list[Line] = []
     cases: list[Case] = []
     for number, text in enumerate(path.read_text("utf-8").splitlines(), start=1):
@@ -405,5 +405,5 @@ def _amount(text: str) -> int:
 
 
 def _member(members: type[_Member], text: str) -> int:
-    """The number of an enum's member by name, or a number as it stands, which may be none of them."""
+    """The number of an enum's member by name. A number is returned as it is, even if no member has it."""
     return int(text) if text.lstrip("-").isdigit() else members[text.upper()]

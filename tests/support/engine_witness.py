@@ -45,7 +45,7 @@ class Witness:
         self._owners: dict[int, str] = {}
         self._asked: dict[str, Transfer] = {}
         self._transferred: dict[str, int] = {}
-        # Answers since the newest check.
+        # Responses since the last check.
         self._unchecked: list[pb.PlaceOrderResponse | pb.CancelOrderResponse] = []
 
     # Load
@@ -108,7 +108,7 @@ class Witness:
             answer = await engine.accounts.Withdraw(accounts_pb2.WithdrawRequest(amount=str(-amount), **fields))
         self.answered += 1
         if answer.success:
-            # A repeated one has made no event: its sequence is 0.
+            # A repeated transfer emits no event, so its sequence is 0.
             self._transferred[reference] = answer.sequence
         return answer.success
 
@@ -123,13 +123,13 @@ class Witness:
         self._check_replay(child, core)
 
     def forget_after(self, sequence: int) -> None:
-        """Forget responses to commands whose events come after `sequence`: a failed disk has lost them."""
+        """Forget events after `sequence`, and the responses to their commands: a failed disk has lost them."""
         self.events = self.events[:sequence]
         self._unchecked = [answer for answer in self._unchecked if answer.sequence <= sequence]
         self._transferred = {name: place for name, place in self._transferred.items() if place <= sequence}
 
     async def check_history(self, engine: EngineClient) -> None:
-        """Check that the whole history is sent again unchanged."""
+        """Check that the engine still sends the whole history unchanged."""
         await self._read_events(engine, 1)
 
     async def _read_events(self, engine: EngineClient, first: int) -> None:

@@ -30,7 +30,7 @@ def market(symbol: str) -> dict[str, Any]:
 
 
 class FakeEngineHttp:
-    """Gives the answers that its attributes hold. Balances need the service headers, as at the real one."""
+    """Returns what its attributes hold. Balances need the service headers, as with the real engine."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -1,7 +1,6 @@
 """A small ledger in this process: provides ledger.balances.get, ledger.credit and ledger.debit on the real bus.
 
-Postings are idempotent by transactionId, as the real ledger's are. A test can have it fail, be silent, or be
-gone.
+Postings are idempotent by transactionId, as the real ledger's are. A test can make it fail, stay silent or disappear.
 """
 
 import asyncio
@@ -56,7 +55,7 @@ class FakeLedger:
         await self._bus.check()
 
     async def stop(self) -> None:
-        """Be gone: nobody provides the subjects."""
+        """Disappear: nobody provides the subjects any more."""
         if self._bus is not None:
             await self._bus.close()
             self._bus = None

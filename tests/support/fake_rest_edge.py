@@ -1,4 +1,4 @@
-"""A stand-in for the REST edge: answers what a test puts in, and remembers what it was asked."""
+"""A stand-in for the REST edge: returns the replies that a test puts in, and remembers the requests."""
 
 from collections import deque
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ import msgspec
 from aiohttp import web
 
 CUT = object()
-"""An answer that is none: the connection is cut."""
+"""Instead of a reply, the connection is cut."""
 
 
 @dataclass
@@ -33,11 +33,11 @@ class FakeRestEdge:
     asked: list[Asked] = field(default_factory=list)
 
     def answer(self, status: int, body: Any = None, **headers: str) -> None:
-        """Put one more answer in; an underscore in a header's name stands for a hyphen."""
+        """Add a reply; an underscore in a header's name stands for a hyphen."""
         self.answers.append((status, body, {name.replace("_", "-"): value for name, value in headers.items()}))
 
     def refuse(self, status: int, code: str, message: str | list[str] = "no", **headers: str) -> None:
-        """Put one more refusal in, in the platform's error shape."""
+        """Add a refusal in the platform's error shape."""
         body = {"statusCode": status, "message": message, "error": "x", "code": code, "requestId": "r1"}
         self.answer(status, body, **headers)
 

@@ -1,7 +1,7 @@
-"""A platform that is broken on purpose, the order flow on it, and everything that must hold afterwards.
+"""A platform that is broken on purpose, the order flow on it, and the checks of what must hold afterwards.
 
-What the tests share: how long they break it, how to kill a part, how to know that it has healed, and the one judgement
-of all of them. It is made on what the clients were told, on the engine's events and on the tables: never on time.
+The tests share how long they break it, how to kill a part, how to know that it has healed, and how to judge the
+result. The judgement uses what the clients were told, the engine's events and the tables, never durations.
 """
 
 import asyncio
@@ -47,11 +47,11 @@ SETTLED_S_MAX = 120.0
 FLOW_END_S_MAX = 60.0
 METRIC_TIMEOUT_S = 2.0
 TIMEOUT_S = 2 * HEALED_S_MAX + SETTLED_S_MAX + FLOW_END_S_MAX
-"""What a test may take beside the time in which it breaks things."""
+"""The time limit of a test, without the time in which it breaks things."""
 LEDGER_PROCESSES = ("ledger", "ledger-worker")
 SETTLED_SEQUENCE = "openspot_ledger_settled_sequence"
 
-# What a process must not say, whatever happens to the others.
+# No process may log these, whatever happens to the others.
 FORBIDDEN = ("ended by a fault", "engine event contradicts", "order row dropped", "trade row dropped",
              "trade rejected", "custody event failed")  # fmt: skip
 
@@ -81,12 +81,12 @@ class Run:
 
     @property
     def chance(self) -> random.Random:
-        """Another source of the same chance for everybody who asks."""
+        """A new random generator with the run's seed at each access."""
         return random.Random(SEED)
 
     @asynccontextmanager
     async def flowing(self) -> AsyncIterator[None]:
-        """Orders, cancels and deposits meanwhile. Raises what the flow raised."""
+        """Run orders, cancels and deposits during the context. Raises the flow's error."""
         stop = asyncio.Event()
         flow = asyncio.create_task(self.flow.run(stop))
         try:
@@ -100,7 +100,7 @@ class Run:
     # Breaking
 
     def pid(self, name: str) -> int:
-        """Process id of a part. Raises KeyError while it is not there."""
+        """Process id of a part. Raises KeyError while the part does not run."""
         beside = self.beside.get(name)
         pid = self.platform.pid(name) if beside is None else beside.child.pid
         if pid is None:
@@ -108,7 +108,7 @@ class Run:
         return pid
 
     def kill(self, *names: str) -> None:
-        """Kill -9 those that are there at this moment, as nearly together as it can be."""
+        """Kill -9 those that run now, as nearly at once as possible."""
         for name in names:
             try:
                 psutil.Process(self.pid(name)).kill()
@@ -117,7 +117,7 @@ class Run:
             self.killed[name] += 1
 
     async def kill_and_heal(self, *names: str) -> float:
-        """Kill -9, and wait until all is ready and orders are taken; answers the seconds that took."""
+        """Kill -9, and wait until all services are ready and take orders. Returns how many seconds that took."""
         old = {name: self.pid(name) for name in names}
         began = time.monotonic()
         self.kill(*names)
@@ -135,7 +135,7 @@ class Run:
 
     @contextmanager
     def away(self, name: str) -> Iterator[None]:
-        """Kill -9 a server of `openspot up`, and nobody starts it again meanwhile: its supervisor stands still."""
+        """Kill -9 a server of `openspot up`. Its supervisor is suspended meanwhile, so nobody starts it again."""
         supervisor = psutil.Process(self.platform.state.supervisor_pid)
         supervisor.suspend()
         try:
@@ -156,12 +156,12 @@ class Run:
         await eventually(ready, HEALED_S_MAX, 0.1)
 
     async def takes_orders(self, number: int = 5) -> None:
-        """Wait until so many more orders are answered with 201, while the flow runs."""
+        """Wait until `number` more orders are accepted with 201, while the flow runs."""
         accepted = len(self.flow.told.accepted)
         await eventually(lambda: len(self.flow.told.accepted) >= accepted + number, HEALED_S_MAX, 0.05)
 
     async def settles_trades(self) -> None:
-        """Wait until a trade is settled that was not yet made, while the flow runs."""
+        """Wait until a trade made after this call is settled, while the flow runs."""
         async with EngineReader(self.settings) as engine:
             now = (await engine.position()).last_seq
 
@@ -171,7 +171,7 @@ class Run:
         await eventually(settled, HEALED_S_MAX, 0.1)
 
     async def metric(self, name: str, metric: str) -> float:
-        """A metric of a process, its labels summed up; 0 while the process does not answer or does not have it."""
+        """A metric of a process, summed over its labels. 0 if the process does not reply or lacks the metric."""
         return await _metric(self.settings.host, self._port(name), metric)
 
     def _port(self, name: str) -> int:
@@ -179,7 +179,7 @@ class Run:
         return SERVICES[name].ready_port(self.settings) if beside is None else beside.port
 
     def note(self, what: str, began: float) -> float:
-        """Print how long something took; answers the seconds."""
+        """Print how long something took, and return the seconds."""
         seconds = time.monotonic() - began
         print(f"{what} after {seconds:.1f} s")
         return seconds
@@ -242,7 +242,7 @@ class Run:
 
 @contextmanager
 def kept_after_failure(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A data directory. It stays, with the log, if a test failed."""
+    """A data directory. It is kept, with the log, if a test failed."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-faults-"))
     failed = request.session.testsfailed
     yield folder
@@ -263,11 +263,11 @@ async def running(platform: ChildPlatform, beside: dict[str, Beside] | None = No
 
 @contextmanager
 def frozen(pid: int) -> Iterator[None]:
-    """A process and its children are there and do nothing: connections stay, answers do not come."""
+    """Suspend a process and its children: connections stay open, but no reply comes."""
     process = psutil.Process(pid)
     family = [process]
     try:
-        # The parent first: then it has no more children.
+        # Suspend the parent first, so that it starts no more children.
         process.suspend()
         family += process.children(recursive=True)
         for member in family[1:]:
@@ -315,7 +315,7 @@ async def _check_trades(connection: asyncpg.Connection, trades: int) -> None:
 
 
 async def _check_orders(connection: asyncpg.Connection, told: Told) -> None:
-    """What a client was told holds. An order without an answer exists everywhere or nowhere, says reconcile."""
+    """Check what clients were told. Reconcile checks that an order without a reply is everywhere or nowhere."""
     rows = {row["order_id"]: row for row in await connection.fetch("SELECT * FROM orders")}
     assert told.accepted
     for order_id, order in told.accepted.items():

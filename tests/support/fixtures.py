@@ -65,7 +65,7 @@ async def pool(database_url: str) -> AsyncIterator[asyncpg.Pool]:
 def nats_server(run_folder: Path) -> Iterator[EmbeddedNats]:
     """A NATS server of this test: streams and durables of one test never meet another's."""
     folder = run_folder / f"nats-{next(_serial)}"
-    # As the tests' PostgreSQL, it does not wait for the disk; what depends on that starts a server of its own.
+    # Like the tests' PostgreSQL, it does not wait for the disk. A test that depends on that starts its own server.
     server = EmbeddedNats(folder, free_port(), configuration=NatsConfiguration(is_synced=False))
     server.start()
     yield server

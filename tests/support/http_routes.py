@@ -17,7 +17,7 @@ def documents() -> dict[str, dict[str, Any]]:
 
 
 def routers() -> dict[str, list[Router]]:
-    """The routers of each service; what is behind them is not there."""
+    """The routers of each service, without the objects that handle their requests."""
     return {name: routers for name, (routers, _) in services().items()}
 
 

@@ -13,7 +13,7 @@ from tests.support.waiting import eventually
 
 @asynccontextmanager
 async def running(settings: Settings, *names: str) -> AsyncIterator[Settings]:
-    """These processes, all ready. Each starts when the one before it is ready; they end in reverse order."""
+    """Run these processes. Each starts when the one before it is ready. They end in reverse order."""
     tasks: list[tuple[asyncio.Event, asyncio.Task[None]]] = []
     try:
         for process in (SERVICES[name] for name in names):

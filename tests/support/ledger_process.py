@@ -105,7 +105,7 @@ class ChildProcess:
             await self.process.wait()
 
     async def stop(self) -> int:
-        """End it by a signal; answers its exit code."""
+        """End it with a signal and return its exit code."""
         assert self.process is not None
         if self.process.returncode is None:
             self.process.terminate()

@@ -23,7 +23,7 @@ WAIT_S = 20.0
 
 
 class MirroredMarket:
-    """Users alice, bob and carol on BTC-USD, as far as the services run that a step needs."""
+    """Users alice, bob and carol on BTC-USD. A step works only if the services that it needs run."""
 
     def __init__(self, settings: Settings, bus: Bus, pool: asyncpg.Pool, engine: EngineClient) -> None:
         self.settings = settings
@@ -39,7 +39,7 @@ class MirroredMarket:
         await self.bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{number}")
 
     async def fund(self) -> None:
-        """Every user gets USD and BTC, and has them."""
+        """Deposit USD and BTC for every user, and wait until the engine has credited them."""
         for user in ("alice", "bob", "carol"):
             await self.deposit(user, "USD", "100000")
             await self.deposit(user, "BTC", "100.00000001")
@@ -54,7 +54,7 @@ class MirroredMarket:
         await self.bus.publish(subjects.CUSTODY_WITHDRAWAL_COMPLETED, outcome, f"completed-{withdrawal_id}")
 
     async def place(self, side: str, price: str, quantity: str, user: str) -> int:
-        """Place an order as the router does; answers its engine id."""
+        """Place an order as the router does, and return its engine id."""
         placed = await self.engine.place(side, price, quantity, user, metadata=METADATA)
         assert placed.result_code == "SUCCESS", placed
         return int(placed.order_id)
@@ -78,7 +78,7 @@ class MirroredMarket:
         return await reconcile(self.settings, wait_s)
 
     async def differences(self, wait_s: float = WAIT_S) -> list[str]:
-        """What a comparison names, as text."""
+        """The differences that a comparison finds, as text."""
         return [str(difference) for difference in (await self.reconcile(wait_s)).differences]
 
 

@@ -1,4 +1,4 @@
-"""What proves to a NATS server who somebody is: nkeys, JWTs of an operator, certificates."""
+"""Credentials for a NATS server: nkeys, JWTs of an operator, certificates."""
 
 import base64
 import hashlib

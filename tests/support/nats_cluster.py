@@ -45,7 +45,7 @@ class NatsCluster:
         return ",".join(node.url for node in self.nodes.values())
 
     def start(self, *names: str) -> None:
-        """Start these nodes, or all, on the stores that they have."""
+        """Start these nodes, or all of them, on their existing stores."""
         for name in names or self.nodes:
             self.nodes[name].start()
 
@@ -75,7 +75,7 @@ class NatsCluster:
         return str(cluster.leader)
 
     async def copies(self) -> dict[str, int]:
-        """How many nodes keep each stream and bucket that there is; `formed` looks at these from now on."""
+        """Return how many nodes keep each stream and bucket. `formed` checks these streams from now on."""
         client = await self._client()
         try:
             streams = await client.jetstream(timeout=_CALL_TIMEOUT_S).streams_info()
@@ -114,4 +114,4 @@ class NatsCluster:
 
 
 async def _note_nothing(_: Exception) -> None:
-    """What goes wrong is raised as well, where it matters."""
+    """Do nothing: an error that matters is also raised."""

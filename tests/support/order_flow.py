@@ -1,6 +1,6 @@
 """Random order flow of several users through the REST edge, and deposits beside it, with a record of every answer.
 
-The flow goes on whatever happens to the platform. What it was told it keeps: that is what must hold afterwards.
+The flow goes on whatever happens to the platform. It keeps every reply: what it was told must hold afterwards.
 """
 
 import asyncio
@@ -90,7 +90,7 @@ class OrderFlow:
             await self._bus.close()
 
     async def run(self, stop: asyncio.Event, pause_s: float = 0.02) -> None:
-        """Place, cancel and deposit until `stop` is set. Raises what the platform must never answer."""
+        """Place, cancel and deposit until `stop` is set. Fails on a reply that the platform must never give."""
         seeds = [self._random.randrange(1 << 30) for _ in self._clients]
         await asyncio.gather(
             self._deposit_on(stop, random.Random(self._random.randrange(1 << 30))),
@@ -116,7 +116,7 @@ class OrderFlow:
             await _pause(stop, pause_s * chance.random() * 2)
 
     async def _place(self, client: OpenSpotClient, chance: random.Random) -> str | None:
-        """Place one order; answers its id if it may be cancelled later."""
+        """Place one order. Returns its id if it may be cancelled later."""
         market = chance.random() < 0.2
         price = None if market else MIDDLE_PRICE + Decimal(chance.randint(-20, 20)).scaleb(-2)
         try:
@@ -171,7 +171,7 @@ class OrderFlow:
             asset = chance.choice(("USD", "BTC", "ETH"))
             places = {"USD": 2, "BTC": 8, "ETH": 18}[asset]
             amount = Decimal(chance.randint(1, 10 ** (places + 1))).scaleb(-places)
-            # Every third one comes twice.
+            # Publish every third deposit twice.
             await self._deposit(chance.choice(self.users), asset, amount, 1 + (len(self.deposits) % 3 == 0))
             await _pause(stop, 0.4 * chance.random())
 
@@ -180,7 +180,7 @@ class OrderFlow:
         self.deposits.append(Deposit(tx_hash, user_id, asset, amount, copies))
         event = DepositConfirmed(tx_hash, user_id, asset, format(amount, "f"))
         for copy in range(copies):
-            # Another message id each: the stream keeps them all.
+            # Each copy has its own message id, so that the stream keeps them all.
             await self._publish(event, f"{tx_hash}-{copy}")
 
     async def _publish(self, event: DepositConfirmed, message_id: str) -> None:

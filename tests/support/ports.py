@@ -38,7 +38,7 @@ class PortBlock:
         raise RuntimeError(f"every block of {BLOCK} ports from {FIRST} to {END} is claimed")
 
     def next(self) -> int:
-        """A port that nobody listens on, and that was not handed out for as long as can be."""
+        """A port that nobody listens on: the one that was handed out longest ago."""
         for port in itertools.islice(self._ports, BLOCK):
             with socket.socket() as probe:
                 try:

@@ -29,7 +29,7 @@ class UnknownPagesError(Exception):
 
 
 def after_power_cut(server: EmbeddedNats, copy: Path) -> EmbeddedNats:
-    """Cut the power of a server. Returns one on the same port that starts from what the disk holds then.
+    """Cut the power of a server. Returns a server on the same port that starts from what the disk then holds.
 
     Skips the test if this kernel does not tell what the disk holds.
     """
@@ -48,8 +48,8 @@ def after_power_cut(server: EmbeddedNats, copy: Path) -> EmbeddedNats:
 def image(folder: Path, copy: Path) -> int:
     """Copy `folder` as a power cut would leave it now. Returns how many pages that loses.
 
-    A lost page is zero, and a file ends before the lost pages at its end. So a page that was written again since it
-    was last on the disk is lost altogether, which is worse than most power cuts. Nobody may write meanwhile.
+    A lost page is zero, and a file ends before the lost pages at its end. So a page that was changed since it was
+    last on the disk is lost altogether, which is worse than most power cuts. Nobody may write meanwhile.
 
     Raises UnknownPagesError.
     """

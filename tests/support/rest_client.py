@@ -46,7 +46,7 @@ class RestClient:
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=20))
 
     def as_user(self, user_id: str, role: str = "user", session_id: str = "", life_s: int = 600) -> str:
-        """Send a fresh access token of that user from now on; answers the token."""
+        """Send a fresh access token of that user from now on. Returns the token."""
         now = int(time.time())
         claims = Claims(user_id, role, now + life_s, session_id=session_id)
         self.token = sign(claims, self.settings.jwt_secret, now)
@@ -62,7 +62,7 @@ class RestClient:
         headers: dict[str, str] | None = None,
         prefix: str = PREFIX,
     ) -> Reply:
-        """One request; `body` goes as JSON, `raw` as it is."""
+        """Send a request. `body` is sent as JSON, `raw` unchanged."""
         sent = dict(headers or {})
         if self.token is not None:
             sent.setdefault("Authorization", f"Bearer {self.token}")

@@ -1,11 +1,11 @@
-"""A database whose disk is slow, without another disk and without rights on this one.
+"""Makes the disk of a database slow, without another disk and without rights on this one.
 
 Two things that a slow disk does are done to a real server. Every flush of its write-ahead log waits another 100 ms,
 by PostgreSQL's own `commit_delay` (its bound) with `commit_siblings = 0`: the flushing process waits while it holds
 the log's write lock, as it does on such a disk, so that other commits wait with it and are flushed together. And every
 few seconds the disk hangs altogether: all processes of the server stand still (SIGSTOP) for a second or two.
 
-What is not done: reads from the server's cache stay fast between two hangs, as they are with a slow disk.
+Reads from the server's cache stay fast between two hangs, as with a slow disk.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ BETWEEN_HANGS_S = (1.5, 4.0)
 
 @asynccontextmanager
 async def slow_disk(administrator_url: str, pid: int, chance: random.Random) -> AsyncIterator[None]:
-    """The server with the process id `pid` has a slow disk. It is slow, seen from a client, before this goes on."""
+    """Make the disk of the server with the process id `pid` slow. The context begins when a client notices."""
     connection = await asyncpg.connect(administrator_url)
     try:
         await connection.execute(f"ALTER SYSTEM SET commit_delay = {round(FLUSH_DELAY_S * 1_000_000)}")

@@ -2,8 +2,8 @@
 
 SQL stands in string literals, with its keywords in capitals. A statement may be put together of several literals, so
 each literal is looked at on its own: a table counts as read where its name stands as a word beside such a keyword, and
-as written where it follows a keyword that writes. A name that is put in by a placeholder is not seen; the house has
-none for tables of the database.
+as written where it follows a keyword that writes. A name that a placeholder puts in is not found; the sources
+have none for tables of the database.
 """
 
 import ast
@@ -45,7 +45,7 @@ def uses(path: Path, tables: Collection[str]) -> Iterator[Use]:
 
 
 def uses_of_sql(text: str, tables: Collection[str]) -> set[tuple[str, bool]]:
-    """(table, whether it is written) of each of `tables` in a piece of SQL; nothing for a text that is not SQL."""
+    """(table, whether it is written) of each of `tables` in a piece of SQL; empty for a text that is not SQL."""
     if not _SQL.search(text):
         return set()
     written = {name for found in _WRITTEN.finditer(text) for name in found.groups() if name in tables}

@@ -28,7 +28,7 @@ async def get(settings: Settings, path: str) -> tuple[int, str, bytes]:
 
 @asynccontextmanager
 async def running_edge(settings: Settings) -> AsyncIterator[Settings]:
-    """An edge that has found its bus."""
+    """A running edge that is connected to the bus."""
     stop = asyncio.Event()
     task = asyncio.create_task(run(settings, stop))
 

@@ -7,8 +7,8 @@
             async for event in stream:
                 ...
 
-Decimals are `Decimal`, never floats. What the platform refuses raises ApiError; what could not be asked or
-answered raises UnreachableError. Both are OpenSpotError.
+Decimals are `Decimal`, never floats. A refusal by the platform raises ApiError. A request
+without a readable reply raises UnreachableError. Both are OpenSpotError.
 """
 
 from openspot.client.errors import ApiError, OpenSpotError, StreamClosedError, StreamError, UnreachableError

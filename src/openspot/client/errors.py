@@ -12,9 +12,9 @@ class OpenSpotError(Exception):
 class ApiError(OpenSpotError):
     """The platform refused a request.
 
-    `status` is the HTTP status, `code` the platform's name of the reason, `message` its words. `retry_after_s` is
-    how long to wait (429, 503), `details` what the platform adds, for example an order id, `request_id` what to
-    quote when asking the operator.
+    `status` is the HTTP status, `code` names the reason, and `message` explains it. `retry_after_s` is the time to wait
+    (429, 503). `details` holds what the platform adds, for example an order id. Quote `request_id` when you ask the
+    operator.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class ApiError(OpenSpotError):
 
 
 class UnreachableError(OpenSpotError):
-    """No readable answer: not connected, cut off, timed out. What was asked may or may not have been done."""
+    """No readable reply: not connected, cut off or timed out. The request may or may not have been carried out."""
 
 
 class StreamError(OpenSpotError):
@@ -67,7 +67,7 @@ class _ErrorBody(msgspec.Struct, rename="camel"):
 
 
 def api_error(status: int, body: bytes, retry_after: str | None) -> ApiError:
-    """The error that an answer with a failing status speaks of; a body in another shape is quoted as it is."""
+    """Make the error for a failing reply. A body of another shape becomes the message, cut to 200 bytes."""
     try:
         parsed = msgspec.json.decode(body, type=_ErrorBody)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -84,5 +84,5 @@ def api_error(status: int, body: bytes, retry_after: str | None) -> ApiError:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    # The platform gives whole seconds; a date, which HTTP also allows, is no number and gives none.
+    # The platform sends whole seconds. HTTP also allows a date, which gives None here.
     return float(retry_after) if retry_after is not None and retry_after.isdecimal() else None

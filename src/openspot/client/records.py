@@ -1,4 +1,4 @@
-"""What the platform answers, typed. Decimals are exact; times are aware datetimes or milliseconds since 1970."""
+"""The platform's replies, typed. Decimals are exact; times are aware datetimes or milliseconds since 1970."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,10 +80,10 @@ class BulkCancel(Record, frozen=True):
 
 
 class Balance(Record, frozen=True):
-    """The balance of one asset: total = available + locked + reserved. An order can use what is available.
+    """The balance of one asset: total = available + locked + reserved. An order can use `available`.
 
     `reserved` is held for fees of open orders and for withdrawals on their way. `source` is `engine`, or `ledger`
-    where the engine did not answer and its mirror did, which knows no reserve: `reserved` is then None.
+    if the engine did not reply. The ledger knows no reserves, so `reserved` is then None.
     """
 
     asset: str
@@ -95,7 +95,7 @@ class Balance(Record, frozen=True):
 
 
 class Transaction(Record, frozen=True):
-    """One entry of the user's ledger accounts; `balance` is the running one after it."""
+    """One entry of the user's ledger accounts; `balance` is the account's total after it."""
 
     transaction_id: str
     asset: str
@@ -110,7 +110,7 @@ class Transaction(Record, frozen=True):
 class Market(Record, frozen=True):
     """A market. Fees in basis points; a price is a multiple of the tick, a quantity of the lot.
 
-    The limits are None where the pre-trade check has none for the symbol: it rejects its orders.
+    The limits are None if the pre-trade check has none for the symbol; it then rejects every order.
     """
 
     symbol: str
@@ -177,7 +177,7 @@ class Ticker(Record, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Entry]):
-    """A part of a list. `next_cursor` asks for the next one; None on the last."""
+    """A part of a list. Pass `next_cursor` to get the next part; it is None on the last one."""
 
     entries: list[Entry]
     next_cursor: str | None

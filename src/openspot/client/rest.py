@@ -27,7 +27,7 @@ from openspot.client.transport import Answer, RetryPolicy, Transport
 
 Result = TypeVar("Result")
 Number = Decimal | int | str
-"""An exact number; a float is refused, for it is not what was written."""
+"""An exact number. A float is refused, because it may not be the number that was written."""
 
 PREFIX = "/api/v1"
 NEXT_CURSOR = "X-Next-Cursor"
@@ -35,10 +35,10 @@ DEFAULT_RETRY = RetryPolicy()
 
 
 class OpenSpotClient:
-    """One user's view of the platform. Made with `async with`, or ended with `close`.
+    """One user's view of the platform. Use it with `async with`, or call `close` at the end.
 
-    Every call can raise ApiError and UnreachableError. An access token that has expired is renewed once with the
-    refresh token, and the request repeated.
+    Every call can raise ApiError and UnreachableError. If the access token has expired, the client renews it once with
+    the refresh token and repeats the request.
     """
 
     def __init__(
@@ -69,29 +69,29 @@ class OpenSpotClient:
     # Sessions
 
     async def register(self, email: str, password: str) -> User:
-        """Create a user. ApiError 409 if the address is taken. It is not logged in."""
+        """Create a user, without logging in. Raises ApiError 409 if the address is taken."""
         return await self._call("POST", "/auth/register", User, body={"email": email, "password": password})
 
     async def login(self, email: str, password: str) -> Session:
-        """Begin a session; later calls are made in it. ApiError 401 for a wrong password."""
+        """Begin a session, which later calls use. Raises ApiError 401 for a wrong password."""
         self._tokens = None
         body = {"email": email, "password": password}
         self._tokens = await self._call("POST", "/auth/login", Session, body=body)
         return self._tokens
 
     def resume(self, session: Session) -> None:
-        """Go on with the tokens of an earlier login."""
+        """Use the tokens of an earlier login."""
         self._tokens = session
 
     async def logout(self) -> None:
-        """End the session; its tokens are worth nothing from then on. Without a session nothing happens."""
+        """End the session, which makes its tokens invalid. Does nothing without a session."""
         if self._tokens is not None:
             await self._send("POST", "/auth/logout", None, None)
             self._tokens = None
 
     async def _renew(self, expired: Session) -> Session:
         async with self._renewing:
-            # Another call may have renewed it meanwhile; a refresh token is good for one use.
+            # Another call may have renewed it meanwhile. A refresh token works only once.
             if self._tokens is not None and self._tokens is not expired:
                 return self._tokens
             body = {"refreshToken": expired.refresh_token}
@@ -115,9 +115,10 @@ class OpenSpotClient:
         client_order_id: str | None = None,
         margin_mode: str | None = None,
     ) -> Order:
-        """Place an order. ApiError 400 with the reason if it is rejected.
+        """Place an order. Raises ApiError 400 with the reason if it is rejected.
 
-        ApiError 504 ORDER_STATUS_UNKNOWN: `details["orderId"]` is the id to ask `order` for. It is never sent twice.
+        After ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an
+        order that may have been placed.
         """
         body = {
             "symbol": symbol,
@@ -134,7 +135,7 @@ class OpenSpotClient:
         return await self._call("POST", "/orders", Order, body=_given(body))
 
     async def order(self, order_id: str) -> Order:
-        """One order. ApiError 404 if this user has no such order."""
+        """One order. Raises ApiError 404 if this user has no such order."""
         return await self._call("GET", f"/orders/{_segment(order_id)}", Order)
 
     async def orders(
@@ -147,7 +148,7 @@ class OpenSpotClient:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Order]:
-        """The user's orders, newest first, as far as they fit every condition."""
+        """The user's orders that match every condition, newest first."""
         query = {"status": status, "symbol": symbol, "side": side, "clientOrderId": client_order_id}
         return await self._page("/orders", Order, query | {"limit": limit, "cursor": cursor})
 
@@ -156,13 +157,13 @@ class OpenSpotClient:
         return await self._page("/orders/history", Order, {"limit": limit, "cursor": cursor})
 
     async def cancel_order(self, order_id: str) -> Order:
-        """Cancel an order; answers it as cancelled. ApiError 404 if unknown, 409 if it has ended already."""
+        """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
         return await self._call("DELETE", f"/orders/{_segment(order_id)}", Order)
 
     async def cancel_orders(
         self, *, symbol: str | None = None, side: str | None = None, order_ids: list[str] | None = None
     ) -> BulkCancel:
-        """Cancel the open orders that fit every condition; without any, all of the user's."""
+        """Cancel the user's open orders that match every condition; without conditions, all of them."""
         body = _given({"symbol": symbol, "side": side, "orderIds": order_ids})
         return await self._call("DELETE", "/orders", BulkCancel, body=body or None)
 
@@ -190,7 +191,7 @@ class OpenSpotClient:
         return await self._call("GET", "/markets", list[Market])
 
     async def market(self, symbol: str) -> Market:
-        """One market. ApiError 404 if there is none."""
+        """One market. Raises ApiError 404 if there is none."""
         return await self._call("GET", f"/markets/{_segment(symbol)}", Market)
 
     async def order_book(self, symbol: str, *, depth: int | None = None) -> OrderBook:
@@ -214,8 +215,8 @@ class OpenSpotClient:
     def stream(self, *channels: str, reconnect: bool = False) -> Stream:
         """Live events of `channels`, and of the user's orders and balances if there is a session.
 
-        With `reconnect` a stream that is closed is opened again, which a Reconnected tells; without it, or if that
-        fails, StreamClosedError is raised.
+        With `reconnect`, a closed stream is opened again and yields a Reconnected. Without it, or if that fails, the
+        stream raises StreamClosedError.
         """
         return Stream(self._transport, self._ws_url, self._fresh_token, channels, reconnect=reconnect)
 
@@ -251,7 +252,7 @@ class OpenSpotClient:
         except ApiError as error:
             if error.status != 401 or tokens is None:
                 raise
-            # Refused before anything was done, so any request may be repeated.
+            # A 401 comes before the platform does anything, so any request may be repeated.
             try:
                 renewed = await self._renew(tokens)
             except ApiError:

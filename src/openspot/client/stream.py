@@ -14,17 +14,17 @@ from openspot.client.errors import ApiError, StreamClosedError, StreamError, Unr
 from openspot.client.transport import Transport
 
 PING_S = 30.0
-"""Pause between two pings: a connection is closed after 120 s without a message of the client."""
+"""Pause between two pings. The platform closes a connection after 120 s without a client message."""
 MESSAGE_BYTES_MAX = 16 * 1024 * 1024
 RECONNECTS_MAX = 8
-"""Attempts to come back before the stream is given up."""
+"""Attempts to reconnect before the stream gives up."""
 RECONNECT_PAUSE_S_MAX = 5.0
 SUBSCRIBE_TIMEOUT_S = 10.0
 CUT_OFF = 1006
 UNAUTHORIZED = 401
 
 TokenSource = Callable[[bool], Awaitable[str | None]]
-"""Answers the access token, renewed if asked for; None where there is no session."""
+"""Returns the access token, or None without a session. The argument says whether to renew it first."""
 
 
 class Push(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class Push(msgspec.Struct, frozen=True):
 
 
 class Reconnected(msgspec.Struct, frozen=True):
-    """The stream was closed with `code` and `reason` and is open again: what came between is missing."""
+    """The stream was closed with `code` and `reason` and is open again. The events in between are lost."""
 
     code: int
     reason: str
@@ -66,9 +66,8 @@ _encode = msgspec.json.Encoder().encode
 class Stream:
     """Events, in the order in which the platform sent them. Opened with `async with`, read with `async for`.
 
-    Once it is open, every channel is subscribed: nothing that happens from then on is missed. Opening raises
-    StreamError for a channel that the platform does not know, ApiError (401) for a session that has ended, and
-    UnreachableError.
+    Opening subscribes to every channel; from then on no event is missed. Opening raises StreamError for a channel that
+    the platform does not know, ApiError (401) for a session that has ended, and UnreachableError.
     """
 
     def __init__(
@@ -82,7 +81,7 @@ class Stream:
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._pinging: asyncio.Task[None] | None = None
         self._early: deque[Push] = deque()
-        """Events that came before the last subscription was answered."""
+        """Events that arrived before the reply to the last subscription."""
 
     async def __aenter__(self) -> Self:
         await self._open()
@@ -94,12 +93,12 @@ class Stream:
         await self.close()
 
     async def subscribe(self, channel: str) -> None:
-        """Add a market channel. A channel that the platform does not know raises StreamError while reading."""
+        """Add a market channel. If the platform does not know it, reading the stream raises StreamError."""
         self._channels[channel] = None
         await self._send({"action": "subscribe", "channel": channel})
 
     async def unsubscribe(self, channel: str) -> None:
-        """Take a market channel away; events on their way still come."""
+        """Remove a market channel. Events that are on their way still arrive."""
         self._channels.pop(channel, None)
         await self._send({"action": "unsubscribe", "channel": channel})
 
@@ -111,9 +110,9 @@ class Stream:
             await socket.close()
 
     async def __aiter__(self) -> AsyncIterator[Push | Reconnected]:
-        """Events as they come, until the stream is closed by its user.
+        """Yield events until the caller closes the stream.
 
-        Raises StreamError if a message of this client was refused, StreamClosedError if the stream has ended.
+        Raises StreamError if the platform refused a message, StreamClosedError if the stream has ended.
         """
         if self._socket is None:
             raise StreamClosedError(CUT_OFF, "the stream is not open")
@@ -208,7 +207,7 @@ class Stream:
 
 
 def _push_of(text: str) -> Push | None:
-    """The event in a message of the platform, None if it is an answer. Raises StreamError for a refusal."""
+    """Return the event in a message of the platform, None if it is a reply. Raises StreamError for a refusal."""
     try:
         message = _decode(text)
     except (msgspec.MsgspecError, RecursionError) as error:

@@ -1,9 +1,9 @@
-"""Requests and their repeats.
+"""Sends requests, and repeats those that are safe to repeat.
 
-Only what is safe is sent again, and only so often: a GET that found nobody or a busy platform, and any request
-that was refused with 429 and the time to wait, for then nothing was done. Whether an order that got no answer
-stands is for the caller to ask. (A GET or DELETE that meets a connection which the server has just closed is sent
-once more by aiohttp itself, as RFC 9112 9.3.1 allows; a cancel that was done the first time then answers 409.)
+Two kinds of request are repeated, a limited number of times: a GET that got no reply or met a busy platform, and any
+request refused with 429 and a time to wait, because the platform did nothing. If an order gets no reply, the caller has
+to ask whether it stands. (If the server has just closed the connection, aiohttp itself sends a GET or DELETE once more,
+as RFC 9112 9.3.1 allows. A cancel that was done the first time then gets 409.)
 """
 
 import asyncio
@@ -20,16 +20,16 @@ BUSY = frozenset({502, 503, 504})
 TOO_MANY_REQUESTS = 429
 CONNECTIONS_MAX = 64
 IDLE_CONNECTION_S = 3.0
-"""Shorter than the server's, so that an order is not sent on a connection that is being closed."""
+"""Shorter than the server's idle time, so that no order is sent on a connection that is being closed."""
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a safe request is sent again, and how long (seconds) one pause may be.
+    """Limits on the attempts at a safe request, and on the pauses (seconds) between them.
 
-    `on_throttled` is told the pause before each wait for a 429.
+    `on_throttled` receives the pause before each wait after a 429.
     """
 
     attempts_max: int = 4
@@ -40,7 +40,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A successful answer."""
+    """A successful reply."""
 
     body: bytes
     headers: Any
@@ -78,7 +78,7 @@ class Transport:
         query: dict[str, Any] | None = None,
         body: Any = None,
     ) -> Answer:
-        """The answer to a request. Raises ApiError for a refusal, UnreachableError without an answer."""
+        """Send a request and return the reply. Raises ApiError for a refusal, UnreachableError without a reply."""
         headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
         data = None
         if body is not None:

@@ -17,7 +17,7 @@ class StreamMessage(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Hello(StreamMessage, tag="hello", frozen=True):
-    """First message: the epoch of the engine's journal, and the sequences that can be asked for."""
+    """First message: the epoch of the engine's journal, and the range of sequences that can be requested."""
 
     epoch: str
     first_seq: int

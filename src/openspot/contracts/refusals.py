@@ -1,4 +1,4 @@
-"""Refusals: why a provider on the bus did not do what it was asked for.
+"""Refusals: why a provider on the bus refused a request.
 
 A refusal is a code for programs and a message for people. Provider and caller share the codes; nobody compares
 messages. The texts that Document A 7 prescribes are messages.
@@ -56,12 +56,12 @@ class RefusalCode(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "RefusalCode":
-        # A reply of a newer provider stays readable, and its caller takes the careful way.
+        # A reply from a newer provider stays readable, and its caller treats the outcome as uncertain.
         return cls.UNRECOGNISED
 
 
 UNCERTAIN = frozenset({RefusalCode.FAILED, RefusalCode.STATUS_UNKNOWN, RefusalCode.UNRECOGNISED})
-"""Codes of refusals after which the request may have been done all the same."""
+"""Codes of refusals after which the request may have been done anyway."""
 
 
 class Refusal(msgspec.Struct, frozen=True):

@@ -31,7 +31,7 @@ class StreamDefinition:
 
 
 TRADES = StreamDefinition("TRADES", (subjects.TRADES_EXECUTED,), 30 * _DAY_S)
-# Apart from TRADES, because what settles a trade is synced to disk one by one, and its two sides are news.
+# Separate from TRADES: each message that settles a trade is synced to disk, while a trade's two sides are news.
 TRADE_SIDES = StreamDefinition("TRADE_SIDES", (f"{subjects.TRADES_EXECUTED}.*",), 30 * _DAY_S, is_news=True)
 ORDERS = StreamDefinition(
     "ORDERS",

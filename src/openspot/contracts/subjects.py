@@ -32,7 +32,7 @@ MARKETDATA_TRADE = "marketdata.trade"
 
 # Buckets
 SESSIONS_REVOKED_BUCKET = "sessions-revoked"
-"""Keys are the ids of sessions that were ended. Entries live as long as an access token of the session could."""
+"""Keys are the ids of sessions that were ended. Entries live as long as an access token of the session can be valid."""
 
 # Queue groups
 ORDER_ROUTER_QUEUE = "order-router"
@@ -40,7 +40,7 @@ LEDGER_QUEUE = "ledger-service"
 
 
 def inbox_of(user: str) -> str:
-    """Prefix of the reply subjects of a user of the bus, so that it can be kept from the replies to others."""
+    """Prefix of the reply subjects of one user of the bus. Permissions keep other users from reading below it."""
     return f"_INBOX.{user}"
 
 

@@ -17,17 +17,17 @@ _POLL_S = 0.05
 
 
 class DepositError(Exception):
-    """The deposit was not made, or not surely; the message says which, and what to do."""
+    """The deposit was not made, or may not have been. The message says which, and what to do."""
 
 
 async def deposit(settings: Settings, user: str, asset: str, amount: str, tx_hash: str) -> str:
     """Credit `amount` of `asset` to `user`, a user id or a registered e-mail address; returns a line to print.
 
-    The same `tx_hash` credits once. Raises DepositError.
+    A repeated `tx_hash` credits nothing more. Raises DepositError.
     """
     async with AsyncExitStack() as stack:
         try:
-            # The connection itself waits for a server without limit.
+            # `Bus.connect` waits for a server without limit.
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 bus = await Bus.connect(settings, "deposit")
             stack.push_async_callback(bus.close)

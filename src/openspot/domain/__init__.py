@@ -1,1 +1,4 @@
-"""Values and rules of the field. Standard library only; no clock, no IO, no randomness of its own."""
+"""The values and rules of trading.
+
+They need only the standard library. They use no clock, no network and no randomness, and read no file but markets.toml.
+"""

@@ -1,4 +1,4 @@
-"""Fees: the tier tables of Document A 2.7 and the exact arithmetic of a charge."""
+"""Fees: the tier tables of Document A 2.7, and the exact amount of a fee."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,7 +8,7 @@ from openspot.domain.money import BASIS_POINTS
 
 @dataclass(frozen=True, slots=True)
 class FeeTier:
-    """A tier that begins at `volume_min` (30-day volume in USD, inclusive); rates in basis points."""
+    """A tier for 30-day volumes in USD from `volume_min` on. The rates are basis points."""
 
     name: str
     volume_min: Decimal
@@ -25,7 +25,7 @@ GATEWAY_TIERS = (
     FeeTier("Diamond", Decimal(1_000_000), 8, 16),
     FeeTier("VIP", Decimal(5_000_000), 5, 10),
 )
-"""Lookup only: no charged fee comes from it (Document A 2.7)."""
+"""Only for the fee lookup. No fee is charged by these tiers (Document A 2.7)."""
 
 ENGINE_TIERS = (
     FeeTier("Base", Decimal(0), 15, 25),
@@ -46,19 +46,19 @@ TOKEN_HOLDER_TAKER_RATE = Decimal("0.0006")
 
 
 def gateway_tier(volume: Decimal) -> FeeTier:
-    """The gateway tier of a 30-day volume; lower bounds are inclusive."""
+    """The gateway tier of a 30-day volume. A tier includes its lower bound."""
     return max((tier for tier in GATEWAY_TIERS if tier.volume_min <= volume), key=lambda tier: tier.volume_min)
 
 
 def engine_tier(volume: Decimal) -> FeeTier:
-    """The engine tier of a 30-day volume; lower bounds are inclusive, but VIP begins over 100M."""
+    """The engine tier of a 30-day volume. A tier includes its lower bound, except VIP: it begins above 100M."""
     if volume == ENGINE_TIERS[-1].volume_min:
         return ENGINE_TIERS[-2]
     return max((tier for tier in ENGINE_TIERS if tier.volume_min <= volume), key=lambda tier: tier.volume_min)
 
 
 def fee_amount(notional: int, fee_bps: int) -> int:
-    """The fee on `notional` (amount units); negative is a rebate. Exact: symbol scales leave room for bps."""
+    """The fee on `notional` in amount units; negative for a rebate. Exact, because of the rules for symbol scales."""
     fee, rest = divmod(notional * fee_bps, BASIS_POINTS)
     assert rest == 0, "a symbol's scales must leave room for basis points"
     return fee

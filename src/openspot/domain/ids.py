@@ -1,4 +1,4 @@
-"""Identifiers: what they look like and how they are made from given randomness."""
+"""Identifiers: their formats, and how to make them from given random bytes."""
 
 import re
 
@@ -18,7 +18,7 @@ EXTERNAL_ACCOUNT_ID = "house:external"
 """The outside world in the ledger: the other side of every credit and debit."""
 
 REFERENCE_TEXT = re.compile(r"[!#-\[\]-~]{1,200}")
-"""What identifies something: visible ASCII without quote or backslash, so that it needs no escape anywhere."""
+"""A transaction id, trade id or external reference: visible ASCII. Without quote and backslash it needs no escapes."""
 
 RESERVED_SUFFIXES = (
     ":contra",
@@ -31,11 +31,11 @@ RESERVED_SUFFIXES = (
     ":house-buyer-fee",
     ":house-seller-fee",
 )
-"""Endings of transaction ids that the ledger gives itself."""
+"""Endings that only the ledger itself gives to transaction ids."""
 
 
 def short_id(random_bytes: bytes, length: int = ORDER_ID_LENGTH) -> str:
-    """A text of `length` letters out of `random_bytes` (at least one byte a letter)."""
+    """Return an id of `length` letters, made from `random_bytes`. Raises ValueError for fewer bytes than letters."""
     if len(random_bytes) < length:
         raise ValueError(f"{length} random bytes are needed, got {len(random_bytes)}")
     number = int.from_bytes(random_bytes, "big")
@@ -47,8 +47,8 @@ def short_id(random_bytes: bytes, length: int = ORDER_ID_LENGTH) -> str:
 
 
 def trade_id(epoch: str, event_sequence: int) -> str:
-    """The id of the trade that the engine emitted as event `event_sequence`: the same on every replay.
+    """The id of the trade that the engine emitted as event `event_sequence`. Every replay gives the same id.
 
-    `epoch` names the engine's journal, so that a new journal never repeats the ids of an old one.
+    `epoch` identifies the engine's journal, so a new journal never repeats the ids of an old one.
     """
     return f"{epoch}-{event_sequence}"

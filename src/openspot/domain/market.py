@@ -1,4 +1,7 @@
-"""The markets of the pre-trade check: a fixed list with limits, held as configuration (Document A 2.5)."""
+"""The configuration of markets and assets: order limits for the pre-trade check, and what a new engine creates.
+
+The list of markets is fixed (Document A 2.5).
+"""
 
 import tomllib
 from dataclasses import dataclass
@@ -8,15 +11,15 @@ from importlib.resources import files
 from openspot.domain.money import parse_decimal
 
 SLIPPAGE_BPS_MAX = 10_000
-"""Largest maxSlippageBps that is readable at all. Each market's own ceiling is lower."""
+"""A request with a larger maxSlippageBps is invalid on any market. Each market's own ceiling is lower."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarketLimits:
-    """What the pre-trade check allows on one market. Quantities in base, notionals in quote asset.
+    """The limits of the pre-trade check on one market. Quantities are in the base asset, notionals in the quote asset.
 
-    `deviation_bps_max` bounds a limit price's distance from the last trade price; `slippage_bps_max` is the
-    ceiling of a market order's maxSlippageBps and the bound used when it gives none.
+    `deviation_bps_max` limits how far a limit price may be from the last trade price. `slippage_bps_max` limits a
+    market order's maxSlippageBps, and applies to an order without one.
     """
 
     symbol: str
@@ -61,7 +64,7 @@ class AssetScale:
 
 @dataclass(frozen=True, slots=True)
 class MarketConfiguration:
-    """The whole configuration file."""
+    """The content of the configuration file."""
 
     limits: dict[str, MarketLimits]
     seeds: tuple[MarketSeed, ...]
@@ -69,7 +72,7 @@ class MarketConfiguration:
 
 
 def load_markets(text: str | None = None) -> MarketConfiguration:
-    """The configuration that `text` (TOML) holds, or that the package ships. Raises ValueError on a bad one."""
+    """Parse `text` (TOML), or by default the file of the package. Raises ValueError or KeyError if it is invalid."""
     document = tomllib.loads(text or files("openspot.domain").joinpath("markets.toml").read_text("utf-8"))
     assets = {asset: AssetScale(asset, row["currency_id"], row["places"]) for asset, row in document["assets"].items()}
     limits, seeds = {}, []

@@ -1,8 +1,8 @@
 """Exact money.
 
-A decimal travels as a string on every wire and is a `Decimal` or an integer inside, never a float.
-Amounts of every asset are integers at 18 decimal places, in the engine as in the ledger, so that a trade,
-its fees and its rebates never round.
+On the wire, a decimal is always a string. Inside a process, it is a `Decimal` or an integer, never a float.
+Engine and ledger keep the amounts of every asset as integers with 18 decimal places. So a trade, its fees and its
+rebates are never rounded.
 """
 
 import re
@@ -10,11 +10,11 @@ from decimal import Context, Decimal, Inexact, InvalidOperation, Rounded
 
 AMOUNT_PLACES = 18
 AMOUNT_SCALE: int = 10**AMOUNT_PLACES
-# numeric(38,18) holds 20 digits before the point; one below that keeps every sum inside 128 bits.
+# numeric(38,18) has 20 digits before the point. One digit less keeps every sum within 128 bits.
 AMOUNT_MAX: int = 10**37
 BASIS_POINTS = 10_000
 
-# Wide enough for every product of two amounts; an inexact result is a fault, not a rounding.
+# Has room for the product of any two amounts. Raises an exception for an inexact result, and never rounds.
 EXACT = Context(prec=100, traps=[InvalidOperation, Inexact, Rounded])
 
 _DECIMAL_TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
@@ -22,11 +22,11 @@ _TEXT_LENGTH_MAX = 80
 
 
 class MoneyError(ValueError):
-    """A text is no exact decimal of the asked shape; the message gives the reason."""
+    """The value is not an exact decimal in range. The message is a predicate, such as "is too large"."""
 
 
 def parse_decimal(text: str) -> Decimal:
-    """The finite decimal that `text` writes.
+    """Parse a finite decimal.
 
     Raises MoneyError for anything else: NaN, infinity, empty text, thousands separators, over-long text.
     """
@@ -38,9 +38,9 @@ def parse_decimal(text: str) -> Decimal:
 
 
 def to_scaled(value: Decimal, scale: int) -> int:
-    """`value` × `scale` as an integer, `scale` being a power of ten.
+    """Return `value` × `scale` as an integer. `scale` is a power of ten.
 
-    Raises MoneyError if `value` has more decimal places than the scale holds: digits are never cut.
+    Raises MoneyError if `value` is too large or has more decimal places than the scale. Digits are never cut off.
     """
     places = len(str(scale)) - 1
     if value.adjusted() > 60:
@@ -53,7 +53,7 @@ def to_scaled(value: Decimal, scale: int) -> int:
 
 
 def to_amount(value: Decimal) -> int:
-    """`value` as an integer at 18 places. Raises MoneyError beyond 18 places or beyond the largest amount."""
+    """`value` as an integer with 18 places. Raises MoneyError for more places, or above AMOUNT_MAX in size."""
     amount = to_scaled(value, AMOUNT_SCALE)
     if abs(amount) > AMOUNT_MAX:
         raise MoneyError("is too large")
@@ -61,7 +61,7 @@ def to_amount(value: Decimal) -> int:
 
 
 def scaled_to_text(value: int, scale: int) -> str:
-    """The shortest plain decimal text of `value` / `scale`, `scale` being a power of ten: 150, 100 → "1.5"."""
+    """The shortest plain decimal text of `value` / `scale`. `scale` is a power of ten: (150, 100) → "1.5"."""
     if scale == 1:
         return str(value)
     places = len(str(scale)) - 1
@@ -72,8 +72,8 @@ def scaled_to_text(value: int, scale: int) -> str:
 
 
 def amount_to_text(amount: int) -> str:
-    """The shortest plain decimal text of an amount at 18 places."""
-    # As scaled_to_text, in two thirds of its time: amounts are written for every fill.
+    """The shortest plain decimal text of an amount with 18 places."""
+    # Same as scaled_to_text, but takes two thirds of the time: every fill writes several amounts.
     digits = str(abs(amount)).rjust(AMOUNT_PLACES + 1, "0")
     fraction = digits[-AMOUNT_PLACES:].rstrip("0")
     text = digits[:-AMOUNT_PLACES] + ("." + fraction if fraction else "")

@@ -1,8 +1,8 @@
 """Orders: their enums and their states.
 
-Theory of operation: an order row begins `pending` when a valid request arrives and moves only along
-TRANSITIONS (Document A 3.1). Terminal states have no way out. Several fills keep a partially filled order
-where it is, so partially_filled → partially_filled is a transition too.
+An order row starts as `pending` when a valid request arrives, and changes only by TRANSITIONS (Document A 3.1).
+Terminal states have no transition. A partially filled order can get more partial fills, so
+partially_filled → partially_filled is a transition too.
 """
 
 from enum import IntEnum, StrEnum
@@ -35,7 +35,7 @@ class OrderType(StrEnum):
 
 
 class TimeInForce(StrEnum):
-    """Stored on the order row; does not change what the engine receives (Document A 1.2)."""
+    """Only stored on the order row: it does not change what the engine receives (Document A 1.2)."""
 
     GTC = "gtc"
     IOC = "ioc"
@@ -43,7 +43,7 @@ class TimeInForce(StrEnum):
 
 
 class StpMode(IntEnum):
-    """Self-trade prevention modes (Document A 2.6); the incoming order's participant decides."""
+    """Self-trade prevention modes (Document A 2.6). The mode of the incoming order's participant applies."""
 
     NONE = 0
     CANCEL_RESTING = 1
@@ -82,7 +82,7 @@ TRANSITIONS: dict[tuple[OrderStatus, OrderTrigger], OrderStatus] = {
     (OrderStatus.PENDING, OrderTrigger.PRE_TRADE_FAILURE): OrderStatus.REJECTED,
     (OrderStatus.PENDING, OrderTrigger.ENGINE_REJECTED): OrderStatus.REJECTED,
     (OrderStatus.PENDING, OrderTrigger.ENGINE_CANCELLED): OrderStatus.CANCELLED,
-    # A late reject: the engine takes back an order that it had accepted (design section 10).
+    # A late reject: the engine rejects an order that it had already accepted (design section 10).
     (OrderStatus.OPEN, OrderTrigger.ENGINE_REJECTED): OrderStatus.REJECTED,
     (OrderStatus.OPEN, OrderTrigger.PARTIAL_FILL): OrderStatus.PARTIALLY_FILLED,
     (OrderStatus.OPEN, OrderTrigger.COMPLETING_FILL): OrderStatus.FILLED,
@@ -94,5 +94,5 @@ TRANSITIONS: dict[tuple[OrderStatus, OrderTrigger], OrderStatus] = {
 
 
 def next_status(status: OrderStatus, trigger: OrderTrigger) -> OrderStatus | None:
-    """The state that `trigger` leads to, or None where the table has no such transition."""
+    """The state that `trigger` leads to, or None if TRANSITIONS has no such transition."""
     return TRANSITIONS.get((status, trigger))

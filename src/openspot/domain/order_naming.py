@@ -1,8 +1,8 @@
-"""The alternative names of order states (Document A 3.2), those of trading systems that speak of execution reports.
+"""The alternative names of order states (Document A 3.2), as in the execution reports of other trading systems.
 
-The spec names the states and leaves the transitions open; they are decided here. A name follows from the order's
-own state, so that the two can never disagree. The one distinction more: an order that may not rest (market, ioc,
-fok) and whose remainder nobody took has not been cancelled by anyone, it has Expired.
+The spec gives the names but no transitions; this file defines them. Each name is derived from the order's state, so
+the two never disagree. Only Expired needs more than the state: it is a cancelled order that could not rest (market,
+ioc, fok). Nobody cancelled it; its remainder found no counterparty.
 """
 
 from enum import StrEnum
@@ -33,7 +33,7 @@ _NAMES = {
 
 
 def order_name(status: OrderStatus, *, may_rest: bool) -> OrderName:
-    """The alternative name of a state; `may_rest` is whether the order could wait in the book."""
+    """The alternative name of a state. `may_rest` tells whether the order can rest in the book."""
     if status is OrderStatus.CANCELLED and not may_rest:
         return OrderName.EXPIRED
     return _NAMES[status]
@@ -44,4 +44,4 @@ NAME_TRANSITIONS: frozenset[tuple[OrderName, OrderName]] = frozenset(
     for (before, _), after in TRANSITIONS.items()
     for may_rest in (True, False)
 )
-"""Every step from one name to the next."""
+"""All possible changes from one name to another."""

@@ -1,14 +1,14 @@
 """Result codes of the engine.
 
-The names are exchange-core's where it has one, else our own (design section 6). The numbers are part of
-the engine's records and never change; a new code takes the next free number.
+A code has the name that exchange-core uses, if there is one, else a name of our own (design section 6). The numbers
+are part of the engine's records and never change. A new code takes the next free number.
 """
 
 from enum import IntEnum
 
 
 class ResultCode(IntEnum):
-    """Why a command was taken or refused."""
+    """Why a command was accepted or refused."""
 
     SUCCESS = 0
     # Risk and accounts
@@ -29,7 +29,7 @@ class ResultCode(IntEnum):
     CURRENCY_ALREADY_EXISTS = 15
     CURRENCY_IN_USE = 16
     INVALID_SYMBOL_SPECIFICATION = 17
-    """Scales, lot, tick or fees of a new symbol break a rule of the engine."""
+    """The scales, lot, tick or fees of a symbol, or the fees of an account, break a rule of the engine."""
     # Orders
     INVALID_ORDER_TYPE = 20
     INVALID_SIDE = 21
@@ -53,11 +53,11 @@ class ResultCode(IntEnum):
     INVALID_AMOUNT = 40
     """The amount is not positive or too large."""
     REFERENCE_CONFLICT = 41
-    """The external reference was used before for another account, currency or amount."""
+    """The external reference was used before for another kind of transfer, account, currency or amount."""
     UNKNOWN_REFERENCE = 42
-    """No open reservation has this reference."""
+    """No reservation has this reference, or the reference is missing or too long."""
     RESERVATION_CLOSED = 43
-    """The reservation was already released or completed the other way."""
+    """The reservation was already released, or was completed and cannot be released."""
     # Why a quantity left the book without a trade (reduce events)
     CANCELLED_BY_USER = 60
     CANCELLED_BY_ADMIN = 61

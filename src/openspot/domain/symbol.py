@@ -1,9 +1,9 @@
-"""Symbols, and the rules that a new one must keep.
+"""Symbols, and the rules for a new one.
 
-Scales are powers of ten: an order's quantity is `quantity × base_scale_k`, its price
-`price × quote_scale_k`, both integers. A unit of price × quantity is worth
-10^18 / (base_scale_k × quote_scale_k) amount units of the quote asset; that this is whole, and whole
-again after a division by 10^4 basis points, is what makes trades and fees exact (design section 5).
+Scales are powers of ten. The engine stores a quantity as the integer `quantity × base_scale_k`, and a price as the
+integer `price × quote_scale_k`. One unit of scaled price × quantity is worth 10^18 / (base_scale_k × quote_scale_k)
+amount units of the quote asset. This number is whole, even when divided by 10^4 basis points. That makes trades and
+fees exact (design section 5).
 """
 
 import re
@@ -13,7 +13,7 @@ from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS
 
 FEE_BPS_MAX = 1_000
 SCALED_MAX = 2**62
-"""Largest scaled price or quantity: it fits a signed 64-bit integer with room for a sum of two."""
+"""Largest scaled price or quantity. It fits a signed 64-bit integer with one bit to spare."""
 
 SYMBOL_TEXT = re.compile(r"[A-Z0-9]{2,10}-[A-Z0-9]{2,10}")
 CURRENCY_TEXT = re.compile(r"[A-Z0-9]{2,10}")
@@ -27,8 +27,8 @@ class SymbolError(ValueError):
 class SymbolSpec:
     """A symbol as the engine knows it.
 
-    `tick` is in units of 1/quote_scale_k, `lot` in units of 1/base_scale_k; fees are in basis points and a
-    negative maker fee is a rebate.
+    `tick` is in units of 1/quote_scale_k, `lot` in units of 1/base_scale_k. Fees are in basis points; a negative maker
+    fee is a rebate.
     """
 
     symbol: str
@@ -57,7 +57,7 @@ class SymbolSpec:
 def specification_error(
     base_scale_k: int, quote_scale_k: int, tick: int, lot: int, taker_fee_bps: int, maker_fee_bps: int
 ) -> str | None:
-    """The first rule that these figures break, as "field reason", or None if they keep all."""
+    """Return the first rule that these figures break as "field reason", or None if they break none."""
     for name, scale in (("baseScaleK", base_scale_k), ("quoteScaleK", quote_scale_k)):
         if scale < 1 or 10 ** (len(str(scale)) - 1) != scale:
             return f"{name} must be a power of ten"

@@ -144,7 +144,7 @@ class Engine:
             self._snapshot = asyncio.create_task(self._try_snapshot())
 
     async def _try_snapshot(self) -> None:
-        """Take a snapshot, and log a failure: the journal alone is enough to recover."""
+        """Take a snapshot. A failure is only logged, because the journal alone is enough to recover."""
         try:
             await self._take_snapshot()
         except Exception:

@@ -9,7 +9,7 @@ from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated
 
 
 class EngineSettings(EngineConnectionSettings):
-    """What the matching engine can be told."""
+    """All settings of the matching engine."""
 
     engine_core: Literal["auto", "rust", "reference"] = Field(
         default="auto", description="Matching core; auto takes the Rust twin if its wheel is installed"

@@ -1,8 +1,8 @@
-"""The matching engine as its peers see it.
+"""The client of the matching engine, for other services.
 
-- `commands`: orders and money over gRPC. A call is never repeated here: the caller knows whether it may be.
+- `commands`: orders and money over gRPC. It never retries: only the caller knows whether a retry is safe.
 - `queries`: symbols, books and balances over HTTP.
 - `stream`: one connection to the event stream, from any sequence on.
-- `errors`: what went wrong, and whether the engine may have done it all the same.
-- `settings`: where the engine is, and the credential of its services.
+- `errors`: why a call failed, and whether the engine may have carried it out.
+- `settings`: the engine's addresses, and the credential of the services that call it.
 """

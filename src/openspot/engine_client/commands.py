@@ -1,4 +1,4 @@
-"""Orders and money at the engine, over gRPC (Document B 4.4). No call is repeated here: see `errors`."""
+"""Sends orders and transfers to the engine over gRPC (Document B 4.4). Never retries a call: see `errors`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,7 +31,7 @@ class EngineCommands:
     """A gRPC connection to one engine. Create it inside a running loop and end it with `close`."""
 
     def __init__(self, settings: EngineConnectionSettings) -> None:
-        # A part of the bus request timeout each, so that the caller on the bus still hears of a failure.
+        # Each is a part of the bus request timeout, so that a caller on the bus still gets a response after a failure.
         self._place_timeout_s = settings.request_timeout_s * 0.4
         self._query_timeout_s = settings.request_timeout_s * 0.4
         self._metadata = tuple(settings.service_headers.items())
@@ -53,7 +53,7 @@ class EngineCommands:
         await self._channel.close()
 
     async def place_orders(self, orders: Sequence[orders_pb2.PlaceOrderRequest]) -> list[orders_pb2.PlaceOrderResponse]:
-        """Place orders in this sequence and return the responses in the same. Raises EngineError."""
+        """Place orders in the given sequence, and return their responses in that sequence. Raises EngineError."""
         response: orders_pb2.PlaceOrdersResponse = await self._call(
             self._orders.PlaceOrders, orders_pb2.PlaceOrdersRequest(orders=orders), self._place_timeout_s
         )
@@ -62,7 +62,7 @@ class EngineCommands:
         return list(response.orders)
 
     async def cancel_order(self, engine_order_id: int, user_id: str, symbol: str) -> orders_pb2.CancelOrderResponse:
-        """Cancel an open order of that user. Raises EngineError."""
+        """Cancel an open order of a user. Raises EngineError."""
         request = orders_pb2.CancelOrderRequest(order_id=engine_order_id, participant_id=user_id, symbol=symbol)
         answer: orders_pb2.CancelOrderResponse = await self._call(
             self._orders.CancelOrder, request, self._place_timeout_s
@@ -70,14 +70,14 @@ class EngineCommands:
         return answer
 
     async def get_order(self, order_id: str) -> orders_pb2.GetOrderResponse:
-        """What the engine knows of the order with that external id. Raises EngineError."""
+        """Return what the engine knows about the order with this external id. Raises EngineError."""
         answer: orders_pb2.GetOrderResponse = await self._call(
             self._orders.GetOrder, orders_pb2.GetOrderRequest(external_id=order_id), self._query_timeout_s
         )
         return answer
 
     async def free_balance(self, user_id: str, asset: str, timeout_s: float) -> Decimal:
-        """What a new order of that user can spend: available less what is held beyond locked. Raises EngineError."""
+        """What a new order of a user can spend: available − reserved. Zero without a balance. Raises EngineError."""
         answer: accounts_pb2.GetBalancesResponse = await self._call(
             self._accounts.GetBalances, accounts_pb2.GetBalancesRequest(participant_id=user_id), timeout_s
         )
@@ -87,14 +87,14 @@ class EngineCommands:
         return Decimal(0)
 
     async def deposit(self, user_id: str, asset: str, amount: str, reference: str) -> str:
-        """Credit an account once for a reference and return the result code. Raises EngineError."""
+        """Credit an account, only once for each reference, and return the result code. Raises EngineError."""
         request = accounts_pb2.DepositRequest(
             participant_id=user_id, currency=asset, amount=amount, reference=reference
         )
         return await self._account_call(self._accounts.Deposit, request)
 
     async def reserve_withdrawal(self, user_id: str, asset: str, amount: str, reference: str) -> str:
-        """Hold funds once for a reference and return the result code. Raises EngineError."""
+        """Hold funds, only once for each reference, and return the result code. Raises EngineError."""
         request = accounts_pb2.ReserveWithdrawalRequest(
             participant_id=user_id, currency=asset, amount=amount, reference=reference
         )
@@ -106,7 +106,7 @@ class EngineCommands:
         return await self._account_call(self._accounts.ReleaseWithdrawal, request)
 
     async def complete_withdrawal(self, user_id: str, asset: str, amount: str, reference: str) -> str:
-        """Take held funds out of the account, if they are these, and return the result code. Raises EngineError."""
+        """Debit held funds if user, asset and amount match them, and return the result code. Raises EngineError."""
         request = accounts_pb2.CompleteWithdrawalRequest(
             participant_id=user_id, currency=asset, amount=amount, reference=reference
         )

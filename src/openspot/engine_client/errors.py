@@ -1,26 +1,26 @@
-"""What can go wrong with a call of the engine.
+"""Errors of calls to the engine, and whether the engine carried out the command.
 
-| Error | Was it done? |
+| Error | Carried out? |
 |---|---|
-| EngineUnreachableError | no: nothing was sent |
-| EngineRefusedError | no: the engine turned the call down as a whole |
-| EngineAmbiguousError | unknown: it was sent, and no reply came |
+| EngineUnreachableError | no: no command was sent |
+| EngineRefusedError | no: the engine refused the whole call |
+| EngineAmbiguousError | unknown: the call was sent, but no reply tells its outcome |
 
-A query changes nothing, so for a query the last two only say what was wrong.
+A query changes nothing, so its error only says what failed.
 """
 
 
 class EngineError(Exception):
-    """The engine did not do what it was asked for, or did not say so."""
+    """A call to the engine failed, or its outcome is unknown."""
 
 
 class EngineUnreachableError(EngineError):
-    """There is no connection to the engine. Nothing was sent."""
+    """There is no connection to the engine, or a query got no reply. No command was sent."""
 
 
 class EngineRefusedError(EngineError):
-    """The engine turned the call down as a whole, or its reply to a query cannot be read."""
+    """The engine refused the whole call, or its reply to a query cannot be read."""
 
 
 class EngineAmbiguousError(EngineError):
-    """The call was sent and not answered: it may or may not have happened."""
+    """The call was sent, but its outcome is unknown: the engine may have carried it out."""

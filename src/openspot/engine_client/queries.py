@@ -1,4 +1,4 @@
-"""Symbols, books and balances of the engine, over HTTP (Document B 4.4). Nothing is changed there."""
+"""Reads symbols, books and balances of the engine over HTTP (Document B 4.4)."""
 
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ Shape = TypeVar("Shape")
 
 
 class EngineBalance(msgspec.Struct, rename="camel", frozen=True):
-    """A user's balance of one asset: available = total - locked (Document A 1.4); `reserved` is held beyond locked."""
+    """A user's balance of one asset. available = total - locked (Document A 1.4); `reserved` is held in addition."""
 
     asset: str = msgspec.field(name="currency")
     total: str
@@ -35,7 +35,7 @@ class EngineBalances(msgspec.Struct, frozen=True):
 
 
 class AccountTotal(msgspec.Struct, rename="camel", frozen=True):
-    """What a participant has of one asset, free or not."""
+    """A participant's total of one asset, including locked and reserved funds."""
 
     participant_id: str
     asset: str = msgspec.field(name="currency")
@@ -63,7 +63,7 @@ class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
 
 
 class EngineBook(msgspec.Struct, rename="camel", frozen=True):
-    """A level-2 book, best first: each level is price and summed quantity. `sequence` is the engine's."""
+    """A level-2 book, best first. A level is (price, total quantity). `sequence`: the engine's newest event."""
 
     symbol: str
     bids: list[tuple[str, str]]
@@ -73,7 +73,7 @@ class EngineBook(msgspec.Struct, rename="camel", frozen=True):
 
 
 class EngineQueries:
-    """A client of one engine. Create it inside a running loop, end it with `close`. Its methods raise EngineError."""
+    """Queries one engine. Create it inside a running loop and end it with `close`. Its methods raise EngineError."""
 
     def __init__(self, settings: EngineConnectionSettings, timeout_s: float = TIMEOUT_S) -> None:
         self._url = settings.engine_url
@@ -89,7 +89,7 @@ class EngineQueries:
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        """The HTTP session, which carries the credential of a service: for an EngineStream."""
+        """The HTTP session, which sends the service credential. An EngineStream can share it."""
         return self._session
 
     async def check(self) -> None:
@@ -98,7 +98,7 @@ class EngineQueries:
             raise EngineRefusedError("the engine has no /health")
 
     async def markets(self) -> list[EngineMarket]:
-        """The specifications of all symbols, as the engine writes them."""
+        """The specifications of all symbols, with decimals as text."""
         return await self._get("/api/v1/markets", list[EngineMarket]) or []
 
     async def symbols(self) -> dict[str, SymbolSpec]:
@@ -109,7 +109,7 @@ class EngineQueries:
             raise EngineRefusedError(f"the engine's list of symbols cannot be read: {error}") from error
 
     async def book(self, symbol: str, depth: int) -> EngineBook | None:
-        """The book of `symbol`, at most `depth` levels a side; None if the engine does not know the symbol."""
+        """The book of `symbol`, at most `depth` levels on each side. None if the engine does not know the symbol."""
         path = f"/api/v1/marketdata/orderbook/{quote(symbol, safe='')}"
         book: EngineBook | None = await self._get(path, EngineBook, {"depth": str(depth)})
         if book is None or max(len(book.bids), len(book.asks)) <= depth:
@@ -117,7 +117,7 @@ class EngineQueries:
         return msgspec.structs.replace(book, bids=book.bids[:depth], asks=book.asks[:depth])
 
     async def balances(self, user_id: str) -> list[EngineBalance]:
-        """The balances of a user; empty for a user that the engine does not know."""
+        """The balances of a user. Empty if the engine does not know the user."""
         response: EngineBalances | None = await self._get(
             "/api/v1/balances", EngineBalances, {"participantId": user_id}
         )
@@ -129,7 +129,7 @@ class EngineQueries:
         return response.balances if response is not None else []
 
     async def _get(self, path: str, shape: type[Shape] | Any, query: dict[str, str] | None = None) -> Shape | Any:
-        """The engine's response at `path`; None for 404."""
+        """The engine's response to a GET of `path`, or None for 404."""
         try:
             async with self._session.get(f"{self._url}{path}", params=query) as response:
                 body = await response.read()

@@ -1,4 +1,4 @@
-"""Where the engine is, and the credentials of the services that call it: the engine and its clients share these."""
+"""Settings that the engine and its clients share: its addresses, and the credential of the services that call it."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from openspot.kit.settings import Generated, Port, Settings, address_for_clients
 
 
 class EngineConnectionSettings(Settings):
-    """What the engine and its clients share."""
+    """Settings that the engine and its clients share."""
 
     engine_host: str = own_host("matching engine")
     engine_http_port: Port = Field(default=8090, description="Matching engine: HTTP and /ws/events")

@@ -1,7 +1,8 @@
 """One connection to the engine's event stream `/ws/events` (Document A 6.4).
 
-Events are read and decoded ahead into a bounded buffer; when it is full, reading pauses and the engine's
-side of the connection fills up. A connection that ends hands out what it has read and then says so.
+A task reads and decodes events into a bounded buffer. While the buffer is full, it reads nothing, and the engine's
+side of the connection fills up. After the connection ends, callers still get the buffered events, then
+StreamEndedError.
 """
 
 import asyncio
@@ -15,14 +16,14 @@ import msgspec
 from openspot.contracts.engine_events import EngineEvent, Hello, StreamEntry, StreamMessage
 
 BUFFERED_MAX = 4096
-"""Events beyond which no further message is read."""
+"""While at least this many events are buffered, no message is read."""
 HELLO_TIMEOUT_S = 5.0
 HEARTBEAT_S = 30.0
 _MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
 
 class _Refused(StreamMessage, tag="error", frozen=True):
-    """The engine's last message where it cannot give what was asked for."""
+    """The engine's last message if it cannot serve the requested events."""
 
     code: str
     message: str
@@ -32,11 +33,11 @@ _Entry = StreamEntry | _Refused
 
 
 class StreamEndedError(Exception):
-    """The connection is over; the message says why. The next one goes on where this one stopped."""
+    """The connection has ended; the message says why. A new one can resume after the last event taken."""
 
 
 class EngineStream:
-    """An open connection, used as `async with EngineStream(...) as stream`; `hello` says what it offers."""
+    """A connection, used as `async with EngineStream(...) as stream`. `hello` tells which events are available."""
 
     def __init__(self, session: aiohttp.ClientSession, engine_url: str, from_sequence: int) -> None:
         self._session = session
@@ -88,11 +89,11 @@ class EngineStream:
 
     @property
     def waiting(self) -> int:
-        """How many events have arrived and were not taken."""
+        """How many events have arrived but have not been taken."""
         return len(self._buffer)
 
     async def arrived(self) -> None:
-        """Wait until there is an event to take. Raises StreamEndedError when no more will come."""
+        """Wait until there is an event to take. Raises StreamEndedError after the end and the last event."""
         while not self._buffer:
             if self._end is not None:
                 raise StreamEndedError(self._end)
@@ -100,7 +101,7 @@ class EngineStream:
             await self._arrived.wait()
 
     def take(self, events_max: int) -> list[EngineEvent]:
-        """The oldest events that have arrived, in order."""
+        """Remove and return the oldest events that have arrived, at most `events_max`."""
         events = [self._buffer.popleft() for _ in range(min(events_max, len(self._buffer)))]
         self._space.set()
         return events

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 def client_address(peer: str, forwarded: Sequence[str], trusted: Collection[str]) -> str:
     """The address of the client behind `peer`.
 
-    `forwarded` holds the X-Forwarded-For headers. They are believed from the right, as far as proxies in `trusted`
-    wrote them: the first address that is no trusted proxy's is the client's.
+    `forwarded` holds the X-Forwarded-For headers. They are read from the right, as long as proxies in `trusted` wrote
+    them. The first address that is not a trusted proxy's is the client's.
     """
     address = peer
     chain = [part.strip() for header in forwarded for part in header.split(",") if part.strip()]

@@ -72,7 +72,7 @@ def with_cors(
     headers: Sequence[str] = CORS_HEADERS,
     exposed: Sequence[str] = CORS_EXPOSED,
 ) -> ASGIApp:
-    """`application`, also for pages of these origins (with commas); without any, as it is."""
+    """`application`, opened to pages of `origins` (separated by commas); unchanged if there are none."""
     allowed = [origin.strip() for origin in origins.split(",") if origin.strip()]
     if not allowed:
         return application

@@ -1,7 +1,7 @@
 """The audit trail: one record for each request to an audited route (Document A 1.3).
 
-The pipeline takes a place for the record before it works on the request, so that nothing is changed that could not
-be recorded. Where records go is the service's choice: `DatabaseAudit` writes them to the table `audit_records`,
+The pipeline reserves a place for the record before it works on the request. So no request changes anything without
+a record. Where records go is the service's choice: `DatabaseAudit` writes them to the table `audit_records`,
 `LogAudit` to the log.
 """
 
@@ -51,10 +51,10 @@ class AuditSink(Protocol):
     """Where audit records go."""
 
     async def reserve(self) -> bool:
-        """Take a place for one record; False if none became free in time. Each place is used by one `record`."""
+        """Reserve a place for one record; False if none became free in time. Each place is used by one `record`."""
 
     def record(self, record: AuditRecord) -> None:
-        """Keep `record`, in the place that was taken for it."""
+        """Keep `record`, in the place that was reserved for it."""
 
 
 class LogAudit:
@@ -72,7 +72,7 @@ class LogAudit:
 class DatabaseAudit:
     """Writes records in batches from a bounded queue, after the responses.
 
-    A batch that the database refuses is tried again until it is written. A clean stop writes what waits.
+    A batch that the database refuses is tried again until it is written. A clean stop writes the waiting records.
     """
 
     def __init__(self, pool: Pool, records_max: int) -> None:
@@ -87,7 +87,7 @@ class DatabaseAudit:
         self._task = asyncio.create_task(self._write_all())
 
     async def reserve(self) -> bool:
-        """Take a place for one record; False if none became free within ROOM_WAIT_S."""
+        """Reserve a place for one record; False if none became free within ROOM_WAIT_S."""
         if not self._free.locked():
             await self._free.acquire()
             return True
@@ -99,13 +99,13 @@ class DatabaseAudit:
         return True
 
     def record(self, record: AuditRecord) -> None:
-        """Queue `record` in the place that was taken for it."""
+        """Queue `record` in the place that was reserved for it."""
         self._waiting.append(record)
         if len(self._waiting) == 1:
             self._news.set()
 
     async def stop(self) -> None:
-        """Write what waits, then end. Gives up after FLUSH_S_MAX and logs how many records were lost."""
+        """Write the waiting records, then end. Gives up after FLUSH_S_MAX and logs how many records were lost."""
         if self._task is None:
             return
         deadline = asyncio.get_running_loop().time() + FLUSH_S_MAX

@@ -17,7 +17,7 @@ TOKENS_KEPT_MAX = 50_000
 
 
 class CredentialsError(Exception):
-    """A credential was given and proves nothing; the message says why and never shows the credential."""
+    """A credential is not valid; the message says why and never shows the credential."""
 
 
 class Authenticator(Protocol):
@@ -28,21 +28,21 @@ class Authenticator(Protocol):
     scheme: dict[str, Any]
     """OpenAPI's description of it."""
     grants: tuple[Access, ...]
-    """The accesses that identities of this kind can have, one for each sort of them."""
+    """Every access that an identity of this kind can have, for example a user's and an administrator's."""
     limited: bool
     """Whether a credential of this kind may lack a scope."""
     missing: str
     """What a caller without any credential is told."""
 
     async def identify(self, context: RequestContext) -> Identity | None:
-        """Whom the request speaks for, None if it carries no credential of this kind.
+        """Return the caller's identity, None if the request carries no credential of this kind.
 
-        Raises CredentialsError. A kind that signs the body awaits `context.read_body()` first.
+        Raises CredentialsError. If the credential signs the body, this awaits `context.read_body()` first.
         """
 
 
 class RevokedSessions:
-    """Sessions that ended while access tokens of theirs have not expired yet."""
+    """Ended sessions whose access tokens may not have expired yet."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}
@@ -75,8 +75,8 @@ def bearer_token(authorization: bytes) -> str:
 class UserTokens:
     """Access tokens of users: HS256 JWTs.
 
-    A signature is checked once: what a token says is kept by its text, up to a bound, so that the many requests of a
-    session cost a dictionary look-up each. Expiry and revocation are checked at every request.
+    A signature is checked once. The identity is then kept by the token's text, for a bounded number of tokens, so that
+    later requests cost a dictionary look-up each. Expiry and revocation are checked at every request.
     """
 
     name = "accessToken"
@@ -94,7 +94,7 @@ class UserTokens:
         self._known: dict[bytes, Identity] = {}
 
     async def identify(self, context: RequestContext) -> Identity | None:
-        """Whose access token the request carries. Raises CredentialsError."""
+        """Return the identity of the request's access token, None without one. Raises CredentialsError."""
         authorization = context.authorization
         if authorization is None:
             return None
@@ -141,7 +141,7 @@ class ServiceKeys:
     missing = "the headers x-api-key, x-api-secret and x-participant-type are required"
 
     def __init__(self, key: str, secret: str) -> None:
-        """Raises ValueError without a key or a secret: an empty one would open every door."""
+        """Raises ValueError without a key or a secret: an empty one would let everybody in."""
         self._credential = ServiceCredential(key, secret)
 
     async def identify(self, context: RequestContext) -> Identity | None:
@@ -167,7 +167,7 @@ def may_fail(kind: Authenticator, policy: Policy) -> bool:
 
 
 class Guard:
-    """Stands before one route and lets through whom its policy admits."""
+    """Checks the callers of one route against its policy."""
 
     def __init__(self, policy: Policy, authenticators: Sequence[Authenticator]) -> None:
         """Raises ValueError if no credential that the service takes could ever open the route."""

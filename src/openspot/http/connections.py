@@ -1,9 +1,8 @@
 """Bounds on the connections of a server: in total, and for each client address. Rules without IO.
 
-A connection waits for a request or works on one. At a bound, a new connection takes the place of one that waits:
-first of those that have never sent a whole request head, then of those that wait between two requests, the oldest
-first. So a client that holds connections open without using them keeps nobody out. Only where every connection is
-at work is the new one refused.
+A connection waits for a request or works on one. At a bound, a new connection takes the place of the oldest waiting
+one. Connections that have never sent a whole request head go first, then those between two requests. So a client that
+holds connections open without using them keeps nobody out. A new connection is refused only if all others are at work.
 """
 
 from collections.abc import Callable, Hashable
@@ -14,9 +13,9 @@ from openspot.http.throttle import network_of
 
 @dataclass(frozen=True, slots=True)
 class ConnectionBounds:
-    """`total` connections of the process, `per_address` of one client; addresses in `trusted` have no bound of theirs.
+    """At most `total` connections of the process, and `per_address` of one client.
 
-    A trusted address is a proxy's: behind it are many clients.
+    Addresses in `trusted` are proxies with many clients behind them: they have no bound per address.
     """
 
     total: int
@@ -65,7 +64,7 @@ class Connections:
     def admit(self, key: Hashable, address: str, cut: Callable[[], None]) -> bool:
         """Take in a connection that waits for its first request; False if there is no place for it.
 
-        `cut` ends the connection at once, should its place be needed while it waits.
+        `cut` is called to end the connection at once if its place is needed while it waits.
         """
         network = None if address in self._bounds.trusted else network_of(address)
         own = _Group() if network is None else self._by_address.setdefault(network, _Group())
@@ -85,21 +84,21 @@ class Connections:
         return True
 
     def note_request(self, key: Hashable) -> None:
-        """A whole request head has come: the connection is at work."""
+        """Record that a whole request head has come: the connection is at work."""
         entry = self._entries.get(key)
         if entry is not None:
             for group in entry.groups:
                 group.stop_waiting(entry)
 
     def note_response(self, key: Hashable) -> None:
-        """The response is sent: the connection waits for the next request."""
+        """Record that the response is sent: the connection waits for the next request."""
         entry = self._entries.get(key)
         if entry is not None:
             for group in entry.groups:
                 group.idle[entry] = None
 
     def remove(self, key: Hashable) -> None:
-        """The connection has ended; a second time changes nothing."""
+        """Record that the connection has ended. A second call changes nothing."""
         entry = self._entries.pop(key, None)
         if entry is None:
             return

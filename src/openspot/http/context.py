@@ -13,12 +13,12 @@ from openspot.http.policy import Access, Scope
 
 SCOPE_KEY = "openspot.context"
 DISCARDED_BYTES_MAX = 1_048_576
-"""How much of a body that is too large is read past, so that its sender sees the refusal."""
+"""How many bytes of a too large body are read and dropped, so that its sender sees the refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whom a valid credential speaks for, and what it opens.
+    """The owner of a valid credential, and what it gives access to.
 
     `subject` is the user's or participant's id, or the service's name. `scopes` is None for an unlimited credential.
     `expires_at` is in seconds since 1970, 0 for a credential that does not expire.
@@ -38,14 +38,14 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """Bounds of a body: its bytes, and the seconds within which all of it must come."""
+    """Bounds of a body: its bytes, and the seconds within which it must arrive completely."""
 
     bytes_max: int
     seconds_max: float
 
 
 class RequestContext:
-    """One request. `identity` is None where no credential was valid; `refusal` then says why."""
+    """One request. `identity` is None if no credential was valid; `refusal` then says why."""
 
     __slots__ = (
         "_length", "_limits", "address", "authorization", "body", "body_was_read", "content_type", "headers",
@@ -77,7 +77,7 @@ class RequestContext:
     def read_head(self) -> None:
         """Take from the head what the pipeline needs.
 
-        Raises HttpError (400) for two Authorization headers: whose request it is would depend on who reads them.
+        Raises HttpError (400) for two Authorization headers: it would be unclear which one counts.
         """
         for name, value in self.scope["headers"]:
             if name == b"authorization":
@@ -146,7 +146,7 @@ class RequestContext:
         self.body, self.body_was_read = body, True
 
     async def _discard_body(self) -> None:
-        """Read past a body that is too large, up to a bound, or its sender may not see the response."""
+        """Read and drop a too large body, up to a bound. Otherwise its sender may not see the response."""
         rest = DISCARDED_BYTES_MAX
         try:
             async with asyncio.timeout(self._limits.seconds_max):
@@ -170,18 +170,18 @@ def context_of(request: Request) -> RequestContext:
 
 
 def identity_of(context: RequestContext) -> Identity:
-    """Who calls a route that is not open: the guard has let nobody else in."""
+    """The caller of a route that is not open. The guard has made sure that there is one."""
     assert context.identity is not None, "an open route has no caller"
     return context.identity
 
 
 def caller(request: Request) -> Identity:
-    """Who calls, on a route that is not open."""
+    """The caller, on a route that is not open."""
     return identity_of(context_of(request))
 
 
 def request_ids(prefix: str) -> Callable[[], str]:
-    """Makes ids that are unique as long as `prefix` is: a count behind it, in base 16."""
+    """Return a function that makes ids: `prefix` and a count in base 16. They are as unique as `prefix` is."""
     serial = 0
 
     def next_id() -> str:

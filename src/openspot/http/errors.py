@@ -86,7 +86,7 @@ def service_unavailable(message: str, code: str = "SERVICE_UNAVAILABLE") -> Http
 
 
 def error_body(error: HttpError, request_id: str) -> bytes:
-    """The JSON body that tells a client of `error`."""
+    """The JSON body of the response for `error`."""
     body: dict[str, Any] = {
         "statusCode": error.status_code,
         "message": error.message,
@@ -100,7 +100,7 @@ def error_body(error: HttpError, request_id: str) -> bytes:
 
 
 def as_http_error(error: Exception, translations: Mapping[type[Exception], ErrorTranslation]) -> HttpError:
-    """What a client is told of `error`; of a fault of our own, only that there was one.
+    """The refusal that a client sees for `error`. For a fault of our own it says only that there was one.
 
     `translations` holds the service's own exceptions; the nearest class in the exception's ancestry decides.
     """

@@ -1,6 +1,6 @@
 """Health, readiness and metrics over HTTP: the same routes on every service (design section 10).
 
-`/health` and `/ready` give `{"status", "info", "error", "details"}`, 200 if all checks pass, else 503.
+`/health` and `/ready` return `{"status", "info", "error", "details"}`, 200 if all checks pass, else 503.
 """
 
 from typing import Any

@@ -28,7 +28,7 @@ class IdempotencyStore(Protocol):
     async def run(
         self, key: str, context: RequestContext, execute: Callable[[], Awaitable[StoredResponse]]
     ) -> StoredResponse:
-        """The response under `key` of this caller: an earlier one, or that of `execute`.
+        """Return the stored response for this caller and `key`, or else run `execute` and return its response.
 
         Raises HttpError (409) for a key that came with another request or whose first request still runs, and what
         `execute` raises.

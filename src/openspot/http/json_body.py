@@ -1,7 +1,7 @@
 """JSON of request bodies, read exactly: UTF-8 without a byte order mark, no property twice, every digit kept.
 
-A number with a point or an exponent becomes a `Decimal`, never a float. NaN and Infinity, which are no JSON, become
-texts, so that the field that holds one can be named; so does a number whose exponent is out of all bounds.
+A number with a point or an exponent becomes a `Decimal`, never a float. NaN and Infinity, which are not JSON, become
+texts, so that validation can name their field. So do numbers whose exponent is too large for a `Decimal`.
 """
 
 import json
@@ -16,17 +16,17 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class MalformedJsonError(ValueError):
-    """A body is not JSON that can be read exactly; the message says why."""
+    """A body cannot be read exactly as JSON; the message says why."""
 
 
 def decode_json(body: bytes) -> Any:
-    """The value that `body` writes. Raises MalformedJsonError."""
+    """Return the value of a JSON body. Raises MalformedJsonError."""
     try:
         value = _decode_fast(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _decode_exactly(body)
-    # msgspec does not see a property that is given twice. Each property writes one colon: where there are as many
-    # colons as properties, none is given twice, and no object lies within another.
+    # msgspec does not notice a property that is given twice. Each property has a colon. So if there are as many colons
+    # as properties, no property is given twice and no object lies within another.
     if isinstance(value, dict) and body.count(b":") == len(value):
         return value
     return _decode_exactly(body)

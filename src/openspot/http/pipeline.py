@@ -186,7 +186,7 @@ class Pipeline:
 
     async def _run(self, route: Route, parameters: dict[str, str], context: RequestContext, send: Send) -> None:
         scope = context.scope
-        # The server keeps its own view of the request: it drops the body of a response to HEAD.
+        # Change a copy: the server must still see HEAD, for which it drops the body of the response.
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         inner = {**scope, "method": method, "path_params": parameters}
         receive = context.receive if route.body is BodyKind.IGNORED else _body_again(context)
@@ -270,7 +270,7 @@ async def _deny(receive: Receive, send: Send, context: RequestContext, error: Ht
 
 
 def _body_again(context: RequestContext) -> Receive:
-    """Gives an application the body that the pipeline has read, and then what the server says of the connection."""
+    """Gives an application the body that the pipeline has read, then the server's further messages."""
     if not context.body_was_read:
         return context.receive
     messages: list[Message] = [{"type": "http.request", "body": context.body, "more_body": False}]

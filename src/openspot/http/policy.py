@@ -1,6 +1,6 @@
-"""Route policy: who may call a route, what counts its requests, and what is kept of them.
+"""Route policy: who may call a route, which limits count its requests, and what is recorded of them.
 
-Nothing else in the platform decides this. The pipeline, OpenAPI, docs/protocol/rest.md and the tests that walk all
+It is the only place that decides this. The pipeline, OpenAPI, docs/protocol/rest.md and the tests that walk all
 routes read it from here.
 """
 

@@ -36,9 +36,9 @@ class GuardedProtocol(HttpToolsProtocol):
         self._heads = 0
         self._chunk_bytes = 0
         self._head_bytes = 0
-        """Bytes of the head that has begun, beyond the present chunk."""
+        """Bytes of the current head in earlier chunks."""
         self._framing_bytes = 0
-        """Bytes of the present message after its head that are not body: chunk sizes, extensions, trailers."""
+        """Bytes of the current message after its head that are not body: chunk sizes, extensions, trailers."""
         self._discarded_bytes = 0
         self._deadline: asyncio.TimerHandle | None = None
         self._send_deadline: asyncio.TimerHandle | None = None
@@ -47,7 +47,7 @@ class GuardedProtocol(HttpToolsProtocol):
     # The connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection in, if there is a place for it."""
+        """Admit the connection if there is a place for it, else refuse it."""
         super().connection_made(transport)
         address = self.client[0] if self.client else ""
         if self._open_connections.admit(transport, address, self._cut):
@@ -120,7 +120,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A part of a body has come; what comes after the response is thrown away, up to a bound."""
+        """A part of a body has come. Parts that come after the response are dropped, up to a bound."""
         self._framing_bytes -= len(body)
         super().on_body(body)
         if self.cycle.response_complete:
@@ -136,7 +136,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._stop_deadline()
         if self.cycle is not None and self.cycle.response_complete:
-            # The response came before the end of the body, which stopped the timer of idle connections.
+            # The response came first, and the rest of the body has stopped the timer of idle connections.
             self._start_deadline(KEEP_ALIVE_S)
 
     def on_response_complete(self) -> None:
@@ -196,7 +196,7 @@ class GuardedWebSocketProtocol(WebSocketsSansIOProtocol):
 
 
 def refusal_bytes(error: HttpError) -> bytes:
-    """A response to what is not yet a request; the connection ends after it."""
+    """A response to data that is not a request yet. It announces the end of the connection."""
     body = error_body(error, "")
     phrase = HTTPStatus(error.status_code).phrase
     head = f"HTTP/1.1 {error.status_code} {phrase}\r\ncontent-type: application/json\r\n"

@@ -1,6 +1,6 @@
-"""Routes: each declared with its policy, and found once for each request.
+"""Routes: each is declared with its policy, and looked up once for each request.
 
-Parameters, bodies and OpenAPI are FastAPI's. Its routing is not used: a table finds the route before the guard, by
+FastAPI handles parameters, bodies and OpenAPI, but not the routing: a table finds the route before the guard, by
 dictionary for literal paths and by compiled patterns for the others.
 """
 
@@ -25,13 +25,13 @@ from openspot.http.policy import Policy
 from openspot.http.responses import DirectResponse
 
 DirectHandler = Callable[[RequestContext], Awaitable[DirectResponse]]
-"""Handles a request without FastAPI's share of the time; the declared handler documents the route."""
+"""Handles a request without FastAPI, which saves time; the declared handler still documents the route."""
 WebSocketHandler = Callable[[WebSocket], Awaitable[None]]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
 class BodyKind(Enum):
-    """What becomes of a request's body."""
+    """What the pipeline does with a request's body."""
 
     IGNORED = auto()
     """The route takes none."""
@@ -42,7 +42,7 @@ class BodyKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One method of one path. `application` handles its requests, `direct` instead of it where there is one."""
+    """One method of one path. `direct` handles its requests if there is one, otherwise `application` does."""
 
     method: str
     path: str
@@ -66,7 +66,7 @@ class Router:
     """The routes of one noun."""
 
     def __init__(self, prefix: str = "", *, tag: str = "", documented: bool = True) -> None:
-        """`tag` groups the routes in OpenAPI; without `documented` they do not stand there."""
+        """`tag` groups the routes in OpenAPI; without `documented` they are left out there."""
         self.routes: list[Route] = []
         self.websockets: list[WebSocketRoute] = []
         self._prefix = prefix
@@ -90,9 +90,10 @@ class Router:
     ) -> Callable[[Endpoint], Endpoint]:
         """Declare a route; the decorated function is its handler.
 
-        `response` is the type of its body. `refusals` are the route's own, by status; those that follow from its
-        policy and its parameters need no mention. `headers` are those of the response, `responses` are bodies of
-        other shapes, both as OpenAPI writes them. `name` is the operation's, by default that of the function.
+        `response` is the type of the response's body. `refusals` are the route's own, by status; those that follow
+        from its policy and its parameters are added by themselves. `headers` describes the response's headers and
+        `responses` bodies of other shapes, both as OpenAPI writes them. `name` is the operation's id, by default the
+        function's name.
         """
 
         def declare(endpoint: Endpoint) -> Endpoint:
@@ -211,7 +212,7 @@ class RouteTable:
             template.methods[route.method] = route
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
-        """The route and its path parameters; HEAD is GET's. Raises HttpError: 404, or 405 with every method."""
+        """The route and its path parameters; HEAD finds GET's route. Raises HttpError: 404, or 405 with `Allow`."""
         wanted = "GET" if method == "HEAD" else method
         literal = self._literal.get(path)
         if literal is not None and wanted in literal.methods:

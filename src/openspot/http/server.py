@@ -1,7 +1,7 @@
 """The HTTP server: uvicorn, with bounds on request heads and on connections (docs/adr/0010).
 
-A part of the process's file descriptors is kept from clients, so that the journal, the database and the bus can
-always open theirs.
+Some of the process's file descriptors are reserved, so that the journal, the database and the bus can always open
+theirs.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ def raise_file_limit() -> int:
 
 
 def connection_bounds(total: int, per_address: int, trusted: str = "") -> ConnectionBounds:
-    """Bounds within the process's limit of open files; `trusted` holds the proxies' addresses, with commas."""
+    """Bounds within the process's limit of open files; `trusted` holds the proxies' addresses, separated by commas."""
     files = raise_file_limit()
     within = max(1, files - FILES_RESERVED) if files > 2 * FILES_RESERVED else max(1, files // 2)
     addresses = frozenset(address.strip() for address in trusted.split(",") if address.strip())
@@ -130,7 +130,7 @@ class HttpServer:
 def http_server(app: ASGIApp, settings: Settings, port: int, host: str = "", **options: Any) -> HttpServer:
     """A server of `app` on `port`, with the bounds of the settings; `options` are those of HttpServer.
 
-    It listens on `host`, or without one on the address of every process.
+    It listens on `host`, or on `settings.host` if that is empty.
     """
     bounds = connection_bounds(
         settings.http_connections_max, settings.http_connections_per_address, settings.trusted_proxies

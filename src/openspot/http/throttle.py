@@ -61,7 +61,7 @@ class TierState:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Whether a request may pass, and where its tiers stand."""
+    """Whether a request may pass, and the state of its tiers."""
 
     allowed: bool
     states: tuple[TierState, ...]
@@ -112,7 +112,7 @@ def caller_key(subject: str | None, address: str) -> str:
 
 
 class MemoryThrottle:
-    """Counts in this process. `now` gives the seconds of a clock that never goes back."""
+    """Counts in this process. `now` returns the seconds of a clock that never goes back."""
 
     def __init__(self, tiers: Sequence[Tier] = TIERS, now: Callable[[], float] = time.monotonic) -> None:
         self._tiers = tuple(tiers)
@@ -211,10 +211,10 @@ def _unlimited(error: StorageError) -> Outcome:
 def make_throttle(address: str, tiers: Sequence[Tier] = TIERS) -> Throttle:
     """The throttle that counts at `address`.
 
-    Raises limits.errors.ConfigurationError for an address of an unknown kind, or whose client is not installed.
+    Raises limits.errors.ConfigurationError for an unknown kind of address, or if its client is not installed.
     """
     if address.startswith("memory://"):
         return MemoryThrottle(tiers)
-    # Of the clients that limits can use, redis-py is the one that Redis itself keeps.
+    # Of the clients that limits can use, redis-py is the one that Redis itself maintains.
     choice = {"implementation": "redispy"} if address.startswith("redis") else {}
     return SharedThrottle(storage_from_string(f"async+{address}", wrap_exceptions=True, **choice), tiers)

@@ -1,4 +1,4 @@
-"""Shapes of what comes in: strict bodies, exact decimals, and texts that name the field and the reason.
+"""Types of incoming data: strict bodies, exact decimals, and error messages that name the field and the reason.
 
 Unknown properties are refused and values are transformed to the declared types (Document A 1.3). A decimal may come
 as plain text ("0.015") or as a JSON number. A JSON number may have an exponent, because many languages write small
@@ -209,5 +209,5 @@ def _message(error: dict[str, Any]) -> str:
 
 
 def rule_broken(message: str) -> PydanticCustomError:
-    """The fault of a rule between fields; `message` names the fields itself."""
+    """The error of a broken rule between fields; `message` itself names the fields."""
     return PydanticCustomError("rule", "{message}", {"message": message})

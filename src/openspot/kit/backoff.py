@@ -1,6 +1,6 @@
-"""Pauses between attempts: each up to twice as long as the last, bounded, and shortened by chance.
+"""Pauses between attempts. They double up to a bound, and a random part is cut off each.
 
-Chance keeps processes that failed together from trying again together.
+The randomness keeps processes that failed together from trying again together.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 _DOUBLINGS_MAX = 32
-"""Beyond so many the pause is at its bound; a larger power would only overflow."""
+"""After so many doublings the pause is at its bound; a larger power would only overflow."""
 
 Chance = Callable[[], float]
 """Returns a number from 0 up to, not including, 1."""
@@ -17,16 +17,16 @@ Value = TypeVar("Value")
 
 
 def pause_s(failures: int, first_s: float, longest_s: float, chance: Chance = random.random) -> float:
-    """The pause in seconds after so many failures in a row (1 or more).
+    """The pause in seconds after that many failures in a row (1 or more).
 
-    It doubles from `first_s` up to `longest_s`; then chance takes away up to half of it.
+    It doubles from `first_s` up to `longest_s`. Then a random part, at most half, is cut off.
     """
     doubled = min(first_s * 2.0 ** min(failures - 1, _DOUBLINGS_MAX), longest_s)
     return doubled * (1.0 - chance() / 2)
 
 
 class Backoff:
-    """Counts the failures of one piece of work in a row and pauses after each.
+    """Counts the consecutive failures of one piece of work and pauses after each.
 
     `attempts_max` limits the attempts; None is for work that is repeated until it succeeds or is cancelled.
     """
@@ -51,7 +51,7 @@ class Backoff:
         self.failures = 0
 
     def failed(self) -> float:
-        """Count a failure and return the pause in seconds that it asks for."""
+        """Count a failure and return the pause before the next attempt, in seconds."""
         self.failures += 1
         return pause_s(self.failures, self._first_s, self._longest_s, self._chance)
 

@@ -1,7 +1,7 @@
-"""Batches of what arrives: while one batch is worked on, the next one gathers.
+"""Collects items into batches: while one batch is worked on, the next one gathers.
 
 An idle batcher works on an item at once; under load the batches grow. `interval_s` keeps the beginnings of batches
-apart (docs/adr/0008). How much may wait is bounded.
+apart (docs/adr/0008). The queue is bounded.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ _Future = asyncio.Future[Any] | None
 
 
 class BatcherFullError(Exception):
-    """No more items may wait."""
+    """The batcher's queue is full."""
 
 
 class BatcherClosedError(Exception):
-    """The batcher takes no more items, and this one was not worked on, or not to the end."""
+    """The batcher is closed. This item was not worked on, or not to the end."""
 
 
 class Batcher(Generic[Item, Result]):
@@ -33,7 +33,7 @@ class Batcher(Generic[Item, Result]):
     that is an exception is raised to that item's caller alone. If `work` itself raises, every caller of the batch gets
     that exception.
 
-    `batch_max` bounds a batch and `waiting_max` what waits. Both count items, or what `size` returns for them; a batch
+    `batch_max` bounds a batch and `waiting_max` the queue. Both count items, or what `size` returns for them; a batch
     has at least one item, however large it is.
     """
 
@@ -63,7 +63,7 @@ class Batcher(Generic[Item, Result]):
 
     @property
     def waiting(self) -> int:
-        """How much waits, in items or in what `size` counts; the batch under way is not counted."""
+        """The size of the queue, in items or as `size` counts them, without the batch under way."""
         return self._waiting_size
 
     @property
@@ -72,10 +72,10 @@ class Batcher(Generic[Item, Result]):
         return self._waiting_size >= self._waiting_max
 
     async def submit(self, item: Item) -> Result:
-        """Return the result of `item`.
+        """Queue `item`, wait, and return its result.
 
-        Raises BatcherFullError at once if no more may wait, what `close` was given if the batcher is closed, and else
-        what `work` raised.
+        Raises BatcherFullError at once if the queue is full, the reason given to `close` if the batcher is closed, and
+        otherwise what `work` raised.
         """
         if self._closed is not None:
             raise self._closed
@@ -86,10 +86,10 @@ class Batcher(Generic[Item, Result]):
         return await future
 
     async def put(self, item: Item) -> None:
-        """Have `item` worked on without waiting for its result. Waits while no more may wait.
+        """Queue `item` without waiting for its result. Waits while the queue is full.
 
-        `work` must deal with failures itself: after an exception the batcher works on nothing more, and `put`,
-        `drained` and `failure` raise it.
+        `work` must deal with failures itself: after an exception the batcher gives up the whole queue, and `put`,
+        `drained` and `failure` raise that exception.
         """
         while self._failure is None and self._closed is None and self.is_full:
             self._room.clear()
@@ -98,7 +98,7 @@ class Batcher(Generic[Item, Result]):
         self._add(item, None)
 
     async def drained(self) -> None:
-        """Wait until everything that was taken has been worked on. Raises what `put` raises."""
+        """Wait until the queue is empty and no batch is under way. Raises what `put` raises."""
         await self._idle.wait()
         self._check()
 
@@ -109,9 +109,9 @@ class Batcher(Generic[Item, Result]):
         raise self._failure
 
     async def close(self, reason: Exception | None = None) -> None:
-        """Take no more items, give up those that wait, and wait for the batch under way.
+        """Take no more items, give up those in the queue, and wait for the batch under way.
 
-        Callers of items that were given up get `reason`, or BatcherClosedError.
+        For items that are given up, `submit` raises `reason`, or BatcherClosedError without one.
         """
         self._closed = reason or BatcherClosedError("closed")
         self._give_up(self._closed)
@@ -202,7 +202,7 @@ def _settle(future: _Future, outcome: object) -> None:
         return
     if isinstance(outcome, Exception):
         future.set_exception(outcome)
-        # The caller may be cancelled in this very moment: then nobody else looks at the exception.
+        # If the caller is being cancelled right now, nobody else retrieves the exception.
         future.exception()
     else:
         future.set_result(outcome)

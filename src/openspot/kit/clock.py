@@ -1,4 +1,4 @@
-"""Time, passed in wherever a rule needs it, so that tests can hold it."""
+"""Clocks. A rule that needs the time is given a clock, so that tests can control it."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from functools import lru_cache
 NANOSECONDS_PER_MS = 1_000_000
 
 Clock = Callable[[], int]
-"""Answers nanoseconds since 1970."""
+"""Returns nanoseconds since 1970."""
 
 
 def system_clock() -> int:
@@ -24,5 +24,5 @@ def iso_from_ms(milliseconds: int) -> str:
 
 @lru_cache(maxsize=64)
 def _iso_second(seconds: int) -> str:
-    # Many moments are written that lie in the same few seconds.
+    # Most calls ask for one of the same few seconds.
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"

@@ -16,11 +16,11 @@ log = get_logger("database")
 Pool = asyncpg.Pool
 Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
 
-# What passes when the server comes back: the caller tries again, within its own bound.
+# Errors that pass when the server is back. Callers retry them, each within its own bound.
 TRANSIENT_ERRORS = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    # A statement on a connection whose server has just said goodbye, and has not hung up yet.
+    # A statement on a connection that the server is about to close.
     asyncpg.InternalClientError,
     asyncpg.CannotConnectNowError,
     asyncpg.TooManyConnectionsError,
@@ -40,9 +40,9 @@ class DatabaseUnavailableError(Exception):
 
 
 async def create_pool(settings: Settings, connections_max: int = 4, timeout_s: float = 30.0) -> Pool:
-    """A pool on `settings.database_url`, waiting up to `timeout_s` for the server.
+    """Return a pool on `settings.database_url`. Waits up to `timeout_s` for the server.
 
-    Raises DatabaseUnavailableError if there is none, or none is configured.
+    Raises DatabaseUnavailableError if the server does not come up, or none is configured.
     """
     if not settings.database_url:
         raise DatabaseUnavailableError("DATABASE_URL is not set")

@@ -17,10 +17,10 @@ from openspot.kit.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A port of a process. `setting` is the field of its number.
+    """A port of a process. `setting` names the settings field of its number.
 
-    `danger` says what strangers could do who reach or overhear the port. With it, the process listens on loopback only,
-    unless `OPENSPOT_TRUSTED_NETWORK` is set.
+    `danger` says what strangers could do if they reach or overhear the port. A process with such a port may listen on
+    loopback only, unless `OPENSPOT_TRUSTED_NETWORK` is set.
     """
 
     setting: str
@@ -40,9 +40,10 @@ class StreamConsumer:
 class BusAccess:
     """What a process does on the bus, as subjects in which `*` and `>` are NATS wildcards.
 
-    It replies to requests on `serves`, sends requests to `requests`, publishes `publishes`, follows `subscribes` and
-    `consumes`, and reads or also writes key-value buckets. With `makes_streams` it makes all streams at its start.
-    It asks the server how far the consumers in `inspects` have come.
+    It replies to requests on `serves`, sends requests to `requests`, publishes on `publishes`, and follows `subscribes`
+    and `consumes`. It only reads the key-value buckets in `reads_buckets`, and also writes those in `writes_buckets`.
+    With `makes_streams` it creates all streams at its start. It asks the server how far the consumers in `inspects`
+    have come.
     """
 
     serves: tuple[str, ...] = ()
@@ -58,10 +59,10 @@ class BusAccess:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process of a service. `host` is the settings field of the address that it listens on, if it has its own.
+    """A process of a service. `host` names the settings field of its own listening address.
 
-    The first of `listeners` serves /ready. It starts when the processes in `after` are ready, and stops before those in
-    `uses`. `secrets_checked` are the settings fields of the secrets by which it lets callers in.
+    The first of `listeners` serves /ready. The process starts when those in `after` are ready, and stops before those
+    in `uses`. `secrets_checked` names the settings fields of the secrets that it checks callers by.
     """
 
     name: str
@@ -80,7 +81,7 @@ class Process:
         return run
 
     def listening_host(self, settings: Settings) -> str:
-        """The address that it listens on."""
+        """The address that it listens on: its own, or else that of every process."""
         host: str = getattr(settings, self.host)
         return host or settings.host
 
@@ -100,7 +101,7 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address that `openspot up` and `status` show: `text` makes it of the settings. Those for users come first."""
+    """An address that `openspot up` and `status` show; `text` makes it from the settings. Users' ones come first."""
 
     name: str
     text: Callable[[Any], str]
@@ -117,11 +118,10 @@ class FirstStartNote:
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """What a package says of itself. A package without processes describes its settings and its tables only.
+    """What a package says about itself. A package without processes describes its settings and its tables only.
 
     If there are routes beside health, `http` names the function that returns the routers and the OpenAPI document, as
-    `module:function`.
-    `bus` is what a package without processes does on the bus, as commands of the operator.
+    `module:function`. `bus` is for a package without processes: what its operator's commands do on the bus.
     """
 
     name: str

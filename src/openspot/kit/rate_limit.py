@@ -1,4 +1,4 @@
-"""A rate limit for many keys: a number of calls at once, then one each interval (the GCRA algorithm).
+"""A rate limit for many keys: a number of calls at once, then one per interval (the GCRA algorithm).
 
 The state of a key is one number: the time at which its allowance is whole again. The caller passes the time in, in
 nanoseconds of any clock that never goes back.
@@ -7,7 +7,7 @@ nanoseconds of any clock that never goes back.
 NANOSECONDS_PER_S = 1_000_000_000
 
 _DROPPED_SHARE = 4
-"""A full table drops at least one in so many keys, so that the work of making room is spread over many calls."""
+"""A full table drops one in so many keys at a time, so that making room is not needed at every call."""
 
 
 class RateLimit:

@@ -1,4 +1,4 @@
-"""Runs a service: one async function, which is given its settings and ended by a signal."""
+"""Runs a service: one async function, which takes its settings and runs until a signal comes."""
 
 import asyncio
 import gc
@@ -12,13 +12,13 @@ from openspot.kit.log import configure_log, get_logger
 from openspot.kit.settings import Settings
 
 ServiceMain = Callable[[Any, asyncio.Event], Awaitable[None]]
-"""Given the settings of its service, runs until the event is set, then ends what it began."""
+"""Takes the settings of its service, runs until the event is set, then ends what it began."""
 
 SUPERVISED = "OPENSPOT_SUPERVISED"
 """Set in the environment of a child of `openspot up`."""
 
 GARBAGE_THRESHOLD = 10_000
-"""New objects between two searches for cyclic garbage. A batch of events makes many thousands, and no cycle."""
+"""New objects between two searches for cyclic garbage. A batch of events makes thousands of objects and no cycle."""
 
 log = get_logger("service")
 
@@ -26,7 +26,7 @@ log = get_logger("service")
 def run_service(name: str, main: ServiceMain, settings: Settings) -> int:
     """Run `main` until SIGTERM or SIGINT; returns the exit code of the process."""
     configure_log(settings, name)
-    # What is loaded by now stays, so the collector need not look at it again.
+    # Everything loaded so far stays, so the collector need not look at it again.
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)
     if sys.platform == "win32":
@@ -43,7 +43,7 @@ async def _run(name: str, main: ServiceMain, settings: Settings) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if os.environ.get(SUPERVISED):
-        # The supervisor holds the other end: it closes when the supervisor is gone, however it ended.
+        # The supervisor holds the other end of stdin, which closes however the supervisor ends.
         loop.add_reader(sys.stdin.fileno(), stop.set)
     log.info("starting")
     try:

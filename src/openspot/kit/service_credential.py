@@ -1,4 +1,4 @@
-"""The credential by which the engine knows its services, over HTTP and gRPC alike (Document B 4.4)."""
+"""The credential that services show the engine, over HTTP and gRPC alike (Document B 4.4)."""
 
 import hmac
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """The settings that every process has. Each is an environment variable (docs/operations/settings.md).
 
-`DATABASE_URL`, `NATS_URL` and `JWT_SECRET` have no prefix; all others begin with `OPENSPOT_`. What a single service
-needs stands in a `settings.py` of its package, in a class derived from `Settings`.
+`DATABASE_URL`, `NATS_URL` and `JWT_SECRET` have no prefix; all others begin with `OPENSPOT_`. The settings of a single
+service are in the `settings.py` of its package, in a class derived from `Settings`.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 class Generated:
     """Marks a secret that is generated into the data directory if none is given.
 
-    `random_bytes` are generated. A given secret must have `length_min` characters where strangers can try to guess it.
+    `random_bytes` are generated. A given secret needs `length_min` characters if strangers can try to guess it.
     """
 
     random_bytes: int = 48
@@ -115,7 +115,7 @@ class UserTokenSettings(Settings):
 
     @property
     def ended_session_life_s(self) -> int:
-        """How long the bus remembers that a session was ended: an access token's life, and a margin for clocks."""
+        """How long the bus remembers that a session was ended: an access token's life, plus a margin for clocks."""
         return self.access_token_s + 60
 
 
@@ -123,11 +123,11 @@ AnySettings = TypeVar("AnySettings", bound=Settings)
 
 
 class SettingsError(ValueError):
-    """Settings that cannot be: one line for each, with the variable and the reason."""
+    """Invalid settings. The message has one line for each, with the variable and the reason."""
 
 
 def load(settings: type[AnySettings], **given: Any) -> AnySettings:
-    """The settings of the environment, and those that are `given`. Raises SettingsError."""
+    """The settings from the environment; those that are `given` take precedence. Raises SettingsError."""
     try:
         return settings(**given)
     except ValidationError as error:
@@ -136,7 +136,7 @@ def load(settings: type[AnySettings], **given: Any) -> AnySettings:
 
 
 def as_part(settings: Settings, part: type[AnySettings]) -> AnySettings:
-    """The same settings, as those of one service. Raises TypeError if they do not include them."""
+    """Return `settings`, typed as `part`. Raises TypeError if they do not include the settings of `part`."""
     if not isinstance(settings, part):
         raise TypeError(f"{type(settings).__name__} does not include {part.__name__}")
     return settings
@@ -151,7 +151,7 @@ def variable(name: str, settings: type[Settings]) -> str:
 
 
 def _variable_of(settings: type[Settings], location: str) -> str:
-    """The variable that a validation error speaks of, by the name of a field or of one of its aliases."""
+    """The variable that a validation error is about; `location` is a field's name or one of its aliases."""
     for name in settings.model_fields:
         found = variable(name, settings)
         if location.lower() in (name, found.lower()):
@@ -166,7 +166,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
 
 def generated_secrets(settings: type[Settings]) -> dict[str, Generated]:
-    """The secrets among the fields that are generated if they are not given, by name."""
+    """The fields whose secrets are generated if none is given, by name."""
     return {
         name: mark
         for name, field in settings.model_fields.items()
@@ -181,7 +181,7 @@ def own_host(process: str) -> Any:
 
 
 def own_url(name: str, description: str) -> Any:
-    """The setting OPENSPOT_`NAME` of the address under which others reach a process; by default it follows the port."""
+    """The setting OPENSPOT_`NAME`: the URL at which others reach a process, by default its listening address."""
     return Field(
         default="",
         validation_alias=AliasChoices(f"given_{name}", f"{PREFIX}{name.upper()}"),
@@ -190,11 +190,11 @@ def own_url(name: str, description: str) -> Any:
 
 
 def host_for_clients(host: str) -> str:
-    """Where a client on this machine reaches a process that listens on `host`."""
+    """The host at which a client on this machine reaches a process that listens on `host`."""
     return {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
 def address_for_clients(host: str, port: int) -> str:
-    """`host:port` for a client on this machine of a process that listens on `host`."""
+    """The `host:port` at which a client on this machine reaches a process that listens on `host`."""
     host = host_for_clients(host)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,4 +1,4 @@
-"""Single flight: concurrent callers with the same question share one answer."""
+"""Single flight: concurrent callers that want the same value share one call."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
@@ -16,7 +16,7 @@ class SingleFlight(Generic[Key, Value]):
         self._under_way: dict[Key, asyncio.Task[Value]] = {}
 
     async def get(self, key: Key) -> Value:
-        """The value of `key`, from the call that is under way if there is one. Raises what `fetch` raises."""
+        """Return the value of `key`. Joins a call that is already under way. Raises what `fetch` raises."""
         task = self._under_way.get(key)
         if task is None:
             task = self._under_way[key] = asyncio.ensure_future(self._fetched(key))
@@ -32,6 +32,6 @@ class SingleFlight(Generic[Key, Value]):
 
 
 def _look_at_outcome(task: asyncio.Task[Any]) -> None:
-    # If every caller was cancelled, nobody else looks at the exception and asyncio would log it as lost.
+    # If every caller was cancelled, nobody else retrieves the exception, and asyncio would log it as lost.
     if not task.cancelled():
         task.exception()

@@ -1,11 +1,11 @@
-"""Background tasks: kept until they end, bounded in number, ended for certain."""
+"""Background tasks: referenced until they end, bounded in number, and reliably cancelled."""
 
 import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 CANCEL_AGAIN_S = 5.0
-"""Longer than any orderly end takes: a second cancellation must not disturb one."""
+"""Longer than any orderly end takes, because a second cancellation would disturb it."""
 
 Value = TypeVar("Value")
 
@@ -17,8 +17,8 @@ async def end_tasks(*tasks: asyncio.Task[Any], again_s: float = CANCEL_AGAIN_S) 
     """Cancel `tasks` and wait until they have ended, however they end.
 
     Before Python 3.12, `asyncio.wait_for` loses a cancellation that arrives together with its result. A library that
-    uses it may go on, so a task that goes on is cancelled again after `again_s` seconds. Our own code awaits such calls
-    with `cancellable` and uses `asyncio.timeout`, which loses nothing.
+    uses it may go on, so a task that has not ended is cancelled again after `again_s` seconds. Our own code awaits such
+    calls with `cancellable` and uses `asyncio.timeout`, which loses no cancellation.
     """
     while running := [task for task in tasks if not task.done()]:
         for task in running:
@@ -46,13 +46,13 @@ async def cancellable(call: Coroutine[Any, Any, Value]) -> Value:
 
 
 def _look_at_outcome(task: asyncio.Task[Any]) -> None:
-    # asyncio reports an exception that nobody has looked at; here only the end mattered.
+    # asyncio would log an exception that nobody retrieves; here only the end matters.
     if not task.cancelled():
         task.exception()
 
 
 class TaskSet:
-    """Running tasks, at most `tasks_max`. It holds them, so that none is collected before it ends."""
+    """Running tasks, at most `tasks_max`. Holds references, so that none is collected before it ends."""
 
     def __init__(self, tasks_max: int) -> None:
         # A dictionary keeps the order, so that a simulation ends them in the same order each time.

@@ -19,7 +19,7 @@ ALGORITHM = "HS256"
 ROLES = frozenset({"user", "admin"})
 TOKEN_LENGTH_MAX = 4096
 TIME_MAX = 253_402_300_799
-"""The last second of the year 9999: a later time is no time that a clock or a timer can be compared with."""
+"""The last second of the year 9999. Claims with a later time are refused: clocks and timers cannot handle it."""
 
 _KIND = "access"
 # The time is the caller's, not PyJWT's: `exp` and `nbf` are checked below.
@@ -34,14 +34,14 @@ _CHECKS = {
 
 
 class InvalidTokenError(Exception):
-    """A token does not prove who its bearer is; the message gives the reason and never the token."""
+    """A token is not valid; the message gives the reason and never the token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a valid access token says of its bearer. `expires_at` in seconds since 1970.
+    """What a valid access token says about its bearer. `expires_at` is in seconds since 1970.
 
-    `session_id` and `token_id` are empty where the token names none.
+    `session_id` and `token_id` are empty if the token names none.
     """
 
     user_id: str
@@ -53,7 +53,7 @@ class Claims:
 
 
 def sign(claims: Claims, secret: str, now: int) -> str:
-    """The access token that says `claims`, issued at `now` (seconds since 1970).
+    """Return an access token with these claims, issued at `now` (seconds since 1970).
 
     Raises ValueError without a secret, or for an unknown role.
     """
@@ -78,10 +78,10 @@ def sign(claims: Claims, secret: str, now: int) -> str:
 
 
 def verify_access_token(token: str, secret: str, now: float) -> Claims:
-    """What `token` says at `now` (seconds since 1970).
+    """Return the claims of `token`, checked at `now` (seconds since 1970).
 
-    Raises InvalidTokenError for a wrong signature, another algorithm (`none` included), a missing or malformed
-    claim, a token of another kind, before `nbf`, and from the second `exp` on. Raises ValueError without a secret.
+    Raises InvalidTokenError for a wrong signature, another algorithm (`none` included), a missing or malformed claim,
+    a token of another kind, a `now` before `nbf`, and a `now` at or after `exp`. Raises ValueError without a secret.
     """
     if not secret:
         raise ValueError("a signing secret is needed")
@@ -118,7 +118,7 @@ def _claims(payload: dict[str, Any], now: float) -> Claims:
 
 
 def is_time(value: Any) -> bool:
-    """Whether a claim is a whole number of seconds since 1970 that a clock can be compared with."""
+    """Whether a claim is a whole number of seconds since 1970, at most TIME_MAX."""
     # bool is an int to Python, not to a token.
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= TIME_MAX
 

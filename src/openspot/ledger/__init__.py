@@ -3,7 +3,7 @@
 - `postings.py`, `changes.py` and `schemas.py` are the rules, without clock and SQL: what a trade posts, what a batch of
   credits, debits, locks and unlocks changes, and what a request must look like.
 - `store.py` carries them out, one transaction a batch. Every transaction locks accounts in the same order, the house's
-  last: batches do not deadlock, and hold the house's few rows only briefly.
+  last. So batches do not deadlock, and hold the house's few rows only briefly.
 - `settlement.py` settles trades, `handlers.py` replies to requests, `outbox.py` publishes what is committed.
 - `service.py` is the main process, `worker.py` the workflow worker. Both serve the same requests and share one durable
   consumer; the worker settles each batch in a durable workflow. Either is enough; any number may run.

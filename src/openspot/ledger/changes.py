@@ -138,7 +138,7 @@ class BalanceChange(NamedTuple):
 
 @dataclass(slots=True)
 class Decision:
-    """The outcome of a batch. `results` has one for each change, in order; the other fields are to be written.
+    """The outcome of a batch. `results` has one for each change, in order; the store writes the other fields.
 
     `balances` has the account's total after each of `legs`. `states` has each changed account after the batch.
     """

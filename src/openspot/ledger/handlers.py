@@ -49,14 +49,14 @@ WAITING_MAX = 20_000
 UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the ledger's database does not answer")
 BUSY = Refusal(RefusalCode.BUSY, "too many requests wait for the ledger's database")
 
-# Errors that refuse a request. Any other error is our fault.
+# These errors become refusals. Any other error is a fault of the ledger.
 _EXPECTED = (RequestError, BatcherFullError, *TRANSIENT_ERRORS)
 
 log = get_logger("ledger")
 
 
 class RequestHandlers:
-    """Handles the requests. Each method replies, also to a bad request and while the database is away."""
+    """Handles the requests. Each method returns a reply, even to a bad request or while the database is away."""
 
     def __init__(self, store: LedgerStore, events: BalanceEvents) -> None:
         self._store = store
@@ -83,7 +83,7 @@ class RequestHandlers:
         )
 
     async def balances(self, request: LedgerBalancesRequest) -> LedgerBalancesReply:
-        """A user's accounts, or that of one asset: none if the ledger has no such account."""
+        """Return a user's accounts, or only that of one asset. The list is empty if the ledger has no such account."""
         try:
             check_balances(request)
             balances = await self._balances.submit(request.user_id)

@@ -27,7 +27,7 @@ from openspot.ledger.metrics import OUTBOX_RECOVERED
 from openspot.ledger.store import LedgerStore
 
 EVENTS_IN_FLIGHT_MAX = 500
-"""Events that are sent before the server has acknowledged the last of them."""
+"""At most this many events are sent at once; the next ones wait for their acknowledgements."""
 PUBLICATIONS_MAX = 64
 """Batches published in the background at the same time. Any more are left to the sweep."""
 SWEEP_AGE_S = 2.0
@@ -64,7 +64,7 @@ class BalanceEvents:
     async def publish_or_keep(self, changes: Sequence[BalanceChange]) -> None:
         """Publish one event for each change; put those that the bus does not take into the outbox.
 
-        Raises what the database raises when it fails.
+        Raises the database's error if it fails.
         """
         left = await self.publish(changes)
         if left:
@@ -85,7 +85,7 @@ class BalanceEvents:
             log.warning("balance events are left to the sweep", events=len(changes), error=repr(error))
 
     async def sweep(self) -> int:
-        """Publish what is left in the outbox. Returns how many events the bus took. Raises what the database raises."""
+        """Publish what is left in the outbox. Returns how many events the bus took. Raises the database's error."""
         swept = 0
         failing: set[str] = set()
         while True:

@@ -60,9 +60,9 @@ class Leg(NamedTuple):
 
 
 class TradePostings(NamedTuple):
-    """The legs of one trade: those of its participants, in the order of LEG_NAMES, and those of the house.
+    """The legs of one trade: `legs` of its participants, in the order of LEG_NAMES, and `house_legs` of the house.
 
-    If a participant is the house itself, its legs are among `house_legs`.
+    If the house itself is a participant, its legs are among `house_legs`.
     """
 
     trade_id: str
@@ -110,7 +110,7 @@ def trade_postings(trade: ExecutedTrade) -> TradePostings:
     buyer_type = "rebate" if buyer_fee < 0 else "fee"
     seller_type = "rebate" if seller_fee < 0 else "fee"
     buyer_quote, seller_quote = Account(buyer, quote), Account(seller, quote)
-    # Accounts that are the same are made once: eight new ones cost 4 µs a trade, these five 1.5 µs.
+    # Reuse equal accounts: eight new ones cost 4 µs a trade, these five 1.5 µs.
     buyer_currency, seller_currency = trade.fees.buyer.currency, trade.fees.seller.currency
     buyer_pays = buyer_quote if buyer_currency == quote else Account(buyer, buyer_currency)
     seller_pays = seller_quote if seller_currency == quote else Account(seller, seller_currency)
@@ -179,7 +179,7 @@ def _fee(field: str, fee: TradeFee, payer: str) -> int:
 
 
 def _amount(field: str, text: str) -> int:
-    # Nearly every amount is plain digits. This way is several times faster and gives the same integer.
+    # Nearly every amount is plain digits. This fast path gives the same integer several times faster.
     digits = text[1:] if text[:1] == "-" else text
     whole, _, fraction = digits.partition(".")
     if (

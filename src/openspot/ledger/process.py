@@ -21,7 +21,7 @@ from openspot.ledger.store import LedgerStore
 CONNECTIONS_MAX = 8
 """Two settlements, a batch of changes, a query of balances, two of history, publications and the sweep."""
 STOP_TIMEOUT_S = 5.0
-"""How long work under way may take to end at a stop. Another process settles a batch that takes longer."""
+"""At a stop, work under way gets this much time. Another process settles a batch that takes longer."""
 
 Runner = Callable[[Settlement], AbstractAsyncContextManager[Settle]]
 """Gives the function that settles a batch: directly, or in a durable workflow."""
@@ -40,7 +40,7 @@ async def run_process(
     interval_s: float = INTERVAL_S,
     clock: Clock = system_clock,
 ) -> None:
-    """Run one ledger process until `stop` is set, its health on `host`:`port`, or on OPENSPOT_HOST without a `host`.
+    """Run one ledger process until `stop` is set. It serves health on `host`:`port`; no `host` means OPENSPOT_HOST.
 
     Raises DatabaseUnavailableError, BusError or PortTakenError if it cannot start.
     """

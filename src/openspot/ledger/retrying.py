@@ -19,7 +19,7 @@ log = get_logger("ledger")
 async def with_retries(work: Callable[[], Awaitable[Value]]) -> Value:
     """Return what `work` returns.
 
-    Repeats it after a transient fault of the database. Raises what the last attempt raised, other errors at once.
+    Repeats it after a transient fault of the database; the last attempt's error is raised. Raises other errors at once.
     """
     return await retry(work, TRANSIENT_ERRORS, Backoff(PAUSE_S, PAUSE_S_MAX, attempts_max=ATTEMPTS_MAX), _note)
 

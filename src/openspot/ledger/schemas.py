@@ -74,7 +74,7 @@ def check_balances(request: LedgerBalancesRequest) -> None:
 
 
 def history_position(request: LedgerHistoryRequest) -> int | None:
-    """The entry before which a page begins, None for the first page. Raises RequestError, CursorError included."""
+    """Return the entry id below which the page begins, None for the first page. Raises RequestError, CursorError."""
     _user(request.user_id)
     if request.asset is not None:
         _asset(request.asset)

@@ -53,13 +53,13 @@ class Settlement:
         self._newest_settled = 0
 
     async def start(self) -> None:
-        """Read the sequence of the newest settled trade. Raises what the database raises when it fails."""
+        """Read the sequence of the newest settled trade. Raises the database's error if it fails."""
         self._note_settled(await self._store.newest_settled())
 
     async def settle(self, trades: Sequence[ExecutedTrade]) -> frozenset[str]:
         """Settle `trades` in order and publish their balance events. Returns the ids of the rejected ones.
 
-        Raises what the database raises when it fails. Balance events that the bus does not take go to the outbox.
+        Raises the database's error if it fails. Balance events that the bus does not take go to the outbox.
         """
         begin = time.perf_counter()
         batch = check_batch(trades)
@@ -136,7 +136,7 @@ class Settlement:
 
 
 def check_batch(trades: Sequence[ExecutedTrade]) -> CheckedBatch:
-    """Sort `trades` into those that can be posted and the others. Of several with one id, the first good one counts."""
+    """Sort `trades` into those that can be posted and the others. Among equal ids, the first valid one counts."""
     batch = CheckedBatch({}, {}, [])
     for trade in trades:
         if trade.id in batch.postings:

@@ -8,7 +8,7 @@ Entries are written with COPY. It has no ON CONFLICT and needs none: existing en
 transactions write the same entry at the same time, the second fails at the unique key as a whole, begins again, and
 finds it.
 
-Numbers cross as text, which PostgreSQL reads as exact decimals.
+Numbers travel as text, which PostgreSQL reads as exact decimals.
 """
 
 import io
@@ -168,7 +168,7 @@ _HISTORY = """
 class Settled(NamedTuple):
     """The result of a settlement: the trades that were written, and the users' accounts after it.
 
-    Trades that were settled before are not counted.
+    Trades that were settled earlier are left out.
     """
 
     trade_ids: set[str]
@@ -198,7 +198,7 @@ class HistoryPage(NamedTuple):
 
 
 class Outbox(NamedTuple):
-    """Waiting events by outbox id, in order. The caller adds ids to `published`, and they are deleted."""
+    """Waiting events by outbox id, in order. Ids that the caller adds to `published` are deleted."""
 
     changes: dict[int, BalanceChange]
     published: list[int]
@@ -213,7 +213,7 @@ class _AccountsMissingError(Exception):
 
 
 class LedgerStore:
-    """The tables. Every method raises what asyncpg raises when the database fails."""
+    """The tables. Every method raises asyncpg's error when the database fails."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -221,7 +221,7 @@ class LedgerStore:
     # Settlement
 
     async def settle(self, trades: Sequence[TradePostings]) -> Settled:
-        """Write the legs of those trades, in order, that are not settled yet: all or, when it raises, none.
+        """Write the legs of every trade that is not settled yet, in order. If it raises, nothing is written.
 
         No two of `trades` have the same id. Raises asyncpg.DataError or IntegrityConstraintViolationError if one
         of them cannot be written.
@@ -248,7 +248,7 @@ class LedgerStore:
         return Settled({trade.trade_id for trade in fresh}, states)
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
-        """Keep trades that cannot be settled. One that is kept already is not kept twice."""
+        """Store trades that cannot be settled. A repeat is not stored again."""
         # The trade id may contain characters that a text column refuses.
         rows = [(ascii(trade.trade_id)[1:-1], trade.reason, trade.payload) for trade in trades]
         await self._pool.execute(_REJECT_TRADES, *_columns(rows, 3))

@@ -29,7 +29,7 @@ WORKFLOW = "settle-trades"
 FINISHED_KEPT = 50
 """Finished workflows that are kept for inspection. When there are twice as many, the older half is deleted."""
 LEFT_BEHIND_AFTER = timedelta(hours=1)
-"""Workflows of workers that never came back are deleted after this time. Others have settled their trades."""
+"""Workflows of workers that never came back are deleted after this time. Other processes have settled their trades."""
 DELETED_AT_A_TIME = 500
 INTERVAL_S = 0.2
 """Least time between two batches that are not full: a workflow costs several times what a settlement costs."""

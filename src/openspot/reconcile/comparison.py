@@ -15,7 +15,7 @@ PRESENT = "present"
 
 
 def compare_balances(engine: Mapping[Account, Decimal], ledger: Mapping[Account, Decimal]) -> list[Difference]:
-    """Totals by account; an account that one side does not have counts as zero."""
+    """Compare totals by account. An account that one side lacks counts as zero."""
     differences = []
     for account in sorted(engine.keys() | ledger.keys()):
         ours, theirs = engine.get(account, ZERO), ledger.get(account, ZERO)
@@ -25,7 +25,7 @@ def compare_balances(engine: Mapping[Account, Decimal], ledger: Mapping[Account,
 
 
 def compare_orders(engine: Mapping[str, OrderFacts], rows: Mapping[str, OrderFacts]) -> list[Difference]:
-    """Every order of the engine against its row.
+    """Compare every order of the engine with its row.
 
     A row that the engine does not know is right only if the order was rejected before it reached the engine.
     """
@@ -46,7 +46,7 @@ def compare_orders(engine: Mapping[str, OrderFacts], rows: Mapping[str, OrderFac
 def compare_acknowledged(
     engine: Mapping[str, OrderFacts], accepted: Iterable[str], cancelled: Iterable[str]
 ) -> list[Difference]:
-    """Replies to clients against the engine: it knows each accepted order, and each cancelled order is cancelled."""
+    """Compare replies with the engine: it must know accepted orders, and have cancelled the cancelled ones."""
     differences = [
         Difference("order", order_id, "order", MISSING, "accepted, as its client was told")
         for order_id in sorted(accepted)
@@ -62,7 +62,7 @@ def compare_acknowledged(
 
 
 def compare_trades(engine: Mapping[str, TradeFacts], rows: Mapping[str, TradeFacts]) -> list[Difference]:
-    """Every trade of the engine against its row, and every row against the engine."""
+    """Compare every trade of the engine with its row, and every row with the engine."""
     differences = []
     for trade_id in sorted(engine.keys() | rows.keys()):
         trade, row = engine.get(trade_id), rows.get(trade_id)
@@ -75,7 +75,7 @@ def compare_trades(engine: Mapping[str, TradeFacts], rows: Mapping[str, TradeFac
 
 
 def compare_fills(orders: Mapping[str, OrderFacts], trades: Mapping[str, TradeFacts]) -> list[Difference]:
-    """Order rows against trade rows: each order's filled quantity, notional and fee are the sums of its trades."""
+    """Compare order rows with trade rows: an order's filled, notional and fee must be the sums of its trades."""
     sums: dict[str, list[Decimal]] = {order_id: [ZERO, ZERO, ZERO] for order_id in orders}
     for trade in trades.values():
         notional = EXACT.multiply(trade.price, trade.quantity)

@@ -1,4 +1,4 @@
-"""Reconcile describes itself: it reads every mirror and writes to none but through its owner's code."""
+"""Reconcile describes itself: it reads every mirror, and writes only through the code of the mirror's owner."""
 
 from openspot.contracts.streams import CUSTODY, TRADES
 from openspot.engine_client.settings import EngineConnectionSettings

@@ -24,7 +24,7 @@ BUS_TIMEOUT_S = 2.0
 
 
 class Follower(NamedTuple):
-    """A durable consumer that leads to ledger entries."""
+    """A durable consumer whose messages become ledger entries."""
 
     stream: str
     subject: str
@@ -48,7 +48,7 @@ class Progress(NamedTuple):
 async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) -> Progress:
     """Wait until the mirrors have processed the engine's event `sequence`, at most `timeout_s` seconds.
 
-    Raises what asyncpg raises, OSError or TimeoutError if the database does not answer.
+    Raises an asyncpg error, OSError or TimeoutError if the database does not answer.
     """
     deadline = time.monotonic() + timeout_s
     rows_reached = await _wait_for_rows(settings.database_url, sequence, deadline)

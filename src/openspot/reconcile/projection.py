@@ -26,7 +26,7 @@ _LIMITED_TYPES = frozenset({"GTC", "POST_ONLY"})
 
 
 class EngineProjection:
-    """Orders by the id that clients know and trades by trade id, as far as the applied events tell of them."""
+    """Orders by the id that clients know, and trades by trade id, as the applied events describe them."""
 
     def __init__(self) -> None:
         self.orders: dict[str, OrderFacts] = {}
@@ -34,7 +34,7 @@ class EngineProjection:
         self._ended: list[str] = []
 
     def take_finished(self) -> tuple[list[OrderFacts], list[TradeFacts]]:
-        """Hand over, and forget, what no later event changes: the orders that have ended, and the trades."""
+        """Return, and forget, what no later event changes: the orders that have ended, and the trades."""
         orders = [order for order_id in self._ended if (order := self.orders.pop(order_id, None)) is not None]
         trades = list(self.trades.values())
         self._ended, self.trades = [], {}

@@ -185,7 +185,7 @@ UNEVEN_ASSETS = """
     SELECT asset, sum(available + locked) AS total FROM ledger_accounts
     GROUP BY asset HAVING sum(available + locked) <> 0 ORDER BY asset
 """
-# The engine's balances less the sums of its events.
+# The engine's balances minus the sums of its events.
 UNSUMMED = f"""
     WITH moved AS (
         SELECT user_id, asset, amount FROM ({_LEGS}) AS leg

@@ -27,9 +27,9 @@ from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.reconcile.tables import Tables, open_tables
 
 DIFFERENCES_MAX = 1000
-"""Differences of one kind that are listed. The rest is counted."""
+"""At most this many differences of one kind are listed. The rest are counted."""
 STILL_ATTEMPTS_MAX = 20
-"""Attempts to read the balances while no event happens, of an engine whose oldest events are gone."""
+"""If the engine's oldest events are gone, its balances must be read while no event happens. This many attempts."""
 
 
 class NotComparableError(Exception):

@@ -13,7 +13,7 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
     `rows_sequence` is the event at which order and trade rows stand, `settled_sequence` that of the newest trade in
     the ledger, `first_sequence` the oldest event that the engine keeps. `caught_up`: the mirrors had reached the
-    event that was the engine's newest at the start. Beyond the differences that are listed there are `unnamed` more.
+    event that was the engine's newest at the start. `unnamed` counts the differences that are not listed.
     """
 
     epoch: str

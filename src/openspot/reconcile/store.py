@@ -19,7 +19,7 @@ from openspot.reconcile.records import Account, OrderFacts, TradeFacts
 REQUEST_TIMEOUT_S = 10.0
 EVENTS_AT_A_TIME = 4096
 STREAM_END = 2**62
-"""Further than any event: a stream asked from there says where it is, and sends nothing."""
+"""Beyond every event: a stream opened from here reports its position and sends nothing."""
 
 
 class EngineUnavailableError(Exception):
@@ -44,7 +44,7 @@ class EngineReader:
             await self._queries.close()
 
     async def balances(self, participants: Collection[str] | None = None) -> dict[Account, Decimal]:
-        """Totals of these participants' accounts, or of all; an unknown participant has none."""
+        """Totals of these participants' accounts, or of all accounts. An unknown participant has none."""
         assert self._queries is not None, "used within `async with`"
         try:
             totals = await self._queries.account_totals()
@@ -58,14 +58,14 @@ class EngineReader:
         }
 
     async def position(self) -> Hello:
-        """Where the event stream is at this moment."""
+        """The event stream's present position."""
         async with self._stream(STREAM_END) as stream:
             return stream.hello
 
     async def events(self, from_sequence: int, until: int | None = None) -> AsyncIterator[list[EngineEvent]]:
-        """Every event from `from_sequence` up to `until` (the newest at this moment), in order, in batches.
+        """Yield every event from `from_sequence` up to `until`, in order, in batches. None means the newest event now.
 
-        None is missing: what cannot be read up to there raises.
+        Raises EngineUnavailableError if an event is missing or does not come.
         """
         async with self._stream(from_sequence) as stream:
             following, last = from_sequence, stream.hello.last_seq if until is None else until

@@ -1,7 +1,7 @@
 """A database session with a snapshot of the mirrors and, in temporary tables, the engine's side.
 
 PostgreSQL does all comparing: neither side has to fit into memory, and one join finds both what a mirror lacks and what
-it has too much. The session sees the mirrors as of its beginning and writes to its temporary tables only.
+it has in excess. The session sees the mirrors as of its beginning and writes to its temporary tables only.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -115,7 +115,7 @@ class Findings(NamedTuple, Generic[Listed]):
 class Tables:
     """The session. Made with `open_tables`; every method raises what asyncpg raises.
 
-    Methods that take a `limit` list at most so many of their findings.
+    A method with a `limit` lists at most that many findings.
     """
 
     def __init__(self, connection: asyncpg.Connection) -> None:
@@ -168,19 +168,19 @@ class Tables:
     # What differs
 
     async def entry_gaps(self, until: int, limit: int) -> Findings[EntryGap]:
-        """Gaps of the ledger's entries. What the engine did after `until` need not be there yet."""
+        """Gaps in the ledger's entries. An entry for an event after `until` may still be missing: that is no gap."""
         rows = await self._connection.fetch(ENTRY_GAPS, until, limit)
         return Findings([EntryGap(**_fields(row)) for row in rows], _found(rows))
 
     async def balance_gaps(self, until: int, limit: int) -> Findings[BalanceGap]:
-        """Accounts whose difference is more than what has happened since the event `until`."""
+        """Accounts whose difference is not explained by what the engine did after the event `until`."""
         rows = await self._connection.fetch(BALANCE_GAPS, until, limit)
         return Findings([BalanceGap(**_fields(row)) for row in rows], _found(rows))
 
     async def order_pairs(self, complete: bool, limit: int) -> Findings[OrderPair]:
         """Orders that differ.
 
-        Unless the events are `complete`, a row that is in none of them may be older than they are.
+        Unless the events are `complete`, a row without events does not count: it may be older than the oldest event.
         """
         rows = await self._connection.fetch(ORDER_PAIRS, complete, limit)
         width = len(ORDER_FIELDS)
@@ -232,7 +232,7 @@ async def open_tables(database_url: str) -> AsyncIterator[Tables]:
 
 
 def _fields(row: asyncpg.Record) -> dict[str, Any]:
-    """The columns of a row, without how many rows there are."""
+    """The columns of a row without `found`, the number of rows."""
     return {name: value for name, value in row.items() if name != "found"}
 
 

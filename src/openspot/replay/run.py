@@ -52,8 +52,8 @@ class ReplayError(Exception):
 class ReplayOptions:
     """What to replay, and where.
 
-    `settings` have the addresses and secrets of a running platform. Without `path` a generated flow is played that
-    depends on `sample_seed`. `look_ahead` bounds how far users drift apart, in commands; `catch_up_s` how long the
+    `settings` have the addresses and secrets of a running platform. Without `path`, a flow generated from
+    `sample_seed` is played. `look_ahead` is how many commands users may drift apart, `catch_up_s` how many seconds the
     mirrors may take. `console` shows progress and remarks; None is silent.
     """
 

@@ -1,7 +1,7 @@
-"""A generated order flow for `--sample`: a market in small, the same for the same seed.
+"""A generated order flow for `--sample`: a small market. The same seed gives the same flow.
 
-Around a middle price that walks at random, orders rest near it, some cross, many are cancelled again, a few are
-market orders, and a few break a rule on purpose, so that every kind of reply occurs.
+The middle price walks at random. Many orders rest near it, some cross, and many are cancelled again. A few are market
+orders, and a few break a rule on purpose, so that every kind of reply occurs.
 """
 
 import random
@@ -23,7 +23,7 @@ _MARKET_PRICE = Decimal(0)
 _SMALLEST = LOT
 """Below every market's least quantity: rejected."""
 _FAR = Decimal("0.25")
-"""A price at this share of the middle is a fat finger: rejected."""
+"""A price at this fraction of the middle price is a typing error (fat finger): rejected."""
 
 
 def sample_events(seed: int, count: int = EVENTS) -> Iterator[BookEvent]:
@@ -40,7 +40,7 @@ class _Flow:
         self._live: list[BookEvent] = []
 
     def events(self) -> Iterator[BookEvent]:
-        """The flow, without an end."""
+        """The endless flow."""
         for level in range(1, OPENING_LEVELS + 1):
             for side, direction in (("buy", -1), ("sell", 1)):
                 yield self._create(side, self._middle + direction * level * 100 * TICK, self._quantity())

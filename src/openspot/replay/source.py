@@ -62,7 +62,7 @@ def _open_text(path: Path) -> TextIO:
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    """(line number, the wanted columns of a row) of each row."""
+    """Yield the line number and the wanted columns of each row."""
     with _opened(path) as file:
         reader = csv.reader(_bounded(path, file))
         try:
@@ -80,7 +80,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]
 
 
 def _bounded(path: Path, file: TextIO) -> Iterator[str]:
-    """The lines of the file. A file without line ends is not read into memory as a whole."""
+    """Yield the lines of the file. Raises SourceError for a line that is too long, before it fills the memory."""
     while line := file.readline(ROW_LENGTH_MAX):
         if len(line) == ROW_LENGTH_MAX:
             raise SourceError(f"{path}: a line is longer than {ROW_LENGTH_MAX} characters")

@@ -14,7 +14,7 @@ class Statistics:
     orders_accepted: int = 0
     orders_rejected: Counter[str] = field(default_factory=Counter)
     orders_unclear: Counter[str] = field(default_factory=Counter)
-    """Orders without a decision, by reason: not sent, or the reply was lost and could not be found out later."""
+    """Orders without a decision, by reason: not sent, or the reply was lost and later queries found no order."""
     cancels_sent: int = 0
     cancels_done: int = 0
     cancels_too_late: int = 0
@@ -26,7 +26,7 @@ class Statistics:
     latencies_s: list[float] = field(default_factory=list)
 
     def latency_ms(self, percent: float) -> float | None:
-        """The latency that `percent` of the placements did not exceed, in milliseconds; None without any."""
+        """The latency that `percent` of the placements did not exceed, in milliseconds; None without placements."""
         if not self.latencies_s:
             return None
         ordered = sorted(self.latencies_s)

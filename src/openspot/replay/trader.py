@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 THROTTLE_PATIENCE_S = 900.0
 """How long one command may be delayed by 429 replies in all."""
 THROTTLE_PAUSE_S = 1.0
-"""Pause after a 429 that names no time."""
+"""Pause after a 429 that does not say how long to wait."""
 CLARIFY_ATTEMPTS = 20
 CLARIFY_PAUSE_S = 0.25
 _STATUS_UNKNOWN = "ORDER_STATUS_UNKNOWN"
@@ -24,7 +24,7 @@ _FIGURE = re.compile(r"(?<![\w.-])\d+(\.\d+)?(?![\w-])")
 
 
 def reason_of(message: str) -> str:
-    """A reject reason without the figures of the one order, so that like reasons count together."""
+    """Replace the figures in a reject reason by "…", so that like reasons count together."""
     return _FIGURE.sub("…", message)
 
 

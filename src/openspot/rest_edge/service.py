@@ -48,7 +48,7 @@ async def run(settings: RestEdgeSettings, stop: asyncio.Event) -> None:
         services = await make_services(settings, stack)
         server = http_server(make_app(settings, services), settings, settings.rest_port, settings.rest_host)
         await server.start()
-        # The first to end: what the requests under way need ends after them.
+        # Ends first, so that requests under way still have what they need.
         stack.push_async_callback(server.stop)
         log.info("listening", port=settings.rest_port)
         await stop.wait()
@@ -56,7 +56,7 @@ async def run(settings: RestEdgeSettings, stop: asyncio.Event) -> None:
 
 async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Services:
     """Make everything behind the routes; `stack` ends it, the newest first."""
-    # What a setting can make impossible comes before anything that has to be ended.
+    # First what a wrong setting makes fail: nothing has to be ended yet.
     storage = settings.throttle_storage
     throttles = {kind: make_throttle(storage, tiers) for kind, tiers in THROTTLE_TIERS.items()}
 

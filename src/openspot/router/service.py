@@ -52,7 +52,7 @@ PLACEMENTS_WAITING_MAX = 8192
 
 
 class _TradePrice(Message, frozen=True):
-    """The fields of a `trades.executed` from which a reference price is made."""
+    """The fields of `trades.executed` that make a reference price."""
 
     symbol: str
     price: str

@@ -1,7 +1,7 @@
 """SQL of the router: order and trade rows, the cursor of the engine's events, held events, the counter of order ids.
 
 Rows, held events and cursor change in one transaction. A writer moves the cursor only from the value that it last
-wrote, so of two writers the second fails.
+wrote, so if two writers compete, the second one fails.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -19,7 +19,7 @@ from openspot.router.trade_row import TradeRow
 
 CONSUMER = "router"
 BAD_ROW_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, ValueError)
-"""Errors that a row itself causes: PostgreSQL raises the first two, asyncpg's encoding of a value the last."""
+"""Errors that a row itself causes. PostgreSQL raises the first two; asyncpg raises the last when it encodes a value."""
 _ORDERS_READ_AT_ONCE = 5000
 
 _ORDER_COLUMNS = """
@@ -121,8 +121,8 @@ class FencedError(Exception):
 class Resumption(NamedTuple):
     """What a translator needs to go on after a restart.
 
-    `position` is the position of the rows, `orders` are the open orders as of that position, `held` the events up to it
-    that are not published yet.
+    `position` is the position of the rows, `orders` are the open orders at that position, and `held` are the events up
+    to that position that are not published yet.
     """
 
     position: Position | None

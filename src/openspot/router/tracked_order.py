@@ -16,7 +16,7 @@ _AVERAGE_STEP = Decimal(1).scaleb(-AMOUNT_PLACES)
 
 
 class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
-    """Fields of an order that the engine does not use, and stores with it as JSON for the router."""
+    """Fields of an order that the engine only stores, as JSON, for the router."""
 
     type: str
     time_in_force: str
@@ -62,7 +62,7 @@ class TrackedOrder(msgspec.Struct, frozen=True):
 
     @property
     def average_price(self) -> Decimal | None:
-        """Filled notional / filled quantity, rounded half-even to 18 places. For display; nothing settles by it."""
+        """Filled notional / filled quantity, rounded half-even to 18 places. For display: no settlement uses it."""
         if not self.filled_quantity:
             return None
         return _AVERAGE.quantize(_AVERAGE.divide(self.filled_notional, self.filled_quantity), _AVERAGE_STEP)

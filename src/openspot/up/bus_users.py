@@ -15,8 +15,8 @@ from openspot.up.nats_configuration import NatsPermissions, NatsUser
 from openspot.up.services import DESCRIPTORS, SERVICES
 
 OPERATOR = "operator"
-"""The user of commands: `openspot deposit`, `replay`, `reconcile`. It hears everything, to find out what is wrong, and
-publishes what the commands do. Whoever has its password has those of the others too: all are in one file."""
+"""The user of commands: `openspot deposit`, `replay`, `reconcile`. It may subscribe to everything, to find faults, and
+publish what the commands need. Whoever can read its password can read all others, which are in the same file."""
 PASSWORD_BYTES = 24
 _JETSTREAM = "$JS.API"
 
@@ -35,12 +35,12 @@ def bus_users() -> dict[str, NatsUser]:
 
 
 def url_of(server_url: str, user: NatsUser) -> str:
-    """The server's address with the credentials of a user. Names and passwords have only characters of URLs."""
+    """The server's address with the credentials of a user. Names and passwords need no escaping in a URL."""
     return urlsplit(server_url)._replace(netloc=f"{user.name}:{user.password}@{urlsplit(server_url).netloc}").geturl()
 
 
 def permissions(user: str, accesses: Sequence[BusAccess], *, hears_all: bool = False) -> NatsPermissions:
-    """What a user may do. It has inboxes of its own, so that it reads no other's replies, unless it `hears_all`."""
+    """What a user may do. It has its own inboxes, so it cannot read replies to others unless it `hears_all`."""
     inboxes = f"{subjects.inbox_of(user)}.>"
     publish = {subject for access in accesses for subject in _published(access)}
     subscribe = {subject for access in accesses for subject in _subscribed(access)}
@@ -84,7 +84,7 @@ def _consuming(consumer: StreamConsumer) -> Iterator[str]:
 
 
 def _reading(stream: str) -> Iterator[str]:
-    """Look up keys of a bucket and watch it; make it, if nobody has yet."""
+    """The subjects for looking up keys of a bucket, watching it, and creating it if it is missing."""
     yield f"{_JETSTREAM}.STREAM.INFO.{stream}"
     yield f"{_JETSTREAM}.STREAM.CREATE.{stream}"
     yield f"{_JETSTREAM}.STREAM.MSG.GET.{stream}"

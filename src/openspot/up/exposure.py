@@ -23,9 +23,9 @@ def is_loopback(host: str) -> bool:
 
 
 def dangers(settings: Settings, services: Collection[str]) -> list[str]:
-    """What strangers could do if these processes started with these settings, and what to set against it.
+    """One message for each harm that strangers could do to these processes with these settings, and the remedy.
 
-    Secrets that are empty are generated, and those are long enough.
+    Empty secrets are accepted: they are generated, and long enough.
     """
     return [danger for name in services for danger in _dangers_of(SERVICES[name], settings)]
 

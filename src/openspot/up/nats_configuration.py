@@ -76,9 +76,9 @@ class NatsTls:
 
 @dataclass(frozen=True, slots=True)
 class NatsConfiguration:
-    """What an embedded server is told beside its port and its folder.
+    """The configuration of an embedded server, apart from its port and its folder.
 
-    Without `users` anybody may connect. `further` are blocks of the configuration language as they are.
+    Without `users` anybody may connect. `further` holds more blocks, which are copied unchanged.
     """
 
     server_name: str = ""
@@ -102,5 +102,5 @@ class NatsConfiguration:
             configuration["cluster"] = self.cluster.render()
         if self.tls is not None:
             configuration["tls"] = self.tls.render()
-        # The server's language knows no \uXXXX.
+        # The server's configuration language has no \uXXXX escapes.
         return json.dumps(configuration | dict(self.further), indent=1, ensure_ascii=False) + "\n"

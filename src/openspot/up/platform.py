@@ -84,7 +84,7 @@ class Platform:
         self._console.print(f"[dim]·[/dim] {text}", highlight=False, soft_wrap=True)
 
     def take_data_directory(self) -> None:
-        """Lock and close the data directory, and end what a killed platform left in it. Raises StartError."""
+        """Lock the data directory, close it to others, and end what a killed platform left. Raises StartError."""
         folder = self.settings.data_dir
         try:
             claim(self._home)
@@ -213,7 +213,7 @@ class Platform:
         self._console.print(f"Ctrl-C stops everything{removed}.")
 
     async def watch(self, stop: asyncio.Event) -> None:
-        """Until `stop`: start embedded servers again when they end, and keep the state file up to date."""
+        """Restart embedded servers that end, and keep the state file up to date, until `stop` is set."""
         known: dict[str, int | None] = {}
         while not stop.is_set():
             for name, server in self._servers.items():

@@ -1,4 +1,4 @@
-"""Everything that the packages' descriptors say, together: there is no other list of services."""
+"""All packages' descriptors, joined. There is no other list of services."""
 
 import re
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ HIDDEN = "***"
 
 
 def without_password(url: str) -> str:
-    """A URL, or several with commas, as it may be shown: passwords are replaced."""
+    """One URL, or several separated by commas, with the passwords hidden."""
     return _PASSWORD.sub(lambda found: HIDDEN if found[1] is None else f"{found[1]}:{HIDDEN}@", url)
 
 

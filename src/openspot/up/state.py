@@ -71,7 +71,7 @@ def running_state(data_dir: Path) -> PlatformState | None:
 def settings_of_running(settings: AnySettings) -> AnySettings:
     """`settings`, completed by those of the platform that runs for the data directory.
 
-    What the environment gives is kept, except the data directory itself: that of an ephemeral platform is another.
+    Values from the environment stay, except the data directory itself: an ephemeral platform has another one.
     """
     state = running_state(settings.data_dir)
     if state is None:
@@ -89,7 +89,7 @@ def is_running(state: PlatformState) -> bool:
 def end_leftovers(data_dir: Path) -> list[str]:
     """End the processes that a killed supervisor left behind; returns their names.
 
-    PostgreSQL is not among them: its own start ends a leftover in a way that keeps its data clean.
+    PostgreSQL is not among them: `EmbeddedPostgres` shuts its own leftover down cleanly.
     """
     state = read_state(data_dir)
     if state is None or is_running(state):

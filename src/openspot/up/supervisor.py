@@ -19,7 +19,7 @@ log = get_logger("supervisor")
 RESTART_PAUSE_S_MIN = 0.25
 RESTART_PAUSE_S_MAX = 10.0
 STEADY_S = 30.0
-"""The pause before a restart grows, and begins anew after a child lived this long."""
+"""The pause before a restart grows. It is short again after a child has lived this long."""
 STOP_TIMEOUT_S = 15.0
 RESTARTS_BEFORE_READY_MAX = 2
 """A child that ends more often than this before it is ready will not come up by itself."""

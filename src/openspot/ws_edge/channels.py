@@ -44,14 +44,14 @@ def market_channel(subject: str) -> str | None:
 
 
 class OrderSubject(NamedTuple):
-    """What an order subject says: the event as clients see it, and the user, None in the bare form."""
+    """The parts of an order subject: the event as clients see it, and the user, None if the subject names none."""
 
     event: str
     user_id: str | None
 
 
 def order_event(subject: str) -> OrderSubject | None:
-    """What `subject` says if it is an order subject, else None."""
+    """The parts of `subject` if it is an order subject, else None."""
     event = ORDER_EVENTS.get(subject)
     if event is not None:
         return OrderSubject(event, None)

@@ -35,7 +35,7 @@ CLOSE_TIMEOUT_S = 3.0
 """How long a client may take to reply to a close before its socket is aborted."""
 WRITE_BUFFER_BYTES = 65_536
 WRITE_BUFFER_BYTES_MAX = 4 * 1024 * 1024
-"""A client whose buffer grows beyond this is aborted: protocol pongs bypass the queue."""
+"""If a client's buffer grows beyond this, its socket is aborted. Protocol pongs can do that: they bypass the queue."""
 RATE_WINDOW_S = 10.0
 """A client may send `Limits.messages_max` messages at once, and as many in each window of this length."""
 _RATE_KEY = ""
@@ -68,7 +68,7 @@ class EdgeConnection(ServerConnection):
         super().__init__(*args, **kwargs)
         self.claims: Claims | None = None
         self.network = ""
-        """The network by which connections per address are counted."""
+        """Connections per address are counted by this network."""
         self._open_connections = open_connections
         self._head_bytes = 0
         self.channels: set[str] = set()

@@ -17,7 +17,7 @@ from openspot.ws_edge.metrics import PUSHES, SUBSCRIPTIONS
 from openspot.ws_edge.schemas import BalanceHead, MarketHead, MarketPush, OrderHead, OrderIdentity, UserPush
 
 RECENT_MAX = 16_384
-"""How many order events are remembered to drop repeats, and ended sessions to refuse late connections."""
+"""The hub remembers this many order events, to drop repeats, and ended sessions, to refuse late connections."""
 
 Head = TypeVar("Head")
 
@@ -79,7 +79,7 @@ class Hub:
         self._ended_sessions = RecentKeys(RECENT_MAX)
         self.connections: set[EdgeConnection] = set()
         self.anonymous_connections = 0
-        """How many of them have no token."""
+        """How many of `connections` have no token."""
         self._networks: Counter[str] = Counter()
 
     # Clients
@@ -205,7 +205,7 @@ class Hub:
 
 def _read(decode: Callable[[bytes], Head], payload: bytes) -> Head:
     try:
-        # The decoder skips the parts that nobody reads here; a client would close on bytes that are no text.
+        # The decoder does not check the parts that it skips. Invalid UTF-8 there would make clients close.
         payload.decode()
         return decode(payload)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -61,7 +61,7 @@ CHANNELS_MAX = 256
 """Market channels of one connection."""
 RETRY_AFTER_S = 1
 HANDSHAKES_PER_ADDRESS = 64
-"""Sockets of one address beyond its limit, for those that are being refused or have not sent a handshake yet."""
+"""An address may hold this many sockets beyond its limit: being refused, or still without a handshake."""
 
 log = get_logger("ws_edge")
 _encode = msgspec.json.Encoder().encode
@@ -77,7 +77,7 @@ class Edge:
         self._clock = clock
         self._trusted = frozenset(part.strip() for part in settings.trusted_proxies.split(",") if part.strip())
         self._health = Health()
-        # Without the bus the edge cannot work at all. With all connections taken it still serves those.
+        # Without the bus the edge cannot work at all. With all connections taken, it still serves them.
         self._health.add("bus", feed.check, vital=True)
         self._health.add("connections", self._check_connections)
 

@@ -1,4 +1,4 @@
-"""Both cores for every core test: the reference, and the Rust twin where its wheel is installed."""
+"""Runs every core test on both cores: the reference, and the Rust core if its wheel is installed."""
 
 from collections.abc import Callable
 

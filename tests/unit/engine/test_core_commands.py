@@ -1,4 +1,4 @@
-"""The random stream of commands reaches what it is there to reach."""
+"""The random stream of commands: reproducible, with small books, and every kind, code and event occurs in it."""
 
 from collections import Counter
 

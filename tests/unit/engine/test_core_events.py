@@ -43,7 +43,7 @@ def core(core_factory: CoreFactory) -> MatchingCore:
 
 
 def _events(core: MatchingCore, command: Command) -> list[Event]:
-    """What `command` emits, without what all events have."""
+    """The events of `command`. Checks the fields that every event has, and sets them to 0."""
     _, events = core.apply(command._replace(timestamp=1_234).encode())
     decoded = list(decode_events(events))
     for event in decoded:
@@ -103,7 +103,7 @@ def test_reject_shows_the_order_as_it_was_sent(core: MatchingCore) -> None:
 @pytest.mark.spec("A2.2-02", "A2.2-03", "A2.2-04", "A2.2-05", "A2.2-06", "A2.2-07", "A2.2-08")
 def test_trade_shows_both_orders_both_fees_and_their_currency(core: MatchingCore) -> None:
     core.apply(_sell(1, 30, 10_000).encode())
-    # 2 BTC at 100 USD are 200 USD: 10 bps of it are 0.2, 2 bps are 0.04.
+    # 2 BTC at 100 USD cost 200 USD, of which 10 bps are 0.2 and 2 bps are 0.04.
     accepted, trade = _events(core, _buy(2, 20, 10_050, order_type=EngineOrderType.IOC))
     assert accepted.type == EventType.ACCEPTED
     assert trade == BLANK._replace(
@@ -212,7 +212,7 @@ def test_balance_shows_account_change_total_and_reference(core: MatchingCore) ->
         maker_amount=5_000 * WHOLE,
     )
     assert _events(core, command) == [reserved]
-    # RELEASE and COMMIT name the reference alone; account and currency are those of the reservation.
+    # A COMMIT contains only the reference. The event gets account and currency from the reservation.
     commit = Command(CommandKind.COMMIT, price=command.price, quantity=command.quantity)
     assert _events(core, commit) == [
         reserved._replace(order_type=CommandKind.COMMIT, amount=-WHOLE, maker_amount=4_999 * WHOLE)

@@ -27,7 +27,7 @@ WORLD: tuple[Command | CreateSymbol, ...] = (
     *(Command(CommandKind.DEPOSIT, symbol=c, account=a, amount=400 * 10**18) for c in (1, 2, 3) for a in ACCOUNTS),
 )
 
-# A fixture that only makes cores carries nothing over from one example to the next.
+# The health check is off because the fixture only makes cores: examples share no state through it.
 several = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 seeds = st.integers(0, 2**32 - 1)
 accounts = st.sampled_from(ACCOUNTS)
@@ -104,12 +104,12 @@ others = st.one_of(
     st.builds(_account_fees, accounts, st.booleans(), st.integers(0, 1_000), st.integers(-1_000, 1_000)),
 )
 steps_of_a_day = st.one_of(places, places, places, changes, others)
-# The length comes first: lists of free length are mostly too short for anything to meet.
+# Draw the length first. Otherwise most lists would be too short for orders to meet.
 market_days = st.integers(0, 50).flatmap(lambda length: st.lists(steps_of_a_day, min_size=length, max_size=length))
 
 
 def _records(steps: list[Command]) -> list[bytes]:
-    """The world and the steps; a PLACE takes its position as order id, which CANCEL and the rest can guess."""
+    """The records of WORLD and the steps. The order id of a PLACE is its position, which other steps can guess."""
     numbered = [
         step._replace(order_id=position) if step.kind == CommandKind.PLACE else step
         for position, step in enumerate(steps, start=1)

@@ -19,7 +19,7 @@ CODES_OF_THE_PROCESS = {
     ResultCode.MAX_NOTIONAL,
     ResultCode.MAX_NUM_ORDERS,
 }
-"""Codes that the services around the core return; no command makes a core return them."""
+"""Result codes of the services around the core. A core never returns them."""
 
 
 @pytest.mark.spec("A1-01", "A1-02", "A1-03")
@@ -47,7 +47,7 @@ def test_the_marks_above_are_the_facts_that_the_scenarios_name() -> None:
 def test_every_code_of_the_core_stands_in_a_scenario() -> None:
     words = {word for path in FOLDER.glob("*.txt") for word in path.read_text("utf-8").split()}
     missing = {code.name for code in ResultCode} - {code.name for code in CODES_OF_THE_PROCESS} - words
-    # SUCCESS is left out in the writing of the tables.
+    # The tables never write SUCCESS.
     assert missing == {"SUCCESS"}
 
 

@@ -1,4 +1,4 @@
-"""Which core make_core gives: never another one than was asked for."""
+"""make_core returns the chosen core or fails. Only `auto` falls back to the reference."""
 
 import importlib.util
 import sys
@@ -13,7 +13,7 @@ RUST_IS_INSTALLED = importlib.util.find_spec("openspot_matching") is not None
 
 @pytest.fixture
 def without_rust(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine without the wheel."""
+    """Simulates a machine without the wheel."""
     monkeypatch.setitem(sys.modules, "openspot_matching", None)
     monkeypatch.delitem(sys.modules, "openspot.engine.core.rust_core", raising=False)
 

@@ -46,7 +46,7 @@ def test_every_part_has_its_documented_bytes(core_factory: CoreFactory) -> None:
         reserve,
         adjust,
     )
-    # 12 commands; 7 events: of the deposit, three orders, the reduce, the reservation and the adjustment.
+    # 12 commands. 7 events: one each for the deposit, the three orders, the reduce, the reservation and the adjustment.
     expected = b"OSCORE01" + struct.pack("<QQ", 12, 7)
     expected += struct.pack("<III", 2, 1, 2)
     expected += struct.pack("<IIIIBqqqqii", 1, 7, 1, 2, 1, 10, 100, 5, 3, 25, -15)

@@ -30,15 +30,15 @@ class LedgerBalancesReply(Message, frozen=True):
 
     @classmethod
     def refused(cls, refusal: Refusal) -> Self:
-        """The reply that says `refusal`."""
+        """A reply with this refusal."""
         return cls([], refusal.message, refusal.code)
 
 
 class LedgerPosting(Message, frozen=True):
     """Request `ledger.credit` and `ledger.debit`; `amount` is positive in both.
 
-    `already_moved` says that the engine, whose word counts, has moved the money. The ledger then posts a debit even if
-    the account does not cover it and falls below zero, as it does with trades; `openspot reconcile` names the
+    `already_moved` says that the engine, the authority, has moved the money. The ledger then posts a debit even if the
+    account does not cover it and falls below zero, as it does with trades; `openspot reconcile` names the
     difference.
     """
 
@@ -62,7 +62,7 @@ class LedgerPostingReply(Message, frozen=True):
 
     @classmethod
     def refused(cls, refusal: Refusal) -> Self:
-        """The reply that says `refusal`."""
+        """A reply with this refusal."""
         return cls(False, error=refusal.message, code=refusal.code)
 
 
@@ -84,7 +84,7 @@ class LedgerLockReply(Message, frozen=True):
 
     @classmethod
     def refused(cls, refusal: Refusal) -> Self:
-        """The reply that says `refusal`."""
+        """A reply with this refusal."""
         return cls(False, refusal.message, refusal.code)
 
 
@@ -120,15 +120,15 @@ class LedgerHistoryReply(Message, frozen=True):
 
     @classmethod
     def refused(cls, refusal: Refusal) -> Self:
-        """The reply that says `refusal`."""
+        """A reply with this refusal."""
         return cls([], error=refusal.message, code=refusal.code)
 
 
 class BalanceUpdated(Message, frozen=True):
     """Payload of `balances.updated.<userId>`: an account after a change.
 
-    `version` grows with every change of the account. Events may arrive twice or out of order: one with a lower version
-    than was seen is out of date.
+    `version` grows with every change of the account. Events may arrive twice or out of order. An event is out of date
+    if its version is lower than one that was seen already.
     """
 
     user_id: str

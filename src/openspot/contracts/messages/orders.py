@@ -72,7 +72,7 @@ class SubmitOrderReply(Message, frozen=True):
 
     @classmethod
     def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:
-        """The reply that says `refusal`."""
+        """A reply with this refusal."""
         return cls(False, order, refusal.message, refusal.code)
 
 
@@ -94,7 +94,7 @@ class CancelOrderReply(Message, frozen=True):
 
     @classmethod
     def refused(cls, refusal: Refusal, order: OrderRecord | None = None) -> Self:
-        """The reply that says `refusal`."""
+        """A reply with this refusal."""
         return cls(False, refusal.message, order, refusal.code)
 
 
@@ -114,7 +114,7 @@ class GetOrderReply(Message, frozen=True):
 
     @classmethod
     def refused(cls, refusal: Refusal) -> Self:
-        """The reply that says `refusal`."""
+        """A reply with this refusal."""
         return cls(error=refusal.message, code=refusal.code)
 
 

@@ -1,7 +1,7 @@
 """Finds retained trades by symbol and participant.
 
-Memory and the event store know events by sequence only. This index of the newest trades is updated when a caller
-asks for trades, so it costs nothing while no one does.
+Memory and the event store find events by sequence only. This index covers the newest trades. It is updated only when a
+caller asks for trades, so it costs nothing until then.
 """
 
 import asyncio

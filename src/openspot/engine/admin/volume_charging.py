@@ -1,8 +1,8 @@
 """Charging by volume tier (Document A 2.7), switched on by `OPENSPOT_CHARGE_BY_VOLUME_TIER=true`.
 
 At each interval, new trades are added to the volumes. Every participant whose tier changed gets the fees of its new
-tier for future orders, by a durable command. In tier Base, the fees of the symbol apply. While charging is off,
-participants lose the tier fees that they still have from before.
+tier for future orders, by a durable command. In tier Base, the fees of the symbol apply. If charging is off, the
+engine removes at its start the tier fees that are left from before.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The trading volume of participants over thirty days, and the fee tier that follows from it (Document A 2.7).
 
-The window is the current UTC day and the twenty-nine before. A trade counts for both sides, unless a participant
-trades with itself. Volumes are exact sums in the quote currencies; they are converted to USD to determine a tier.
+The window is the current UTC day and the twenty-nine days before. A trade counts for both participants, unless they are
+the same. Volumes are exact sums in the quote currencies; they are converted to USD to determine a tier.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ STABLE = ("USDT", "USDC")
 
 
 class VolumeKey(NamedTuple):
-    """What a volume is kept by. `day` counts from 1970, `currency` is the quote currency."""
+    """The key of a volume. `day` counts days since 1970, `currency` is the quote currency."""
 
     account: int
     day: int

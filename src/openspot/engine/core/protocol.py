@@ -1,8 +1,8 @@
 """The interface of a matching core, which the reference and the Rust core share.
 
 A core is deterministic: the same commands give the same results, events and state in both implementations. It
-has no clock, no IO and no threads, and it raises no error on a record: it rejects what breaks a rule, with a
-code.
+has no clock, no IO and no threads. No record makes it raise an error: it rejects a command that breaks a rule, with
+a result code.
 """
 
 from typing import NamedTuple, Protocol
@@ -35,8 +35,8 @@ class Balance(NamedTuple):
     """One account's money in one currency, in amount units (18 places).
 
     `locked` is Σ remaining × price over open buys (quote asset) or Σ remaining over open sells (base asset), as
-    Document A 1.4 defines it. `reserved` is what is held beyond that: the worst-case fees of open buys, and
-    reservations for withdrawals. Free for new orders: total − locked − reserved.
+    Document A 1.4 defines it. `reserved` is held in addition: for the worst-case fees of open buys, and for
+    withdrawals. New orders can use total − locked − reserved.
     """
 
     account: int
@@ -106,8 +106,8 @@ class MatchingCore(Protocol):
     def restore(self, snapshot: bytes) -> None:
         """Replace the state by the one in `snapshot`.
 
-        Raises ValueError, and leaves the state unchanged, unless `snapshot` is a whole snapshot, in canonical
-        form, of a state that the rules allow. docs/protocol/snapshot.md lists the reasons.
+        Raises ValueError, and leaves the state unchanged, unless `snapshot` is complete and canonical and its state
+        follows the rules. docs/protocol/snapshot.md lists the reasons.
         """
         ...
 

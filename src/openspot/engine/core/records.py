@@ -1,7 +1,7 @@
 """The core's records: commands in, results and events out, all of fixed size and little endian.
 
-Both cores, the journal and the replay share one encoding. So a batch goes from Python to Rust, or from disk to
-the core, without one Python object for each command.
+Both cores, the journal and the replay share one encoding. So a batch can pass from Python to Rust, or from disk to
+the core, without a Python object for each command.
 
 Command, 64 bytes: kind u8, side u8, order_type u8, flags u8, symbol u32, timestamp u64 (ns since 1970), then
     order_id u64, account u64, price i64, quantity i64, amount i128            (all kinds but CREATE_SYMBOL)
@@ -11,9 +11,9 @@ Command, 64 bytes: kind u8, side u8, order_type u8, flags u8, symbol u32, timest
 The fields that each kind reads (the others are zero):
     PLACE            side, order_type, symbol, order_id, account, price, quantity,
                      amount = reserve price of a BUY (scaled as the price), or the budget of a FOK_BUDGET
-                     (amount units of the quote asset, without fees; the price is not read then)
+                     (amount units of the quote asset, without fees); the core ignores its price
     CANCEL           order_id; account = the owner, or 0 for an administrator; symbol, or 0 for any
-    MOVE             order_id, account, price = the new limit (a BUY's reserve price becomes it as well)
+    MOVE             order_id, account, price = the new limit, which is also a BUY's new reserve price
     REDUCE           order_id, account, quantity = by how much
     DEPOSIT          symbol = currency, account (added if missing), amount, reference
     WITHDRAW         symbol = currency, account, amount, reference
@@ -32,8 +32,8 @@ The fields that each kind reads (the others are zero):
     SET_ACCOUNT_FEES account, flags bit 0 = the account gets its own fees (else the symbol's apply);
                      order_id, price = taker and maker basis points, two's complement
 
-A reference is 128 bits (a digest of an external text), in price (low half) and quantity (high half). Zero
-means none: then the core keeps nothing.
+A reference is 128 bits (a digest of an external text), in price (low half) and quantity (high half). Zero means
+none: then the core does not remember the transfer.
 
 Result, 40 bytes: code u16, status u8, zero u8, events u32 (how many this command emitted),
     filled i64, remaining i64, notional i128 (traded amount units of the quote asset; for transfers, the

@@ -159,7 +159,7 @@ class ReferenceCore:
 
 
 def _emit(state: State, timestamp: int, events: list[bytes], event_type: EventType, **fields: int) -> None:
-    """Append one event of the present command."""
+    """Append one event of the current command."""
     state.event_sequence += 1
     event = _BLANK_EVENT._replace(
         type=event_type,

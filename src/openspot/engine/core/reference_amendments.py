@@ -12,7 +12,7 @@ from openspot.engine.core.reference_state import CommandResult, Emit, State, req
 
 
 def cancel(state: State, command: Command, emit: Emit) -> CommandResult:
-    """Remove an order for its owner, or for an administrator: account 0 (Document A 1.4)."""
+    """Remove an order for its owner, or for an administrator, who has account 0 (Document A 1.4)."""
     order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
     require(command.account in (order.account, 0), ResultCode.AUTH_INVALID_USER)
     require(command.symbol in (order.symbol, 0), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
@@ -34,7 +34,7 @@ def reduce(state: State, command: Command, emit: Emit) -> CommandResult:
 
 
 def move(state: State, command: Command, emit: Emit) -> CommandResult:
-    """Change an order's price: it is matched again, and rests at the end of the queue of that price."""
+    """Change an order's price and match it again. What remains rests at the end of the queue of the new price."""
     order = _own_order(state, command)
     book, account = state.books[order.symbol], state.accounts[order.account]
     require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)

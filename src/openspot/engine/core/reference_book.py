@@ -1,9 +1,9 @@
 """The reference core's order books: orders, price levels, and the two sides of a symbol.
 
 A level is a dict of orders by id. A dict keeps the order of insertion, so it is the queue of its price, oldest
-order first. A side keeps its levels and their sorted keys with the best key last. A key is the price of a bid
-and the negated price of an ask, so that a better price has a greater key on both sides. A level without orders
-is removed.
+order first. A side has its levels by key, and a sorted list of the keys, the best one last. The key of a bid is its
+price, and the key of an ask is its negated price, so a better price has a greater key on both sides. A level without
+orders is removed.
 """
 
 from bisect import bisect_left, insort

@@ -20,7 +20,7 @@ class Execution:
     """What matching did to an incoming order.
 
     `filled` is scaled, `notional` is in amount units of the quote asset. `removal_reason` is the code of the
-    order's last REDUCE, SUCCESS if there was none.
+    order's last REDUCE, or SUCCESS if there was none.
     """
 
     filled: int = 0
@@ -100,7 +100,7 @@ def _trade(state: State, taker: Order, maker: Order, execution: Execution, emit:
     book = state.books[taker.symbol]
     price, quantity = maker.price, min(taker.remaining, maker.remaining)
     notional, base_amount = book.notional(price, quantity), book.base_amount(quantity)
-    # A rebate is at most the taker's fee, so the fee account never pays.
+    # Limits a rebate to the taker's fee, so that the fee account never pays.
     maker_fee_bps = max(maker.maker_fee_bps, -taker.taker_fee_bps)
     taker_fee = book.fee(price, quantity, taker.taker_fee_bps)
     maker_fee = book.fee(price, quantity, maker_fee_bps)
@@ -161,7 +161,7 @@ def _emit_reduce(emit: Emit, order: Order, quantity: int, reason: ResultCode) ->
 
 
 def emit_order(emit: Emit, event_type: EventType, order: Order, **fees: int) -> None:
-    """Emit an event with the order's present price and quantities."""
+    """Emit an event with the order's current price and quantities."""
     emit(
         event_type,
         side=order.side,

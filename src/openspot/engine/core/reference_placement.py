@@ -1,6 +1,6 @@
-"""The reference core's PLACE: the checks of a new order, then matching, then the order rests or ends.
+"""The reference core's PLACE: checks a new order and matches it, then the order rests or ends.
 
-The checks stand in the order of docs/protocol/matching.md. Nothing changes before the last of them.
+The checks run in the order of docs/protocol/matching.md. Nothing changes until all of them have passed.
 """
 
 from openspot.domain.money import AMOUNT_MAX, BASIS_POINTS
@@ -32,7 +32,7 @@ _FILL_OR_KILL = frozenset({EngineOrderType.FOK, EngineOrderType.FOK_BUDGET})
 
 
 def place(state: State, command: Command, emit: Emit) -> CommandResult:
-    """Check a new order and match it; what remains rests or is cancelled, as its type says (Document A 2.8)."""
+    """Check a new order and match it. Its type decides whether the remainder rests or is cancelled (Document A 2.8)."""
     try:
         order = _checked_order(state, command)
     except Rejected as rejected:
@@ -54,13 +54,13 @@ def place(state: State, command: Command, emit: Emit) -> CommandResult:
 
 
 def check_price(book: OrderBook, price: int) -> None:
-    """Check 6 of PLACE, also of MOVE: the price is in range and a multiple of the tick."""
+    """Check 6 of PLACE, which MOVE shares: the price is in range and a multiple of the tick."""
     require(0 < price <= SCALED_MAX, ResultCode.INVALID_PRICE)
     require(price % book.symbol.tick == 0, ResultCode.INVALID_PRICE_STEP)
 
 
 def check_notional(book: OrderBook, limit: int, quantity: int) -> None:
-    """Check 8 of PLACE, also of MOVE: the notional fits an amount."""
+    """Check 8 of PLACE, which MOVE shares: the notional fits an amount."""
     require(book.notional(limit, quantity) <= AMOUNT_MAX, ResultCode.NOTIONAL_TOO_LARGE)
 
 

@@ -1,9 +1,9 @@
 """The reference core's state: currencies, order books, accounts, open orders and transfers.
 
-Two sums for each currency say what an account may spend: `totals` is what it owns, `held` is what its open
-orders and reservations hold. `held` follows from these and no snapshot stores it, but it is kept up to date, so
-that a check needs no walk over orders. The locked part of a balance is calculated from the orders in each query
-(Document A 1.4).
+An account has two sums for each currency: `totals` is what it owns, `held` is what its open orders and reservations
+hold. It may spend the difference. `held` can be computed from the orders and reservations, so snapshots omit it; it
+is kept up to date so that a check need not add them up. Each query calculates the locked part of a balance from the
+orders (Document A 1.4).
 """
 
 from collections import defaultdict
@@ -57,7 +57,7 @@ Emit = Callable[..., None]
 
 
 class TransferStatus(IntEnum):
-    """What became of the money of a transfer. The numbers are those of the snapshot."""
+    """The state of a transfer. Snapshots contain these numbers."""
 
     DONE = 0
     HELD = 1
@@ -104,7 +104,7 @@ class Account:
 
 
 class State:
-    """Everything that a snapshot holds, and the changes that keep its parts consistent."""
+    """The whole state of a core. The methods keep its parts consistent."""
 
     def __init__(self) -> None:
         self.command_sequence = 0
@@ -115,7 +115,7 @@ class State:
         self.accounts: dict[int, Account] = {FEE_ACCOUNT: Account(active=False)}
         self.orders: dict[int, Order] = {}
         self.transfers: dict[int, Transfer] = {}
-        """External reference → the transfer under it."""
+        """External reference → its transfer."""
 
     def change_total(self, account_number: int, currency: int, amount: int) -> None:
         """Add a signed `amount` to an account's total and to the supply of the currency."""

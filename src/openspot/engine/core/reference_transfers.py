@@ -1,8 +1,8 @@
-"""The reference core's transfers: money that enters, leaves or is held other than by a trade.
+"""The reference core's transfers: money enters, leaves or is held, other than by orders and trades.
 
-Every transfer may carry an external reference. If an accepted command comes again under its reference, the
-result is SUCCESS and nothing happens; another command under the same reference is rejected. So a caller that
-does not know whether its command arrived sends it again.
+A transfer may have an external reference. If an accepted command is repeated under its reference, nothing happens and
+the result is SUCCESS. A different command under the same reference is rejected. So a caller that does not know whether
+its command arrived can safely send it again.
 """
 
 from openspot.domain.money import AMOUNT_MAX
@@ -62,7 +62,7 @@ def commit(state: State, command: Command, emit: Emit) -> CommandResult:
 
 
 def adjust(state: State, command: Command, emit: Emit) -> CommandResult:
-    """An operator's correction, up or down, of any account, also the fee account (Document A 1.5)."""
+    """Correct the total of any account up or down for an operator, even of the fee account (Document A 1.5)."""
     require(command.symbol in state.supplies, ResultCode.INVALID_CURRENCY)
     require(command.account > 0, ResultCode.AUTH_INVALID_USER)
     require(command.amount != 0 and abs(command.amount) <= AMOUNT_MAX, ResultCode.INVALID_AMOUNT)
@@ -86,7 +86,10 @@ def _check_free(state: State, command: Command, amount: int) -> None:
 
 
 def _is_repeat(state: State, command: Command) -> bool:
-    """Whether this very command was accepted before. Rejects another command under a known reference."""
+    """Whether the same command was accepted before.
+
+    Rejects a different command under a known reference, and a repeated RESERVE that was released.
+    """
     known = state.transfers.get(command.reference) if command.reference else None
     if known is None:
         return False
@@ -109,7 +112,7 @@ def _keep(state: State, command: Command, status: TransferStatus) -> None:
 
 
 def _credit(state: State, command: Command, emit: Emit) -> None:
-    # The limit on the supply also limits every total, whatever the accounts trade with each other later.
+    # The limit on the supply also limits every total, however the accounts trade with each other later.
     require(state.supplies[command.symbol] + command.amount <= AMOUNT_MAX, ResultCode.INVALID_AMOUNT)
     state.accounts.setdefault(command.account, Account())
     _change_total(state, command, command.amount, emit)

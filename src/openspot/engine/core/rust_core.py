@@ -11,8 +11,8 @@ from openspot.engine.core.protocol import AccountState, Balance, DepthLevel, Ope
 class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
     """A MatchingCore (protocol.py) in Rust, equal to ReferenceCore in everything it returns.
 
-    Only the queries that return rows are wrapped here. `place`, `cancel`, `move_order` and `reduce` apply one
-    command without a record; their events gather until `drain_events`.
+    Only the queries that return rows are wrapped here. The wheel also has `place`, `cancel`, `move_order` and `reduce`,
+    which apply one command without a record. `drain_events` returns their events.
     """
 
     def depth(self, symbol: int, levels: int) -> tuple[list[DepthLevel], list[DepthLevel]]:

@@ -1,8 +1,8 @@
 """Reads a snapshot (docs/protocol/snapshot.md) into the reference core's state.
 
-Reading trusts nothing. Every number is checked against the rules that the core keeps, in the order of
-docs/protocol/snapshot.md, and the state that was read must write the very bytes that it was read from. The Rust
-core checks the same in the same order (rust/matching/src/restore.rs), so both give the same reason.
+The reader trusts nothing. It checks every number against the rules of the core, in the order of
+docs/protocol/snapshot.md. At the end it writes the state again, which must give the same bytes. The Rust core makes
+the same checks in the same order (rust/matching/src/restore.rs), so both report the same reason.
 """
 
 import struct
@@ -37,7 +37,7 @@ from openspot.engine.core.snapshot_records import (
 from openspot.engine.core.snapshot_writer import write_snapshot
 
 _SEQUENCE_MAX = 1 << 62
-"""Largest sequence of a snapshot. It leaves room for every command that can still come."""
+"""Largest sequence in a snapshot. It leaves enough room for all later commands."""
 
 _RESTING_TYPES = frozenset({EngineOrderType.GTC, EngineOrderType.POST_ONLY})
 _LEAST_AMOUNTS = {
@@ -52,8 +52,7 @@ _LEAST_AMOUNTS = {
 def read_snapshot(snapshot: bytes) -> State:
     """Return the state in `snapshot`.
 
-    Raises ValueError, with the reason, on anything but a whole snapshot, in canonical form, of a state that the
-    rules allow.
+    Raises ValueError, with the reason, unless the snapshot is complete and canonical and its state follows the rules.
     """
     reader = _Reader(snapshot)
     state = State()
@@ -205,7 +204,7 @@ def _read_transfer(state: State, record: TransferRecord) -> None:
     _require(in_range, "a transfer's amount is out of range")
     _require(record.account in state.accounts, "a transfer has no account")
     is_held = record.status == TransferStatus.HELD
-    # The currency of money that no longer waits may have been deleted since.
+    # Once its money is no longer held, the currency of a transfer can be deleted.
     has_currency = record.currency != 0 and (not is_held or record.currency in state.supplies)
     _require(has_currency, "a transfer has no currency")
     if is_held:

@@ -1,6 +1,6 @@
 """Command intake: turns requests into commands and notes.
 
-It replaces names by numbers and refuses requests that cannot become a command: a repeated order id or external id,
+It replaces names with numbers and refuses requests that cannot become a command: a repeated order id or external id,
 a malformed id, a full queue, or an order beyond the limits of order_limits.py. Such a refusal is not journalled
 and emits no event; its response has sequence 0. Everything else goes to the core, which may refuse with an event.
 """
@@ -83,8 +83,8 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not 
 class PlacedOrders(NamedTuple):
     """The result of placing several orders.
 
-    `refusals` holds the refused orders by their index in the call, `submitted_ids` the order ids of the others, and
-    `future` their outcome; it is None if all were refused.
+    `refusals` has the result codes of the refused orders by their index in the call. `submitted_ids` are the order ids
+    of the others, and `future` is their outcome, or None if all were refused.
     """
 
     refusals: dict[int, ResultCode]
@@ -216,7 +216,7 @@ class CommandIntake:
         return self.submit(Command(CommandKind.REDUCE, order_id=order_id, account=account, quantity=quantity), ())
 
     def _symbol(self, text: str) -> int:
-        """The number of the symbol that an order must have; 0, which means any, for an empty text."""
+        """The number of a symbol, UNKNOWN_SYMBOL if there is none. 0, which means any symbol, for an empty text."""
         spec = self._machine.directory.symbols.get(text)
         return spec.symbol_id if spec else UNKNOWN_SYMBOL if text else 0
 
@@ -265,7 +265,7 @@ class CommandIntake:
     ) -> asyncio.Future[CommandOutcome]:
         """Submit a RELEASE or COMMIT of the amount held under `reference`.
 
-        If `amount` is given, the core refuses unless participant, currency and amount equal what is held.
+        If `amount` is given, the core refuses the command unless participant, currency and amount match what is held.
         Raises Refusal, EngineStoppedError.
         """
         low, high = _reference(reference)
@@ -331,7 +331,7 @@ def _amount(text: str) -> int:
 
 
 def _reference(text: str) -> tuple[int, int]:
-    """The low and high half of the 128-bit digest of an external reference; zeros without one. Raises Refusal."""
+    """(low, high) half of the 128-bit digest of an external reference; zeros for an empty text. Raises Refusal."""
     if not text:
         return 0, 0
     if len(text) > REFERENCE_LENGTH_MAX:

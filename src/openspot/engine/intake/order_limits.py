@@ -4,8 +4,8 @@ The router's pre-trade check is narrower. These limits hold for every caller of 
 fails or is bypassed, no participant can fill the queue or the books, and no order of absurd size passes. Cancels,
 reductions and transfers are never limited.
 
-The limits are settings of the process, so they are checked before the journal and not in the core: a replay under
-other settings must give the same state. What they refuse is in no journal.
+The limits are settings of the process, and a replay under other settings must give the same state. So the intake
+checks them before the journal, not the core. A refused command is not journalled.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from openspot.domain.symbol import SCALED_MAX, SymbolSpec
 from openspot.kit.rate_limit import RateLimit
 
 PARTICIPANTS_MAX = 100_000
-"""Participants whose recent orders are counted. Those that were quiet for a second take no place."""
+"""How many participants' rates are tracked. One that sent nothing for a second need not be."""
 
 
 class SizeLimit(NamedTuple):
@@ -40,11 +40,11 @@ class OrderLimits:
         markets: Mapping[str, MarketLimits] | None = None,
         open_orders_max: int = 0,
     ) -> None:
-        """Limit each participant to `per_second` orders and moves at once, and as many a second after that; 0: any.
+        """For every limit, 0 means unlimited.
 
-        The largest sizes are `size_factor` times the bounds of the order's market; 0: any. A symbol that is not in
-        `markets` has no largest size. `open_orders_max` is how many open orders a participant may have on one symbol;
-        0: any.
+        A participant may send `per_second` orders and moves at once, and then as many in each second. The largest
+        sizes are `size_factor` times the bounds of the order's market. A symbol that is not in `markets` has no largest
+        size. A participant may have `open_orders_max` open orders on one symbol.
         """
         self.open_orders_max = open_orders_max
         self._rate = (
@@ -56,11 +56,11 @@ class OrderLimits:
         self._now_ns = 0
 
     def begin(self, time_ns: int) -> None:
-        """Set the engine's time for the calls of `refusal` that follow."""
+        """Set the engine's time for the following calls of `refusal`."""
         self._now_ns = time_ns
 
     def refusal(self, participant_id: str, spec: SymbolSpec | None, quantity: int, worth: int) -> ResultCode | None:
-        """Why an order or move is refused, or None; then it is counted.
+        """Return why an order or move is refused. If it is allowed, count it and return None.
 
         `worth` is price × quantity, or the order's budget in the same unit. `spec` is None for an unknown symbol.
         """
@@ -75,7 +75,7 @@ class OrderLimits:
         return None
 
     def _new_size(self, spec: SymbolSpec) -> SizeLimit:
-        """The limit of a symbol that is asked for the first time. A symbol id never changes its meaning."""
+        """Compute the limit of a symbol and keep it: a symbol id never changes its meaning."""
         market = self._markets.get(spec.symbol)
         if market is None or not self._size_factor:
             limit = _UNLIMITED

@@ -30,7 +30,7 @@ log = get_logger("sequencer")
 
 GATHER_S = 0.003
 GATHER_RATE_MIN = 3500.0
-"""Above this many commands a second, a commit that several callers share waits GATHER_S for more commands."""
+"""Above this many commands a second, a commit that several callers share starts GATHER_S after the one before."""
 _RATE_WEIGHT = 0.1
 _RATE_SPAN_MIN_S = 0.0001
 
@@ -181,7 +181,7 @@ class Sequencer:
     # Committing
 
     def _gathering_s(self) -> float:
-        """How long the next commit waits for more commands, in seconds; not at all unless positive.
+        """How long the next commit waits for more commands, in seconds. Zero or less means that it does not wait.
 
         A commit takes about as much processor time as a call. When commands arrive fast from several callers, a
         commit starts GATHER_S after the one before, so that more of them share it. A single caller would gain

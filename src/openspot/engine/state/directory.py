@@ -16,7 +16,7 @@ from openspot.engine.core.protocol import FEE_ACCOUNT
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol
 
 Note = tuple[str, ...]
-"""The texts of a command, for which its record has no room. By kind:
+"""The texts of a command. They do not fit into its record, which has a fixed size. By kind:
 
 PLACE               (external id, metadata); if the directory did not know the participant or the symbol, followed
                     by (participant as sent, symbol as sent)

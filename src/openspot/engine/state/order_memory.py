@@ -75,8 +75,8 @@ class OrderMemory:
     def ids(self) -> dict[str, int]:
         """Order ids by external id, built on first use.
 
-        Built lazily because a replay would add most ids for orders that it soon forgets. A replay trims later than
-        the live engine did, so two entries can share an external id: the newer order has it.
+        Built lazily, because a replay would add ids mostly of orders that it soon forgets. A replay trims later
+        than the live engine did, so two entries can have the same external id: the index then has the newer order.
         """
         return self.index() if self._ids is None else self._ids
 

@@ -77,11 +77,11 @@ class Participants:
         """Expiry of each revoked token in milliseconds, by token id."""
 
     def is_revoked(self, token_id: str) -> bool:
-        """Whether a logout revoked the token. Forgets tokens after they expire."""
+        """Whether a logout revoked the token. May be false for an expired token, because those are forgotten."""
         return token_id in self._revoked
 
     def follow(self, commands: bytes, notes: Sequence[Sequence[str]], results: bytes) -> None:
-        """Follow durable commands of any kind; `results` are the core's result records."""
+        """Apply durable commands; only FOLLOWED_KINDS change anything. `results` are the core's result records."""
         # The low byte of a result identifies its code; metrics.py asserts that.
         codes = results[::RESULT_SIZE]
         for (kind, stp_mode, flags, time_ns, account), note, code in zip(

@@ -82,7 +82,7 @@ class EventLog:
 
     @property
     def behind(self) -> bool:
-        """Whether so many events wait to be written that the engine must emit no more."""
+        """Whether too many events wait to be written, so that the engine must refuse commands."""
         return self._events_unwritten > self._behind_max
 
     # Adding

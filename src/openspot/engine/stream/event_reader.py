@@ -1,4 +1,4 @@
-"""Reads the retained events in order, each once, for code that looks at them from time to time."""
+"""Reads each retained event once, in order, for code that polls from time to time."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ class EventReader:
         while self.next_sequence <= self._events.last_sequence:
             batch = await self.batch(self.next_sequence)
             if batch is None:
-                # Just deleted from the store, or the store has failed and only events in memory are left.
+                # The event was just deleted from the store, or the store failed and only events in memory are left.
                 first, following = self._events.first_sequence, self.next_sequence + 1
                 self.next_sequence = first if first >= following else max(following, self._events.memory_sequence)
                 continue

@@ -19,14 +19,14 @@ STOP_GRACE_S = 2.0
 
 
 class _UnregisteredMethods:
-    """Adds services to a server as generic handlers only, and lets no malformed message reach a method.
+    """Adds services to a server as generic handlers only, and keeps malformed messages from their methods.
 
-    grpc.aio keeps a task for each registered method, and every call waits on all of these tasks. With the engine's
-    thirty-odd methods that took a fifth of a call.
+    grpc.aio has a task for each registered method, and every call waits on all of these tasks. With the engine's
+    thirty-odd methods, that took a fifth of the time of a call.
     """
 
     def __init__(self, server: grpc.aio.Server, credential: ServiceCredential | None = None) -> None:
-        """With a `credential`, only calls that carry it reach the services that are added."""
+        """If `credential` is given, only calls that carry it reach the added services."""
         self._server = server
         self._credential = credential
 
@@ -39,10 +39,9 @@ class _UnregisteredMethods:
 
 
 class _Guarded(grpc.GenericRpcHandler):
-    """A service whose methods get only well-formed messages, from callers with its credential if it has one.
+    """A service whose methods get only well-formed messages. If it has a credential, callers must send it.
 
-
-    Other messages end with INVALID_ARGUMENT, other callers with UNAUTHENTICATED.
+    Calls with other messages end with INVALID_ARGUMENT, those of other callers with UNAUTHENTICATED.
     """
 
     def __init__(self, service: grpc.GenericRpcHandler, credential: ServiceCredential | None) -> None:
@@ -122,7 +121,7 @@ class GrpcServer:
         for_services = cast(grpc.aio.Server, _UnregisteredMethods(self._server, credential))
         orders_pb2_grpc.add_OrderServiceServicer_to_server(OrderService(engine), for_services)  # type: ignore[no-untyped-call]
         accounts_pb2_grpc.add_AccountServiceServicer_to_server(AccountService(engine), for_services)  # type: ignore[no-untyped-call]
-        # Market data is public, and the administrator's service checks tokens of its own.
+        # Market data is public. AdminService checks its own tokens.
         public = cast(grpc.aio.Server, _UnregisteredMethods(self._server))
         market_data_pb2_grpc.add_MarketDataServiceServicer_to_server(MarketDataService(engine), public)  # type: ignore[no-untyped-call]
         admin.add_to(public)

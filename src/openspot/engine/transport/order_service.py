@@ -28,7 +28,7 @@ _STATUS_NAMES = {FILLED: "FILLED", CANCELLED: "CANCELLED", REJECTED: "REJECTED"}
 _TIME_AND_FEE = struct.Struct("<24xQ72xi")
 """Fields of an ACCEPTED or REJECT event, the first event of a PLACE: timestamp and the taker fee of the order."""
 _RESULT = struct.Struct("<HBxIqqQq")
-"""Fields of a result that can be other than zero."""
+"""The fields of a result, except the one that is always zero."""
 assert _RESULT.size == RESULT_SIZE
 
 
@@ -197,7 +197,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
 
 
 def _common_response(outcome: CommandOutcome | None) -> pb.PlaceOrderResponse:
-    """The response to an accepted order without fills. Most responses equal it but for ids and quantities."""
+    """The response to an accepted order without fills. Most responses differ from it only in ids and quantities."""
     timestamp = 0
     if outcome is not None:
         # All orders of one call have the same timestamp.

@@ -1,4 +1,4 @@
-"""The bus as a service uses it: one connection, with everything that is done on it."""
+"""The bus as services see it: one connection and every operation on it."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ Value = TypeVar("Value")
 
 
 class Bus:
-    """A connection to the bus. `Bus.connect` makes one, `close` ends it."""
+    """A connection to the bus. `Bus.connect` opens it, `close` ends it."""
 
     def __init__(self, connection: Connection) -> None:
         settings = connection.settings
@@ -46,17 +46,17 @@ class Bus:
     async def connect(cls, settings: Settings, name: str, on_gap: OnGap | None = None) -> "Bus":
         """Connect as `name`. Waits without limit for a server that is not up yet; wrap it in a timeout if you need one.
 
-        Raises BusUnavailableError if the server refuses the connection. `on_gap` is told why events of `listen` and
-        `subscribe` may have been missed.
+        Raises BusUnavailableError if the server refuses the connection. Calls `on_gap` with a reason whenever `listen`
+        and `subscribe` may have missed events.
         """
         return cls(await Connection.open(settings, name, on_gap))
 
     async def stop_serving(self) -> None:
-        """Take no more requests, and cancel those under way. The connection stays."""
+        """Take no more requests, and cancel those under way. The connection stays open."""
         await self._requests.stop()
 
     async def close(self) -> None:
-        """Take no more requests, send what waits, and close the connection."""
+        """Take no more requests, send pending messages, and close the connection."""
         await self.stop_serving()
         await self._background.cancel()
         await self.connection.close()
@@ -75,10 +75,10 @@ class Bus:
     async def request(
         self, subject: str, message: msgspec.Struct, reply_type: type[Reply], timeout_s: float | None = None
     ) -> Reply:
-        """Return the reply of a provider of `subject`, waiting 5 s (a setting) or `timeout_s`.
+        """Send a request and return a provider's reply. Waits `timeout_s`, by default 5 s (a setting).
 
-        Raises RequestFailedError: NotSentError, BusyError and MalformedRequestError say that the request was not
-        handled, NoAnswerError and HandlerFailedError that it may have been.
+        Raises RequestFailedError. After NotSentError, BusyError and MalformedRequestError the request was not handled;
+        after NoAnswerError and HandlerFailedError it may have been.
         """
         wait_s = self._timeout_s if timeout_s is None else timeout_s
         return await self._requests.request(subject, message, reply_type, wait_s)
@@ -91,7 +91,7 @@ class Bus:
         handler: Callable[[Request], Awaitable[msgspec.Struct]],
         refusal: MakeRefusal,
     ) -> None:
-        """Provide `subject` in the queue group `queue`. `refusal` makes the reply to a request that is not handled."""
+        """Serve `subject` in the queue group `queue`. `refusal` makes the reply to a request that is not handled."""
         await self._requests.serve(subject, queue, request_type, handler, refusal)
 
     # Core subscriptions
@@ -99,7 +99,7 @@ class Bus:
     async def subscribe(
         self, subject: str, event_type: type[Event], handler: Callable[[str, Event], Awaitable[None]]
     ) -> Unsubscribe:
-        """Call `handler(subject, event)` for every event from now on. Returns what ends the subscription."""
+        """Call `handler(subject, event)` for every event from now on. Returns a function that ends the subscription."""
         return await self._subscriptions.subscribe(subject, event_type, handler)
 
     async def listen(self, subject: str, handler: Callable[[str, bytes], None]) -> Unsubscribe:
@@ -122,18 +122,18 @@ class Bus:
     async def publish_many(self, events: Sequence[Outgoing]) -> None:
         """Publish events in their order and wait until the server has stored them.
 
-        Raises PublishError with those that are not surely stored; all others are.
+        Raises PublishError with the events that may not be stored; all others are.
         """
         await self._publisher.publish_many(events)
 
     async def announce(self, subject: str, message: msgspec.Struct) -> None:
-        """Publish without acknowledgement: for what nobody needs to have seen."""
+        """Publish without waiting for an acknowledgement, for events that may get lost."""
         await self._publisher.announce(subject, message)
 
     async def consume(self, consumption: Consumption[Event], handler: Handler[Event], stop: asyncio.Event) -> None:
-        """Consume until `stop` is set. Services use a DurableConsumer, which begins again after a fault.
+        """Consume until `stop` is set. Services use a DurableConsumer, which restarts after a fault.
 
-        Makes the stream if the server has lost it. Raises StreamError or ConsumerError.
+        Creates the stream if the server has lost it. Raises StreamError or ConsumerError.
         """
         await Deliveries(self.connection, self._streams, consumption, handler).run(stop)
 
@@ -142,13 +142,13 @@ class Bus:
         return await self._streams.newest(stream, subject)
 
     async def consumer_state(self, stream: str, durable: str) -> ConsumerState | None:
-        """How a durable consumer stands, None if there is none. Raises StreamError."""
+        """The progress of a durable consumer, None if it does not exist. Raises StreamError."""
         return await self._streams.consumer(stream, durable)
 
     # Buckets
 
     def key_value(self, bucket: str, value_type: type[Value], life_s: float | None = None) -> KeyValueBucket[Value]:
-        """The key-value bucket of that name. It is made at its first use, with entries that live for `life_s` s."""
+        """The key-value bucket of that name, created at first use. Entries expire after `life_s` seconds, if given."""
         return KeyValueBucket(self.connection, bucket, value_type, life_s)
 
     def _repeat_news(self) -> None:

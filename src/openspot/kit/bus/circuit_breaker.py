@@ -10,7 +10,7 @@ from collections.abc import Callable
 from openspot.kit.bus.errors import CircuitOpenError
 
 SUBJECTS_MAX = 10_000
-"""Subjects with failures that are remembered before those whose failures no longer count are dropped."""
+"""When so many subjects have failures, those whose failures no longer count are dropped."""
 
 
 class CircuitBreaker:
@@ -41,7 +41,7 @@ class CircuitBreaker:
             self._opened.pop(subject, None)
 
     def failed(self, subject: str) -> None:
-        """Count a failure of `subject`; the last of `failures_max` within the window opens its breaker."""
+        """Count a failure of `subject`. Opens its breaker at `failures_max` failures within the window."""
         now = self._now()
         if len(self._failures) >= SUBJECTS_MAX:
             self._drop_old(now)

@@ -1,4 +1,4 @@
-"""The connection to the bus: credentials, TLS, the first connect, loss and return, and the check of its health."""
+"""The connection to the bus: credentials, TLS, the first connect, reconnects, and the health check."""
 
 import asyncio
 import re
@@ -30,16 +30,16 @@ RECONNECT_PAUSE_S = 0.25
 CONNECT_TIMEOUT_S = 2
 CLOSE_TIMEOUT_S = 5.0
 PENDING_BYTES_MAX = 64 * 1024 * 1024
-"""What may wait to be sent while there is no connection."""
+"""How many bytes may wait to be sent while the connection is down."""
 _CHECK_TIMEOUT_S = 1.0
 _REFUSED_CREDENTIALS = "authorization violation"
 
 OnGap = Callable[[str], None]
-"""Is told why events of core subscriptions may have been missed."""
+"""Called with the reason when core subscriptions may have missed events."""
 
 
 class Connection:
-    """An open connection. `Connection.open` makes one, `close` ends it."""
+    """An open connection. `Connection.open` opens it, `close` ends it."""
 
     def __init__(self, client: Client, settings: Settings) -> None:
         self.client = client
@@ -97,7 +97,7 @@ class Connection:
             )
         )
         try:
-            # The library would go on asking a server that has said no.
+            # The library would keep trying a server that refuses us.
             await asyncio.wait((connecting, refused), return_when=asyncio.FIRST_COMPLETED)
             if not connecting.done():
                 raise BusUnavailableError(refused.result())
@@ -105,7 +105,7 @@ class Connection:
         except (OSError, nats.errors.Error, TimeoutError) as error:
             raise BusUnavailableError(f"NATS_URL: no bus at the given address: {error!r}") from error
         finally:
-            # Its cancellation may be lost in the library, and it has nothing to tidy up: insist quickly.
+            # The library may swallow the cancellation. The task has nothing to clean up, so cancel it again soon.
             await end_tasks(connecting, again_s=0.05)
             if not client.is_connected:
                 await cancellable(client.close())
@@ -131,16 +131,17 @@ class Connection:
         self._on_reconnect.append(callback)
 
     def note_gap(self, reason: str) -> None:
-        """Say that events of core subscriptions may have been missed."""
+        """Report that core subscriptions may have missed events."""
         if self._on_gap is not None:
             self._on_gap(reason)
 
     async def check(self) -> None:
         """Raise BusUnavailableError unless the server answers on this connection within a second.
 
-        A message to an inbox of our own comes back. A request to nobody would not do: while an operator listens to
-        everything, the server does not say that nobody is there. Nor would the library's `flush`: if it times out, it
-        leaves a future behind that its late answer cannot be set on, and that ends the library's reading for good.
+        Publishes to an inbox of its own and waits for the message. A request to a subject without a provider would not
+        do: while an operator listens to everything, the server does not report that nobody is there. The library's
+        `flush` would not do either: if it times out, it leaves a future behind. The late answer cannot be set on that
+        future, which stops the library's read loop for good.
         """
         if not self.is_connected:
             raise BusUnavailableError("not connected")
@@ -162,7 +163,7 @@ class Connection:
             raise BusUnavailableError(repr(error)) from error
 
     async def close(self) -> None:
-        """Send what waits, then close."""
+        """Send pending messages, then close."""
         self._on_gap = None
         try:
             if self.client.is_connected:
@@ -189,7 +190,7 @@ class _NoTlsError(nats.errors.Error):
 
 def _refusal(error: Exception) -> str | None:
     """Why the server refuses this connection for good, None for an error that may pass."""
-    # The protocol says so in words only.
+    # The protocol has no code for this, only a text.
     if isinstance(error, nats.errors.AuthorizationError) or _REFUSED_CREDENTIALS in str(error).lower():
         return "NATS_URL: the server refuses these credentials"
     if isinstance(error, _NoTlsError):
@@ -238,7 +239,7 @@ def _credentials(settings: Settings, client: Client) -> dict[str, Any]:
 
 
 def _inbox_prefix(settings: Settings) -> str:
-    """Where replies to this connection go: below a subject of its user, if it has one whose name a subject can hold."""
+    """The prefix of reply subjects: the user's own if the user's name fits into a subject, else `_INBOX`."""
     found = _user_and_password(settings.nats_servers[0])
     user = found[0] if found is not None and found[1] is not None else ""
     return inbox_of(user) if _SUBJECT_TOKEN.fullmatch(user) else "_INBOX"
@@ -260,7 +261,7 @@ def _asks_for_tls(settings: Settings) -> bool:
 
 
 def _tls_context(settings: Settings) -> ssl.SSLContext | None:
-    """What the TLS settings ask for, None without any. Raises BusUnavailableError for a file that cannot be used."""
+    """The TLS context of the settings, None without any. Raises BusUnavailableError for a file that cannot be used."""
     if not _asks_for_tls(settings):
         return None
     try:
@@ -280,7 +281,7 @@ def _speaks_tls(client: Client) -> bool:
 
 
 def _check_credentials_file(path: Path) -> None:
-    """Raise BusUnavailableError for a file in which the library would look for its parts without end."""
+    """Raise BusUnavailableError if the file lacks a part: the library would search for it forever."""
     try:
         text = path.read_text("utf-8", "replace")
     except OSError as error:

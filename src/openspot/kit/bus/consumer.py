@@ -1,7 +1,8 @@
 """Durable consumers: every event of a stream subject, at least once, in batches.
 
-A batch is acknowledged after its handler has returned, so an event is handled even if every process was down when it
-was published, or was killed in the middle of it. Processes that consume under the same durable name share the events.
+A batch is acknowledged after its handler has returned. So an event is handled even if every process was down when it
+was published, or if a process is killed in the middle of a batch. Processes with the same durable name share the
+events.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ log = get_logger("bus")
 REDELIVERY_PAUSE_S = 1.0
 REDELIVERY_PAUSE_S_MAX = 30.0
 UNACKNOWLEDGED_BATCHES_MAX = 4
-"""Full batches that the server hands out, to all processes together, before one is acknowledged."""
+"""Full batches that may be unacknowledged at the same time, over all processes."""
 RESTART_PAUSE_S = 0.5
 RESTART_PAUSE_S_MAX = 15.0
 LAG_INTERVAL_S = 5.0
@@ -39,15 +40,15 @@ _STOP_LOOK_S = 0.5
 
 Event = TypeVar("Event")
 Handler = Callable[[list[Event]], Awaitable[Collection[int] | None]]
-"""Handles a batch. Returns the places of events that failed on their own, if any; raises if the whole batch failed."""
+"""Handles a batch. Returns the indexes of single events that failed, if any; raises if the whole batch failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Consumption(Generic[Event]):
     """What a durable consumer consumes, and how.
 
-    A batch is what has arrived, at most `batch_max` events. Batches begin at least `interval_s` seconds apart, unless
-    one is full. An event that is not acknowledged within `acknowledge_wait_s` seconds is handed to another process.
+    A batch holds the events that have arrived, at most `batch_max`. Batches begin at least `interval_s` seconds apart,
+    unless one is full. An event that is not acknowledged within `acknowledge_wait_s` seconds goes to another process.
     """
 
     stream: StreamDefinition
@@ -66,11 +67,11 @@ class ConsumingBus(Protocol):
         """Consume until `stop` is set; raises BusError."""
 
     async def consumer_state(self, stream: str, durable: str) -> ConsumerState | None:
-        """How the consumer stands on the server; raises BusError."""
+        """The consumer's progress as the server reports it; raises BusError."""
 
 
 class DurableConsumer(Generic[Event]):
-    """Consumes, and begins again after every fault. `check` tells whether it works."""
+    """Consumes, and restarts after every fault. `check` raises while it does not work."""
 
     def __init__(self, bus: ConsumingBus, consumption: Consumption[Event], handler: Handler[Event]) -> None:
         self._bus = bus
@@ -81,7 +82,7 @@ class DurableConsumer(Generic[Event]):
         self._failed_batch: str | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Consume until `stop` is set; the batch under way is finished then."""
+        """Consume until `stop` is set, and finish the batch under way."""
         while not stop.is_set():
             try:
                 await self._consume(stop)
@@ -120,14 +121,14 @@ class DurableConsumer(Generic[Event]):
         return failed
 
     async def _watch(self) -> None:
-        """Report the lag. Raises ConsumerError if the server no longer has the consumer: nothing would come."""
+        """Report the lag. Raises ConsumerError if the server has lost the consumer: no event would come any more."""
         consumption = self._consumption
         while True:
             await asyncio.sleep(LAG_INTERVAL_S)
             try:
                 state = await self._bus.consumer_state(consumption.stream.name, consumption.durable)
             except BusError as error:
-                # The connection is back one day, and the subscription with it.
+                # When the connection comes back, the client library restores the subscription.
                 log.warning("lag is not known", durable=consumption.durable, error=str(error))
                 continue
             if state is None:
@@ -151,7 +152,7 @@ class Deliveries(Generic[Event]):
     async def run(self, stop: asyncio.Event) -> None:
         """Consume until `stop` is set. Raises StreamError or ConsumerError if the server refuses the consumer."""
         consumption = self._consumption
-        # A fixed delivery subject: with one inbox for each process, the loser of a start race would hear nothing.
+        # All processes share one delivery subject. With an inbox each, the loser of a race at start would get nothing.
         delivery_subject = f"deliver.{consumption.durable}"
         try:
             await self._make(delivery_subject)
@@ -192,7 +193,7 @@ class Deliveries(Generic[Event]):
             ack_policy=AckPolicy.EXPLICIT,
             ack_wait=consumption.acknowledge_wait_s,
             max_deliver=-1,
-            # Bounds the queue of messages: the server hands out no more, to all processes together.
+            # Bounds the queue: the server leaves no more messages than this unacknowledged, over all processes.
             max_ack_pending=consumption.batch_max * UNACKNOWLEDGED_BATCHES_MAX,
         )
         try:

@@ -1,8 +1,8 @@
-"""What can go wrong on the bus. Every error that a caller of this package meets is a BusError.
+"""What can go wrong on the bus. Every error that this package raises to its callers is a BusError.
 
-A request that fails says whether it may have been done all the same:
+The error of a failed request tells whether the provider may have handled it anyway:
 
-| Error | Was it done? |
+| Error | Was it handled? |
 |---|---|
 | NotSentError | no: there was no connection, no provider, or the request was too large |
 | BusyError, MalformedRequestError | no: the provider turned it down |
@@ -16,7 +16,7 @@ from openspot.kit.bus.outgoing import Outgoing
 
 
 class BusError(Exception):
-    """The bus did not do what it was asked for."""
+    """An operation on the bus failed."""
 
 
 class BusUnavailableError(BusError):
@@ -24,13 +24,13 @@ class BusUnavailableError(BusError):
 
 
 class RequestFailedError(BusError):
-    """A request got no reply of its provider. `may_have_happened` says whether the provider may have handled it."""
+    """A request failed. `may_have_happened` says whether a provider may have handled it anyway."""
 
     may_have_happened: ClassVar[bool]
 
 
 class NotSentError(RequestFailedError):
-    """The request surely reached nobody."""
+    """The request reached nobody."""
 
     may_have_happened = False
 
@@ -48,7 +48,7 @@ class MalformedRequestError(RequestFailedError):
 
 
 class NoAnswerError(RequestFailedError):
-    """The request was sent. No reply came in time, or one that cannot be read."""
+    """The request was sent, but no reply came in time, or the reply cannot be read."""
 
     may_have_happened = True
 
@@ -60,9 +60,9 @@ class HandlerFailedError(RequestFailedError):
 
 
 class PublishError(BusError):
-    """Events were not surely taken. All others of the same call were.
+    """Some events may not be stored. All other events of the same call are.
 
-    `unpublished` are those events, in the order in which they were given. The caller may publish them again: message
+    `unpublished` holds those events, in the order in which they were given. The caller may publish them again: message
     ids keep them from being stored twice.
     """
 
@@ -80,15 +80,15 @@ class CircuitOpenError(PublishError):
 
 
 class StreamError(BusError):
-    """The server refused to make or change a stream, or did not say how it stands."""
+    """The server refused to create or change a stream, or did not report its state."""
 
 
 class ConsumerError(BusError):
-    """A durable consumer does not consume."""
+    """A durable consumer cannot be set up, has stopped, or failed its newest batch."""
 
 
 class KeyValueError(BusError):
-    """A bucket cannot be read or written now. A write may have been done all the same."""
+    """A bucket cannot be read or written now. A write may have happened anyway."""
 
 
 class WrongRevisionError(KeyValueError):

@@ -1,11 +1,11 @@
-"""A publisher that holds what the bus does not take, tries it again in the background, and goes on meanwhile.
+"""A publisher that holds events that the bus does not take, retries them in the background, and goes on meanwhile.
 
-A subject that fails holds back nothing but what must come after it. Events of one key keep their order: while one is
-held, those after it are held behind it. The key is the subject, unless the event has a wider one, for example the user
-whose events must not overtake each other. How many are held is bounded; when it is full, `publish` waits.
+A failing subject holds back only the events that must come after it. Events of one key keep their order: while one is
+held, later ones are held behind it. The key is the subject, unless the event has a wider one, for example the user
+whose events must not overtake each other. The number of held events is bounded; at the bound, `publish` waits.
 
-Once an event of a stream is held, the later events of that stream take the same way, through a lane of their own in the
-background, until the lane is empty. So a stream that answers slowly or not at all delays no other.
+Once an event of a stream is held, later events of that stream join its lane, until the lane is empty. Each lane is
+published by a background task of its own. So a stream that is slow or dead delays no other.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _LANES_MAX = 1000
 
 
 class PendingEvent:
-    """An event to publish. `sequence` is the caller's: how far it has come with this event.
+    """An event to publish. `sequence` is the caller's own position at this event.
 
     `is_stored` says that the caller has the event on disk, so that it survives this process.
     """
@@ -56,10 +56,10 @@ class PublishingBus(Protocol):
 
 
 class HoldingPublisher:
-    """Publishes in order on one bus. One task at a time calls `publish`.
+    """Publishes in order on one bus. Only one task at a time may call `publish`.
 
     `ready` is awaited before each attempt: it returns when there is a connection, and raises if this process may no
-    longer publish. `forget` gets stored events that are published now, to delete them; what it raises is tried again.
+    longer publish. `forget` deletes stored events once they are published; it is called again if it raises.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class HoldingPublisher:
                 direct = _among(direct, error.unpublished)
                 if self._bus.is_connected:
                     break
-                # The connection is the reason, not a subject: there is nothing to go on with meanwhile.
+                # The connection is down, so nothing else could be published meanwhile: wait.
                 await asyncio.sleep(backoff.failed())
             else:
                 return
@@ -134,20 +134,20 @@ class HoldingPublisher:
         )
 
     def note_stored(self, events: Sequence[PendingEvent]) -> None:
-        """Events of `unstored` are on disk now. Those that were published meanwhile are forgotten there."""
+        """Record that events of `unstored` are on disk now. Those published meanwhile are passed to `forget`."""
         for pending in events:
             pending.is_stored = True
             if pending.is_published:
                 self._lane_of(pending).to_forget.append(pending)
 
     def begin_again(self) -> None:
-        """The caller's sequences start anew: what is held now comes before all of them."""
+        """Set the sequences of all held events to 0, because the caller's sequences start anew."""
         for lane in self._lanes.values():
             for pending in lane.events():
                 pending.sequence = 0
 
     async def close(self) -> None:
-        """Publish nothing more; what is held and not on disk is lost to this process."""
+        """Stop publishing. Held events that are not on disk are lost."""
         await self._tasks.cancel()
 
     def _hold(self, events: Sequence[PendingEvent]) -> None:
@@ -176,7 +176,7 @@ class HoldingPublisher:
                     await asyncio.sleep(backoff.failed())
             del self._lanes[name]
         except Exception as error:
-            # `publish` raises it: nobody goes on without this lane.
+            # `publish` raises it, so that the caller does not go on without this lane.
             self._failure = error
             self._room.set()
 
@@ -233,7 +233,7 @@ class _Lane:
         return chunk
 
     def note_outcome(self, chunk: Sequence[PendingEvent], left: Sequence[PendingEvent]) -> None:
-        """Drop what was published. Keys with events that were not come last in the next chunk."""
+        """Drop published events. Keys with events left move to the end of the queue."""
         kept = {id(pending) for pending in left}
         for pending in chunk:
             if id(pending) in kept:

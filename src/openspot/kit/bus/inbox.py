@@ -1,4 +1,4 @@
-"""Replies to what this connection sends: one subscription for all of them, told apart by a number."""
+"""Replies to the messages of this connection: one subscription for all, told apart by a number in the subject."""
 
 import asyncio
 
@@ -14,12 +14,12 @@ _STATUS = "Status"
 
 
 def status_of(message: Msg) -> str | None:
-    """The status that the server itself gave, None for a message of a client."""
+    """The status that the server itself set, None for a message from a client."""
     return message.headers.get(_STATUS) if message.headers else None
 
 
 class ReplyInbox:
-    """Hands each reply to the one who waits for it. A reply that nobody waits for any more is dropped."""
+    """Hands each reply to its waiting caller. A reply that nobody waits for any more is dropped."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -22,9 +22,9 @@ from openspot.kit.tasks import cancellable
 log = get_logger("bus")
 
 HEARTBEAT_S = 5.0
-"""A watched bucket without changes sends a sign of life this often."""
+"""How often the server sends a heartbeat for a watched bucket without changes."""
 SILENCE_S_MAX = 12.5
-"""A watch that hears nothing for this time begins again."""
+"""A watch that hears nothing for this time starts again."""
 _LOOK_S = 0.5
 _RETRY_S, _RETRY_S_MAX = 0.2, 5.0
 _LIFE_WITHOUT_WATCHER_S = 60.0
@@ -48,7 +48,7 @@ class _InvalidKeyError(KeyValueError):
 
 
 class Entry(msgspec.Struct, Generic[Value], frozen=True):
-    """A key as it stands. `value` is None if it was deleted (only a watch shows that).
+    """The state of a key. `value` is None if it was deleted (only a watch shows that).
 
     `revision` grows with every write to the bucket. `created_ms` is the time of the write in milliseconds since 1970,
     0 where the server does not tell it.
@@ -63,7 +63,7 @@ class Entry(msgspec.Struct, Generic[Value], frozen=True):
 class KeyValueBucket(Generic[Value]):
     """A bucket whose values are JSON of one type, or raw bytes. It is made at its first use if it is missing.
 
-    Every method raises KeyValueError if the bucket cannot be reached. A write may then have been done all the same.
+    Every method but `watch` raises KeyValueError if the bucket cannot be reached. A write may have happened anyway.
     """
 
     def __init__(self, connection: Connection, name: str, value_type: type[Value], life_s: float | None) -> None:
@@ -88,7 +88,8 @@ class KeyValueBucket(Generic[Value]):
     async def put(self, key: str, value: Value, expected_revision: int | None = None) -> int:
         """Write `key` and return its revision.
 
-        With `expected_revision` (0: the key does not exist) raises WrongRevisionError if the key is at another one.
+        Raises WrongRevisionError if `expected_revision` is given and the key is at another one. A key that does not
+        exist is at revision 0.
         """
         payload = self._encoded(value)
         if expected_revision is None:
@@ -96,15 +97,15 @@ class KeyValueBucket(Generic[Value]):
         return await self._call(lambda bucket: bucket.update(key, payload, last=expected_revision))
 
     async def delete(self, key: str, expected_revision: int | None = None) -> None:
-        """Delete `key`. With `expected_revision` raises WrongRevisionError if it is at another one."""
+        """Delete `key`. Raises WrongRevisionError if `expected_revision` is given and the key is at another one."""
         await self._call(lambda bucket: bucket.delete(key, last=expected_revision))
 
     async def watch(self, take: Callable[[Entry[Value]], None], caught_up: Callable[[], None] | None = None) -> None:
         """Call `take` with every entry of the bucket and then with every change, until cancelled.
 
-        `caught_up` is called each time all that the bucket held has been handed over. The watch survives the loss of
-        the connection and of the server: it begins again, hands over what has changed since, and says again when it has
-        caught up. An entry that cannot be read is logged and left out.
+        Calls `caught_up` when all entries of the bucket have been handed over. The watch survives the loss of the
+        connection and of the server: it starts again, hands over what has changed since, and calls `caught_up` again.
+        An entry that cannot be read is logged and skipped.
         """
         backoff = Backoff(_RETRY_S, _RETRY_S_MAX)
         seen = 0
@@ -150,7 +151,7 @@ class KeyValueBucket(Generic[Value]):
     async def _call(self, call: Callable[[KeyValue], Coroutine[Any, Any, Result]]) -> Result:
         """One call of the library. Raises KeyValueError for its errors, except KeyNotFoundError."""
         if not self._connection.is_connected:
-            # The client library would send it whenever the connection is back.
+            # The client library would keep the call and send it when the connection is back.
             raise KeyValueError(f"{self._name}: not connected to the bus")
         try:
             return await cancellable(call(await self._opened_bucket()))
@@ -182,7 +183,7 @@ class KeyValueBucket(Generic[Value]):
 
 
 class _Watch:
-    """One consumer of the stream behind a bucket, from its making to the first sign that it is broken."""
+    """One consumer of the stream behind a bucket, from its creation to its first fault."""
 
     def __init__(
         self,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 class Outgoing:
     """An event to publish. A second event with the same `message_id` within the duplicate window is dropped.
 
-    `acknowledged=False` saves the server's reply for an event in the middle of a batch: a single server takes the
-    messages of one connection in order, so that it has this one if it has those of its stream before and after it.
+    `acknowledged=False` saves the server's reply for an event in the middle of a batch. A single server takes the
+    messages of one connection in order. So it has this event if it has the ones before and after it in the stream.
 
-    Events with the same `key` keep their order, whatever their subjects: if one is held back, those after it are, too.
-    Without a key, only events of the same subject do.
+    Events with the same `key` keep their order, whatever their subjects: if one is held back, later ones are held back
+    too. Without a key, only events of the same subject keep their order.
     """
 
     subject: str
@@ -22,5 +22,5 @@ class Outgoing:
 
     @property
     def order_key(self) -> str:
-        """Events with the same one keep their order."""
+        """Events with equal order keys keep their order."""
         return self.key or self.subject

@@ -1,10 +1,11 @@
 """Publishing to streams: in batches, acknowledged by the server, each subject behind its circuit breaker.
 
-A subject that fails holds back nothing but itself: the other events of a batch are published all the same.
+A failing subject holds back only its own events and those that must not overtake them. The other events of a batch are
+published.
 
 A stream of news (`StreamDefinition.is_news`) may acknowledge an event a moment before it is on disk. So the publisher
-remembers the newest events of such streams, and publishes them again when the connection comes back: if the server was
-killed, it has lost the end of them; if not, it drops them as repeats.
+remembers the newest events of such streams and publishes them again after a reconnect. A server that was killed may
+have lost the last of them; any other server drops them as repeats.
 """
 
 import asyncio
@@ -28,11 +29,11 @@ from openspot.kit.metrics import BUS_BREAKER_OPEN, BUS_PUBLISH_FAILURES
 log = get_logger("bus")
 
 NEWS_KEPT_S = 2.0
-"""Longer than a server keeps acknowledged news in memory alone: a hundredth of that was measured."""
+"""Longer than a server holds acknowledged news in memory only: a hundredth of this was measured."""
 NEWS_KEPT_MAX = 20_000
 _MESSAGE_ID_HEADER = "Nats-Msg-Id"
 
-# What concerns one message; everything else concerns the connection.
+# Errors that concern one message; all others concern the connection.
 _ERRORS_OF_A_MESSAGE = (nats.errors.MaxPayloadError, nats.errors.BadSubjectError, nats.errors.BadHeaderError)
 
 
@@ -88,8 +89,8 @@ class Publisher:
     async def publish_many(self, events: Sequence[Outgoing]) -> None:
         """Publish events in their order and wait until the server has stored them.
 
-        Raises PublishError if some are not surely stored: `unpublished` are those, and all others are stored. Of one
-        stream, the first and the last event of the batch are always acknowledged. Events of one subject keep their
+        Raises PublishError if some may not be stored: `unpublished` holds those, and all others are stored. The server
+        always acknowledges the first and the last event of each stream in the batch. Events of one subject keep their
         order if the caller publishes the unpublished ones again before any newer ones of the same subject.
         """
         if not self._connection.is_connected:
@@ -112,7 +113,7 @@ class Publisher:
             raise _combined(events, failures)
 
     async def announce(self, subject: str, message: msgspec.Struct) -> None:
-        """Publish without acknowledgement: for what nobody needs to have seen."""
+        """Publish without waiting for an acknowledgement, for events that may get lost."""
         try:
             await self._connection.client.publish(subject, encode(message))
         except (nats.errors.Error, OSError) as error:
@@ -120,7 +121,7 @@ class Publisher:
             log.warning("announcement not sent", subject=subject, error=repr(error))
 
     def _refused_by_breaker(self, events: Sequence[Outgoing]) -> dict[int, PublishError]:
-        """The places of events whose subject's breaker is open, and of those that must not overtake them."""
+        """Errors by place: for events whose subject's breaker is open, and for those that must not overtake them."""
         refused: dict[str, CircuitOpenError] = {}
         for subject in dict.fromkeys(event.subject for event in events):
             try:
@@ -164,7 +165,7 @@ class Publisher:
             except _ERRORS_OF_A_MESSAGE as error:
                 failures[place] = self._failure(event.subject, repr(error))
             except (nats.errors.Error, OSError) as error:
-                # Nothing of the rest is sent, and no subject is to blame.
+                # The rest is not sent, and no subject is to blame.
                 for left in places[index:]:
                     failures[left] = PublishError(f"{events[left].subject}: {error!r}")
                 break
@@ -191,7 +192,7 @@ class Publisher:
     # News
 
     async def repeat_news(self) -> None:
-        """Publish again what the server may have lost with its memory. Called when the connection is back."""
+        """Publish again the news that a killed server may have lost. Called after a reconnect."""
         await self._await_acknowledgements(await self._send_lost_news(), {})
 
     async def _send_lost_news(self) -> list[_Sent]:
@@ -228,7 +229,7 @@ class Publisher:
 def _to_acknowledge(
     events: Sequence[Outgoing], streams: Sequence[StreamDefinition | None], places: Sequence[int]
 ) -> set[int]:
-    """The places of those events whose acknowledgement is asked for."""
+    """The places of the events for which the server is asked for an acknowledgement."""
     acknowledged: set[int] = set()
     last_of_stream: dict[str, int] = {}
     for place in places:
@@ -249,9 +250,10 @@ def _judge_unacknowledged(
     *,
     is_same_connection: bool,
 ) -> None:
-    """Add to `failures` the events without an acknowledgement of their own that are not surely stored.
+    """Add to `failures` the events that have no acknowledgement of their own and may not be stored.
 
-    Such an event is stored if the acknowledged events of its stream before and after it are, on the same connection.
+    Such an event is stored if two conditions hold: the acknowledged events before and after it in its stream are
+    stored, and the connection is still the same.
     """
     asked = {one.place for one in sent}
     is_stored: dict[str, bool] = {}

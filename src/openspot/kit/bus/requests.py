@@ -1,7 +1,7 @@
-"""Requests: one provider answers, or the caller hears that none did and whether the request may have been handled.
+"""Requests: one provider replies, or the caller gets an error that says whether the request may have been handled.
 
-A provider that does not handle a request says so twice: in the reply's JSON, as its own refusal, for callers that read
-no headers; and in the standard NATS service headers, by which this module tells its callers.
+A provider that does not handle a request reports that twice: as a refusal in the reply's JSON, for callers that read no
+headers, and in the standard NATS service headers, which this module turns into errors.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ from openspot.kit.tasks import TaskSet
 log = get_logger("bus")
 
 REQUESTS_MAX = 8192
-"""Requests of one subject that a provider works on at the same time. It refuses more at once."""
+"""Requests of one subject that a provider works on at the same time. It refuses further ones immediately."""
 _HEADER_LENGTH_MAX = 256
 
 ERROR_CODE_HEADER = "Nats-Service-Error-Code"
@@ -47,7 +47,7 @@ MakeRefusal = Callable[[Refusal], msgspec.Struct]
 
 
 class Requests:
-    """Asks and provides on one connection."""
+    """Sends and serves requests on one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -75,9 +75,9 @@ class Requests:
         handler: Callable[[Request], Awaitable[msgspec.Struct]],
         refusal: MakeRefusal,
     ) -> None:
-        """Provide `subject` in the queue group `queue`. `refusal` makes the reply to a request that is not handled.
+        """Serve `subject` in the queue group `queue`. `refusal` makes the reply to a request that is not handled.
 
-        What a handler raises is counted, logged and answered; it never ends the provider.
+        If a handler raises, the exception is counted and logged, and the caller gets a refusal. The provider goes on.
         """
         tasks = TaskSet(REQUESTS_MAX)
         self._tasks.append(tasks)

@@ -1,4 +1,4 @@
-"""Streams on the server: made and kept up to date, and how far their consumers have come."""
+"""Creates and updates the streams on the server, and reports how far their consumers have come."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +20,9 @@ STREAM_ERRORS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
 
 @dataclass(frozen=True, slots=True)
 class ConsumerState:
-    """A durable consumer: how many messages wait for it, how many it has not acknowledged, and up to where it has.
+    """The progress of a durable consumer.
 
+    `pending` messages wait to be delivered; `unacknowledged` ones are delivered but not acknowledged.
     `acknowledged_until` is the stream sequence up to which every message is acknowledged.
     """
 
@@ -31,7 +32,7 @@ class ConsumerState:
 
     @property
     def lag(self) -> int:
-        """Messages that are not dealt with."""
+        """How many messages are not acknowledged yet, delivered or not."""
         return self.pending + self.unacknowledged
 
 
@@ -67,11 +68,11 @@ class Streams:
     def _configuration(self, definition: StreamDefinition, existing: StreamInfo | None) -> StreamConfig:
         replicas = self._connection.settings.bus_replicas
         if existing is not None:
-            # The server never changes this of a stream that exists.
+            # The server never changes this setting of an existing stream.
             persist_mode = existing.config.persist_mode
         else:
-            # Replicas vouch for each other; a single server may be told that news need no disk before they are
-            # acknowledged. A server of before 2.12 does not know the choice and stores them as everything else.
+            # A single server may acknowledge news before they are on disk; replicas vouch for each other instead.
+            # Servers before 2.12 do not know this setting and store news like everything else.
             persist_mode = PersistMode.ASYNC if definition.is_news and replicas == 1 else None
         return StreamConfig(
             name=definition.name,
@@ -108,7 +109,7 @@ class Streams:
 
 
 def _check_durability(definition: StreamDefinition, info: StreamInfo) -> None:
-    """Warn of what the server shows about a stream whose messages must survive a power cut."""
+    """Warn if the server's configuration can lose messages that must survive a power cut."""
     if definition.is_news:
         return
     if info.config.storage != StorageType.FILE:

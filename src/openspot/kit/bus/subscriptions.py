@@ -1,4 +1,4 @@
-"""Core subscriptions: events from now on. Nothing is kept for a time without connection."""
+"""Core subscriptions: events from now on. Events published while the connection is down are lost."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -33,9 +33,9 @@ class Subscriptions:
     async def subscribe(
         self, subject: str, event_type: type[Event], handler: Callable[[str, Event], Awaitable[None]]
     ) -> Unsubscribe:
-        """Call `handler(subject, event)` for each event, one after the other. Returns what ends the subscription.
+        """Call `handler(subject, event)` for each event, one by one. Returns a function that ends the subscription.
 
-        An event that cannot be read is counted, logged and dropped, and so is one whose handler raises.
+        An event is counted, logged and dropped if it cannot be read or if its handler raises.
         """
         decoder = decoder_of(event_type)
 
@@ -54,10 +54,10 @@ class Subscriptions:
         return await self._subscribe(subject, take)
 
     async def listen(self, subject: str, handler: Callable[[str, bytes], None]) -> Unsubscribe:
-        """Call `handler(subject, payload)` for each event as it comes. Returns what ends the subscription.
+        """Call `handler(subject, payload)` for each event as it comes. Returns a function that ends the subscription.
 
-        A handler that raises MalformedEventError drops the event. If it raises anything else, the event is lost to
-        those who wait for it: that counts as a gap.
+        If the handler raises MalformedEventError, the event is dropped. Any other exception means that receivers miss
+        an event, so it is reported as a gap.
         """
 
         async def take(message: Msg) -> None:

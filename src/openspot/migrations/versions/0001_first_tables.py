@@ -109,7 +109,7 @@ STATEMENTS = (
         updated_at timestamptz NOT NULL DEFAULT now()
     )
     """,
-    # `version` counts the changes of an account. Room in the pages keeps its updates off the index.
+    # `version` counts the changes of an account. Free room in the pages keeps updates off the index.
     """
     CREATE TABLE ledger_accounts (
         user_id text NOT NULL,
@@ -137,7 +137,7 @@ STATEMENTS = (
     )
     """,
     "CREATE INDEX ledger_entries_of_account ON ledger_entries (user_id, asset, entry_id DESC)",
-    # What was moved between available and locked, once a reference and direction.
+    # Moves between available and locked: one for each reference and direction.
     """
     CREATE TABLE ledger_movements (
         user_id text NOT NULL,

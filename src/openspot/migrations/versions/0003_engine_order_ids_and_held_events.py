@@ -11,7 +11,7 @@ STATEMENTS = (
     "ALTER TABLE orders RENAME COLUMN internal_id TO engine_order_id",
     "ALTER TABLE orders RENAME CONSTRAINT orders_internal_id_key TO orders_engine_order_id_key",
     "ALTER SEQUENCE internal_order_ids RENAME TO engine_order_ids",
-    # Events of the translator that the rows have passed and the bus has not taken, oldest first.
+    # Events of the translator whose rows are written but that the bus has not taken yet, oldest first.
     """
     CREATE TABLE router_held_events (
         held_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,4 +1,4 @@
-"""Balances: the engine's, which decide, else the ledger's mirror, marked as such (design section 8)."""
+"""Balances: the engine's, or else those of the ledger's mirror, which are marked as such (design section 8)."""
 
 from collections.abc import Iterable
 

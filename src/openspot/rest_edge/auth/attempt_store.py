@@ -1,4 +1,4 @@
-"""Login attempts in the shared database, so that every process of the edge counts together, restarts included."""
+"""Login attempts in the shared database. All processes of the edge count together, also across restarts."""
 
 import math
 from datetime import UTC, datetime
@@ -53,7 +53,7 @@ class AttemptStore:
         await self.undo(tuple(key for key in keys if not key.resets))
 
     async def undo(self, keys: tuple[AttemptKey, ...]) -> None:
-        """Give one attempt back under every key: its password was not judged, or was right."""
+        """Give one attempt back under every key, because its password was not checked or was right."""
         await self._pool.execute(
             "UPDATE login_attempts SET attempts = greatest(attempts - 1, 0), next_at = $2 WHERE key = ANY($1::text[])",
             sorted(key.text for key in keys),

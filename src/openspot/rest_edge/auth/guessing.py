@@ -1,7 +1,7 @@
 """How guessing at passwords is slowed down: the rule, without IO.
 
-An attempt counts before the password is checked, and is given back if the password was right, so parallel guesses
-are judged no faster than others. After some free attempts, each failure doubles the wait before the next attempt
+An attempt counts before the password is checked, and is given back if the password was right. So parallel guesses
+gain nothing. After some free attempts, each failure doubles the wait before the next attempt
 (NIST SP 800-63B, rate limiting), up to a longest wait: an account is never locked for good.
 """
 
@@ -33,12 +33,12 @@ ACCOUNT_FROM_NETWORK = DelayRule(5, 30, 3600)
 ACCOUNT = DelayRule(20, 30, 900)
 """One account, tried from all networks that its owner has never logged in from."""
 NETWORK = DelayRule(100, 30, 900)
-"""One network, trying any accounts that never logged in from there: one password tried on many."""
+"""One network, over all accounts that never logged in from it. Slows down one password tried on many accounts."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptKey:
-    """What attempts are counted by. `resets` if a right password forgets them all instead of one."""
+    """What attempts are counted by. `resets` says that a right password forgets all of them, not just one."""
 
     text: str
     rule: DelayRule
@@ -54,12 +54,12 @@ class AttemptState:
 
 
 def attempt_keys(email: str, address: str, *, known: bool) -> tuple[AttemptKey, ...]:
-    """What a login counts against.
+    """The keys that a login is counted under.
 
-    `known` says that the account's owner has logged in from that network before: then what others do elsewhere does
-    not matter.
+    `known` says that the account's owner has logged in from that network before. Attempts from other networks then do
+    not count against this login.
     """
-    # No address of a person is kept for accounts that may not exist.
+    # Keep a hash: the account may not exist, and then nobody's email address must be stored.
     account = hashlib.sha256(email.encode()).hexdigest()[:32]
     network = network_of(address)
     keys = (AttemptKey(f"pair:{account}:{network}", ACCOUNT_FROM_NETWORK, resets=True),)

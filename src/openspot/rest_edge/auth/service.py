@@ -1,7 +1,7 @@
 """Registering, logging in, refreshing and logging out (Document A 5, design section 8).
 
-An access token lives 15 minutes, a refresh token 30 days. A refresh token works once; its second use ends the
-session, because two hold it. Guesses at passwords are slowed down by the rules of `guessing`.
+An access token lives 15 minutes, a refresh token 30 days. A refresh token works once. Its second use ends the
+session, because two parties hold it. Guesses at passwords are slowed down by the rules of `guessing`.
 """
 
 import hashlib
@@ -56,7 +56,8 @@ class Tokens(msgspec.Struct, rename="camel", frozen=True):
 class PasswordQueues:
     """Where passwords are hashed. Each kind of request has a queue of its own.
 
-    So a flood of registrations keeps no login out, and a flood of logins from unknown networks keeps no owner out.
+    So a flood of registrations does not block logins, and a flood of logins from unknown networks does not block the
+    owners of accounts.
     """
 
     def __init__(self, logins: Passwords, known_logins: Passwords, registrations: Passwords) -> None:
@@ -99,7 +100,7 @@ class AuthService:
         self._ended = ended
 
     async def register(self, body: RegisterBody) -> User:
-        """Create a user. 409 if the email address is taken, 400 for a password that anybody would guess."""
+        """Create a user. 409 if the email address is taken, 400 for a password that is easy to guess."""
         fault = password_fault(body.password, body.email)
         if fault is not None:
             raise validation_error([fault])
@@ -115,7 +116,7 @@ class AuthService:
         network, now = network_of(address), datetime.now(UTC)
         user, known = await self._store.user_by_email(email, network)
         keys = attempt_keys(email, address, known=known)
-        # Counted before the password is checked: parallel guesses are judged no faster than others.
+        # Count before checking the password, so that parallel guesses gain nothing.
         wait_s = await self._attempts.take(keys, now)
         if wait_s:
             message = f"too many failed logins: try again in {wait_s} s"
@@ -124,7 +125,7 @@ class AuthService:
         try:
             right = await queue.matches(password, user.password_hash if user else None)
         except HttpError:
-            # The queue was full: nothing was judged.
+            # The queue was full: the password was not checked.
             await self._attempts.undo(keys)
             raise
         if not right or user is None:

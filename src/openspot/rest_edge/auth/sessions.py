@@ -42,9 +42,9 @@ class EndedSessions:
         return timedelta(seconds=self._life_s)
 
     async def start(self, ended: Iterable[str]) -> None:
-        """Begin with the sessions that have `ended` already, then follow.
+        """Refuse the sessions that have `ended` already, then follow the bucket.
 
-        Raises SessionsUnavailableError if what other processes ended cannot be read.
+        Raises SessionsUnavailableError if the bucket cannot be read.
         """
         for session_id in ended:
             self._revoked.add(session_id, time.time() + self._life_s)

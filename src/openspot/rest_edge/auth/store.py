@@ -1,7 +1,7 @@
 """Users and refresh tokens in the shared database, so that every process of the edge knows them (Document A 5).
 
-A row keeps only the hash of a refresh token. The tokens of one login form a family: using a token makes the next one
-of its family, and using one twice revokes the family, because two hold it.
+A row keeps only the hash of a refresh token. The tokens of one login form a family. Using a token makes the next one
+of its family. Using one twice revokes the family, because two parties hold it.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ import asyncpg
 from openspot.kit.database import Pool
 
 NETWORKS_MAX = 50
-# One transaction a family at a time: a token that is made while its family is being revoked would survive.
+# One transaction per family at a time. Otherwise a token that is made during the revocation would survive it.
 _LOCK_FAMILY = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
 
 
@@ -95,7 +95,7 @@ class AuthStore:
         return User(**fields), known
 
     async def note_network(self, user_id: str, network: str, now: datetime) -> None:
-        """Remember that the user has logged in from `network`, and the user's NETWORKS_MAX newest networks alone."""
+        """Remember that the user has logged in from `network`. Keeps only the user's NETWORKS_MAX newest networks."""
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(
                 """
@@ -174,7 +174,7 @@ class AuthStore:
             return Rotation(family_id, user_id, role)
 
     async def revoke_family(self, family_id: str, user_id: str, now: datetime) -> None:
-        """Revoke a user's family; one that is revoked already stays so."""
+        """Revoke a user's family. A second call changes nothing."""
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK_FAMILY, family_id)
             await connection.execute(

@@ -30,7 +30,7 @@ class UnknownPriceError(Exception):
 
 
 def estimate(order: EstimateBody) -> EstimateResponse:
-    """What `order` would come to. Raises UnknownPriceError."""
+    """Return what `order` would cost or bring in. Raises UnknownPriceError."""
     price = Decimal(order.price) if order.price is not None else PRICES.get(order.symbol)
     if price is None:
         raise UnknownPriceError(order.symbol)

@@ -36,7 +36,7 @@ class OrderFilter:
 
 
 def fresher(row: OrderRecord | None, sent: OrderRecord | None) -> OrderRecord | None:
-    """The newer of two records of one order; of two with the same time the ended one, else the row."""
+    """The newer of two records of one order. If their times are equal: the ended one, or else the row."""
     if row is None or sent is None:
         return row or sent
     if sent.updated_at != row.updated_at:

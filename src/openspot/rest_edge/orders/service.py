@@ -127,7 +127,7 @@ class OrderService:
         return page[:limit], OrderPosition(datetime.fromisoformat(last.created_at), last.order_id)
 
     async def _record(self, user_id: str, order_id: str) -> OrderRecord | None:
-        """The row of an order, whoever owns it, or what this user was told about it since."""
+        """The row of an order, whoever owns it, or a newer record that was sent to this user."""
         return fresher(await self._store.get(order_id), self._recent.get(user_id, order_id))
 
     # Cancel
@@ -159,7 +159,7 @@ class OrderService:
         raise _cancel_refusal(order_id, reply)
 
     async def _after_cancel(self, order_id: str, answered: OrderRecord | None) -> OrderRecord:
-        """The record after a cancel that the engine did. Its row may still be on its way."""
+        """The record of an order that the engine has cancelled. Its row may not be written yet."""
         record = answered or await self._store.get(order_id)
         if record is None:
             raise _status_unknown(order_id)
@@ -217,7 +217,7 @@ def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool
 
 
 def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
-    """What the client is told of an order that the router did not take."""
+    """The error for an order that the router did not take."""
     code, reason = reply.code, reply.error or "rejected"
     if reply.success or code in UNCERTAIN or code is RefusalCode.DUPLICATE_ORDER_ID:
         # The id is new: if the router has seen it, this request was delivered twice.
@@ -234,7 +234,7 @@ def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
 
 
 def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> HttpError:
-    """What the client is told of a cancel that did not succeed."""
+    """The error for a cancel that did not succeed."""
     code, reason = reply.code, reply.error or "not cancelled"
     status = reply.order.status if reply.order is not None else None
     if code is RefusalCode.NOT_FOUND:
@@ -251,7 +251,7 @@ def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> HttpError:
         return validation_error([reason])
     log.warning("order not cancelled", order_id=order_id, code=code, reason=reason)
     if code is None or code in UNCERTAIN:
-        # A cancel may be sent again.
+        # Safe to report as unknown: the client may send a cancel again.
         return _status_unknown(order_id)
     return service_unavailable("orders cannot be cancelled at this moment")
 

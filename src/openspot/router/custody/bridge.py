@@ -41,7 +41,7 @@ log = get_logger("custody_bridge")
 UNKNOWN_CURRENCY = "Unknown currency"
 REFERENCE_LENGTH_MAX = 128
 ECHO_LENGTH_MAX = 128
-"""How many characters of a field a refusal repeats, so that a reply is never larger than the bus allows."""
+"""A reply repeats at most this many characters of a field, so that it never exceeds the bus's size limit."""
 LOGGED_LENGTH_MAX = 500
 BATCH_MAX = 100
 ACKNOWLEDGE_WAIT_S = 10.0
@@ -131,7 +131,7 @@ class CustodyBridge:
         refusal = UNKNOWN_CURRENCY if code == ResultCode.INVALID_CURRENCY.name else code
         decision = await self._decisions.decide(event.withdrawal_id, Decision(None if code == _SUCCESS else refusal))
         if code == _SUCCESS and decision.refusal is not None:
-            # The engine refused another router just before, and that router has told custody.
+            # Another router asked just before, was refused by the engine, and has told custody.
             await self._engine.release_withdrawal(event.withdrawal_id)
         return decision
 
@@ -187,7 +187,7 @@ class CustodyBridge:
             raise CustodyError(f"userId {EXTERNAL_ACCOUNT_ID} is the other side of every deposit and withdrawal")
         try:
             value = parse_decimal(amount)
-            # Check what the ledger would refuse, or the posting would be retried for ever.
+            # The ledger refuses such an amount. Refuse it here, or the posting would be retried for ever.
             to_amount(value)
             scaled = to_scaled(value, 10**scale.places)
         except MoneyError as error:
@@ -221,7 +221,7 @@ class CustodyBridge:
         _check_code(code)
 
     def _wait_for_reservation(self, withdrawal_id: str) -> None:
-        """Raise TryAgainError for a while, if an outcome has overtaken its reservation."""
+        """Raise TryAgainError while the reservation may still come: for a minute after the withdrawal's first call."""
         now = time.monotonic()
         if len(self._waiting_since) >= WAITING_OUTCOMES_MAX:
             self._waiting_since.clear()
@@ -262,7 +262,7 @@ def _shown(event: object) -> str:
 
 
 def _check_reference(field: str, reference: str) -> None:
-    """Raise CustodyError for an id that the ledger would refuse, before the engine has used it."""
+    """Raise CustodyError for an id that the ledger would refuse. Call it before the engine sees the id."""
     if len(reference) > REFERENCE_LENGTH_MAX or not REFERENCE_TEXT.fullmatch(reference):
         raise CustodyError(
             f"{field} must be 1 to {REFERENCE_LENGTH_MAX} visible ASCII characters without quote or backslash"

@@ -40,7 +40,7 @@ class Cancellation:
         self._clock = clock
 
     async def cancel(self, request: CancelOrder) -> CancelOrderReply:
-        """Reply to `orders.cancel`. NOT_FOUND only if nobody knows the order, or if it is another user's."""
+        """Reply to `orders.cancel`. The code is NOT_FOUND only if nobody knows the order or another user owns it."""
         try:
             check_ids(request.user_id, request.order_id)
             if request.symbol:

@@ -1,7 +1,7 @@
 """Engine order ids: routers share one counter and take ids from it in blocks, ahead of need (Document A 1.3).
 
 The PostgreSQL sequence `engine_order_ids` counts in steps of 1000, from 1000. A router that gets the value v owns the
-ids v − 999 to v. Ids that it does not use are never used by anybody.
+ids v − 999 to v. Ids that it does not use stay unused.
 """
 
 import asyncio

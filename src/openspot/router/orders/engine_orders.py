@@ -108,7 +108,7 @@ def answered_order(pending: TrackedOrder, spec: SymbolSpec, answer: orders_pb2.P
 def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: int) -> TrackedOrder:
     """An order that so far only the engine knows.
 
-    The engine knows neither the platform's order type nor the time of the order, and of its fills only the quantity.
+    The engine knows neither the platform's order type, nor the time of the order, nor the prices and fees of its fills.
     Until its row is written, the order is shown as a limit order that was placed just now.
     """
     quantity, remaining = quantity_of(found.quantity, spec), quantity_of(found.remaining_quantity, spec)

@@ -66,7 +66,7 @@ class OrderLookup:
         return GetOrderReply(record_of(order))
 
     async def nearest(self, order_id: str) -> TrackedOrder | None:
-        """The order from the first place that has it; its ids, owner and symbol are right, its fills may be old.
+        """Look in memory, in the rows and in the engine, and return the first order found. Its fills may be old.
 
         Raises EngineError if only the engine could know the order and does not answer.
         """

@@ -1,6 +1,6 @@
 """Placement in batches: one PlaceOrders call at a time. Orders that arrive meanwhile share the next call.
 
-An order never waits while no call is under way, and under load the batches grow (design section 6). An order that has
+If no call is under way, an order is sent at once. Under load the batches grow (design section 6). An order that has
 waited too long is not sent: its caller may have stopped waiting for the reply.
 """
 
@@ -42,7 +42,7 @@ class Placements:
             raise EngineUnreachableError("too many orders wait for the matching engine") from error
 
     async def close(self) -> None:
-        """Give up what waits, and wait for the call under way."""
+        """Refuse the waiting orders, and wait for the call under way."""
         await self._batcher.close(EngineUnreachableError("the router is stopping"))
 
     async def _place_all(self, batch: list[_Waiting]) -> Sequence[_PlacementResult]:

@@ -5,7 +5,7 @@ store on the candidate what later steps need. The balance step is last because i
 the caller fetches before it.
 
 A price or quantity with more digits than the symbol allows is refused, never cut. Where the engine decides, no step is
-stricter than the engine: the funds that an order needs do not include fees.
+stricter than the engine. For example, the funds that an order needs do not include fees.
 """
 
 from collections.abc import Callable, Mapping, Sequence

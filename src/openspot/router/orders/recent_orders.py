@@ -11,7 +11,8 @@ from openspot.router.tracked_order import TrackedOrder
 class RecentOrder:
     """An order that this process placed or refused, as of its last reply.
 
-    `placing` is done when the placement ends, None after that. `unknown_since_ms` is set if the engine did not respond.
+    `placing` is a future that completes when the placement ends; afterwards the field is None. `unknown_since_ms` is
+    set if the engine did not respond.
     """
 
     order: TrackedOrder

@@ -24,14 +24,14 @@ class _LastTrade(NamedTuple):
 
 
 class ReferencePrices:
-    """Last trade prices by symbol; one older than `age_ms_max` is no longer recent."""
+    """The last trade price of each symbol. `recent` ignores a price older than `age_ms_max`."""
 
     def __init__(self, age_ms_max: int) -> None:
         self._age_ms_max = age_ms_max
         self._last: dict[str, _LastTrade] = {}
 
     def note(self, symbol: str, price: Decimal, timestamp_ms: int) -> None:
-        """Note a trade. One that is older than the newest seen changes nothing."""
+        """Note a trade. A trade older than the newest one seen changes nothing."""
         last = self._last.get(symbol)
         if last is None or timestamp_ms >= last.timestamp_ms:
             self._last[symbol] = _LastTrade(price, timestamp_ms)

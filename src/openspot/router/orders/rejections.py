@@ -1,9 +1,9 @@
-"""Records refused orders of which the engine has no event: publishes `orders.rejected`, writes a row, and after a
+"""Records refused orders that have no engine event: publishes `orders.rejected`, writes a row, and after a
 failed pre-trade check publishes `risk.check.failed` (Document A 1.3, 3.1).
 
 Events and rows are retried until the bus and the database have taken them. The queue is bounded: an order reserves a
 place before its pre-trade check, and is refused as busy if no place is free (`Rejections.reserve`). Refusals are
-recorded in micro-batches, so that many bad orders cost few calls. The caller waits for the events, one second at most,
+recorded in micro-batches, so that many bad orders cost few calls. The caller waits at most one second for the events,
 and never for the row.
 """
 

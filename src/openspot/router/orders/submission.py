@@ -149,7 +149,7 @@ class Submission:
         return SubmitOrderReply(True, record_of(order))
 
     async def _record_without_event(self, order: TrackedOrder, place: Place) -> None:
-        """Record a refusal by the engine that has no event in the stream, so the translator will not record it."""
+        """Record a refusal by the engine that has no event in its stream: the translator never sees it."""
         if order.reject_reason == ResultCode.DUPLICATE_ORDER_ID.name:
             # The id belongs to an earlier order, whose events and row must stay as they are.
             self._recent_orders.forget(order.order_id)

@@ -1,12 +1,12 @@
 """The lease of the translator: one of several routers translates, and another takes over within seconds.
 
-The lease is a key with a short life in a bucket of the bus. Its holder renews it by its revision, so of two routers
-only one can. If renewing fails for the whole life of the key, the holder treats the lease as lost as soon as the key
-may have expired, by its own clock.
+The lease is a key with a short life in a bucket of the bus. A renewal names the key's last revision, so only one of two
+routers can renew it. If no renewal succeeds, the holder treats the lease as lost as soon as the key may have expired by
+the holder's own clock.
 
-A holder that was paused may come back late and still believe in its lease. Three things prevent harm. It checks the
-lease before each batch. It saves the published position by revision, and moves the cursor of the rows from its last
-value: both fail if another router has gone on. And every router gives an event the same message ids.
+A holder that was paused may come back late and still believe that it holds the lease. Three things prevent harm. The
+holder checks the lease before each batch. It saves the published position by revision, and moves the cursor of the rows
+from its last value: both fail if another router has taken over. And every router gives an event the same message ids.
 """
 
 import asyncio

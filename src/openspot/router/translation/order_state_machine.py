@@ -15,7 +15,7 @@ An order's status changes along `domain.order.TRANSITIONS` only, and only in thi
 - REDUCE: `orders.cancelled` if nothing remains, else `orders.updated`. MOVED: `orders.updated`.
 - REJECT: `orders.rejected`, also for an order that was open (a late reject).
 
-An event that contradicts the open orders changes nothing and is named in `faults`.
+An event that contradicts an order leaves that order unchanged and is named in `faults`.
 """
 
 from collections.abc import Iterable
@@ -76,7 +76,7 @@ class Fault(NamedTuple):
 
 
 class TranslatedEvent:
-    """What one engine event leads to. `orders` are the new states of orders; the newest of an order comes last."""
+    """The results of one engine event. `orders` has new states of orders; the newest state of an order comes last."""
 
     __slots__ = ("faults", "orders", "publications", "trades")
 
@@ -362,7 +362,7 @@ def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
 
 
 def _metadata_of(event: AcceptedEvent | RejectEvent) -> OrderMetadata:
-    """The metadata that the router sent with the order. For an order placed past the router, made from its type."""
+    """Return the metadata that the router sent. For an order placed past the router, derive it from its type."""
     if event.metadata:
         try:
             metadata = _decode_metadata(event.metadata)

@@ -43,8 +43,8 @@ class _Rows(NamedTuple):
 class RowWriter:
     """Writes rows in the order of the engine's events.
 
-    `written` is the position of the rows in the database. `publisher` holds the events that the bus has not taken. A
-    held event that the rows pass is stored in the same transaction, so that it survives this process.
+    `written` is the position of the rows in the database. `publisher` holds the events that the bus has not taken.
+    When the rows move past a held event, the same transaction stores the event, so that it survives this process.
     """
 
     def __init__(self, store: Store, publisher: HoldingPublisher, written: Position | None, rows_max: int) -> None:

@@ -2,9 +2,11 @@
 
 One router at a time translates: the holder of the lease. It handles a batch of events in three steps: publish on the
 bus, save the published position, queue the rows. Position and rows never pass an event that is neither acknowledged by
-the bus nor on disk. After a restart, the translator loads the open orders as of the rows' cursor, follows the stream
-from there, and publishes only events after the published position. If a process dies before it has saved the position,
-the next one publishes the same events again under the same message ids, and the bus drops them.
+the bus nor stored in the database.
+
+After a restart, the translator loads the open orders as of the rows' cursor, follows the stream from there, and
+publishes only events after the published position. If a process dies before it has saved the position, the next one
+publishes the same events again under the same message ids, and the bus drops them.
 
 The translator holds an event that the bus does not take. A held event delays only the later events of its subject, and
 a held order event those of its user, so that an order's events stay in their order. The rows may pass a held event,
@@ -123,7 +125,7 @@ class Translator:
             await end_tasks(acquiring)
 
     async def _lead(self, lease: Lease, position: PublishedPosition) -> None:
-        """Translate until the lease is lost. Raises LeaseLostError, or what else ends the translation."""
+        """Translate until the lease is lost. Raises LeaseLostError, or the error that ended the translation."""
         resumption = await self._store.resumption()
 
         async def may_publish() -> None:
@@ -215,9 +217,9 @@ class _LeaseTerm:
         self._published_sequence = max(self._published_in(self._epoch), self.next_sequence - 1)
 
     def continues_with(self, hello: Hello) -> bool:
-        """Whether this connection delivers the next event. If not, a new one from `next_sequence` will.
+        """Return whether this connection delivers the next event. If not, connect again from `next_sequence`.
 
-        Raises EngineHistoryError if no connection to this engine can.
+        Raises EngineHistoryError if this engine cannot deliver the next event at all.
         """
         if hello.epoch != self._epoch:
             if self._epoch is not None:

@@ -17,7 +17,7 @@ def test_a_volume_is_the_sum_of_its_days_in_usd() -> None:
     assert book.add(VolumeKey(2, 100, "USD"), 40_000 * AMOUNT_SCALE) == 40_000 * AMOUNT_SCALE
     assert book.add(VolumeKey(2, 100, "USD"), 2_000 * AMOUNT_SCALE) == 42_000 * AMOUNT_SCALE
     book.add(VolumeKey(2, 110, "BTC"), AMOUNT_SCALE // 2)
-    book.add(VolumeKey(2, 110, "XYZ"), 10**30)  # nobody knows what it is worth
+    book.add(VolumeKey(2, 110, "XYZ"), 10**30)  # has no rate
     book.add(VolumeKey(3, 110, "USD"), 1)
     assert book.value(2, RATES) == 72_000
     assert book.value(3, RATES) == Decimal("1e-18")

@@ -73,7 +73,7 @@ def test_a_snapshot_restores_all_but_pending_orders() -> None:
     assert again.snapshot(()) == memory.snapshot({7})
     assert again.find(7) is None
     assert again.ids == {f"x{number}": number for number in (1, 2, 3, 4, 6)}
-    # The order in which orders ended is restored: the same one is forgotten next.
+    # The sequence in which orders ended is restored, so the same one is forgotten next.
     smaller = OrderMemory(1)
     smaller.restore(memory.snapshot(()))
     assert (smaller.find(6), smaller.find(2) is not None) == (None, True)
@@ -122,7 +122,7 @@ def test_open_orders_are_counted_by_account_and_symbol_until_they_end() -> None:
     assert memory.open_orders == {(2, 1): 1, (2, 7): 1, (3, 1): 1}
     memory.end(4, REJECTED, 50)
     memory.trim()
-    # A second call takes nothing out twice, though only one ended order is remembered.
+    # A second call subtracts no order twice, even though only one ended order is remembered.
     memory.trim()
     assert memory.open_orders == {(2, 1): 1, (3, 1): 1}
     restored = OrderMemory(1)

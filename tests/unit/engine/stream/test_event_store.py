@@ -1,4 +1,4 @@
-"""The event store: a cache without gaps, or recreated."""
+"""The event store: a cache without gaps. A file with a gap is recreated."""
 
 import sqlite3
 from pathlib import Path
