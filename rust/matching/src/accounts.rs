@@ -158,6 +158,12 @@ impl Default for Transfer {
     }
 }
 
+/// Accounts, balances and transfers that get address space: 40 to 256 MiB of it each. Memory is used as they
+/// come.
+const ACCOUNTS_ROOM: usize = 1 << 20;
+const BALANCES_ROOM: usize = 1 << 22;
+const TRANSFERS_ROOM: usize = 1 << 20;
+
 /// All currencies, accounts, balances and transfers.
 #[derive(Clone, Debug)]
 pub struct Accounts {
@@ -181,10 +187,10 @@ impl Accounts {
         Self {
             currencies: Slab::with_capacity(0),
             currency_index: HashIndex::with_capacity(0, seed),
-            accounts: Slab::with_capacity(0),
+            accounts: Slab::with_capacity(ACCOUNTS_ROOM),
             account_index: HashIndex::with_capacity(0, seed),
-            balances: Slab::with_capacity(65_536),
-            transfers: Slab::with_capacity(0),
+            balances: Slab::with_capacity(BALANCES_ROOM),
+            transfers: Slab::with_capacity(TRANSFERS_ROOM),
             transfer_index: HashIndex::with_capacity(0, seed),
         }
     }

@@ -1,8 +1,9 @@
 //! A growable array whose elements never move.
 //!
 //! A `Vec` copies everything it holds when it grows: 256 MB for four million orders. This array begins with
-//! one chunk of the expected size, which is as fast as a `Vec`, and then allocates one more chunk at a time. So
-//! no push costs more than the allocation of [`CHUNK`] elements: 64 pages for elements of one cache line.
+//! one large chunk, whose memory the operating system hands out page by page as elements come. There access
+//! costs what it costs in a `Vec`. Behind it the array allocates one more chunk at a time. So no push costs more
+//! than the allocation of [`CHUNK`] elements: 64 pages for elements of one cache line.
 
 /// Elements in each chunk but the first.
 pub const CHUNK: usize = 4_096;
@@ -10,20 +11,23 @@ pub const CHUNK: usize = 4_096;
 /// Elements in order, in chunks.
 #[derive(Clone, Debug)]
 pub struct ChunkedVec<T> {
+    /// The first chunk. It never grows beyond its capacity.
     first: Vec<T>,
-    first_max: usize,
     /// The chunks behind the first. The places behind the last element hold default values.
     later: Vec<Box<[T; CHUNK]>>,
     later_len: usize,
 }
 
 impl<T: Default> ChunkedVec<T> {
-    /// An empty array with address space for `capacity` elements, at least a chunk. Its memory is only used
-    /// as elements come.
+    /// An empty array whose first chunk has address space for `capacity` elements, at least for [`CHUNK`]. If
+    /// there is not that much, the first chunk is as small as the others.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        let first_max = capacity.max(CHUNK);
-        Self { first: Vec::with_capacity(first_max), first_max, later: Vec::new(), later_len: 0 }
+        let mut first = Vec::new();
+        if first.try_reserve_exact(capacity.max(CHUNK)).is_err() {
+            first.reserve_exact(CHUNK);
+        }
+        Self { first, later: Vec::new(), later_len: 0 }
     }
 
     /// How many elements there are.
@@ -44,14 +48,16 @@ impl<T: Default> ChunkedVec<T> {
     #[must_use]
     #[inline]
     pub fn get_or<'a>(&'a self, index: usize, default: &'a T) -> &'a T {
-        if let Some(value) = self.first.get(index) {
-            return value;
+        match self.first.get(index) {
+            Some(value) => value,
+            None => self.get_later(index).unwrap_or(default),
         }
-        let index = index.wrapping_sub(self.first_max);
-        match self.later.get(index / CHUNK) {
-            Some(chunk) => chunk.get(index % CHUNK).unwrap_or(default),
-            None => default,
-        }
+    }
+
+    #[cold]
+    fn get_later(&self, index: usize) -> Option<&T> {
+        let index = index.wrapping_sub(self.first.capacity());
+        self.later.get(index / CHUNK)?.get(index % CHUNK)
     }
 
     /// The element at `index`, to change.
@@ -60,23 +66,26 @@ impl<T: Default> ChunkedVec<T> {
         if index < self.first.len() {
             return self.first.get_mut(index).unwrap_or(default);
         }
-        let index = index.wrapping_sub(self.first_max);
-        match self.later.get_mut(index / CHUNK) {
-            Some(chunk) => chunk.get_mut(index % CHUNK).unwrap_or(default),
-            None => default,
-        }
+        self.get_later_mut(index).unwrap_or(default)
+    }
+
+    #[cold]
+    fn get_later_mut(&mut self, index: usize) -> Option<&mut T> {
+        let index = index.wrapping_sub(self.first.capacity());
+        self.later.get_mut(index / CHUNK)?.get_mut(index % CHUNK)
     }
 
     /// Appends `value`.
     #[inline]
     pub fn push(&mut self, value: T) {
-        if self.first.len() < self.first_max {
+        if self.first.len() < self.first.capacity() {
             self.first.push(value);
         } else {
             self.push_later(value);
         }
     }
 
+    #[cold]
     fn push_later(&mut self, value: T) {
         if self.later_len / CHUNK == self.later.len() {
             // Collected, because an array literal would pass through the stack.
@@ -97,6 +106,7 @@ impl<T: Default> ChunkedVec<T> {
         if self.later_len == 0 { self.first.pop() } else { self.pop_later() }
     }
 
+    #[cold]
     fn pop_later(&mut self) -> Option<T> {
         let last = self.later_len.checked_sub(1)?;
         self.later_len = last;
@@ -109,10 +119,11 @@ impl<T: Default> ChunkedVec<T> {
         self.first.iter().chain(later)
     }
 
-    /// Bytes of memory that the chunks have allocated.
+    /// Bytes of memory that the elements and the chunks behind the first take. The unused part of the first
+    /// chunk is address space without memory.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
-        (self.first.capacity() + self.later.len() * CHUNK) * size_of::<T>()
+        (self.first.len() + self.later.len() * CHUNK) * size_of::<T>()
     }
 }
 
@@ -160,7 +171,34 @@ mod tests {
     }
 
     #[test]
-    fn room_for_a_capacity_is_set_aside_at_once() {
-        assert_eq!(ChunkedVec::<u64>::with_capacity(2 * CHUNK).allocated_bytes(), 2 * CHUNK * 8);
+    fn a_copy_grows_without_moving_its_elements_too() {
+        let mut array = ChunkedVec::with_capacity(0);
+        array.push(1);
+        let mut copy = array.clone();
+        let address = std::ptr::from_ref(copy.get_or(0, &0));
+        for value in 2..3 * CHUNK {
+            copy.push(value);
+        }
+        assert_eq!(std::ptr::from_ref(copy.get_or(0, &0)), address);
+        assert!(copy.iter().copied().eq(1..3 * CHUNK));
+        assert!((0..3 * CHUNK - 1).all(|index| *copy.get_or(index, &0) == index + 1));
+    }
+
+    #[test]
+    fn only_elements_and_later_chunks_take_memory() {
+        let mut array = ChunkedVec::<u64>::with_capacity(2 * CHUNK);
+        assert_eq!(array.allocated_bytes(), 0);
+        for value in 0..=2 * CHUNK as u64 {
+            array.push(value);
+        }
+        assert_eq!(array.allocated_bytes(), 3 * CHUNK * 8);
+    }
+
+    #[test]
+    fn without_address_space_the_first_chunk_is_small() {
+        let mut array = ChunkedVec::with_capacity(usize::MAX);
+        array.push(5u64);
+        assert_eq!((*array.get_or(0, &0), array.allocated_bytes()), (5, 8));
+        assert_eq!(array.first.capacity(), CHUNK);
     }
 }

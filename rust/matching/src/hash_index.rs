@@ -72,75 +72,75 @@ fn larger_mask(mask: usize) -> usize {
     mask << 1 | 1
 }
 
-/// The place that is searched after `place`, in the same block.
-#[inline]
-fn next_place(place: usize) -> usize {
-    place & !(BLOCK - 1) | place.wrapping_add(1) & (BLOCK - 1)
-}
+type Block = [u64; BLOCK];
 
-/// The places of a block in the order of a search that begins at `place`.
+/// The block of a table that has `place`.
 #[inline]
-fn places_from(place: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(place), |&place| Some(next_place(place))).take(BLOCK)
+fn block_at(table: &[u64], place: usize) -> Option<&Block> {
+    table.as_chunks().0.get(place / BLOCK)
 }
 
 #[inline]
-fn entry_at(table: &[u64], place: usize) -> u64 {
-    table.get(place).copied().unwrap_or(0)
+fn block_at_mut(table: &mut [u64], place: usize) -> Option<&mut Block> {
+    table.as_chunks_mut().0.get_mut(place / BLOCK)
+}
+
+/// The entry at `place` modulo [`BLOCK`].
+#[inline]
+fn entry_at(block: &Block, place: usize) -> u64 {
+    block.get(place % BLOCK).copied().unwrap_or(0)
 }
 
 #[inline]
-fn set_entry(table: &mut [u64], place: usize, entry: u64) {
-    if let Some(target) = table.get_mut(place) {
+fn set_entry(block: &mut Block, place: usize, entry: u64) {
+    if let Some(target) = block.get_mut(place % BLOCK) {
         *target = entry;
     }
 }
 
-/// Puts an entry into the first free place of its block. Returns false if the block is full.
+/// Puts an entry into the first free place from `start` on. Returns false if the block is full.
 #[inline]
-fn put(table: &mut [u64], start: usize, entry: u64) -> bool {
-    for place in places_from(start) {
+fn put(block: &mut Block, start: usize, entry: u64) -> bool {
+    for place in start..start + BLOCK {
         work::count(1);
-        if entry_at(table, place) == 0 {
-            set_entry(table, place, entry);
+        if entry_at(block, place) == 0 {
+            set_entry(block, place, entry);
             return true;
         }
     }
     false
 }
 
-/// Takes an entry out of its block and closes the gap. Returns false if the entry is not there.
+/// Takes out an entry whose search begins at `start`, and closes the gap. Returns false if the entry is not
+/// there.
 #[inline]
-fn take_out(table: &mut [u64], mask: usize, removed: u64) -> bool {
-    let start_of = |entry| place_of(parts(entry).0, mask);
-    let distance = |from: usize, to: usize| to.wrapping_sub(from) % BLOCK;
-    let mut gap = start_of(removed);
-    let mut steps = 1;
+fn take_out(block: &mut Block, start: usize, removed: u64) -> bool {
+    let mut gap = start;
     loop {
         work::count(1);
-        let entry = entry_at(table, gap);
+        let entry = entry_at(block, gap);
         if entry == removed {
             break;
         }
-        if entry == 0 || steps == BLOCK {
+        gap += 1;
+        if entry == 0 || gap == start + BLOCK {
             return false;
         }
-        gap = next_place(gap);
-        steps += 1;
     }
-    for place in places_from(gap).skip(1) {
+    for place in gap + 1..gap + BLOCK {
         work::count(1);
-        let entry = entry_at(table, place);
+        let entry = entry_at(block, place);
         if entry == 0 {
             break;
         }
         // An entry may move back to the gap unless its search begins behind the gap.
-        if distance(start_of(entry), place) >= distance(gap, place) {
-            set_entry(table, gap, entry);
+        let from_start = place.wrapping_sub(parts(entry).0 as usize) % BLOCK;
+        if from_start >= place - gap {
+            set_entry(block, gap, entry);
             gap = place;
         }
     }
-    set_entry(table, gap, 0);
+    set_entry(block, gap, 0);
     true
 }
 
@@ -166,33 +166,24 @@ impl<K: Key> HashIndex<K> {
     #[inline]
     pub fn find(&self, key: K, mut matches: impl FnMut(u32) -> bool) -> u32 {
         let wanted = key.hash(&self.seed);
-        // Nearly every search ends at its first entry, so only that is inlined.
-        if let Some(&first) = self.table.get(place_of(wanted, self.mask)) {
-            work::count(1);
-            let (hash, index) = parts(first);
-            if index == 0 && self.overflow.is_empty() {
-                return 0;
-            }
-            if index != 0 && hash == wanted && matches(index) {
-                return index;
+        if let Some(block) = self.home(wanted) {
+            let start = wanted as usize;
+            for place in start..start + BLOCK {
+                work::count(1);
+                let (hash, index) = parts(entry_at(block, place));
+                if index == 0 {
+                    break;
+                }
+                if hash == wanted && matches(index) {
+                    return index;
+                }
             }
         }
-        self.search(key, wanted, matches)
+        if self.overflow.is_empty() { 0 } else { self.find_overflowed(key) }
     }
 
-    #[inline(never)]
-    fn search(&self, key: K, wanted: u32, mut matches: impl FnMut(u32) -> bool) -> u32 {
-        let (table, start) = self.home(wanted);
-        for place in places_from(start) {
-            work::count(1);
-            let (hash, index) = parts(entry_at(table, place));
-            if index == 0 {
-                break;
-            }
-            if hash == wanted && matches(index) {
-                return index;
-            }
-        }
+    #[cold]
+    fn find_overflowed(&self, key: K) -> u32 {
         self.overflow.get(&key).copied().unwrap_or(0)
     }
 
@@ -204,8 +195,8 @@ impl<K: Key> HashIndex<K> {
             self.grow();
         }
         let hash = key.hash(&self.seed);
-        let (table, mask) = home_mut(&mut self.table, &mut self.larger, self.mask, hash);
-        if !put(table, place_of(hash, mask), entry(hash, index)) {
+        let block = self.home_mut(hash);
+        if !block.is_some_and(|block| put(block, hash as usize, entry(hash, index))) {
             self.overflow.insert(key, index);
         }
     }
@@ -215,8 +206,8 @@ impl<K: Key> HashIndex<K> {
     pub fn remove(&mut self, key: K, index: u32) {
         self.count -= 1;
         let hash = key.hash(&self.seed);
-        let (table, mask) = home_mut(&mut self.table, &mut self.larger, self.mask, hash);
-        if !take_out(table, mask, entry(hash, index)) {
+        let block = self.home_mut(hash);
+        if !block.is_some_and(|block| take_out(block, hash as usize, entry(hash, index))) {
             let overflowed = self.overflow.remove(&key);
             debug_assert!(overflowed == Some(index), "{index} is not in the index");
         }
@@ -232,8 +223,7 @@ impl<K: Key> HashIndex<K> {
     /// Prefetches the entry where a search for a key with `hash` begins.
     #[inline]
     pub fn prefetch(&self, hash: u32) {
-        let (table, place) = self.home(hash);
-        if let Some(entry) = table.get(place) {
+        if let Some(entry) = self.home(hash).and_then(|block| block.get(hash as usize % BLOCK)) {
             prefetch(entry);
         }
     }
@@ -243,14 +233,12 @@ impl<K: Key> HashIndex<K> {
     #[must_use]
     #[inline]
     pub fn likely(&self, hash: u32) -> u32 {
-        let (table, start) = self.home(hash);
-        for place in places_from(start) {
-            let (found, index) = parts(entry_at(table, place));
-            if index == 0 || found == hash {
-                return index;
-            }
-        }
-        0
+        let Some(block) = self.home(hash) else {
+            return 0;
+        };
+        let start = hash as usize;
+        let entries = (start..start + BLOCK).map(|place| parts(entry_at(block, place)));
+        entries.into_iter().find(|&(found, index)| index == 0 || found == hash).map_or(0, |(_, index)| index)
     }
 
     /// How many keys there are.
@@ -271,14 +259,26 @@ impl<K: Key> HashIndex<K> {
         (self.table.capacity() + self.larger.capacity()) * size_of::<u64>()
     }
 
-    /// The table that holds keys with `hash`, and the place where a search begins.
+    /// The block that holds keys with `hash`.
     #[inline]
-    fn home(&self, hash: u32) -> (&[u64], usize) {
+    fn home(&self, hash: u32) -> Option<&Block> {
+        let block = block_at(&self.table, place_of(hash, self.mask));
+        if block.is_some() { block } else { self.moved_home(hash) }
+    }
+
+    #[cold]
+    fn moved_home(&self, hash: u32) -> Option<&Block> {
+        block_at(&self.larger, place_of(hash, larger_mask(self.mask)))
+    }
+
+    /// As `home`, to change.
+    #[inline]
+    fn home_mut(&mut self, hash: u32) -> Option<&mut Block> {
         let place = place_of(hash, self.mask);
         if place < self.table.len() {
-            (&self.table, place)
+            block_at_mut(&mut self.table, place)
         } else {
-            (&self.larger, place_of(hash, larger_mask(self.mask)))
+            block_at_mut(&mut self.larger, place_of(hash, larger_mask(self.mask)))
         }
     }
 
@@ -296,7 +296,10 @@ impl<K: Key> HashIndex<K> {
         let kept = self.table.len() - BLOCK;
         for &entry in self.table.iter().skip(kept).filter(|&&entry| entry != 0) {
             // There is room: the two blocks that take these entries are empty but for them.
-            put(&mut self.larger, place_of(parts(entry).0, larger_mask), entry);
+            let start = place_of(parts(entry).0, larger_mask);
+            if let Some(block) = block_at_mut(&mut self.larger, start) {
+                put(block, start, entry);
+            }
         }
         self.table.truncate(kept);
         if kept == 0 {
@@ -307,17 +310,6 @@ impl<K: Key> HashIndex<K> {
             self.table.shrink_to_fit();
         }
     }
-}
-
-/// The table that holds keys with `hash`, and its mask.
-#[inline]
-fn home_mut<'a>(
-    table: &'a mut [u64],
-    larger: &'a mut [u64],
-    mask: usize,
-    hash: u32,
-) -> (&'a mut [u64], usize) {
-    if place_of(hash, mask) < table.len() { (table, mask) } else { (larger, larger_mask(mask)) }
 }
 
 #[cfg(test)]

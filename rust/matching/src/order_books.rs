@@ -18,6 +18,9 @@ use crate::order_book::OrderBook;
 use crate::slab::Slab;
 use crate::types::{NIL, Side};
 
+/// Orders and levels that get address space at least: 256 MiB of it each. Memory is used as they come.
+const ROOM_MIN: usize = 1 << 22;
+
 /// What the index finds a level by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LevelKey {
@@ -54,13 +57,14 @@ pub struct OrderBooks {
 }
 
 impl OrderBooks {
-    /// No books; memory is set aside for `capacity` orders.
+    /// No books; address space is set aside for `capacity` orders, or more.
     #[must_use]
     pub fn with_capacity(capacity: usize, seed: HashSeed) -> Self {
+        let room = capacity.max(ROOM_MIN);
         Self {
-            orders: Slab::with_capacity(capacity),
+            orders: Slab::with_capacity(room),
             order_index: HashIndex::with_capacity(0, seed),
-            levels: Slab::with_capacity(capacity),
+            levels: Slab::with_capacity(room),
             level_index: HashIndex::with_capacity(0, seed),
             books: Slab::with_capacity(0),
             book_index: HashIndex::with_capacity(0, seed),

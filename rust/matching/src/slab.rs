@@ -17,7 +17,8 @@ pub struct Slab<T> {
 }
 
 impl<T: Default> Slab<T> {
-    /// An empty slab with memory set aside for `capacity` values.
+    /// An empty slab with address space for `capacity` values; more get memory in small chunks, which makes
+    /// access a little slower.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         let mut slots = ChunkedVec::with_capacity(capacity.saturating_add(1));
