@@ -383,7 +383,7 @@ def main() -> None:
                 rows.append([kind, f"{shallow:,.0f}", f"{deep:,.0f}", f"{deep / shallow:.2f}"])
         table((NAMES[side], "shallow", "deep", "deep / shallow"), rows)
         stated = figures["deep stated"]
-        said = f", {stated:,.0f} of them set aside by the book and its indices" if stated else ""
+        said = f", {stated:,.0f} bytes of address space set aside by the book and its indexes" if stated else ""
         print(f"memory: {figures['deep resident']:,.0f} bytes a resting order in the deep book{said}")
 
 

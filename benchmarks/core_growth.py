@@ -104,7 +104,7 @@ def main() -> None:
             ]
         )
     print(f"{parsed.orders:,} orders into one empty book")
-    table(("prices", "slowest command", "mean", "bytes an order", "over 1 ms"), rows)
+    table(("prices", "slowest command", "mean", "bytes set aside an order", "over 1 ms"), rows)
 
 
 if __name__ == "__main__":

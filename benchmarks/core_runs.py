@@ -40,7 +40,7 @@ def reference_core() -> "MatchingCore":
     return ReferenceCore()
 
 
-def rust_core(open_orders_expected: int = 65_536) -> "RustCore":
+def rust_core(open_orders_expected: int = 4_194_304) -> "RustCore":
     """A new Rust core. Raises AbsentError if its wheel is not installed."""
     try:
         from openspot.engine.core.rust_core import RustCore

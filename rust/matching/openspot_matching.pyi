@@ -22,10 +22,10 @@ class RustCore:
     name: str
     """"rust"."""
 
-    def __new__(cls, open_orders_expected: int = 65_536) -> RustCore:
-        """An empty core with the fee account alone. Address space for the expected orders, at least for four
-        million, is set aside at once; beyond it the core grows in small chunks, and access becomes a little
-        slower. Raises ValueError beyond 2^28 expected orders."""
+    def __new__(cls, open_orders_expected: int = 4_194_304) -> RustCore:
+        """An empty core with the fee account alone. Address space for the expected orders is set aside at
+        once, and gets memory as orders come; beyond it the core grows in small chunks, and access becomes a
+        little slower. Raises ValueError beyond 2^28 expected orders."""
 
     def apply(self, commands: bytes) -> tuple[bytes, bytes]:
         """Apply whole command records in order; answer (results, events), one result a command.
@@ -110,4 +110,4 @@ class RustCore:
         them."""
 
     def memory_bytes(self) -> int:
-        """Bytes of memory that resting orders, price levels and their indexes take."""
+        """Bytes of address space set aside for resting orders, price levels and their indexes."""

@@ -119,11 +119,10 @@ impl<T: Default> ChunkedVec<T> {
         self.first.iter().chain(later)
     }
 
-    /// Bytes of memory that the elements and the chunks behind the first take. The unused part of the first
-    /// chunk is address space without memory.
+    /// Bytes of address space that the chunks have. Of the first chunk only the used part has memory.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
-        (self.first.len() + self.later.len() * CHUNK) * size_of::<T>()
+        (self.first.capacity() + self.later.len() * CHUNK) * size_of::<T>()
     }
 }
 
@@ -185,20 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn only_elements_and_later_chunks_take_memory() {
-        let mut array = ChunkedVec::<u64>::with_capacity(2 * CHUNK);
-        assert_eq!(array.allocated_bytes(), 0);
-        for value in 0..=2 * CHUNK as u64 {
-            array.push(value);
-        }
-        assert_eq!(array.allocated_bytes(), 3 * CHUNK * 8);
+    fn room_for_a_capacity_is_set_aside_at_once() {
+        assert_eq!(ChunkedVec::<u64>::with_capacity(2 * CHUNK).allocated_bytes(), 2 * CHUNK * 8);
     }
 
     #[test]
     fn without_address_space_the_first_chunk_is_small() {
         let mut array = ChunkedVec::with_capacity(usize::MAX);
         array.push(5u64);
-        assert_eq!((*array.get_or(0, &0), array.allocated_bytes()), (5, 8));
-        assert_eq!(array.first.capacity(), CHUNK);
+        assert_eq!((*array.get_or(0, &0), array.allocated_bytes()), (5, CHUNK * 8));
     }
 }

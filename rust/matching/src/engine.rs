@@ -30,8 +30,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine with the fee account alone and a random hash seed; memory is set aside for `capacity` open
-    /// orders.
+    /// An engine with the fee account alone and a random hash seed; address space is set aside for
+    /// `capacity` open orders.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self::with_seed(capacity, HashSeed::random())

@@ -18,9 +18,6 @@ use crate::order_book::OrderBook;
 use crate::slab::Slab;
 use crate::types::{NIL, Side};
 
-/// Orders and levels that get address space at least: 256 MiB of it each. Memory is used as they come.
-const ROOM_MIN: usize = 1 << 22;
-
 /// What the index finds a level by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LevelKey {
@@ -57,14 +54,13 @@ pub struct OrderBooks {
 }
 
 impl OrderBooks {
-    /// No books; address space is set aside for `capacity` orders, or more.
+    /// No books; address space is set aside for `capacity` orders and as many levels.
     #[must_use]
     pub fn with_capacity(capacity: usize, seed: HashSeed) -> Self {
-        let room = capacity.max(ROOM_MIN);
         Self {
-            orders: Slab::with_capacity(room),
+            orders: Slab::with_capacity(capacity),
             order_index: HashIndex::with_capacity(0, seed),
-            levels: Slab::with_capacity(room),
+            levels: Slab::with_capacity(capacity),
             level_index: HashIndex::with_capacity(0, seed),
             books: Slab::with_capacity(0),
             book_index: HashIndex::with_capacity(0, seed),
@@ -297,7 +293,7 @@ impl OrderBooks {
         self.level_index.likely(hash)
     }
 
-    /// Bytes of memory that orders, levels and their indexes have allocated, without the sides of the books.
+    /// Bytes of address space that orders, levels and their indexes have, without the sides of the books.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
         self.orders.allocated_bytes()

@@ -15,7 +15,7 @@ use crate::order_book::OrderBook;
 use crate::records::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
 use crate::types::{CommandKind, NIL, Side};
 
-/// Most open orders that memory can be set aside for.
+/// Most open orders that address space can be set aside for.
 const OPEN_ORDERS_EXPECTED_MAX: usize = 1 << 28;
 /// Bytes of undrained events beyond which single commands raise `BufferError`: 2 GiB.
 const UNDRAINED_BYTES_MAX: usize = 1 << 31;
@@ -35,7 +35,7 @@ struct RustCore {
     engine: Engine,
     /// Buffer for the events of a batch.
     batch: Vec<u8>,
-    /// Open orders that memory is set aside for.
+    /// Open orders that address space is set aside for.
     open_orders_expected: usize,
 }
 
@@ -74,7 +74,7 @@ impl RustCore {
     }
 
     #[new]
-    #[pyo3(signature = (open_orders_expected = 65_536))]
+    #[pyo3(signature = (open_orders_expected = 4_194_304))]
     fn new(open_orders_expected: usize) -> PyResult<Self> {
         if open_orders_expected > OPEN_ORDERS_EXPECTED_MAX {
             let message = format!("open_orders_expected must be at most {OPEN_ORDERS_EXPECTED_MAX}");
@@ -266,7 +266,7 @@ impl RustCore {
         events
     }
 
-    /// Bytes allocated for resting orders, price levels and their indexes.
+    /// Bytes of address space for resting orders, price levels and their indexes.
     fn memory_bytes(&self) -> usize {
         self.engine.books.allocated_bytes()
     }

@@ -61,7 +61,7 @@ impl SnapshotSink for Comparison<'_> {
 }
 
 impl Engine {
-    /// The engine that wrote `bytes`, with a new hash seed and memory set aside for `capacity` open orders.
+    /// The engine that wrote `bytes`, with a new hash seed and address space for `capacity` open orders.
     ///
     /// # Errors
     /// If `bytes` are anything but a whole snapshot, in canonical form, of a state that the rules allow.

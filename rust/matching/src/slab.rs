@@ -99,7 +99,7 @@ impl<T: Default> Slab<T> {
         (0..).zip(self.slots.iter()).skip(1)
     }
 
-    /// Bytes of memory that the slab has allocated.
+    /// Bytes of address space that the slab has.
     #[must_use]
     pub fn allocated_bytes(&self) -> usize {
         self.slots.allocated_bytes() + self.free.allocated_bytes()
