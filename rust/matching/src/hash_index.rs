@@ -166,6 +166,22 @@ impl<K: Key> HashIndex<K> {
     #[inline]
     pub fn find(&self, key: K, mut matches: impl FnMut(u32) -> bool) -> u32 {
         let wanted = key.hash(&self.seed);
+        // Most searches end at their first entry, so only that is inlined.
+        if let Some(&first) = self.table.get(place_of(wanted, self.mask)) {
+            work::count(1);
+            let (hash, index) = parts(first);
+            if index == 0 && self.overflow.is_empty() {
+                return 0;
+            }
+            if hash == wanted && index != 0 && matches(index) {
+                return index;
+            }
+        }
+        self.search(key, wanted, matches)
+    }
+
+    #[inline(never)]
+    fn search(&self, key: K, wanted: u32, mut matches: impl FnMut(u32) -> bool) -> u32 {
         if let Some(block) = self.home(wanted) {
             let start = wanted as usize;
             for place in start..start + BLOCK {
