@@ -22,7 +22,7 @@ class RustCore:
     name: str
     """"rust"."""
 
-    def __new__(cls, open_orders_expected: int = 4_194_304) -> RustCore:
+    def __new__(cls, open_orders_expected: int = 65_536) -> RustCore:
         """An empty core with the fee account alone. Address space for the expected orders is set aside at
         once, and gets memory as orders come; beyond it the core grows in small chunks, and access becomes a
         little slower. Raises ValueError beyond 2^28 expected orders."""

@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from openspot.up.services import SERVICES
-from tests.support.fault_run import HEALED_S_MAX, SECONDS, TIMEOUT_S, Beside, Run, frozen, kept_after_failure, running
+from tests.support.fault_run import HEALED_S_MAX, SECONDS, TIMEOUT_S, Beside, Run, kept_after_failure, running
 from tests.support.platforms import child_platform
 from tests.support.ports import free_port
+from tests.support.suspension import frozen
 from tests.support.waiting import eventually
 
 ROUTERS = ("router", "router-2", "router-3")

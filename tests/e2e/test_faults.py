@@ -15,9 +15,10 @@ import pytest
 
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.embedded_postgres import EmbeddedPostgres
-from tests.support.fault_run import OUTAGE_S, SECONDS, TIMEOUT_S, Run, frozen, kept_after_failure, running
+from tests.support.fault_run import OUTAGE_S, SECONDS, TIMEOUT_S, Run, kept_after_failure, running
 from tests.support.platforms import child_platform
 from tests.support.slow_disk import slow_disk
+from tests.support.suspension import frozen
 from tests.support.waiting import eventually
 
 VICTIMS = ("router", "ledger", "ledger-worker", "engine", "NATS", "PostgreSQL", "rest-edge")

@@ -31,6 +31,9 @@ from tests.support.waiting import eventually
 SCALE = 10**8
 """baseScaleK of BTC-USD; its quoteScaleK is 100."""
 
+OPEN_ORDERS_EXPECTED = 65_536
+"""Small, because a test process starts many engines, and a process with much address space cannot fork."""
+
 _order_ids = itertools.count(1)
 
 
@@ -42,6 +45,7 @@ def engine_settings(folder: Path, **changes: Any) -> Settings:
         engine_api_secret="test-secret",
         engine_http_port=free_port(),
         engine_grpc_port=free_port(),
+        engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
     ).model_copy(update=changes)
 
 

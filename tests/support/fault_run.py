@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -259,30 +259,6 @@ async def running(platform: ChildPlatform, beside: dict[str, Beside] | None = No
         yield Run(platform, flow, beside or {})
     finally:
         await flow.close()
-
-
-@contextmanager
-def frozen(pid: int) -> Iterator[None]:
-    """Suspend a process and its children: connections stay open, but no reply comes."""
-    process = psutil.Process(pid)
-    family = [process]
-    try:
-        # Suspend the parent first, so that it starts no more children.
-        process.suspend()
-        family += process.children(recursive=True)
-        for member in family[1:]:
-            _if_there(member.suspend)
-        yield
-    finally:
-        for member in reversed(family):
-            _if_there(member.resume)
-
-
-def _if_there(act: Callable[[], None]) -> None:
-    try:
-        act()
-    except psutil.NoSuchProcess:
-        return
 
 
 async def _metric(host: str, port: int, name: str) -> float:

@@ -18,6 +18,7 @@ from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.nats_configuration import NatsConfiguration
 from openspot.up.services import PlatformSettings
+from tests.support.engine_client import OPEN_ORDERS_EXPECTED
 from tests.support.ports import free_port, free_ports
 
 _serial = itertools.count(1)
@@ -91,6 +92,7 @@ def settings(tmp_path: Path, database_url: str, nats_url: str) -> Settings:
         engine_api_secret="test-api-secret",
         admin_password="test-admin-password",
         throttle_enabled=False,
+        engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
         **free_ports(),
     )
 

@@ -3,12 +3,12 @@
 import ctypes
 import os
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
 
 from openspot.up.embedded_nats import EmbeddedNats
+from tests.support.suspension import frozen
 
 _CACHESTAT = 451
 """Number of the system call cachestat(2), the same on every architecture. Linux has it since 6.5."""
@@ -34,13 +34,12 @@ def after_power_cut(server: EmbeddedNats, copy: Path) -> EmbeddedNats:
     Skips the test if this kernel does not tell what the disk holds.
     """
     assert server.process is not None
-    server.process.send_signal(signal.SIGSTOP)
     try:
-        image(server.directory / "jetstream", copy / "jetstream")
+        with frozen(server.process.pid):
+            image(server.directory / "jetstream", copy / "jetstream")
     except UnknownPagesError as error:
         pytest.skip(f"this kernel does not tell which pages are on the disk: {error}")
     finally:
-        server.process.send_signal(signal.SIGCONT)
         server.kill()
     return EmbeddedNats(copy, server.port)
 

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 import asyncpg
 
 from openspot.kit.tasks import end_tasks
-from tests.support.fault_run import frozen
+from tests.support.suspension import frozen
 from tests.support.waiting import eventually
 
 FLUSH_DELAY_S = 0.1

@@ -158,12 +158,6 @@ impl Default for Transfer {
     }
 }
 
-/// Accounts, balances and transfers that get address space: 40 to 256 MiB of it each. Memory is used as they
-/// come.
-const ACCOUNTS_ROOM: usize = 1 << 20;
-const BALANCES_ROOM: usize = 1 << 22;
-const TRANSFERS_ROOM: usize = 1 << 20;
-
 /// All currencies, accounts, balances and transfers.
 #[derive(Clone, Debug)]
 pub struct Accounts {
@@ -181,16 +175,17 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// No currencies, accounts or transfers.
+    /// No currencies, accounts or transfers; address space is set aside for `capacity` balances, and for a
+    /// quarter as many accounts and transfers.
     #[must_use]
-    pub fn new(seed: HashSeed) -> Self {
+    pub fn with_capacity(capacity: usize, seed: HashSeed) -> Self {
         Self {
             currencies: Slab::with_capacity(0),
             currency_index: HashIndex::with_capacity(0, seed),
-            accounts: Slab::with_capacity(ACCOUNTS_ROOM),
+            accounts: Slab::with_capacity(capacity / 4),
             account_index: HashIndex::with_capacity(0, seed),
-            balances: Slab::with_capacity(BALANCES_ROOM),
-            transfers: Slab::with_capacity(TRANSFERS_ROOM),
+            balances: Slab::with_capacity(capacity),
+            transfers: Slab::with_capacity(capacity / 4),
             transfer_index: HashIndex::with_capacity(0, seed),
         }
     }
@@ -343,7 +338,7 @@ mod tests {
     use super::*;
 
     fn accounts() -> Accounts {
-        Accounts::new(HashSeed::random())
+        Accounts::with_capacity(0, HashSeed::random())
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Engine {
     pub fn with_seed(capacity: usize, seed: HashSeed) -> Self {
         let mut engine = Self {
             books: OrderBooks::with_capacity(capacity, seed),
-            accounts: Accounts::new(seed),
+            accounts: Accounts::with_capacity(capacity, seed),
             command_sequence: 0,
             event_sequence: 0,
             events: Vec::new(),

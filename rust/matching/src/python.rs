@@ -74,7 +74,7 @@ impl RustCore {
     }
 
     #[new]
-    #[pyo3(signature = (open_orders_expected = 4_194_304))]
+    #[pyo3(signature = (open_orders_expected = 65_536))]
     fn new(open_orders_expected: usize) -> PyResult<Self> {
         if open_orders_expected > OPEN_ORDERS_EXPECTED_MAX {
             let message = format!("open_orders_expected must be at most {OPEN_ORDERS_EXPECTED_MAX}");

@@ -89,7 +89,7 @@ class Engine:
         Raises JournalLockedError, JournalDamagedError, EventStoreError, CoreUnavailableError, OSError.
         """
         path = journal_path(settings)
-        new_core = partial(make_core, settings.engine_core)
+        new_core = partial(make_core, settings.engine_core, settings.engine_open_orders_expected)
         journal = Journal(path)
         try:
             store = EventStore(path.with_name(EVENTS), journal.epoch)

@@ -41,6 +41,12 @@ class EngineSettings(EngineConnectionSettings):
         ge=0,
         description="Open orders of one participant on one symbol; beyond it MAX_NUM_ORDERS. 0: any",
     )
+    engine_open_orders_expected: int = Field(
+        default=4_194_304,
+        ge=0,
+        le=2**28,
+        description="Open orders for which the Rust core sets aside address space; more cost a little more time each",
+    )
     admin_id: str = Field(default="admin", description="First SUPER_ADMIN of the engine")
     admin_password: Annotated[str, Generated(random_bytes=24, length_min=12)] = Field(
         default="", description="Its password; empty: generated and printed once"

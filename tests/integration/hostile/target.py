@@ -23,7 +23,7 @@ from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.services import PlatformSettings
-from tests.support.engine_client import EngineClient
+from tests.support.engine_client import OPEN_ORDERS_EXPECTED, EngineClient
 from tests.support.in_process_platform import running
 from tests.support.ledger import count
 from tests.support.ports import free_port, free_ports
@@ -146,6 +146,7 @@ async def target(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Targ
             jwt_secret="test-secret-of-at-least-thirty-two-bytes",
             engine_api_key="test-key",
             engine_api_secret="test-api-secret",
+            engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
             **free_ports(),
         )
         async with _attacked(settings) as attacked:

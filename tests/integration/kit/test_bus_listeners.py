@@ -1,8 +1,6 @@
 """Whether the bus answers does not depend on who else listens to it."""
 
 import asyncio
-import os
-import signal
 
 import nats
 import pytest
@@ -10,6 +8,7 @@ import pytest
 from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
+from tests.support.suspension import frozen
 from tests.support.waiting import subscribed
 
 
@@ -32,16 +31,11 @@ async def test_checks_leave_no_subscription_behind(bus: Bus) -> None:
 async def test_a_server_that_is_gone_or_silent_fails_the_check_and_its_return_passes_it(
     settings: Settings, nats_server: EmbeddedNats
 ) -> None:
-
     bus = await Bus.connect(settings, "test")
     before = set(bus.connection.client._subs)
     assert nats_server.process is not None
-    os.kill(nats_server.process.pid, signal.SIGSTOP)
-    try:
-        with pytest.raises(BusUnavailableError):
-            await bus.check()
-    finally:
-        os.kill(nats_server.process.pid, signal.SIGCONT)
+    with frozen(nats_server.process.pid), pytest.raises(BusUnavailableError):
+        await bus.check()
     await bus.check()
     assert set(bus.connection.client._subs) == before
     await bus.close()

@@ -1,8 +1,6 @@
 """Key-value buckets: typed values, revisions, and a watch that survives."""
 
 import asyncio
-import os
-import signal
 
 import msgspec
 import nats
@@ -13,6 +11,7 @@ from openspot.kit.bus import key_value as key_value_module
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
 from openspot.up.embedded_nats import EmbeddedNats
+from tests.support.suspension import frozen
 from tests.support.waiting import eventually
 
 
@@ -191,13 +190,9 @@ async def test_a_server_that_stands_still_ends_no_watch(settings: Settings, nats
     watcher = Watcher(points)
     await eventually(lambda: watcher.caught_up)
     assert nats_server.process is not None
-    os.kill(nats_server.process.pid, signal.SIGSTOP)
-    try:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(1):
-                await points.put("a", Point(1, 1))
-    finally:
-        os.kill(nats_server.process.pid, signal.SIGCONT)
+    with frozen(nats_server.process.pid), pytest.raises(TimeoutError):
+        async with asyncio.timeout(1):
+            await points.put("a", Point(1, 1))
     await points.put("b", Point(2, 2))
     await eventually(lambda: ("b", Point(2, 2)) in watcher.values)
     await end_tasks(watcher.task)

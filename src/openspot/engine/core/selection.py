@@ -14,8 +14,10 @@ class CoreUnavailableError(RuntimeError):
     """The chosen core is not installed. The message says how to install it."""
 
 
-def make_core(choice: str) -> MatchingCore:
+def make_core(choice: str, open_orders_expected: int = 65_536) -> MatchingCore:
     """Return a new, empty core. Its `name` says which one it is.
+
+    The Rust core sets aside address space for `open_orders_expected` open orders.
 
     `auto` returns the Rust core if its wheel is installed, else the reference. `rust` never falls back. Both
     raise ImportError if the wheel is installed but does not load: a fallback would hide a broken build.
@@ -37,4 +39,4 @@ def make_core(choice: str) -> MatchingCore:
             "the Rust core is not installed (no module openspot_matching): build it with `make core`, "
             "which needs a Rust toolchain, or choose the core `reference` or `auto`"
         ) from error
-    return cast(MatchingCore, RustCore())
+    return cast(MatchingCore, RustCore(open_orders_expected))
