@@ -6,16 +6,16 @@ a record. Where records go is the service's choice: `DatabaseAudit` writes them 
 """
 
 import asyncio
-from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 import asyncpg
 from prometheus_client import Counter, Gauge
 
-from openspot.kit.database import Pool
+from openspot.kit.backoff import Backoff, retry
+from openspot.kit.batching import Batcher
+from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
-from openspot.kit.pacing import Pace
 
 log = get_logger("audit")
 
@@ -26,11 +26,12 @@ WAITING = Gauge("openspot_audit_waiting", "Audit records waiting to be written")
 
 WRITE_INTERVAL_S = 0.05
 """Shortest time between two writes of less than a full batch."""
-FLUSH_LOOK_S = 0.01
 BATCH_MAX = 1000
 ROOM_WAIT_S = 1.0
+RETRY_PAUSE_S_MIN = 0.1
 RETRY_PAUSE_S_MAX = 5.0
 FLUSH_S_MAX = 10.0
+DATABASE_ERRORS = (asyncpg.PostgresError, *TRANSIENT_ERRORS)
 PATH_LENGTH_MAX = 256
 
 
@@ -78,13 +79,10 @@ class DatabaseAudit:
     def __init__(self, pool: Pool, records_max: int) -> None:
         self._pool = pool
         self._free = asyncio.Semaphore(records_max)
-        self._waiting: list[AuditRecord] = []
-        self._news = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begin to write."""
-        self._task = asyncio.create_task(self._write_all())
+        self._unwritten = 0
+        self._batcher: Batcher[AuditRecord, None] = Batcher(
+            self._write, batch_max=BATCH_MAX, waiting_max=records_max, interval_s=WRITE_INTERVAL_S
+        )
 
     async def reserve(self) -> bool:
         """Reserve a place for one record; False if none became free within ROOM_WAIT_S."""
@@ -100,47 +98,32 @@ class DatabaseAudit:
 
     def record(self, record: AuditRecord) -> None:
         """Queue `record` in the place that was reserved for it."""
-        self._waiting.append(record)
-        if len(self._waiting) == 1:
-            self._news.set()
+        self._batcher.add(record)
+        self._count(1)
 
     async def stop(self) -> None:
         """Write the waiting records, then end. Gives up after FLUSH_S_MAX and logs how many records were lost."""
-        if self._task is None:
-            return
-        deadline = asyncio.get_running_loop().time() + FLUSH_S_MAX
-        while self._waiting and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(FLUSH_LOOK_S)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        if self._waiting:
-            log.error("audit records lost: the database did not take them", records=len(self._waiting))
+        try:
+            async with asyncio.timeout(FLUSH_S_MAX):
+                await self._batcher.drained()
+        except TimeoutError:
+            log.error("audit records lost: the database did not take them", records=self._unwritten)
+        await self._batcher.cancel()
 
-    async def _write_all(self) -> None:
-        pace = Pace(WRITE_INTERVAL_S)
-        while True:
-            await self._news.wait()
-            await pace.begin()
-            self._news.clear()
-            while self._waiting:
-                batch = self._waiting[:BATCH_MAX]
-                WAITING.set(len(self._waiting))
-                await self._write(batch)
-                del self._waiting[: len(batch)]
-                for _ in batch:
-                    self._free.release()
-            WAITING.set(0)
+    async def _write(self, batch: list[AuditRecord]) -> None:
+        def note(error: Exception) -> None:
+            FAILURES.inc()
+            log.warning("audit records not written yet", records=len(batch), error=repr(error))
 
-    async def _write(self, batch: Sequence[AuditRecord]) -> None:
-        pause_s = 0.1
-        while True:
-            try:
-                await self._pool.copy_records_to_table("audit_records", records=batch, columns=AuditRecord._fields)
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as error:
-                FAILURES.inc()
-                log.warning("audit records not written yet", records=len(batch), error=repr(error))
-                await asyncio.sleep(pause_s)
-                pause_s = min(pause_s * 2, RETRY_PAUSE_S_MAX)
-            else:
-                WRITTEN.inc(len(batch))
-                return
+        await retry(lambda: self._copy(batch), DATABASE_ERRORS, Backoff(RETRY_PAUSE_S_MIN, RETRY_PAUSE_S_MAX), note)
+        WRITTEN.inc(len(batch))
+        self._count(-len(batch))
+        for _ in batch:
+            self._free.release()
+
+    def _count(self, records: int) -> None:
+        self._unwritten += records
+        WAITING.set(self._unwritten)
+
+    async def _copy(self, batch: list[AuditRecord]) -> None:
+        await self._pool.copy_records_to_table("audit_records", records=batch, columns=AuditRecord._fields)

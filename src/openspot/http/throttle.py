@@ -27,6 +27,9 @@ log = get_logger("throttle")
 
 STORAGE_FAILURES = Counter("openspot_throttle_storage_failures_total", "Requests that could not be counted")
 
+KEYS_MAX = 50_000
+"""Callers that one process remembers: 320 MB if each of them sent 200 requests in the last minute."""
+
 IPV6_SUBSCRIBER_PREFIX = 64
 """An IPv6 subscriber is a /64, not one address."""
 
@@ -112,10 +115,19 @@ def caller_key(subject: str | None, address: str) -> str:
 
 
 class MemoryThrottle:
-    """Counts in this process. `now` returns the seconds of a clock that never goes back."""
+    """Counts in this process. `now` returns the seconds of a clock that never goes back.
 
-    def __init__(self, tiers: Sequence[Tier] = TIERS, now: Callable[[], float] = time.monotonic) -> None:
+    It remembers at most `keys_max` callers. Beyond that it forgets the one that was quiet for longest.
+    """
+
+    def __init__(
+        self,
+        tiers: Sequence[Tier] = TIERS,
+        now: Callable[[], float] = time.monotonic,
+        keys_max: int = KEYS_MAX,
+    ) -> None:
         self._tiers = tuple(tiers)
+        self._keys_max = keys_max
         self._now = now
         self._window_s_max = max(tier.window_s for tier in tiers)
         self._times: dict[str, list[float]] = {}
@@ -141,8 +153,6 @@ class MemoryThrottle:
         times = self._times.get(key)
         if times is None:
             times = []
-            if count:
-                self._times[key] = times
         elif times and times[0] <= now - self._window_s_max:
             del times[: bisect_right(times, now - self._window_s_max)]
         used = [len(times) - bisect_right(times, now - tier.window_s) for tier in self._tiers]
@@ -150,6 +160,7 @@ class MemoryThrottle:
         if allowed and count:
             times.append(now)
             used = [number + 1 for number in used]
+            self._remember(key, times)
         states = tuple(
             TierState(
                 tier,
@@ -159,6 +170,13 @@ class MemoryThrottle:
             for tier, number in zip(self._tiers, used, strict=True)
         )
         return Outcome(allowed, states)
+
+    def _remember(self, key: str, times: list[float]) -> None:
+        """Put a caller behind all others, so that the callers stand in the order of their last requests."""
+        self._times.pop(key, None)
+        self._times[key] = times
+        if len(self._times) > self._keys_max:
+            del self._times[next(iter(self._times))]
 
     def _sweep(self, now: float) -> None:
         """Forget callers that sent nothing within the longest window."""

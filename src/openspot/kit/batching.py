@@ -94,6 +94,10 @@ class Batcher(Generic[Item, Result]):
         while self._failure is None and self._closed is None and self.is_full:
             self._room.clear()
             await self._room.wait()
+        self.add(item)
+
+    def add(self, item: Item) -> None:
+        """Queue `item` even if the queue is full: the caller bounds the items itself. Raises what `put` raises."""
         self._check()
         self._add(item, None)
 

@@ -68,7 +68,6 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     stack.push_async_callback(engine.close)
 
     audit = DatabaseAudit(pool, settings.audit_queue_max)
-    audit.start()
     stack.push_async_callback(audit.stop)
 
     revoked = RevokedSessions()

@@ -137,6 +137,15 @@ async def test_silent_callers_are_forgotten() -> None:
     assert throttle.keys == 2
 
 
+async def test_of_too_many_callers_the_quietest_is_forgotten() -> None:
+    throttle = MemoryThrottle((Tier("short", 2, 60),), Clock(), keys_max=3)
+    for key in ("busy", "quiet", "busy", "c", "d"):
+        await throttle.hit(key)
+    assert throttle.keys == 3
+    assert not (await throttle.peek("busy")).allowed
+    assert (await throttle.peek("quiet")).states[0].remaining == 2
+
+
 @pytest.mark.parametrize(
     ("user_id", "address", "key"),
     [

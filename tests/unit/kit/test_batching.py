@@ -113,6 +113,19 @@ async def test_beyond_the_bound_submit_is_refused_and_put_waits_for_room() -> No
     assert batcher.waiting == 0
 
 
+async def test_an_item_that_is_added_needs_no_room() -> None:
+    doubler = Doubler()
+    batcher: Batcher[int, int] = Batcher(doubler.work, batch_max=9, waiting_max=1)
+    await batcher.put(1)
+    await begun(doubler, 1)
+    for number in (2, 3):
+        batcher.add(number)
+    assert batcher.is_full
+    doubler.gate.set()
+    await batcher.drained()
+    assert doubler.batches == [[1], [2, 3]]
+
+
 async def test_bounds_count_what_the_size_of_an_item_says_and_a_large_item_goes_alone() -> None:
     doubler = Doubler()
     doubler.gate.set()
@@ -124,7 +137,7 @@ async def test_bounds_count_what_the_size_of_an_item_says_and_a_large_item_goes_
     assert doubler.batches == [[2, 2], [7], [1, 4]]
 
 
-async def test_batches_begin_an_interval_apart_unless_the_next_one_is_full() -> None:
+async def test_batches_begin_an_interval_apart() -> None:
     begins: list[float] = []
 
     async def work(numbers: list[int]) -> list[int]:
@@ -135,8 +148,15 @@ async def test_batches_begin_an_interval_apart_unless_the_next_one_is_full() -> 
     assert await batcher.submit(1) == 1
     assert await batcher.submit(2) == 2
     assert begins[1] - begins[0] >= 0.19
-    await asyncio.gather(*(batcher.submit(number) for number in range(3)))
-    assert begins[2] - begins[1] < 0.19
+
+
+async def test_a_full_batch_does_not_wait_for_the_interval() -> None:
+    doubler = Doubler()
+    doubler.gate.set()
+    batcher: Batcher[int, int] = Batcher(doubler.work, batch_max=3, waiting_max=100, interval_s=3600.0)
+    assert await batcher.submit(1) == 2
+    async with asyncio.timeout(30):
+        assert await asyncio.gather(*(batcher.submit(number) for number in range(3))) == [0, 2, 4]
 
 
 async def test_after_a_failed_put_nothing_more_is_worked_on_and_everybody_hears_of_it() -> None:
