@@ -13,9 +13,11 @@ import pytest
 from openspot.contracts.engine_events import AcceptedEvent, Hello, StreamEntry
 from openspot.contracts.gen.exchange.v1 import accounts_pb2
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.engine.stream.event_store import ROW_EVENTS_MAX
 from openspot.engine.transport import event_stream
 from openspot.http import protocol
 from tests.support.engine_client import EngineClient, engine_settings, order, running_engine
+from tests.support.waiting import eventually
 
 
 def by_type(events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -216,10 +218,11 @@ async def test_a_sequence_before_the_oldest_or_after_the_newest_event_is_refused
                 first: int = (await stream.next())["firstSeq"]
                 return first
 
-        for _ in range(100):
-            if await first_kept() > 1:
-                break
-            await asyncio.sleep(0.05)
+        async def pruned_for_good() -> bool:
+            """Whether fewer events are kept than the store needs to prune again."""
+            return 3002 - await first_kept() + 1 < 1000 + ROW_EVENTS_MAX
+
+        await eventually(pruned_for_good)
         first = await first_kept()
         assert 1 < first <= 3002 - 1000 + 1
         assert (await engine.events(first, first))[0]["seq"] == first
