@@ -1,12 +1,14 @@
 """Three NATS servers on loopback that are one cluster, each with its store, to be killed and brought back."""
 
 import asyncio
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import nats
 import nats.errors
 import nats.js.errors
 from nats.aio.client import Client
+from nats.js.api import ClusterInfo
 
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.nats_configuration import NatsClusterNode, NatsConfiguration
@@ -14,7 +16,7 @@ from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 NODES = 3
-FORMED_S_MAX = 60.0
+FORMED_S_MAX = 120.0
 _CALL_TIMEOUT_S = 2.0
 _NOT_YET = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
 
@@ -64,41 +66,45 @@ class NatsCluster:
         await eventually(self._is_whole, FORMED_S_MAX, 0.2)
 
     async def leader_of(self, stream: str) -> str:
-        """The name of the node that leads a stream."""
-        client = await self._client()
-        try:
-            cluster = (await client.jetstream(timeout=_CALL_TIMEOUT_S).stream_info(stream)).cluster
-        finally:
-            await client.close()
-        assert cluster is not None, "a stream of a cluster"
-        assert cluster.leader is not None, f"{stream} has no leader"
-        return str(cluster.leader)
+        """Wait until a stream has a leader, and return the node's name."""
 
-    async def copies(self) -> dict[str, int]:
-        """Return how many nodes keep each stream and bucket. `formed` checks these streams from now on."""
-        client = await self._client()
-        try:
-            streams = await client.jetstream(timeout=_CALL_TIMEOUT_S).streams_info()
-        finally:
-            await client.close()
-        self._streams = {str(info.config.name) for info in streams}
-        return {str(info.config.name): 1 + len(info.cluster.replicas or ()) if info.cluster else 1 for info in streams}
+        async def leader() -> str | None:
+            clusters = await self._clusters([stream])
+            return clusters[0].leader if clusters and clusters[0] is not None else None
 
-    async def _is_whole(self) -> bool:
+        return await eventually(leader, FORMED_S_MAX, 0.2)
+
+    async def copies(self, streams: Collection[str]) -> dict[str, int]:
+        """Wait until these streams and buckets exist, and return how many nodes keep each.
+
+        `formed` checks these streams from now on.
+        """
+        clusters = await eventually(lambda: self._clusters(streams), FORMED_S_MAX, 0.2)
+        self._streams = set(streams)
+        return {
+            name: 1 + len(cluster.replicas or ()) if cluster is not None else 1
+            for name, cluster in zip(streams, clusters, strict=True)
+        }
+
+    async def _clusters(self, streams: Iterable[str]) -> list[ClusterInfo | None] | None:
+        """What the cluster says of each stream; None if it does not reply."""
         try:
             client = await self._client()
         except _NOT_YET:
-            return False
+            return None
         try:
             jetstream = client.jetstream(timeout=_CALL_TIMEOUT_S)
             await jetstream.account_info()
             # One by one: a cluster that is coming back lists the streams that answer in time, and no others.
-            clusters = [(await jetstream.stream_info(name)).cluster for name in self._streams]
+            return [(await jetstream.stream_info(name)).cluster for name in streams]
         except _NOT_YET:
-            return False
+            return None
         finally:
             await client.close()
-        return all(
+
+    async def _is_whole(self) -> bool:
+        clusters = await self._clusters(self._streams)
+        return clusters is not None and all(
             cluster is not None
             and cluster.leader
             and len(cluster.replicas or ()) == NODES - 1
