@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.domain.order import TERMINAL, OrderStatus
-from openspot.http.context import RequestContext, caller, identity_of
+from openspot.http.context import RequestContext, caller, context_of, identity_of, operation_of
 from openspot.http.errors import validation_error
 from openspot.http.lists import (
     LIMIT_DEFAULT,
@@ -86,7 +86,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         direct=_place_directly(orders) if direct else None, summary="Place an order",
     )  # fmt: skip
     async def place_order(request: Request, body: OrderBody) -> Response:
-        return json_response(await orders.place(caller(request).user_id, body), 201)
+        return json_response(await orders.place(caller(request).user_id, body, operation_of(context_of(request))), 201)
 
     async def listed(request: Request, wanted: OrderFilter, limit: int, cursor: str | None) -> Response:
         page, following = await orders.list_of(caller(request).user_id, wanted, limit, _position(cursor))
@@ -176,6 +176,6 @@ def _place_directly(orders: OrderService) -> DirectHandler:
     async def place(context: RequestContext) -> DirectResponse:
         identity = identity_of(context)
         order = read_order(context.body)
-        return DirectResponse(201, encode_json(await orders.place(identity.user_id, order)))
+        return DirectResponse(201, encode_json(await orders.place(identity.user_id, order, operation_of(context))))
 
     return place

@@ -6,7 +6,6 @@ without a row is looked up at the router, too.
 """
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -26,9 +25,9 @@ from openspot.contracts.messages import (
     SubmitOrderReply,
 )
 from openspot.contracts.refusals import UNCERTAIN, RefusalCode
-from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
+from openspot.http.context import Operation
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
@@ -42,7 +41,6 @@ log = get_logger("orders")
 OPEN_STATUSES = tuple(status.value for status in OrderStatus if status not in TERMINAL)
 CANCELS_AT_A_TIME = 32
 CANCEL_PAGE = 500
-_RANDOM_BYTES = 16
 _INVALID = frozenset({RefusalCode.VALIDATION, RefusalCode.MALFORMED})
 
 
@@ -66,13 +64,17 @@ class OrderService:
 
     # Place
 
-    async def place(self, user_id: str, body: OrderBody) -> OrderRecord:
-        """Send an order to the router and return its record.
+    async def place(self, user_id: str, body: OrderBody, operation: Operation) -> OrderRecord:
+        """Send an order to the router and return its record. The order's id is that of the operation.
 
         400 with the reason if the pre-trade check or the engine rejected it, 503 if nothing was done, 504 if nobody
         knows what became of it.
         """
-        order_id = short_id(os.urandom(_RANDOM_BYTES))
+        order_id = operation.operation_id
+        if operation.is_resumed:
+            earlier = await self._known_or_none(user_id, order_id)
+            if earlier is not None:
+                return _outcome_of(earlier)
         deadline = self._clock() // NANOSECONDS_PER_MS + int(self._timeout_s * 1000)
         request = SubmitOrder(user_id, body.to_request(order_id), deadline)
         try:
@@ -86,6 +88,11 @@ class OrderService:
         if reply.success and reply.order is not None:
             self._recent.note(reply.order, time.monotonic())
             return reply.order
+        if reply.code is RefusalCode.DUPLICATE_ORDER_ID:
+            # The id is this operation's alone: the request was delivered twice, or resumed while it still ran.
+            earlier = await self._known_or_none(user_id, order_id)
+            if earlier is not None:
+                return _outcome_of(earlier)
         raise _submit_refusal(order_id, reply)
 
     # Look up
@@ -98,6 +105,15 @@ class OrderService:
         if row is None or row.user_id != user_id:
             raise _not_found(order_id)
         return fresher(row, answered) or row
+
+    async def _known_or_none(self, user_id: str, order_id: str) -> OrderRecord | None:
+        """The caller's order, None if nobody knows it. Raises HttpError (503) if that cannot be found out."""
+        try:
+            return await self.get(user_id, order_id)
+        except HttpError as error:
+            if error.status_code == 404:
+                return None
+            raise
 
     async def _known_to_the_router(
         self, user_id: str, order_id: str, answered: OrderRecord | None
@@ -216,6 +232,21 @@ def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool
     return row is not None and symbol in (None, row.symbol) and side in (None, row.side)
 
 
+def _outcome_of(record: OrderRecord) -> OrderRecord:
+    """The record of an order that an earlier run of the same operation placed. Raises what that run would have."""
+    if record.status == OrderStatus.PENDING:
+        raise _status_unknown(record.order_id)
+    if record.status == OrderStatus.REJECTED:
+        reason = record.reject_reason or "rejected"
+        raise _rejected(record.order_id, reason, record.status, is_engines=reason in ResultCode.__members__)
+    return record
+
+
+def _rejected(order_id: str, reason: str, status: str, *, is_engines: bool) -> HttpError:
+    code = reason if is_engines else "ORDER_REJECTED"
+    return HttpError(400, reason, code, details={"orderId": order_id, "status": status})
+
+
 def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
     """The error for an order that the router did not take."""
     code, reason = reply.code, reply.error or "rejected"
@@ -225,8 +256,7 @@ def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
     if code in _INVALID:
         return validation_error([reason])
     if reply.order is not None:
-        http_code = reason if code is RefusalCode.ENGINE else "ORDER_REJECTED"
-        return HttpError(400, reason, http_code, details={"orderId": order_id, "status": reply.order.status})
+        return _rejected(order_id, reason, reply.order.status, is_engines=code is RefusalCode.ENGINE)
     if code is None:
         return _status_unknown(order_id)
     log.warning("order not taken", order_id=order_id, code=code, reason=reason)
