@@ -180,8 +180,10 @@ class Pipeline:
                         return await _recorded(lambda send: self._run(route, parameters, context, send))
                     except Exception as error:
                         known = as_http_error(error, self._translations)
-                        if not is_outcome(known):
+                        if known.status_code >= 500:
                             raise
+                        if not is_outcome(known):
+                            raise known from error
                         return StoredResponse(*_refusal_parts(known, context))
 
                 response = await self._idempotency.run(key, context, execute)

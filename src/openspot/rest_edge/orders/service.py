@@ -6,6 +6,7 @@ without a row is looked up at the router, too.
 """
 
 import asyncio
+import hashlib
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from openspot.contracts.messages import (
     SubmitOrderReply,
 )
 from openspot.contracts.refusals import UNCERTAIN, RefusalCode
+from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.http.context import Operation
@@ -33,7 +35,7 @@ from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
-from openspot.rest_edge.orders.schemas import OrderBody
+from openspot.rest_edge.orders.schemas import OrderBody, checked_order
 from openspot.rest_edge.orders.store import OrderPosition, OrderStore
 
 log = get_logger("orders")
@@ -50,6 +52,22 @@ class BulkOutcome:
 
     cancelled: list[str]
     failed: list[dict[str, str]]
+
+
+class OrderError(msgspec.Struct, frozen=True):
+    """Why an order of a batch was not placed."""
+
+    message: str | list[str]
+    code: str
+    details: dict[str, Any] | None
+
+
+class BatchOutcome(msgspec.Struct, frozen=True):
+    """What became of one order of a batch."""
+
+    status: int
+    order: OrderRecord | None
+    error: OrderError | None
 
 
 class OrderService:
@@ -95,6 +113,19 @@ class OrderService:
                 return _outcome_of(earlier)
         raise _submit_refusal(order_id, reply)
 
+    async def place_batch(self, user_id: str, orders: Sequence[object], operation: Operation) -> list[BatchOutcome]:
+        """Place orders side by side, each alone; the outcomes are in the order of `orders`."""
+
+        async def place(number: int, given: object) -> BatchOutcome:
+            # Each order is an operation of its own, whose id follows from that of the batch.
+            own = Operation(_id_in_batch(operation.operation_id, number), operation.is_resumed)
+            try:
+                return BatchOutcome(201, await self.place(user_id, checked_order(given), own), None)
+            except HttpError as error:
+                return BatchOutcome(error.status_code, None, OrderError(error.message, error.code, error.details))
+
+        return await asyncio.gather(*(place(number, given) for number, given in enumerate(orders)))
+
     # Look up
 
     async def get(self, user_id: str, order_id: str) -> OrderRecord:
@@ -105,6 +136,13 @@ class OrderService:
         if row is None or row.user_id != user_id:
             raise _not_found(order_id)
         return fresher(row, answered) or row
+
+    async def get_by_client_id(self, user_id: str, client_order_id: str) -> OrderRecord:
+        """The caller's newest order with this client order id. 404 if there is none."""
+        page, _ = await self.list_of(user_id, OrderFilter(client_order_id=client_order_id), 1, None)
+        if not page:
+            raise HttpError(404, "order not found", "ORDER_NOT_FOUND", details={"clientOrderId": client_order_id})
+        return page[0]
 
     async def _known_or_none(self, user_id: str, order_id: str) -> OrderRecord | None:
         """The caller's order, None if nobody knows it. Raises HttpError (503) if that cannot be found out."""
@@ -226,6 +264,10 @@ class OrderService:
                     outcome.cancelled.append(order_id)
 
         await asyncio.gather(*(work() for _ in range(min(CANCELS_AT_A_TIME, len(orders)))))
+
+
+def _id_in_batch(batch_id: str, number: int) -> str:
+    return short_id(hashlib.sha256(f"{batch_id}/{number}".encode()).digest())
 
 
 def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool:
