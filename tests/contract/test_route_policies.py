@@ -85,13 +85,28 @@ class Broken:
 
 @pytest.fixture
 def edge() -> Any:
+    return edge_with(PlatformSettings(body_bytes_max=1024))
+
+
+def edge_with(settings: Any) -> Any:
     nothing: Any = Broken()
     services = Services(
         auth=nothing, orders=nothing, accounts=nothing, markets=nothing, health=Health(),
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), api_keys=nothing,
         signed_requests=ApiKeys(nothing), idempotency=nothing,
     )  # fmt: skip
-    return make_app(PlatformSettings(body_bytes_max=1024), services)
+    return make_app(settings, services)
+
+
+async def test_pages_of_allowed_origins_may_repeat_requests_safely() -> None:
+    app = edge_with(PlatformSettings(cors_origins="http://good.example"))
+    headers = {
+        "origin": "http://good.example", "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization, content-type, idempotency-key",
+    }  # fmt: skip
+    assert (await ask(app, "OPTIONS", "/api/v1/orders", headers=headers)).status == 200
+    shown = await ask(app, "GET", "/api/v1/orders", headers={"origin": "http://good.example"})
+    assert "Idempotency-Hit" in (shown.header("access-control-expose-headers") or "")
 
 
 BAD_BODIES = (

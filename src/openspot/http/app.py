@@ -25,8 +25,8 @@ BODY_BYTES_MAX = 65_536
 BODY_S_MAX = 10.0
 REQUESTS_MAX = 4096
 CORS_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-CORS_HEADERS = ("Authorization", "Content-Type", "Idempotency-Key")
-CORS_EXPOSED = ("X-Request-Id", NEXT_CURSOR, "Retry-After", "Idempotency-Hit", *RATE_LIMIT_HEADERS)
+CORS_HEADERS = ("Authorization", "Content-Type")
+CORS_EXPOSED = ("X-Request-Id", NEXT_CURSOR, "Retry-After", *RATE_LIMIT_HEADERS)
 _REQUEST_ID_PREFIX_LENGTH = 8
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.types import ASGIApp
 
 from openspot.http.api_keys.authenticator import ApiKeys
-from openspot.http.app import make_http_app, with_cors
+from openspot.http.app import CORS_EXPOSED, CORS_HEADERS, make_http_app, with_cors
 from openspot.http.audit import AuditSink
 from openspot.http.authentication import Authenticator, UserTokens
 from openspot.http.documentation import openapi_document
@@ -77,7 +77,8 @@ def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = T
         body_bytes_max=settings.body_bytes_max,
         requests_max=settings.rest_requests_max,
     )
-    return with_cors(application, settings.cors_origins)
+    headers, exposed = (*CORS_HEADERS, "Idempotency-Key"), (*CORS_EXPOSED, "Idempotency-Hit")
+    return with_cors(application, settings.cors_origins, headers=headers, exposed=exposed)
 
 
 def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:

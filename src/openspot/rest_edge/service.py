@@ -98,7 +98,7 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     key_store, vault = ApiKeyStore(pool), Vault(settings.api_key_secret)
     checker = ApiKeyChecker(key_store, vault, replays)
     changes = KeyChanges(bus, lambda ended: checker.drop(ended.key_id))
-    await changes.start()
+    changes.start()
     stack.push_async_callback(changes.stop)
     uses = UseRecorder(checker, key_store)
     uses.start()

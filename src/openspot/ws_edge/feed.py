@@ -55,7 +55,7 @@ class Feed:
         # The server handles the messages of a connection in order: when it replies, it has the subscriptions.
         await bus.check()
         self._key_changes = KeyChanges(bus, self._on_key_change)
-        await self._key_changes.start()
+        self._key_changes.start()
         self._watching = asyncio.create_task(self._ended_sessions.watch(self._note_ended_session))
         self._ready = True
 

@@ -30,7 +30,7 @@ from openspot.http.server import PortTakenError, connection_bounds
 from openspot.http.throttle import network_of
 from openspot.kit.bus import BusUnavailableError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
-from openspot.kit.database import Pool, create_idle_pool
+from openspot.kit.database import TRANSIENT_ERRORS, Pool, create_idle_pool
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import exposition
@@ -213,8 +213,14 @@ class Edge:
 
     async def _end_if_key_changed(self, client: EdgeConnection) -> None:
         """Close a connection whose API key changed before it was in the hub, where changes reach it."""
-        if client.api_key is not None and self._keys is not None and not await self._keys.is_current(client.api_key):
-            client.end(TOKEN_EXPIRED, API_KEY_ENDED)
+        if client.api_key is None or self._keys is None:
+            return
+        try:
+            if not await self._keys.is_current(client.api_key):
+                client.end(TOKEN_EXPIRED, API_KEY_ENDED)
+        except TRANSIENT_ERRORS as error:
+            log.warning("connection closed: its API key cannot be looked up", error=repr(error))
+            client.end(TRY_AGAIN_LATER, "API keys cannot be looked up now")
 
     async def _answer(self, client: EdgeConnection, data: str | bytes) -> Answer:
         try:

@@ -10,6 +10,7 @@ import pytest
 from limits.errors import StorageError
 from limits.storage import storage_from_string
 from nacl.signing import SigningKey
+from starlette.responses import Response
 
 from openspot.http.api_keys import checker as checker_module
 from openspot.http.api_keys import replays
@@ -28,10 +29,15 @@ from openspot.http.api_keys.signature import (
     verified,
 )
 from openspot.http.api_keys.vault import Vault, VaultError
-from openspot.http.authentication import CredentialsError
+from openspot.http.app import make_http_app
+from openspot.http.authentication import CredentialsError, opens
 from openspot.http.context import BodyLimits, RequestContext
 from openspot.http.errors import HttpError
-from openspot.http.policy import Access, Scope
+from openspot.http.policy import Access, Policy, Scope, ThrottleClass
+from openspot.http.routing import Router
+from openspot.http.throttle import MemoryThrottle, Tier
+from openspot.kit.health import Health
+from tests.support.asgi import ask
 from tests.support.signed_requests import KeysInMemory, Signer
 
 NOW_MS = 1_800_000_000_000
@@ -378,3 +384,48 @@ async def test_each_header_is_needed_and_given_once(keys: KeysInMemory) -> None:
     with pytest.raises(HttpError) as caught:
         await kind.identify(twice)
     assert caught.value.status_code == 400
+
+
+# The pipeline
+
+
+def small_app(keys: KeysInMemory, **options: Any) -> Any:
+    router = Router()
+
+    @router.post("/things", Policy(Access.USER, Scope.TRADE), summary="Takes a body")
+    async def take(body: dict[str, int]) -> Response:
+        return Response(b"taken")
+
+    return make_http_app(
+        [router], title="Test", health=Health(), authenticators=[ApiKeys(keys.checker())], body_bytes_max=100, **options
+    )
+
+
+async def test_a_signed_body_is_bounded_like_any_other_and_counts_at_the_throttle(keys: KeysInMemory) -> None:
+    throttle = MemoryThrottle([Tier("short", 2, 60)])
+    app = small_app(keys, throttles={ThrottleClass.STANDARD: throttle})
+    signer, json = keys.add(Scope.TRADE), {"content-type": "application/json"}
+    large = b" " * 200
+    for body, headers, status in (
+        (large, signer.headers("POST", "/things", large) | json, 413),
+        (b"{}", signer.headers("POST", "/things", b"{}") | {"content-type": "text/plain"}, 415),
+        (large, signer.headers("POST", "/things", large) | json, 429),
+    ):
+        assert (await ask(app, "POST", "/things", body, headers)).status == status
+
+
+async def test_a_key_is_throttled_as_its_user(keys: KeysInMemory) -> None:
+    throttle = MemoryThrottle([Tier("short", 2, 60)])
+    app = small_app(keys, throttles={ThrottleClass.STANDARD: throttle})
+    statuses = []
+    for signer in (keys.add(Scope.TRADE), keys.add(Scope.TRADE), keys.add(Scope.TRADE)):
+        headers = signer.headers("POST", "/things", b"{}") | {"content-type": "application/json"}
+        statuses.append((await ask(app, "POST", "/things", b"{}", headers)).status)
+    assert statuses == [200, 200, 429]
+
+
+def test_the_routes_that_take_keys_say_so(keys: KeysInMemory) -> None:
+    limited: Any = ApiKeys(keys.checker())
+    assert opens(limited, Policy(Access.USER, Scope.READ))
+    assert not opens(limited, Policy(Access.USER))
+    assert not opens(limited, Policy(Access.ADMIN, Scope.READ))

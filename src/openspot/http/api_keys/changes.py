@@ -14,7 +14,6 @@ from openspot.kit.tasks import end_tasks
 
 LIFE_S = 3600.0
 """How long the bucket keeps an entry: for processes that lose the bus for a while."""
-_CATCH_UP_S_MAX = 10.0
 
 
 class ChangeNotToldError(Exception):
@@ -30,16 +29,9 @@ class KeyChanges:
         self._on_change = on_change
         self._watching: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        """Follow the bucket. Raises ChangeNotToldError if it cannot be read."""
-        caught_up = asyncio.Event()
-        self._watching = asyncio.create_task(self._bucket.watch(self._take, caught_up.set))
-        try:
-            async with asyncio.timeout(_CATCH_UP_S_MAX):
-                await caught_up.wait()
-        except TimeoutError as error:
-            await self.stop()
-            raise ChangeNotToldError("the bucket of changed API keys cannot be read") from error
+    def start(self) -> None:
+        """Follow the bucket. Nobody waits for it: a process that has just begun has read no key yet."""
+        self._watching = asyncio.create_task(self._bucket.watch(self._take))
 
     async def tell(self, ended: Ended) -> None:
         """Make every process drop the key's earlier versions. Raises ChangeNotToldError; this process drops them."""
