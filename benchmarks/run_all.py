@@ -19,6 +19,8 @@ NAMES = (
     "engine_recovery",
     "ledger_settlement",
     "rest_orders",
+    "rest_signed_orders",
+    "rest_order_list",
 )
 
 

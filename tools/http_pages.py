@@ -59,7 +59,7 @@ def render(found: dict[str, tuple[list[Router], dict[str, Any]]]) -> str:
         "  takes no limited credential unless anybody may call it.",
         "- *Throttle* is the class of limits that count the request; where it is empty, none does.",
         "- *Kept*: an audited request leaves an audit record; an idempotent one may be repeated under an",
-        "  `Idempotency-Key`, where the service stores answers (none does yet).",
+        "  `Idempotency-Key` ([how](../guides/idempotency.md)); the REST edge stores responses, no other service does.",
         "- *Statuses* are all that the route answers itself. Beside them any path may answer 404 and 405 (`Allow`",
         "  names every method), and the server 400, 408, 431 and 503 to what is not a request within its bounds.",
         "- *delegated*: the application behind the path checks its callers itself, in its own protocol.",

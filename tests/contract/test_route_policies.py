@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from starlette.responses import Response
 
+from openspot.http.api_keys.authenticator import ApiKeys
 from openspot.http.app import make_http_app
 from openspot.http.audit import LogAudit
 from openspot.http.authentication import ServiceKeys, UserTokens
@@ -19,8 +20,13 @@ from tests.support.http_routes import all_routes, documents, routers
 
 NOT_AUDITED = {"POST /api/v1/orders/estimate"}
 """Changes nothing."""
-UNLIMITED_ONLY = {"POST /api/v1/auth/logout"}
-"""Ends the session of its own token: no API key may."""
+UNLIMITED_ONLY = {
+    "POST /api/v1/auth/logout",
+    "POST /api/v1/api-keys",
+    "DELETE /api/v1/api-keys/{id}",
+    "POST /api/v1/api-keys/{id}/rotate",
+}
+"""Ends the session of its own token, or changes API keys: no API key may."""
 
 
 ALL = [pytest.param(route, id=f"{service}: {route.method} {route.path}") for service, route in all_routes()]
@@ -79,12 +85,28 @@ class Broken:
 
 @pytest.fixture
 def edge() -> Any:
+    return edge_with(PlatformSettings(body_bytes_max=1024))
+
+
+def edge_with(settings: Any) -> Any:
     nothing: Any = Broken()
     services = Services(
         auth=nothing, orders=nothing, accounts=nothing, markets=nothing, health=Health(),
-        tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(),
+        tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), api_keys=nothing,
+        signed_requests=ApiKeys(nothing), idempotency=nothing,
     )  # fmt: skip
-    return make_app(PlatformSettings(body_bytes_max=1024), services)
+    return make_app(settings, services)
+
+
+async def test_pages_of_allowed_origins_may_repeat_requests_safely() -> None:
+    app = edge_with(PlatformSettings(cors_origins="http://good.example"))
+    headers = {
+        "origin": "http://good.example", "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization, content-type, idempotency-key",
+    }  # fmt: skip
+    assert (await ask(app, "OPTIONS", "/api/v1/orders", headers=headers)).status == 200
+    shown = await ask(app, "GET", "/api/v1/orders", headers={"origin": "http://good.example"})
+    assert "Idempotency-Hit" in (shown.header("access-control-expose-headers") or "")
 
 
 BAD_BODIES = (

@@ -33,6 +33,8 @@ MARKETDATA_TRADE = "marketdata.trade"
 # Buckets
 SESSIONS_REVOKED_BUCKET = "sessions-revoked"
 """Keys are the ids of sessions that were ended. Entries live as long as an access token of the session can be valid."""
+API_KEYS_CHANGED_BUCKET = "api-keys-changed"
+"""Keys are the ids of API keys that were rotated or revoked, values the lowest version of each that may still work."""
 
 # Queue groups
 ORDER_ROUTER_QUEUE = "order-router"

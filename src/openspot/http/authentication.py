@@ -37,7 +37,8 @@ class Authenticator(Protocol):
     async def identify(self, context: RequestContext) -> Identity | None:
         """Return the caller's identity, None if the request carries no credential of this kind.
 
-        Raises CredentialsError. If the credential signs the body, this awaits `context.read_body()` first.
+        Raises CredentialsError, or HttpError for a request that cannot be checked. If the credential signs the body,
+        this awaits `context.read_body()` first.
         """
 
 
@@ -157,7 +158,9 @@ class ServiceKeys:
 
 
 def opens(kind: Authenticator, policy: Policy) -> bool:
-    """Whether some credential of that kind opens the route."""
+    """Whether some credential of that kind opens the route. A limited one needs a route that names a scope."""
+    if kind.limited and policy.scope is None and not policy.is_open:
+        return False
     return any(access & policy.access for access in kind.grants)
 
 

@@ -1,6 +1,7 @@
 """One request as the pipeline sees it, from its head to its audit record."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from starlette.requests import Request
 from starlette.types import Receive
 from starlette.types import Scope as AsgiScope
 
+from openspot.domain.ids import ORDER_ID_LENGTH, short_id
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Scope
 
@@ -37,6 +39,17 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """What a request does, by an id under which it is done once, however often the request comes.
+
+    `is_resumed` says that an earlier run under this id may have done it already: look before doing it again.
+    """
+
+    operation_id: str
+    is_resumed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class BodyLimits:
     """Bounds of a body: its bytes, and the seconds within which it must arrive completely."""
 
@@ -49,7 +62,7 @@ class RequestContext:
 
     __slots__ = (
         "_length", "_limits", "address", "authorization", "body", "body_was_read", "content_type", "headers",
-        "identity", "method", "path", "receive", "refusal", "request_id", "scope", "status",
+        "identity", "method", "operation", "path", "receive", "refusal", "request_id", "scope", "status", "takes_body",
     )  # fmt: skip
 
     def __init__(self, request_id: str, scope: AsgiScope, receive: Receive, limits: BodyLimits) -> None:
@@ -69,10 +82,26 @@ class RequestContext:
         """Headers that every response to this request gets."""
         self.authorization: bytes | None = None
         self.content_type = b""
+        self.takes_body = False
+        """Whether the route reads a JSON body."""
+        self.operation: Operation | None = None
+        """What the request is done under, if it came with an `Idempotency-Key`."""
         self.receive = receive
         self._limits = limits
         self._length: int | None = 0
         """Bytes of the body, None if the client did not say."""
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the client sends a body that has not been read yet."""
+        return self._length != 0
+
+    @property
+    def target(self) -> bytes:
+        """The path with the query, as they were sent."""
+        path: bytes = self.scope.get("raw_path") or self.path.encode()
+        query: bytes = self.scope["query_string"]
+        return path + b"?" + query if query else path
 
     def read_head(self) -> None:
         """Take from the head what the pipeline needs.
@@ -178,6 +207,16 @@ def identity_of(context: RequestContext) -> Identity:
 def caller(request: Request) -> Identity:
     """The caller, on a route that is not open."""
     return identity_of(context_of(request))
+
+
+def operation_of(context: RequestContext) -> Operation:
+    """The operation of a request, with a new id if it came without an `Idempotency-Key`."""
+    return context.operation or new_operation()
+
+
+def new_operation() -> Operation:
+    """An operation that nobody has begun. Its id has the form of an order id."""
+    return Operation(short_id(os.urandom(ORDER_ID_LENGTH)))
 
 
 def request_ids(prefix: str) -> Callable[[], str]:

@@ -1,5 +1,9 @@
-"""The HTTP layer owns the audit records, which every service with audited routes writes through it."""
+"""The HTTP layer owns the tables that every HTTP service uses through it: audit, API keys, idempotency."""
 
 from openspot.kit.description import Descriptor, Tables
 
-DESCRIPTOR = Descriptor(name="http", title="HTTP layer", tables=Tables(owns=("audit_records",)))
+DESCRIPTOR = Descriptor(
+    name="http",
+    title="HTTP layer",
+    tables=Tables(owns=("audit_records", "api_keys", "idempotency_keys"), reads=("users",)),
+)

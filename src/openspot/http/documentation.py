@@ -54,7 +54,11 @@ _IDEMPOTENCY_KEY = {
     "in": "header",
     "required": False,
     "schema": {"type": "string", "maxLength": 255},
-    "description": "A repeated request with the same key gets the first response again",
+    "description": "A repeated request with the same key gets the first response again, for 24 hours",
+}
+_IDEMPOTENCY_HIT = {
+    "description": "`true` if this is the response of an earlier request with the same Idempotency-Key",
+    "schema": {"type": "string"},
 }
 
 
@@ -130,6 +134,9 @@ def _describe(
     operation["security"] = [] if route.policy.is_open else [{kind.name: _scopes(kind, route)} for kind in suitable]
     if idempotency and route.policy.idempotency:
         operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
+        for status, response in operation["responses"].items():
+            if status.startswith("2"):
+                response.setdefault("headers", {})["Idempotency-Hit"] = _IDEMPOTENCY_HIT
     responses = operation["responses"]
     # Faults of validation are 400 here.
     responses.pop("422", None)
@@ -160,7 +167,7 @@ def _refusals(
         if any(may_fail(kind, policy) for kind in authenticators):
             yield 403, "the credential does not open this route"
     if idempotency and policy.idempotency:
-        yield 409, "the Idempotency-Key came with another request"
+        yield 409, "the Idempotency-Key came with another request, or its first request still runs: Retry-After"
     if route.body is BodyKind.JSON:
         yield 408, "the body did not arrive in time"
         yield 413, "the body is too large"

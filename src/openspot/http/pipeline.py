@@ -21,7 +21,7 @@ from openspot.http.authentication import Authenticator, CredentialsError, Guard
 from openspot.http.context import SCOPE_KEY, BodyLimits, RequestContext
 from openspot.http.errors import ErrorTranslation, HttpError, as_http_error, error_body, service_unavailable
 from openspot.http.idempotency import HEADER as IDEMPOTENCY_KEY
-from openspot.http.idempotency import IdempotencyStore, StoredResponse
+from openspot.http.idempotency import IdempotencyStore, StoredResponse, is_outcome
 from openspot.http.policy import PUBLIC, ThrottleClass
 from openspot.http.routing import BodyKind, Route, RouteTable, WebSocketRoute
 from openspot.http.throttle import Throttle, caller_key
@@ -107,11 +107,14 @@ class Pipeline:
                 await self._identify(context)
                 await self._pass_throttle(context, PUBLIC.throttle)
                 raise
+            context.takes_body = route.body is BodyKind.JSON
             if self._in_flight > self._limits.requests_max:
                 raise service_unavailable("too many requests at a time", "OVERLOADED")
-            await self._identify(context)
+            failure = await self._identify(context)
             if self._throttles:
                 await self._pass_throttle(context, route.policy.throttle)
+            if failure is not None:
+                raise failure
             if route.policy.audit:
                 reserved = await self._reserve()
             self._guards[id(route)].admit(context)
@@ -130,16 +133,23 @@ class Pipeline:
 
     # Before the handler
 
-    async def _identify(self, context: RequestContext) -> None:
+    async def _identify(self, context: RequestContext) -> Exception | None:
+        """Find the caller. Returns why that was not possible, for example a signed body that is too large.
+
+        It is not raised, because such a request must pass the throttle too.
+        """
         for kind in self._authenticators:
             try:
                 identity = await kind.identify(context)
             except CredentialsError as error:
                 context.refusal = context.refusal or str(error)
                 continue
+            except Exception as error:
+                return error
             if identity is not None:
                 context.identity = identity
-                return
+                return None
+        return None
 
     async def _pass_throttle(self, context: RequestContext, throttle_class: ThrottleClass) -> None:
         throttle = self._throttles.get(throttle_class)
@@ -166,7 +176,15 @@ class Pipeline:
             if key is not None:
 
                 async def execute() -> StoredResponse:
-                    return await _recorded(lambda send: self._run(route, parameters, context, send))
+                    try:
+                        return await _recorded(lambda send: self._run(route, parameters, context, send))
+                    except Exception as error:
+                        known = as_http_error(error, self._translations)
+                        if known.status_code >= 500:
+                            raise
+                        if not is_outcome(known):
+                            raise known from error
+                        return StoredResponse(*_refusal_parts(known, context))
 
                 response = await self._idempotency.run(key, context, execute)
                 await _send(send, context, response.status, [*response.headers], response.body)
@@ -205,8 +223,8 @@ class Pipeline:
                 log.warning("request failed", error=repr(error), **about)
         if context.status:
             return
-        headers = [(name.lower().encode(), value.encode()) for name, value in (known.headers or {}).items()]
-        await _send(send, context, known.status_code, [JSON_TYPE, *headers], error_body(known, context.request_id))
+        status, headers, body = _refusal_parts(known, context)
+        await _send(send, context, status, [*headers], body)
 
     def _count(self, status: int) -> None:
         counter = self._counters.get(status)
@@ -224,11 +242,19 @@ class Pipeline:
             context.read_head()
             if route is None:
                 raise HttpError(404, "no such route", "ROUTE_NOT_FOUND")
-            await self._identify(context)
+            failure = await self._identify(context)
+            if failure is not None:
+                raise failure
             self._guards[id(route)].admit(context)
             await route.handler(WebSocket(scope, receive, send))
         except HttpError as error:
             await _deny(receive, send, context, error)
+
+
+def _refusal_parts(error: HttpError, context: RequestContext) -> tuple[int, tuple[tuple[bytes, bytes], ...], bytes]:
+    """Status, headers and body of the response for `error`."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()]
+    return error.status_code, (JSON_TYPE, *headers), error_body(error, context.request_id)
 
 
 def _all_headers(context: RequestContext, given: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

@@ -68,6 +68,8 @@ class Policy:
             raise ValueError("an open route, PUBLIC or DELEGATED, admits nobody in particular")
         if self.is_open and self.scope is not None:
             raise ValueError("a scope limits a credential: an open route asks for none")
+        if self.is_open and self.idempotency:
+            raise ValueError("an Idempotency-Key belongs to a caller: an open route has none")
 
     @property
     def is_open(self) -> bool:

@@ -7,6 +7,7 @@ numbers so; a text may not have an exponent or a sign.
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -127,6 +128,35 @@ def _not_a_bool(value: object) -> object:
 
 WholeNumber = Annotated[int, BeforeValidator(_not_a_bool)]
 """A whole number, as text or as a JSON number; true and false are none."""
+
+
+_MOMENT_MS_MAX = 253_402_300_799_999
+_MOMENT_MIN = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _moment(value: object) -> object:
+    if not isinstance(value, str):
+        raise PydanticCustomError("moment", "must be a text")
+    if value.isascii() and value.isdigit() and len(value) <= len(str(_MOMENT_MS_MAX)):
+        milliseconds = int(value)
+        if milliseconds <= _MOMENT_MS_MAX:
+            return _MOMENT_MIN + timedelta(milliseconds=milliseconds)
+    try:
+        # A plus sign that was not percent-encoded arrives as a space.
+        read = datetime.fromisoformat(value.replace(" ", "+"))
+        if read.tzinfo is not None and read >= _MOMENT_MIN:
+            return read.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise PydanticCustomError("moment", "must be ISO 8601 with an offset, or milliseconds since 1970")
+
+
+Moment = Annotated[
+    datetime,
+    BeforeValidator(_moment),
+    WithJsonSchema({"type": "string", "examples": ["2026-01-02T03:04:05.678Z", "1767323045678"]}),
+]
+"""A time, as ISO 8601 with an offset or as milliseconds since 1970; read as UTC."""
 
 
 def _lower(value: object) -> object:

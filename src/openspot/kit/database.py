@@ -63,6 +63,18 @@ async def create_pool(settings: Settings, connections_max: int = 4, timeout_s: f
             await asyncio.sleep(0.25)
 
 
+async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
+    """Return a pool on `settings.database_url` that connects when it is first used, so the server need not be up."""
+    return await asyncpg.create_pool(
+        settings.database_url,
+        min_size=0,
+        max_size=connections_max,
+        command_timeout=5,
+        timeout=5,
+        server_settings={"application_name": "openspot", "timezone": "UTC"},
+    )
+
+
 async def check(pool: Pool) -> None:
     """Raise DatabaseUnavailableError unless the server answers within a second."""
     try:

@@ -5,17 +5,21 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from openspot.http.app import make_http_app, with_cors
+from openspot.http.api_keys.authenticator import ApiKeys
+from openspot.http.app import CORS_EXPOSED, CORS_HEADERS, make_http_app, with_cors
 from openspot.http.audit import AuditSink
-from openspot.http.authentication import UserTokens
+from openspot.http.authentication import Authenticator, UserTokens
 from openspot.http.documentation import openapi_document
 from openspot.http.health import health_routes
+from openspot.http.idempotency import IdempotencyStore
 from openspot.http.policy import ThrottleClass
 from openspot.http.routing import Router
 from openspot.http.throttle import REGISTRATION_TIERS, TIERS, Throttle, Tier
 from openspot.kit.health import Health
 from openspot.rest_edge.accounts.routes import account_routes
 from openspot.rest_edge.accounts.service import AccountService
+from openspot.rest_edge.api_keys.routes import api_key_routes
+from openspot.rest_edge.api_keys.service import ApiKeyService
 from openspot.rest_edge.auth.routes import auth_routes
 from openspot.rest_edge.auth.service import AuthService
 from openspot.rest_edge.fees.routes import fee_routes
@@ -54,6 +58,9 @@ class Services:
     tokens: UserTokens
     throttles: dict[ThrottleClass, Throttle]
     audit: AuditSink
+    api_keys: ApiKeyService
+    signed_requests: ApiKeys
+    idempotency: IdempotencyStore
 
 
 def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = True) -> ASGIApp:
@@ -63,13 +70,15 @@ def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = T
         title=TITLE,
         description=DESCRIPTION,
         health=services.health,
-        authenticators=[services.tokens],
+        authenticators=[services.tokens, services.signed_requests],
         throttles=services.throttles,
         audit=services.audit,
+        idempotency=services.idempotency,
         body_bytes_max=settings.body_bytes_max,
         requests_max=settings.rest_requests_max,
     )
-    return with_cors(application, settings.cors_origins)
+    headers, exposed = (*CORS_HEADERS, "Idempotency-Key"), (*CORS_EXPOSED, "Idempotency-Hit")
+    return with_cors(application, settings.cors_origins, headers=headers, exposed=exposed)
 
 
 def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
@@ -80,6 +89,7 @@ def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
         account_routes(PREFIX, services.accounts),
         market_routes(PREFIX, services.markets),
         auth_routes(PREFIX, services.auth),
+        api_key_routes(PREFIX, services.api_keys),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 
@@ -87,4 +97,5 @@ def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
     """Routers, and the OpenAPI document with throttling on; `stand_in` stands for the services behind the routes."""
     routers = edge_routers(stand_in)
-    return routers, openapi_document(TITLE, DESCRIPTION, routers, [UserTokens("unused")], THROTTLE_TIERS)
+    kinds: list[Authenticator] = [UserTokens("unused"), ApiKeys(stand_in)]
+    return routers, openapi_document(TITLE, DESCRIPTION, routers, kinds, THROTTLE_TIERS, idempotency=True)

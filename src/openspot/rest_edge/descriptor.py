@@ -16,7 +16,7 @@ DESCRIPTOR = Descriptor(
             host="rest_host",
             listeners=(Listener("rest_port", "REST"),),
             uses=("engine", "ledger", "ledger-worker", "router"),
-            secrets_checked=("jwt_secret",),
+            secrets_checked=("jwt_secret", "api_key_secret"),
             bus=BusAccess(
                 requests=(
                     subjects.ORDERS_SUBMIT,
@@ -25,7 +25,7 @@ DESCRIPTOR = Descriptor(
                     subjects.LEDGER_BALANCES_GET,
                     subjects.LEDGER_HISTORY_GET,
                 ),
-                writes_buckets=(subjects.SESSIONS_REVOKED_BUCKET,),
+                writes_buckets=(subjects.SESSIONS_REVOKED_BUCKET, subjects.API_KEYS_CHANGED_BUCKET),
             ),
         ),
     ),

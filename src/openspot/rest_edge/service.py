@@ -6,8 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 from openspot.domain.market import load_markets
 from openspot.engine_client.queries import EngineQueries
+from openspot.http.api_keys.authenticator import ApiKeys
+from openspot.http.api_keys.changes import KeyChanges
+from openspot.http.api_keys.checker import ApiKeyChecker
+from openspot.http.api_keys.replays import make_replays
+from openspot.http.api_keys.store import ApiKeyStore
+from openspot.http.api_keys.uses import UseRecorder
+from openspot.http.api_keys.vault import Vault
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
+from openspot.http.idempotency import DatabaseIdempotency
 from openspot.http.server import http_server
 from openspot.http.throttle import make_throttle
 from openspot.kit.bus import Bus
@@ -18,6 +26,8 @@ from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.tasks import end_tasks
 from openspot.rest_edge.accounts.service import AccountService
+from openspot.rest_edge.api_keys.second_factor import NoSecondFactor
+from openspot.rest_edge.api_keys.service import ApiKeyService
 from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
 from openspot.rest_edge.auth.attempt_store import AttemptStore
 from openspot.rest_edge.auth.service import AuthService, PasswordQueues
@@ -60,6 +70,8 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     storage = settings.throttle_storage
     throttles = {kind: make_throttle(storage, tiers) for kind, tiers in THROTTLE_TIERS.items()}
 
+    replays = make_replays(storage)
+
     pool = await create_pool(settings, CONNECTIONS_MAX)
     stack.push_async_callback(_close_pool, pool)
     bus = await Bus.connect(settings, "rest-edge")
@@ -78,8 +90,18 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     passwords = PasswordQueues.start()
     stack.callback(passwords.close)
     attempts = AttemptStore(pool)
-    clean_up = asyncio.create_task(_clean_up(users, attempts))
+    idempotency = DatabaseIdempotency(pool)
+    clean_up = asyncio.create_task(_clean_up(users, attempts, idempotency))
     stack.push_async_callback(end_tasks, clean_up)
+
+    key_store, vault = ApiKeyStore(pool), Vault(settings.api_key_secret)
+    checker = ApiKeyChecker(key_store, vault, replays)
+    changes = KeyChanges(bus, lambda ended: checker.drop(ended.key_id))
+    changes.start()
+    stack.push_async_callback(changes.stop)
+    uses = UseRecorder(checker, key_store)
+    uses.start()
+    stack.push_async_callback(uses.stop)
 
     health = Health()
     health.add("database", lambda: check(pool), vital=True)
@@ -96,10 +118,13 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         tokens=UserTokens(settings.jwt_secret, revoked),
         throttles=throttles if settings.throttle_enabled else {},
         audit=audit,
+        api_keys=ApiKeyService(key_store, vault, changes, NoSecondFactor(), system_clock),
+        signed_requests=ApiKeys(checker),
+        idempotency=idempotency,
     )
 
 
-async def _clean_up(users: AuthStore, attempts: AttemptStore) -> None:
+async def _clean_up(users: AuthStore, attempts: AttemptStore, idempotency: DatabaseIdempotency) -> None:
     """Delete what has expired, once an hour."""
     while True:
         now = datetime.now(UTC)
@@ -107,6 +132,7 @@ async def _clean_up(users: AuthStore, attempts: AttemptStore) -> None:
             await users.delete_expired(now)
             await users.forget_networks(now - NETWORKS_KEPT)
             await attempts.delete_older(now - ATTEMPTS_KEPT)
+            await idempotency.delete_expired()
         except TRANSIENT_ERRORS as error:
             log.warning("expired rows not deleted", error=repr(error))
         await asyncio.sleep(CLEAN_UP_S)

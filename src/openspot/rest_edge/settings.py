@@ -3,20 +3,17 @@
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.http.api_keys.settings import ApiKeySettings
 from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, own_host, own_url
 
 
-class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings):
+class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettings):
     """What the REST edge can be told."""
 
     rest_host: str = own_host("REST edge")
     rest_port: Port = Field(default=3001, description="REST edge")
     given_rest_url: str = own_url("rest_url", "URL of the REST edge for its clients, without the prefix")
     throttle_enabled: bool = Field(default=True, description="Throttle the REST edge")
-    throttle_storage: str = Field(
-        default="memory://",
-        description="Where counts live: memory://, redis:// (extra redis), valkey:// (extra valkey)",
-    )
     refresh_token_s: int = Field(default=2_592_000, ge=1, description="Life of a refresh token")
     body_bytes_max: int = Field(default=65_536, ge=1024, description="Largest request body")
     rest_requests_max: int = Field(default=4096, ge=1, description="Requests at a time; beyond it 503")

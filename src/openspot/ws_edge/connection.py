@@ -18,6 +18,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
+from openspot.http.api_keys.checker import ApiKey
 from openspot.http.connections import Connections
 from openspot.http.protocol import HEAD_BYTES_MAX, head_too_large, refusal_bytes
 from openspot.kit.rate_limit import NANOSECONDS_PER_S, RateLimit
@@ -67,6 +68,10 @@ class EdgeConnection(ServerConnection):
     def __init__(self, *args: Any, limits: Limits, open_connections: Connections, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.claims: Claims | None = None
+        self.api_key: ApiKey | None = None
+        """The key that the client authenticated with, if it was not a token."""
+        self.failed_logins = 0
+        self.address = ""
         self.network = ""
         """Connections per address are counted by this network."""
         self._open_connections = open_connections

@@ -15,7 +15,7 @@ DESCRIPTOR = Descriptor(
             module="openspot.ws_edge.service",
             host="ws_host",
             listeners=(Listener("ws_port", "WebSocket"),),
-            secrets_checked=("jwt_secret",),
+            secrets_checked=("jwt_secret", "api_key_secret"),
             bus=BusAccess(
                 subscribes=(
                     f"{subjects.MARKETDATA_TICKER}.*",
@@ -25,7 +25,7 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_CREATED,
                     f"{subjects.BALANCES_UPDATED}.*",
                 ),
-                reads_buckets=(subjects.SESSIONS_REVOKED_BUCKET,),
+                reads_buckets=(subjects.SESSIONS_REVOKED_BUCKET, subjects.API_KEYS_CHANGED_BUCKET),
             ),
         ),
     ),

@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Callable
 
 from openspot.contracts import subjects
+from openspot.http.api_keys.changes import KeyChanges
+from openspot.http.api_keys.store import Ended
 from openspot.kit.bus import Bus, BusUnavailableError, Entry, KeyValueBucket, KeyValueError
 from openspot.kit.tasks import end_tasks
 from openspot.ws_edge.channels import MARKET_SUBJECTS
@@ -22,10 +24,18 @@ from openspot.ws_edge.settings import WsEdgeSettings
 class Feed:
     """A connection to the bus that passes events to the hub. It calls `on_gap` when events may have been missed."""
 
-    def __init__(self, settings: WsEdgeSettings, hub: Hub, on_gap: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        settings: WsEdgeSettings,
+        hub: Hub,
+        on_gap: Callable[[str], None],
+        on_key_change: Callable[[Ended], None],
+    ) -> None:
         self._settings = settings
         self._hub = hub
         self._on_gap = on_gap
+        self._on_key_change = on_key_change
+        self._key_changes: KeyChanges | None = None
         self._bus: Bus | None = None
         self._ended_sessions: KeyValueBucket[bytes] | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -44,6 +54,8 @@ class Feed:
         await bus.listen(f"{subjects.BALANCES_UPDATED}.*", self._hub.balance_event)
         # The server handles the messages of a connection in order: when it replies, it has the subscriptions.
         await bus.check()
+        self._key_changes = KeyChanges(bus, self._on_key_change)
+        self._key_changes.start()
         self._watching = asyncio.create_task(self._ended_sessions.watch(self._note_ended_session))
         self._ready = True
 
@@ -81,5 +93,7 @@ class Feed:
         self._ready = False
         if self._watching is not None:
             await end_tasks(self._watching)
+        if self._key_changes is not None:
+            await self._key_changes.stop()
         if self._bus is not None:
             await self._bus.close()

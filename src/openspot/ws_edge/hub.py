@@ -10,7 +10,9 @@ from typing import TypeVar
 
 import msgspec
 
+from openspot.http.api_keys.store import Ended
 from openspot.kit.bus import MalformedEventError
+from openspot.kit.tokens import Claims
 from openspot.ws_edge.channels import BALANCE_EVENT, BALANCES_CHANNEL, ORDERS_CHANNEL, market_channel, order_event
 from openspot.ws_edge.connection import TOKEN_EXPIRED, EdgeConnection, text_frame
 from openspot.ws_edge.metrics import PUSHES, SUBSCRIPTIONS
@@ -22,6 +24,7 @@ RECENT_MAX = 16_384
 Head = TypeVar("Head")
 
 SESSION_ENDED = "the session has ended"
+API_KEY_ENDED = "the API key was rotated or revoked"
 
 _encode = msgspec.json.Encoder().encode
 _market_head = msgspec.json.Decoder(MarketHead).decode
@@ -99,6 +102,13 @@ class Hub:
             if connection.claims.session_id in self._ended_sessions:
                 connection.end(TOKEN_EXPIRED, SESSION_ENDED)
 
+    def authenticate(self, connection: EdgeConnection, claims: Claims) -> None:
+        """A connection without a token has proved whose it is: it receives that user's events from now on."""
+        assert connection.claims is None, "a connection speaks for one user"
+        connection.claims = claims
+        self.anonymous_connections -= 1
+        self._users.setdefault(claims.user_id, _UserClients()).connections.add(connection)
+
     def leave(self, connection: EdgeConnection) -> None:
         """Forget a connection and its subscriptions."""
         self.connections.discard(connection)
@@ -143,6 +153,13 @@ class Hub:
         for connection in self.connections:
             if connection.claims is not None and connection.claims.session_id == session_id:
                 connection.end(TOKEN_EXPIRED, SESSION_ENDED)
+
+    def api_key_ended(self, ended: Ended) -> None:
+        """Begin to close the connections of a rotated or revoked API key."""
+        for connection in self.connections:
+            key = connection.api_key
+            if key is not None and key.key_id == ended.key_id and key.version < ended.first_valid:
+                connection.end(TOKEN_EXPIRED, API_KEY_ENDED)
 
     # Events. Each raises MalformedEventError for a payload that it cannot forward.
 

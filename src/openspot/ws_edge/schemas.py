@@ -7,6 +7,7 @@ import msgspec
 
 CHANNEL_LENGTH_MAX = 64
 ID_LENGTH_MAX = 64
+SIGNATURE_LENGTH_MAX = 128
 
 _INTEGER_MAX = 2**53 - 1
 """The largest integer that JavaScript holds exactly."""
@@ -24,6 +25,7 @@ class Action(StrEnum):
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
     PING = "ping"
+    AUTHENTICATE = "authenticate"
 
 
 class ErrorCode(StrEnum):
@@ -34,6 +36,10 @@ class ErrorCode(StrEnum):
     CHANNEL_REQUIRED = "CHANNEL_REQUIRED"
     UNKNOWN_CHANNEL = "UNKNOWN_CHANNEL"
     TOO_MANY_CHANNELS = "TOO_MANY_CHANNELS"
+    INVALID_CREDENTIAL = "INVALID_CREDENTIAL"
+    INSUFFICIENT_SCOPE = "INSUFFICIENT_SCOPE"
+    ALREADY_AUTHENTICATED = "ALREADY_AUTHENTICATED"
+    UNAVAILABLE = "UNAVAILABLE"
 
 
 class ClientMessage(msgspec.Struct, frozen=True):
@@ -42,6 +48,16 @@ class ClientMessage(msgspec.Struct, frozen=True):
     action: Action
     channel: str
     message_id: str | int | None
+    credential: "SignedMessage | None" = None
+    """What an `authenticate` brings."""
+
+
+class SignedMessage(msgspec.Struct, rename="camel", frozen=True):
+    """The signature of an API key over timestamp and `GET/`, as for a connection with headers."""
+
+    api_key: "Id"
+    timestamp: "Id"
+    signature: Annotated[str, msgspec.Meta(max_length=SIGNATURE_LENGTH_MAX)]
 
 
 class ClientMessageError(Exception):
@@ -77,9 +93,22 @@ def parse_client_message(data: str | bytes) -> ClientMessage:
     elif not isinstance(channel, str) or len(channel) > CHANNEL_LENGTH_MAX:
         reason = f"channel must be a text of at most {CHANNEL_LENGTH_MAX} characters"
         raise ClientMessageError(ErrorCode.UNKNOWN_CHANNEL, reason, message_id)
+    if action == Action.AUTHENTICATE:
+        return ClientMessage(Action.AUTHENTICATE, channel, message_id, _credential(fields, message_id))
     if not channel and action != Action.PING:
         raise ClientMessageError(ErrorCode.CHANNEL_REQUIRED, f"channel is required to {action}", message_id)
     return ClientMessage(Action(action), channel, message_id)
+
+
+def _credential(fields: dict[str, Any], message_id: str | int | None) -> SignedMessage:
+    timestamp = fields.get("timestamp")
+    if isinstance(timestamp, int) and not isinstance(timestamp, bool):
+        fields = fields | {"timestamp": str(timestamp)}
+    try:
+        return msgspec.convert(fields, SignedMessage)
+    except msgspec.ValidationError as error:
+        reason = "authenticate needs the texts apiKey, timestamp and signature"
+        raise ClientMessageError(ErrorCode.INVALID_CREDENTIAL, reason, message_id) from error
 
 
 def _message_id(fields: dict[str, Any]) -> str | int | None:
@@ -112,6 +141,13 @@ class Pong(msgspec.Struct, tag="pong", frozen=True, omit_defaults=True):
     id: str | int | None = None
 
 
+class Authenticated(msgspec.Struct, tag="authenticated", frozen=True, omit_defaults=True, rename="camel"):
+    """Reply to authenticate: the user's events come from now on."""
+
+    user_id: str
+    id: str | int | None = None
+
+
 class Refusal(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
     """Reply to a refused message. The connection stays open."""
 
@@ -120,7 +156,7 @@ class Refusal(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
     id: str | int | None = None
 
 
-Answer = Subscribed | Unsubscribed | Pong | Refusal
+Answer = Subscribed | Unsubscribed | Pong | Authenticated | Refusal
 
 
 class MarketPush(msgspec.Struct, frozen=True):

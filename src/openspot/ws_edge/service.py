@@ -4,6 +4,7 @@ import asyncio
 import functools
 import json
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from http import HTTPStatus
@@ -17,6 +18,11 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from openspot.http.addresses import client_address
+from openspot.http.api_keys.checker import ApiKey, ApiKeyChecker, SignedRequest
+from openspot.http.api_keys.replays import make_replays
+from openspot.http.api_keys.store import ApiKeyStore, Ended
+from openspot.http.api_keys.uses import UseRecorder
+from openspot.http.api_keys.vault import Vault
 from openspot.http.connections import ConnectionBounds, Connections
 from openspot.http.errors import HttpError, error_body
 from openspot.http.protocol import HEAD_S_MAX, HEADERS_MAX, head_too_large
@@ -24,6 +30,7 @@ from openspot.http.server import PortTakenError, connection_bounds
 from openspot.http.throttle import network_of
 from openspot.kit.bus import BusUnavailableError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
+from openspot.kit.database import TRANSIENT_ERRORS, Pool, create_idle_pool
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import exposition
@@ -33,6 +40,7 @@ from openspot.ws_edge.channels import PER_USER_CHANNELS, is_market_channel
 from openspot.ws_edge.connection import (
     CLOSE_TIMEOUT_S,
     SERVICE_RESTART,
+    TOKEN_EXPIRED,
     TRY_AGAIN_LATER,
     WRITE_BUFFER_BYTES,
     EdgeConnection,
@@ -40,16 +48,19 @@ from openspot.ws_edge.connection import (
     text_frame,
 )
 from openspot.ws_edge.feed import Feed
-from openspot.ws_edge.hub import SESSION_ENDED, Hub
+from openspot.ws_edge.hub import API_KEY_ENDED, SESSION_ENDED, Hub
+from openspot.ws_edge.login import FAILED_LOGINS_MAX, METHOD, PATH, claims_of, login
 from openspot.ws_edge.metrics import CONNECTIONS, REFUSED
 from openspot.ws_edge.schemas import (
     Action,
     Answer,
+    Authenticated,
     ClientMessage,
     ClientMessageError,
     ErrorCode,
     Pong,
     Refusal,
+    SignedMessage,
     Subscribed,
     Unsubscribed,
     parse_client_message,
@@ -57,6 +68,8 @@ from openspot.ws_edge.schemas import (
 from openspot.ws_edge.settings import WsEdgeSettings
 
 WEBSOCKET_PATH = "/"
+POLICY_VIOLATION = 1008
+DATABASE_CONNECTIONS_MAX = 2
 CHANNELS_MAX = 256
 """Market channels of one connection."""
 RETRY_AFTER_S = 1
@@ -70,7 +83,11 @@ _encode = msgspec.json.Encoder().encode
 class Edge:
     """Handshakes and sessions. Time comes from `clock`."""
 
-    def __init__(self, settings: WsEdgeSettings, hub: Hub, feed: Feed, clock: Clock) -> None:
+    def __init__(
+        self, settings: WsEdgeSettings, hub: Hub, feed: Feed, clock: Clock, keys: ApiKeyChecker | None
+    ) -> None:
+        """`keys` is None for an edge without a database: it takes no API keys."""
+        self._keys = keys
         self._settings = settings
         self._hub = hub
         self._feed = feed
@@ -110,6 +127,9 @@ class Edge:
 
     async def _admit(self, connection: EdgeConnection, headers: Headers, query: str) -> None:
         """Accept the handshake, or raise HttpError."""
+        forwarded = headers.get_all("X-Forwarded-For") if self._trusted else []
+        connection.address = client_address(_peer(connection), forwarded, self._trusted)
+        connection.network = network_of(connection.address)
         try:
             claims = connection.claims = self._claims(query)
             if claims is not None and claims.session_id and await self._feed.session_has_ended(claims.session_id):
@@ -118,12 +138,20 @@ class Edge:
             raise HttpError(401, str(error), "INVALID_TOKEN") from error
         except BusUnavailableError as error:
             raise _unavailable("BUS_UNAVAILABLE", str(error)) from error
+        signed = _signed_handshake(headers, query, connection.address)
+        if signed is not None and claims is None:
+            connection.api_key = await self._login(signed)
+            connection.claims = claims_of(connection.api_key)
         # From here on nothing is awaited until the client is in the hub, or it could miss an event.
         if not self._feed.is_listening:
             raise _unavailable("BUS_UNAVAILABLE", "the bus is not connected")
-        forwarded = headers.get_all("X-Forwarded-For") if self._trusted else []
-        connection.network = network_of(client_address(_peer(connection), forwarded, self._trusted))
         self._check_room(connection)
+
+    async def _login(self, signed: SignedRequest) -> ApiKey:
+        """The API key of a signed request. Raises HttpError."""
+        if self._keys is None:
+            raise _unavailable("API_KEYS_UNAVAILABLE", "this edge has no database to look API keys up in")
+        return await login(self._keys, signed)
 
     def _check_room(self, connection: EdgeConnection) -> None:
         """Raise HttpError (503) if the connection would exceed a limit.
@@ -170,21 +198,57 @@ class Edge:
         CONNECTIONS.inc()
         try:
             client.watch_deadlines()
+            await self._end_if_key_changed(client)
             while True:
                 data = await client.recv()
                 if client.note_message():
-                    client.push(text_frame(_encode(self._answer(client, data))))
+                    client.push(text_frame(_encode(await self._answer(client, data))))
+                    if client.failed_logins >= FAILED_LOGINS_MAX:
+                        client.end(POLICY_VIOLATION, "too many wrong credentials")
         except ConnectionClosed:
             log.debug("connection closed", code=client.close_code)
         finally:
             self._hub.leave(client)
             CONNECTIONS.dec()
 
-    def _answer(self, client: EdgeConnection, data: str | bytes) -> Answer:
+    async def _end_if_key_changed(self, client: EdgeConnection) -> None:
+        """Close a connection whose API key changed before it was in the hub, where changes reach it."""
+        if client.api_key is None or self._keys is None:
+            return
         try:
-            return self._obey(client, parse_client_message(data))
+            if not await self._keys.is_current(client.api_key):
+                client.end(TOKEN_EXPIRED, API_KEY_ENDED)
+        except TRANSIENT_ERRORS as error:
+            log.warning("connection closed: its API key cannot be looked up", error=repr(error))
+            client.end(TRY_AGAIN_LATER, "API keys cannot be looked up now")
+
+    async def _answer(self, client: EdgeConnection, data: str | bytes) -> Answer:
+        try:
+            message = parse_client_message(data)
+            if message.credential is not None:
+                return await self._authenticate(client, message.credential, message.message_id)
+            return self._obey(client, message)
         except ClientMessageError as error:
             return Refusal(error.code, str(error), error.message_id)
+
+    async def _authenticate(self, client: EdgeConnection, given: SignedMessage, message_id: str | int | None) -> Answer:
+        if client.claims is not None:
+            reason = "this connection speaks for a user already"
+            raise ClientMessageError(ErrorCode.ALREADY_AUTHENTICATED, reason, message_id)
+        signed = SignedRequest(
+            given.api_key, given.timestamp, given.signature, METHOD, PATH.encode(), b"", client.address
+        )
+        try:
+            key = await self._login(signed)
+        except HttpError as error:
+            if error.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
+                raise ClientMessageError(ErrorCode.UNAVAILABLE, str(error.message), message_id) from error
+            client.failed_logins += 1
+            raise ClientMessageError(ErrorCode(error.code), str(error.message), message_id) from error
+        client.api_key = key
+        self._hub.authenticate(client, claims_of(key))
+        await self._end_if_key_changed(client)
+        return Authenticated(key.identity.user_id, message_id)
 
     def _obey(self, client: EdgeConnection, message: ClientMessage) -> Answer:
         channel, message_id = message.channel, message.message_id
@@ -204,6 +268,23 @@ class Edge:
             raise ClientMessageError(ErrorCode.TOO_MANY_CHANNELS, reason, message_id)
         self._hub.subscribe(client, channel)
         return Subscribed(channel, message_id)
+
+
+def _signed_handshake(headers: Headers, query: str, address: str) -> SignedRequest | None:
+    """What the headers of a handshake sign, None without an API key. Raises HttpError (400, 401)."""
+    values: list[str] = []
+    for name in ("X-API-Key", "X-API-Timestamp", "X-API-Signature"):
+        given = headers.get_all(name)
+        if len(given) > 1:
+            raise HttpError(400, f"the header {name} must be given once", "REPEATED_HEADER")
+        values += given
+    if not headers.get_all("X-API-Key"):
+        return None
+    if len(values) != 3:
+        raise HttpError(401, "X-API-Key needs X-API-Timestamp and X-API-Signature", "INVALID_CREDENTIAL")
+    target = WEBSOCKET_PATH + (f"?{query}" if query else "")
+    key_id, timestamp, signature = values
+    return SignedRequest(key_id, timestamp, signature, METHOD, target.encode("latin-1", "replace"), b"", address)
 
 
 def _unavailable(code: str, message: str) -> HttpError:
@@ -234,9 +315,36 @@ def _bounds(settings: WsEdgeSettings) -> ConnectionBounds:
     return connection_bounds(total, per_address, settings.trusted_proxies)
 
 
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """What checks API keys, and its connections to the database."""
+
+    checker: ApiKeyChecker
+    uses: UseRecorder
+    pool: Pool
+
+    async def close(self) -> None:
+        await self.uses.stop()
+        self.pool.terminate()
+
+
+async def _keys(settings: WsEdgeSettings, clock: Clock) -> _Keys | None:
+    """What checks API keys; None without a database. The database need not be up."""
+    if not settings.database_url:
+        return None
+    pool = await create_idle_pool(settings, DATABASE_CONNECTIONS_MAX)
+    store = ApiKeyStore(pool)
+    replays = make_replays(settings.throttle_storage)
+    checker = ApiKeyChecker(store, Vault(settings.api_key_secret), replays, lambda: clock() / 1e9)
+    uses = UseRecorder(checker, store)
+    uses.start()
+    return _Keys(checker, uses, pool)
+
+
 async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = system_clock) -> None:
     """Serve until `stop` is set. Raises PortTakenError if the port is in use."""
     settings = with_secrets(settings)
+    keys = await _keys(settings, clock)
     hub = Hub(lambda: clock() // NANOSECONDS_PER_MS)
 
     def close_all(reason: str) -> None:
@@ -244,8 +352,13 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
         if connections := hub.end_all(TRY_AGAIN_LATER, reason):
             log.warning("events may have been missed", reason=reason, connections_closed=connections)
 
-    feed = Feed(settings, hub, close_all)
-    edge = Edge(settings, hub, feed, clock)
+    def key_ended(ended: Ended) -> None:
+        if keys is not None:
+            keys.checker.drop(ended.key_id)
+        hub.api_key_ended(ended)
+
+    feed = Feed(settings, hub, close_all, key_ended)
+    edge = Edge(settings, hub, feed, clock, keys.checker if keys is not None else None)
     limits = Limits.of(settings, lambda: clock() / 1e9)
     open_connections = Connections(_bounds(settings))
     make_connection = functools.partial(EdgeConnection, limits=limits, open_connections=open_connections)
@@ -284,3 +397,5 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
         server.close()
         await server.wait_closed()
         await feed.close()
+        if keys is not None:
+            await keys.close()

@@ -2,10 +2,11 @@
 
 from pydantic import Field
 
+from openspot.http.api_keys.settings import ApiKeySettings
 from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, own_host, own_url
 
 
-class WsEdgeSettings(UserTokenSettings):
+class WsEdgeSettings(UserTokenSettings, ApiKeySettings):
     """What the WebSocket edge can be told."""
 
     ws_host: str = own_host("WebSocket edge")

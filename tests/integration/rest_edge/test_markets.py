@@ -5,7 +5,13 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
-from openspot.rest_edge.markets.schemas import MarketResponse, OrderBookResponse, TickerResponse, TradeResponse
+from openspot.rest_edge.markets.schemas import (
+    CandleResponse,
+    MarketResponse,
+    OrderBookResponse,
+    TickerResponse,
+    TradeResponse,
+)
 from tests.integration.rest_edge.test_orders import add_row
 from tests.support.fake_engine_http import FakeEngineHttp, market
 from tests.support.rest_client import RestClient
@@ -143,3 +149,42 @@ async def test_an_engine_that_answers_nonsense_counts_as_silent(edge: RestClient
     engine.books["BTC-USD"] = {"symbol": "BTC-USD", "bids": "none"}
     assert (await edge("GET", "/markets")).status == 503
     assert (await edge("GET", "/markets/BTC-USD/orderbook")).status == 503
+
+
+@pytest.mark.spec("B4.1-30")
+async def test_candles_are_made_of_the_trades_of_each_interval(
+    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool
+) -> None:
+    edge.token = None
+    # Of one moment, the sequence decides what opened and closed.
+    await add_trades(
+        pool, "BTC-USD", (1, "100", "1", 3), (2, "90", "0.5", 3), (3, "110", "0.25", 3), (4, "105", "0.25", 3),
+        (5, "7", "2", 1), (6, "8", "1", 24 * 30),
+    )  # fmt: skip
+    await add_trades(pool, "ETH-USD", (7, "1", "1", 3))
+    reply = await edge("GET", "/markets/BTC-USD/candles?interval=1m&limit=1000")
+    assert reply.status == 200
+    first, second = (CandleResponse.model_validate(row) for row in reply.body)
+    began = (NOW - timedelta(hours=3)).replace(second=0, microsecond=0)
+    assert first.timestamp == int(began.timestamp() * 1000)
+    assert (first.open, first.high, first.low, first.close) == ("100", "110", "90", "105")
+    assert (first.volume, first.trades) == ("2", 4)
+    assert (second.open, second.close, second.trades) == ("7", "7", 1)
+    # The same sums, whatever the interval.
+    for interval in ("5m", "15m", "30m", "1h", "4h", "1d", "1w"):
+        rows = (await edge("GET", f"/markets/BTC-USD/candles?interval={interval}&limit=1000")).body
+        assert sum(row["trades"] for row in rows) == (6 if interval in ("1h", "4h", "1d", "1w") else 5), interval
+    at = first.timestamp
+    only = await edge("GET", f"/markets/BTC-USD/candles?from={at}&to={at + 60_000}")
+    assert [row["timestamp"] for row in only.body] == [at]
+    assert (await edge("GET", f"/markets/BTC-USD/candles?from={at + 1}&limit=5")).body == []
+    assert (await edge("GET", f"/markets/BTC-USD/candles?to={began.isoformat()}&limit=5")).body == []
+
+
+@pytest.mark.parametrize("query", ["interval=2m", "from=yesterday", "from=2&to=1", "limit=0", "limit=1001", "to=-1"])
+async def test_a_query_for_candles_that_makes_no_sense_is_refused(
+    edge: RestClient, engine: FakeEngineHttp, query: str
+) -> None:
+    reply = await edge("GET", f"/markets/BTC-USD/candles?{query}")
+    assert (reply.status, reply.code) == (400, "VALIDATION_FAILED")
+    assert (await edge("GET", "/markets/ADA-USD/candles")).status == 404

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from openspot.http.context import new_operation
 from openspot.http.errors import HttpError
 from openspot.kit.bus import Bus, NoAnswerError
 from openspot.kit.settings import Settings
@@ -41,7 +42,7 @@ async def test_an_order_and_a_cancel_wait_five_seconds_for_the_router_by_default
     body = OrderBody.model_validate(
         {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1", "price": "100"}
     )
-    for request in (service.place("u1", body), service.cancel("u1", "order1")):
+    for request in (service.place("u1", body, new_operation()), service.cancel("u1", "order1")):
         with pytest.raises(HttpError) as refusal:
             await request
         assert refusal.value.status_code == 504

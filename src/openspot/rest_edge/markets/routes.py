@@ -6,12 +6,20 @@ import msgspec
 from fastapi import Path, Query
 from starlette.responses import Response
 
+from openspot.http.errors import validation_error
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
 from openspot.http.policy import PUBLIC
 from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
-from openspot.http.validation import Symbol
-from openspot.rest_edge.markets.schemas import MarketResponse, OrderBookResponse, TickerResponse, TradeResponse
+from openspot.http.validation import Moment, Symbol
+from openspot.rest_edge.markets.candles import Interval
+from openspot.rest_edge.markets.schemas import (
+    CandleResponse,
+    MarketResponse,
+    OrderBookResponse,
+    TickerResponse,
+    TradeResponse,
+)
 from openspot.rest_edge.markets.service import MarketService
 
 DEPTH_DEFAULT = 50
@@ -57,5 +65,18 @@ def market_routes(prefix: str, markets: MarketService) -> Router:
         before = decode_cursor(cursor, tuple[EngineSequence])[0] if cursor is not None else None
         trades = await markets.trades(symbol, limit, before)
         return page_response(trades, encode_cursor([trades[-1].sequence]) if len(trades) == limit else None)
+
+    @router.get("/{symbol}/candles", PUBLIC, response=list[CandleResponse], refusals=_UNKNOWN,
+                summary="Candles, oldest first; weeks begin on Mondays, all times are UTC")  # fmt: skip
+    async def list_candles(
+        symbol: SymbolPath,
+        interval: Annotated[Interval, Query(description="Length of a candle")] = Interval.M1,
+        since: Annotated[Moment | None, Query(alias="from", description="Candles that begin then or later")] = None,
+        until: Annotated[Moment | None, Query(alias="to", description="Candles that begin before that")] = None,
+        limit: Annotated[Limit, Query(description="How many intervals at most")] = LIMIT_DEFAULT,
+    ) -> Response:
+        if since is not None and until is not None and since > until:
+            raise validation_error(["from must not be later than to"])
+        return json_response(await markets.candles(symbol, interval, since, until, limit))
 
     return router

@@ -53,6 +53,18 @@ class TradeResponse(ResponseBody):
     sequence: int
 
 
+class CandleResponse(ResponseBody):
+    """What traded in one interval; `timestamp` is its begin. An interval without a trade has no candle."""
+
+    timestamp: int
+    open: str
+    high: str
+    low: str
+    close: str
+    volume: str
+    trades: int
+
+
 class TickerResponse(ResponseBody):
     """A market's last 24 hours. Prices are null where nothing traded; volumes are then 0."""
 

@@ -5,6 +5,7 @@ cost a walk over a day's trades. Books are never cached.
 """
 
 import asyncio
+import functools
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -18,7 +19,8 @@ from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineBook, EngineMarket, EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.single_flight import SingleFlight
-from openspot.rest_edge.markets.store import DayFigures, Trade, TradeStore
+from openspot.rest_edge.markets.candles import Interval, Window, window_of
+from openspot.rest_edge.markets.store import Candle, DayFigures, Trade, TradeStore
 
 Value = TypeVar("Value")
 
@@ -26,6 +28,8 @@ KEPT_S = 1.0
 # A value that takes long to make is cached longer: making it may take at most this share of the time.
 _WORK_SHARE = 0.05
 _BOOKS_AT_A_TIME = 8
+CANDLES_KEPT_MAX = 256
+"""Lists of candles that are cached at a time; the one that nobody wanted for longest is dropped first."""
 
 
 class Market(msgspec.Struct, rename="camel", frozen=True):
@@ -96,6 +100,7 @@ class MarketService:
         self._trades = trades
         self._limits = limits
         self._specifications: Kept[dict[str, EngineMarket]] = Kept(self._load)
+        self._candles: dict[tuple[str, Window], Kept[list[Candle]]] = {}
         self._days: Kept[dict[str, DayFigures]] = Kept(self._sum_up)
 
     async def markets(self) -> list[Market]:
@@ -120,6 +125,20 @@ class MarketService:
         """Trades, newest first, before an engine sequence. 404 for an unknown symbol."""
         await self._specification(symbol)
         return await self._trades.recent(symbol, limit, before)
+
+    async def candles(
+        self, symbol: str, interval: Interval, since: datetime | None, until: datetime | None, limit: int
+    ) -> list[Candle]:
+        """Candles, oldest first, at most `limit` intervals. 404 for an unknown symbol."""
+        await self._specification(symbol)
+        wanted = symbol, window_of(interval, since, until, limit, datetime.now(UTC))
+        kept = self._candles.pop(wanted, None)
+        if kept is None:
+            kept = Kept(functools.partial(self._trades.candles, *wanted))
+        self._candles[wanted] = kept
+        if len(self._candles) > CANDLES_KEPT_MAX:
+            del self._candles[next(iter(self._candles))]
+        return await kept.get()
 
     async def ticker(self, symbol: str) -> Ticker:
         """One market's ticker. 404 for an unknown symbol."""

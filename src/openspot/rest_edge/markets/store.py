@@ -7,6 +7,7 @@ import msgspec
 
 from openspot.domain.money import decimal_to_text
 from openspot.kit.database import Pool
+from openspot.rest_edge.markets.candles import ORIGIN, Window
 
 _PERCENT_PLACE = Decimal("0.01")
 _WIDE = Context(prec=100, rounding=ROUND_HALF_EVEN)
@@ -37,6 +38,18 @@ class DayFigures(msgspec.Struct, frozen=True):
     change_percent: str | None = None
 
 
+class Candle(msgspec.Struct, rename="camel", frozen=True):
+    """What traded in one interval; `timestamp` is its begin in milliseconds since 1970."""
+
+    timestamp: int
+    open: str
+    high: str
+    low: str
+    close: str
+    volume: str
+    trades: int
+
+
 class TradeStore:
     """Reads of the table `trades`."""
 
@@ -63,6 +76,34 @@ class TradeStore:
                 row["taker_side"],
                 round(row["executed_at"].timestamp() * 1000),
                 row["sequence"],
+            )
+            for row in rows
+        ]
+
+    async def candles(self, symbol: str, window: Window) -> list[Candle]:
+        """The candles of `symbol` in a window, the oldest first. Intervals without a trade have none."""
+        rows = await self._pool.fetch(
+            """
+            SELECT date_bin($2, executed_at, $3) AS begin, (array_agg(price ORDER BY sequence))[1] AS open,
+                   max(price) AS high, min(price) AS low, (array_agg(price ORDER BY sequence DESC))[1] AS close,
+                   sum(quantity) AS volume, count(*) AS trades
+            FROM trades WHERE symbol = $1 AND executed_at >= $4 AND executed_at < $5 GROUP BY begin ORDER BY begin
+            """,
+            symbol,
+            window.interval.length,
+            ORIGIN,
+            window.begin,
+            window.end,
+        )
+        return [
+            Candle(
+                round(row["begin"].timestamp() * 1000),
+                decimal_to_text(row["open"]),
+                decimal_to_text(row["high"]),
+                decimal_to_text(row["low"]),
+                decimal_to_text(row["close"]),
+                decimal_to_text(row["volume"]),
+                row["trades"],
             )
             for row in rows
         ]

@@ -8,6 +8,7 @@ passed in, in seconds of a clock that never goes back.
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.order import TERMINAL
@@ -24,6 +25,10 @@ class OrderFilter:
     symbol: str | None = None
     side: str | None = None
     client_order_id: str | None = None
+    since: datetime | None = None
+    """Only orders that were created then or later."""
+    until: datetime | None = None
+    """Only orders that were created before that."""
 
     def takes(self, record: OrderRecord) -> bool:
         """Whether an order passes the filter."""
@@ -32,6 +37,8 @@ class OrderFilter:
             and self.symbol in (None, record.symbol)
             and self.side in (None, record.side)
             and self.client_order_id in (None, record.client_order_id)
+            and (self.since is None or datetime.fromisoformat(record.created_at) >= self.since)
+            and (self.until is None or datetime.fromisoformat(record.created_at) < self.until)
         )
 
 

@@ -4,13 +4,14 @@ import re
 from datetime import datetime
 from typing import Annotated
 
+import msgspec
 from fastapi import Body, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.domain.order import TERMINAL, OrderStatus
-from openspot.http.context import RequestContext, caller, identity_of
-from openspot.http.errors import validation_error
+from openspot.http.context import RequestContext, caller, context_of, identity_of, operation_of
+from openspot.http.errors import HttpError, validation_error
 from openspot.http.lists import (
     LIMIT_DEFAULT,
     NEXT_CURSOR_HEADER,
@@ -23,13 +24,15 @@ from openspot.http.lists import (
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import DirectResponse, encode_json, json_response, page_response
 from openspot.http.routing import DirectHandler, Router
-from openspot.http.validation import LowerCase, PrintableText, Symbol
+from openspot.http.validation import LowerCase, Moment, PrintableText, Symbol
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import (
     ORDER_ID_PATTERN,
     ORDER_IDS_MAX,
+    BatchEntry,
     BulkCancelBody,
     BulkCancelResponse,
+    OrderBatchBody,
     OrderBody,
     OrderResponse,
     OrderSide,
@@ -47,6 +50,10 @@ StatusQuery = Annotated[
 SymbolQuery = Annotated[Symbol | None, Query()]
 SideQuery = Annotated[OrderSide | None, LowerCase, Query()]
 ClientOrderIdQuery = Annotated[str | None, Query(alias="clientOrderId", max_length=64), PrintableText]
+
+ClientOrderIdPath = Annotated[str, Path(alias="clientOrderId", max_length=64), PrintableText]
+SinceQuery = Annotated[Moment | None, Query(alias="from", description="Orders created then or later")]
+UntilQuery = Annotated[Moment | None, Query(alias="to", description="Orders created before that")]
 
 _READ = Policy(Access.USER, Scope.READ)
 _PLACE = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)
@@ -86,7 +93,25 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         direct=_place_directly(orders) if direct else None, summary="Place an order",
     )  # fmt: skip
     async def place_order(request: Request, body: OrderBody) -> Response:
-        return json_response(await orders.place(caller(request).user_id, body), 201)
+        return json_response(await orders.place(caller(request).user_id, body, operation_of(context_of(request))), 201)
+
+    @router.post(
+        "/batch", _PLACE, response=list[BatchEntry],
+        refusals={400: "the body is not a list of at most 20 orders", 503: "nothing was sent"},
+        summary="Place up to 20 orders, each answered alone, in the order of the request",
+    )  # fmt: skip
+    async def place_orders(request: Request, body: OrderBatchBody) -> Response:
+        operation = operation_of(context_of(request))
+        outcomes = await orders.place_batch(caller(request).user_id, body.orders, operation)
+        if context_of(request).operation is not None and any(outcome.status >= 500 for outcome in outcomes):
+            # Under an Idempotency-Key only a known outcome is final: the repetition looks these orders up.
+            raise HttpError(
+                504,
+                "nobody knows yet what became of every order: repeat the request with its Idempotency-Key",
+                "ORDER_STATUS_UNKNOWN",
+                details={"orders": msgspec.to_builtins(outcomes)},
+            )
+        return json_response(outcomes)
 
     async def listed(request: Request, wanted: OrderFilter, limit: int, cursor: str | None) -> Response:
         page, following = await orders.list_of(caller(request).user_id, wanted, limit, _position(cursor))
@@ -102,10 +127,12 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         symbol: SymbolQuery = None,
         side: SideQuery = None,
         client_order_id: ClientOrderIdQuery = None,
+        since: SinceQuery = None,
+        until: UntilQuery = None,
         limit: Limit = LIMIT_DEFAULT,
         cursor: Cursor = None,
     ) -> Response:
-        wanted = OrderFilter(_statuses(status), symbol, side, client_order_id)
+        wanted = OrderFilter(_statuses(status), symbol, side, client_order_id, since, until)
         return await listed(request, wanted, limit, cursor)
 
     @router.get(
@@ -116,10 +143,21 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         request: Request,
         symbol: SymbolQuery = None,
         side: SideQuery = None,
+        client_order_id: ClientOrderIdQuery = None,
+        since: SinceQuery = None,
+        until: UntilQuery = None,
         limit: Limit = LIMIT_DEFAULT,
         cursor: Cursor = None,
     ) -> Response:
-        return await listed(request, OrderFilter(HISTORY_STATUSES, symbol, side), limit, cursor)
+        wanted = OrderFilter(HISTORY_STATUSES, symbol, side, client_order_id, since, until)
+        return await listed(request, wanted, limit, cursor)
+
+    @router.get(
+        "/client/{clientOrderId}", _READ, response=OrderResponse, refusals={404: "you have no such order"},
+        summary="Your newest order with this clientOrderId",
+    )  # fmt: skip
+    async def get_order_by_client_id(request: Request, client_order_id: ClientOrderIdPath) -> Response:
+        return json_response(await orders.get_by_client_id(caller(request).user_id, client_order_id))
 
     @router.get(
         "/{orderId}", _READ, response=OrderResponse,
@@ -176,6 +214,6 @@ def _place_directly(orders: OrderService) -> DirectHandler:
     async def place(context: RequestContext) -> DirectResponse:
         identity = identity_of(context)
         order = read_order(context.body)
-        return DirectResponse(201, encode_json(await orders.place(identity.user_id, order)))
+        return DirectResponse(201, encode_json(await orders.place(identity.user_id, order, operation_of(context))))
 
     return place

@@ -3,7 +3,15 @@
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, StringConstraints, ValidationError, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SkipValidation,
+    StringConstraints,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from openspot.contracts.messages import OrderRequest
@@ -27,6 +35,7 @@ from openspot.http.validation import (
 )
 
 ORDER_IDS_MAX = 1000
+BATCH_MAX = 20
 ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
 """Wider than the ids that the edge makes: orders placed through the bus have ids of their own."""
 
@@ -157,6 +166,30 @@ def read_order(body: bytes) -> OrderBody:
         raise validation_error(messages_of(error.errors())) from None
 
 
+class OrderBatchBody(Body):
+    """Up to BATCH_MAX orders. Each is checked, placed and answered alone; they are placed side by side."""
+
+    model_config = example(
+        {
+            "orders": [
+                {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.015", "price": "65000.50"},
+                {"symbol": "BTC-USD", "side": "sell", "type": "limit", "quantity": "0.015", "price": "65100.50"},
+            ]
+        }
+    )
+
+    # Checked one by one, so that a faulty order does not take the others with it.
+    orders: Annotated[list[SkipValidation[OrderBody]], Field(min_length=1, max_length=BATCH_MAX)]
+
+
+def checked_order(value: object) -> OrderBody:
+    """One order of a batch. Raises HttpError (400) that names every fault."""
+    try:
+        return OrderBody.model_validate(value)
+    except ValidationError as error:
+        raise validation_error(messages_of(error.errors())) from None
+
+
 class OrderResponse(ResponseBody):
     """An order. Decimals are text, times ISO 8601 in UTC."""
 
@@ -179,6 +212,22 @@ class OrderResponse(ResponseBody):
     reject_reason: str | None
     created_at: str
     updated_at: str
+
+
+class BatchError(ResponseBody):
+    """Why an order of a batch was not placed, as the body of a single order's refusal says it."""
+
+    message: str | list[str]
+    code: str
+    details: dict[str, str] | None = None
+
+
+class BatchEntry(ResponseBody):
+    """One order of a batch: the status that it would have had alone, and its record or its refusal."""
+
+    status: int
+    order: OrderResponse | None
+    error: BatchError | None
 
 
 class BulkCancelBody(Body):

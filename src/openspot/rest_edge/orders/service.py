@@ -6,7 +6,7 @@ without a row is looked up at the router, too.
 """
 
 import asyncio
-import os
+import hashlib
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -29,12 +29,13 @@ from openspot.contracts.refusals import UNCERTAIN, RefusalCode
 from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
+from openspot.http.context import Operation
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
-from openspot.rest_edge.orders.schemas import OrderBody
+from openspot.rest_edge.orders.schemas import OrderBody, checked_order
 from openspot.rest_edge.orders.store import OrderPosition, OrderStore
 
 log = get_logger("orders")
@@ -42,7 +43,6 @@ log = get_logger("orders")
 OPEN_STATUSES = tuple(status.value for status in OrderStatus if status not in TERMINAL)
 CANCELS_AT_A_TIME = 32
 CANCEL_PAGE = 500
-_RANDOM_BYTES = 16
 _INVALID = frozenset({RefusalCode.VALIDATION, RefusalCode.MALFORMED})
 
 
@@ -52,6 +52,22 @@ class BulkOutcome:
 
     cancelled: list[str]
     failed: list[dict[str, str]]
+
+
+class OrderError(msgspec.Struct, frozen=True):
+    """Why an order of a batch was not placed."""
+
+    message: str | list[str]
+    code: str
+    details: dict[str, Any] | None
+
+
+class BatchOutcome(msgspec.Struct, frozen=True):
+    """What became of one order of a batch."""
+
+    status: int
+    order: OrderRecord | None
+    error: OrderError | None
 
 
 class OrderService:
@@ -66,13 +82,17 @@ class OrderService:
 
     # Place
 
-    async def place(self, user_id: str, body: OrderBody) -> OrderRecord:
-        """Send an order to the router and return its record.
+    async def place(self, user_id: str, body: OrderBody, operation: Operation) -> OrderRecord:
+        """Send an order to the router and return its record. The order's id is that of the operation.
 
         400 with the reason if the pre-trade check or the engine rejected it, 503 if nothing was done, 504 if nobody
         knows what became of it.
         """
-        order_id = short_id(os.urandom(_RANDOM_BYTES))
+        order_id = operation.operation_id
+        if operation.is_resumed:
+            earlier = await self._known_or_none(user_id, order_id)
+            if earlier is not None:
+                return _outcome_of(earlier)
         deadline = self._clock() // NANOSECONDS_PER_MS + int(self._timeout_s * 1000)
         request = SubmitOrder(user_id, body.to_request(order_id), deadline)
         try:
@@ -86,7 +106,25 @@ class OrderService:
         if reply.success and reply.order is not None:
             self._recent.note(reply.order, time.monotonic())
             return reply.order
+        if reply.code is RefusalCode.DUPLICATE_ORDER_ID:
+            # The id is this operation's alone: the request was delivered twice, or resumed while it still ran.
+            earlier = await self._known_or_none(user_id, order_id)
+            if earlier is not None:
+                return _outcome_of(earlier)
         raise _submit_refusal(order_id, reply)
+
+    async def place_batch(self, user_id: str, orders: Sequence[object], operation: Operation) -> list[BatchOutcome]:
+        """Place orders side by side, each alone; the outcomes are in the order of `orders`."""
+
+        async def place(number: int, given: object) -> BatchOutcome:
+            # Each order is an operation of its own, whose id follows from that of the batch.
+            own = Operation(_id_in_batch(operation.operation_id, number), operation.is_resumed)
+            try:
+                return BatchOutcome(201, await self.place(user_id, checked_order(given), own), None)
+            except HttpError as error:
+                return BatchOutcome(error.status_code, None, OrderError(error.message, error.code, error.details))
+
+        return await asyncio.gather(*(place(number, given) for number, given in enumerate(orders)))
 
     # Look up
 
@@ -98,6 +136,22 @@ class OrderService:
         if row is None or row.user_id != user_id:
             raise _not_found(order_id)
         return fresher(row, answered) or row
+
+    async def get_by_client_id(self, user_id: str, client_order_id: str) -> OrderRecord:
+        """The caller's newest order with this client order id. 404 if there is none."""
+        page, _ = await self.list_of(user_id, OrderFilter(client_order_id=client_order_id), 1, None)
+        if not page:
+            raise HttpError(404, "order not found", "ORDER_NOT_FOUND", details={"clientOrderId": client_order_id})
+        return page[0]
+
+    async def _known_or_none(self, user_id: str, order_id: str) -> OrderRecord | None:
+        """The caller's order, None if nobody knows it. Raises HttpError (503) if that cannot be found out."""
+        try:
+            return await self.get(user_id, order_id)
+        except HttpError as error:
+            if error.status_code == 404:
+                return None
+            raise
 
     async def _known_to_the_router(
         self, user_id: str, order_id: str, answered: OrderRecord | None
@@ -212,8 +266,27 @@ class OrderService:
         await asyncio.gather(*(work() for _ in range(min(CANCELS_AT_A_TIME, len(orders)))))
 
 
+def _id_in_batch(batch_id: str, number: int) -> str:
+    return short_id(hashlib.sha256(f"{batch_id}/{number}".encode()).digest())
+
+
 def _fits(row: OrderRecord | None, symbol: str | None, side: str | None) -> bool:
     return row is not None and symbol in (None, row.symbol) and side in (None, row.side)
+
+
+def _outcome_of(record: OrderRecord) -> OrderRecord:
+    """The record of an order that an earlier run of the same operation placed. Raises what that run would have."""
+    if record.status == OrderStatus.PENDING:
+        raise _status_unknown(record.order_id)
+    if record.status == OrderStatus.REJECTED:
+        reason = record.reject_reason or "rejected"
+        raise _rejected(record.order_id, reason, record.status, is_engines=reason in ResultCode.__members__)
+    return record
+
+
+def _rejected(order_id: str, reason: str, status: str, *, is_engines: bool) -> HttpError:
+    code = reason if is_engines else "ORDER_REJECTED"
+    return HttpError(400, reason, code, details={"orderId": order_id, "status": status})
 
 
 def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
@@ -225,8 +298,7 @@ def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
     if code in _INVALID:
         return validation_error([reason])
     if reply.order is not None:
-        http_code = reason if code is RefusalCode.ENGINE else "ORDER_REJECTED"
-        return HttpError(400, reason, http_code, details={"orderId": order_id, "status": reply.order.status})
+        return _rejected(order_id, reason, reply.order.status, is_engines=code is RefusalCode.ENGINE)
     if code is None:
         return _status_unknown(order_id)
     log.warning("order not taken", order_id=order_id, code=code, reason=reason)

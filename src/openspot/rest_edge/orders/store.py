@@ -95,6 +95,10 @@ class OrderStore:
             narrow("side = {}", wanted.side)
         if wanted.client_order_id is not None:
             narrow("client_order_id = {}", wanted.client_order_id)
+        if wanted.since is not None:
+            narrow("created_at >= {}", wanted.since)
+        if wanted.until is not None:
+            narrow("created_at < {}", wanted.until)
         if after is not None:
             narrow("(created_at, order_id) < ({}::timestamptz, {}::text)", after.created_at, after.order_id)
         query = f"""

@@ -1,0 +1,185 @@
+"""The table `api_keys`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from openspot.http.api_keys.signature import Algorithm
+from openspot.http.policy import Scope
+from openspot.kit.database import Pool
+
+KEYS_MAX = 30
+"""Keys of one user at a time."""
+
+_COLUMNS = """
+    key_id, user_id, name, scopes, networks, algorithm, sealed_secret, public_key, version, created_at, rotated_at,
+    last_used_at
+"""
+# One change of a user's keys at a time. Otherwise two processes could add the last key that there is room for.
+_LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended('api_keys ' || $1, 0))"
+
+
+class TooManyKeysError(Exception):
+    """The user has as many keys as a user may have."""
+
+
+class NoSuchUserError(Exception):
+    """There is no user with this id."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKeyRow:
+    """A key that is not revoked. `version` grows with each rotation.
+
+    A key has an encrypted secret (HMAC) or a public key (Ed25519). `networks` are CIDR texts; without any the key may
+    be used from everywhere.
+    """
+
+    key_id: str
+    user_id: str
+    name: str
+    scopes: frozenset[Scope]
+    networks: tuple[str, ...]
+    algorithm: Algorithm
+    sealed_secret: bytes | None
+    public_key: bytes | None
+    version: int
+    created_at: datetime
+    rotated_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A key whose earlier versions no longer work: `first_valid` is the lowest version that could."""
+
+    key_id: str
+    first_valid: int
+
+
+class ApiKeyStore:
+    """Reads and writes keys. A revoked key keeps its row, without its secret."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def get(self, key_id: str) -> ApiKeyRow | None:
+        """The key, of any user; None if there is none or it is revoked."""
+        row = await self._pool.fetchrow(
+            f"SELECT {_COLUMNS} FROM api_keys WHERE key_id = $1 AND revoked_at IS NULL",  # noqa: S608
+            key_id,
+        )
+        return None if row is None else _key_of(row)
+
+    async def list_of(self, user_id: str) -> list[ApiKeyRow]:
+        """A user's keys, the newest first."""
+        rows = await self._pool.fetch(
+            f"""
+            SELECT {_COLUMNS} FROM api_keys WHERE user_id = $1 AND revoked_at IS NULL
+            ORDER BY created_at DESC, key_id
+            """,  # noqa: S608
+            user_id,
+        )
+        return [_key_of(row) for row in rows]
+
+    async def add(self, key: ApiKeyRow) -> None:
+        """Add a key. Raises TooManyKeysError beyond KEYS_MAX, NoSuchUserError for an unknown user."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(_LOCK_USER, key.user_id)
+            number = await connection.fetchval(
+                "SELECT count(*) FROM api_keys WHERE user_id = $1 AND revoked_at IS NULL", key.user_id
+            )
+            if number >= KEYS_MAX:
+                raise TooManyKeysError
+            outcome = await connection.execute(
+                """
+                INSERT INTO api_keys (key_id, user_id, name, scopes, networks, algorithm, sealed_secret, public_key,
+                                      version, created_at)
+                SELECT $1, user_id, $3, $4, $5, $6, $7, $8, $9, $10 FROM users WHERE user_id = $2
+                """,
+                key.key_id,
+                key.user_id,
+                key.name,
+                sorted(key.scopes),
+                list(key.networks),
+                key.algorithm,
+                key.sealed_secret,
+                key.public_key,
+                key.version,
+                key.created_at,
+            )
+            if outcome != "INSERT 0 1":
+                raise NoSuchUserError
+
+    async def rotate(
+        self, user_id: str, key_id: str, sealed_secret: bytes | None, public_key: bytes | None, now: datetime
+    ) -> ApiKeyRow | None:
+        """Replace the secret or the public key of a user's key; None if the user has no such key."""
+        row = await self._pool.fetchrow(
+            f"""
+            UPDATE api_keys SET sealed_secret = $3, public_key = $4, version = version + 1, rotated_at = $5
+            WHERE key_id = $2 AND user_id = $1 AND revoked_at IS NULL RETURNING {_COLUMNS}
+            """,  # noqa: S608
+            user_id,
+            key_id,
+            sealed_secret,
+            public_key,
+            now,
+        )
+        return None if row is None else _key_of(row)
+
+    async def revoke(self, user_id: str, key_id: str, now: datetime) -> Ended | None:
+        """Revoke a user's key; None if the user never had it. Revoking twice changes nothing."""
+        row = await self._pool.fetchrow(
+            """
+            UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3), sealed_secret = NULL, public_key = NULL
+            WHERE key_id = $2 AND user_id = $1 RETURNING key_id, version
+            """,
+            user_id,
+            key_id,
+            now,
+        )
+        return None if row is None else Ended(row["key_id"], row["version"] + 1)
+
+    async def revoke_all(self, user_id: str, now: datetime) -> list[Ended]:
+        """Revoke every key of a user."""
+        rows = await self._pool.fetch(
+            """
+            UPDATE api_keys SET revoked_at = $2, sealed_secret = NULL, public_key = NULL
+            WHERE user_id = $1 AND revoked_at IS NULL RETURNING key_id, version
+            """,
+            user_id,
+            now,
+        )
+        return [Ended(row["key_id"], row["version"] + 1) for row in rows]
+
+    async def note_uses(self, times: Mapping[str, datetime]) -> None:
+        """Record when keys were last used; an earlier time than the recorded one changes nothing."""
+        await self._pool.execute(
+            """
+            UPDATE api_keys SET last_used_at = new.used_at
+            FROM unnest($1::text[], $2::timestamptz[]) AS new (key_id, used_at)
+            WHERE api_keys.key_id = new.key_id AND coalesce(last_used_at, '-infinity') < new.used_at
+            """,
+            list(times),
+            list(times.values()),
+        )
+
+
+def _key_of(row: Any) -> ApiKeyRow:
+    networks: Sequence[str] = row["networks"]
+    return ApiKeyRow(
+        row["key_id"],
+        row["user_id"],
+        row["name"],
+        frozenset(Scope(scope) for scope in row["scopes"]),
+        tuple(networks),
+        Algorithm(row["algorithm"]),
+        row["sealed_secret"],
+        row["public_key"],
+        row["version"],
+        row["created_at"],
+        row["rotated_at"],
+        row["last_used_at"],
+    )

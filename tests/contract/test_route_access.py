@@ -1,0 +1,144 @@
+"""Every route of the REST edge, called with every kind of credential; the outcomes stand in `route_access.txt`.
+
+The table is for people to check: it says what each caller gets. `ok` means that the request passes the guard.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openspot.http.api_keys.authenticator import ApiKeys
+from openspot.http.audit import AuditRecord
+from openspot.http.authentication import RevokedSessions, UserTokens
+from openspot.http.errors import HttpError
+from openspot.http.policy import Scope
+from openspot.http.routing import BodyKind, Route
+from openspot.kit.health import Health
+from openspot.kit.tokens import Claims, sign
+from openspot.rest_edge.app import Services, make_app
+from openspot.up.services import PlatformSettings
+from tests.support.asgi import ask
+from tests.support.http_routes import all_routes
+from tests.support.signed_requests import KeysInMemory
+
+TABLE = Path(__file__).with_name("route_access.txt")
+SECRET = "test-secret-of-at-least-thirty-two-bytes"
+COLUMNS = ("anonymous", "bad token", "user", "admin", *Scope, "bad key")
+
+
+class Broken:
+    """A service that fails whatever is asked of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise HttpError(503, "nothing is behind the routes")
+
+
+class NoAudit:
+    """Keeps no records."""
+
+    async def reserve(self) -> bool:
+        return True
+
+    def record(self, record: AuditRecord) -> None:
+        pass
+
+
+class Caller:
+    """Calls routes of an edge without anything behind it, with every kind of credential."""
+
+    def __init__(self) -> None:
+        self.keys = KeysInMemory()
+        checker = self.keys.checker()
+        revoked = RevokedSessions()
+        revoked.add("ended", 2**33)
+        given: dict[str, Any] = {name: Broken() for name in Services.__dataclass_fields__}
+        given |= {
+            "health": Health(), "tokens": UserTokens(SECRET, revoked), "throttles": {}, "audit": NoAudit(),
+            "signed_requests": ApiKeys(checker), "idempotency": None,
+        }  # fmt: skip
+        self.edge = make_app(PlatformSettings(), Services(**given))
+        self.signers = {scope: self.keys.add(scope) for scope in Scope}
+        self.everything = self.keys.add(*Scope)
+        self.elsewhere = self.keys.add(*Scope, networks=("203.0.113.0/24",))
+        self.revoked = self.keys.add(*Scope)
+        del self.keys.rows[self.revoked.key_id]
+
+    async def outcomes(self, route: Route) -> dict[str, str]:
+        """What each kind of caller gets, by column."""
+        path = re.sub(r"\{[^}]*\}", "x" * 24, route.path).replace("/markets/" + "x" * 24, "/markets/BTC-USD")
+        body = b"{}" if route.body is BodyKind.JSON else b""
+
+        async def status(headers: dict[str, str], body: bytes = body) -> str:
+            content_type = {"content-type": "application/json"} if body else {}
+            reply = await ask(self.edge, route.method, path, body, headers | content_type)
+            return str(reply.status) if reply.status in (401, 403) else "ok"
+
+        def token(role: str = "user", life_s: int = 60, session_id: str = "", secret: str = SECRET) -> dict[str, str]:
+            claims = Claims("u1", role, int(time.time()) + life_s, session_id=session_id)
+            return {"authorization": f"Bearer {sign(claims, secret, 1)}"}
+
+        found = {"anonymous": await status({}), "user": await status(token()), "admin": await status(token("admin"))}
+        bad_tokens = (token(life_s=-1), token(session_id="ended"), token(secret="x" * 40))
+        found["bad token"] = one([await status(headers) for headers in bad_tokens])
+        for scope, signer in self.signers.items():
+            found[scope] = await status(signer.headers(route.method, path, body))
+        found["bad key"] = one([await status(*bad) for bad in self.bad_keys(route.method, path, body)])
+        return found
+
+    def bad_keys(self, method: str, path: str, body: bytes) -> Iterator[tuple[dict[str, str], bytes]]:
+        """Requests of keys with every scope, each with one fault."""
+        signer, now_ms = self.everything, int(time.time() * 1000)
+        good = signer.headers(method, path, body, now_ms - 1)
+        yield self.revoked.headers(method, path, body), body
+        yield self.elsewhere.headers(method, path, body), body
+        yield signer.headers(method, path, body, now_ms - 5_500), body
+        yield signer.headers(method, path, body, now_ms + 60_000), body
+        yield signer.headers("PATCH", path, body), body
+        yield signer.headers(method, path + "?limit=1", body), body
+        yield signer.headers(method, path, body + b" "), body
+        yield good | {"x-api-timestamp": str(now_ms)}, body
+        yield good | {"x-api-signature": "00" * 32}, body
+        yield {name: value for name, value in good.items() if name != "x-api-signature"}, body
+        yield signer.headers(method, path, body) | {"x-api-key": "A" * 24}, body
+        yield good | {"x-api-key": self.signers[Scope.READ].key_id}, body
+
+    async def repeated(self, route: Route) -> tuple[int, int]:
+        """Statuses of one signed request, sent twice."""
+        path = re.sub(r"\{[^}]*\}", "x" * 24, route.path)
+        body = b"{}" if route.body is BodyKind.JSON else b""
+        headers = self.everything.headers(route.method, path, body) | {"content-type": "application/json"}
+        first, second = [await ask(self.edge, route.method, path, body, headers) for _ in range(2)]
+        return first.status, second.status
+
+
+def one(values: list[str]) -> str:
+    """The value that all are."""
+    assert len(set(values)) == 1, values
+    return values[0]
+
+
+def line(route: Route, outcomes: dict[str, str]) -> str:
+    """The row of a route."""
+    name = f"{route.method} {route.path.removeprefix('/api/v1')}"
+    return f"{name:<34}" + "".join(f"{outcomes[column]:>11}" for column in COLUMNS)
+
+
+@pytest.mark.spec("A5-02", "A5-15", "B4.1-01", "A5-17")
+async def test_every_caller_gets_what_the_table_says() -> None:
+    caller = Caller()
+    head = f"{'route':<34}" + "".join(f"{column:>11}" for column in COLUMNS)
+    rows = [line(route, await caller.outcomes(route)) for service, route in all_routes() if service == "rest-edge"]
+    assert TABLE.read_text("utf-8").splitlines() == [head, *rows]
+
+
+async def test_a_signed_request_is_taken_once_on_every_route() -> None:
+    caller = Caller()
+    for service, route in all_routes():
+        if service == "rest-edge" and not route.policy.is_open:
+            first, second = await caller.repeated(route)
+            assert second == 401, f"{route.method} {route.path}"
+            assert first != 401, f"{route.method} {route.path}"

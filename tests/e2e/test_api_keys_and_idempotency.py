@@ -1,0 +1,84 @@
+"""A program trades with an API key on a real platform: signed orders, safe repetitions, events by WebSocket."""
+
+import asyncio
+import base64
+import json
+from decimal import Decimal
+from typing import Any
+
+import aiohttp
+import pytest
+from nacl.signing import SigningKey
+from websockets.asyncio.client import connect
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import DepositConfirmed
+from openspot.kit.bus import Bus
+from openspot.up.child_platform import ChildPlatform
+from tests.support.rest_client import PREFIX, Reply, RestClient
+from tests.support.signed_requests import Signer
+from tests.support.waiting import eventually
+
+CREDENTIALS = {"email": "robot@example.org", "password": "a long pass phrase"}
+ORDER = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.01", "price": "200"}
+
+
+async def ask(client: RestClient, signer: Signer, method: str, path: str, body: Any = None, **headers: str) -> Reply:
+    raw = b"" if body is None else json.dumps(body).encode()
+    token, client.token = client.token, None
+    try:
+        signed = signer.headers(method, PREFIX + path, raw)
+        return await client(method, path, raw=raw or None, headers=signed | headers)
+    finally:
+        client.token = token
+
+
+@pytest.mark.spec("A5-12", "A5-13", "A5-14")
+async def test_a_program_trades_with_a_key(platform: ChildPlatform) -> None:
+    settings = platform.settings
+    client = RestClient(settings)
+    bus = await Bus.connect(settings, "test")
+    try:
+        user_id = (await client("POST", "/auth/register", CREDENTIALS)).body["userId"]
+        client.token = (await client("POST", "/auth/login", CREDENTIALS)).body["accessToken"]
+        event = DepositConfirmed(f"0x{user_id}", user_id, "USD", "1000")
+        await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, event.tx_hash)
+
+        async def funded() -> bool:
+            balances = (await client("GET", "/accounts/balances")).body
+            return any(Decimal(balance["available"]) == 1000 for balance in balances)
+
+        await eventually(funded, 30)
+        created = (await client("POST", "/api-keys", {"name": "robot", "scopes": ["read", "trade", "cancel"]})).body
+        signer = Signer(created["id"], created["secret"])
+        async with connect(settings.ws_url + "/", additional_headers=signer.headers("GET", "/")) as events:
+            key = {"Idempotency-Key": "first"}
+            placed = [await ask(client, signer, "POST", "/orders", ORDER, **key) for _ in range(2)]
+            assert [reply.status for reply in placed] == [201, 201]
+            assert (placed[1].headers["Idempotency-Hit"], placed[1].body) == ("true", placed[0].body)
+            order_id = placed[0].body["orderId"]
+            pushed = json.loads(await asyncio.wait_for(events.recv(), 20))
+            assert (pushed["event"], pushed["data"]["orderId"]) == ("order.created", order_id)
+            batch = await ask(client, signer, "POST", "/orders/batch", {"orders": [ORDER, ORDER | {"price": "0"}]})
+            assert [entry["status"] for entry in batch.body] == [201, 400]
+            assert len((await ask(client, signer, "GET", "/orders?status=open")).body) == 2
+            cancelled = await ask(client, signer, "DELETE", "/orders")
+            assert order_id in cancelled.body["cancelled"]
+            rotated = await client("POST", f"/api-keys/{signer.key_id}/rotate", {})
+            await asyncio.wait_for(events.wait_closed(), 20)
+        assert (await ask(client, signer, "GET", "/orders")).status == 401
+        signer = Signer(signer.key_id, rotated.body["secret"])
+        assert (await ask(client, signer, "GET", "/orders")).status == 200
+        assert (await client("DELETE", f"/api-keys/{signer.key_id}")).status == 200
+        assert (await ask(client, signer, "GET", "/orders")).status == 401
+        private = SigningKey.generate()
+        public = {"publicKey": base64.b64encode(bytes(private.verify_key)).decode()}
+        wanted = {"name": "Ed25519", "scopes": ["read"], "algorithm": "ed25519"} | public
+        signer = Signer((await client("POST", "/api-keys", wanted)).body["id"], private)
+        assert (await ask(client, signer, "GET", "/orders?limit=1")).status == 200
+        async with aiohttp.ClientSession(settings.rest_url) as session:
+            candles = await session.get(f"{PREFIX}/markets/BTC-USD/candles?interval=1h")
+            assert candles.status == 200
+    finally:
+        await bus.close()
+        await client.close()

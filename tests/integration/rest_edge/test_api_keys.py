@@ -1,0 +1,183 @@
+"""API keys through the REST edge, with real bus and database; several edges side by side."""
+
+import asyncio
+import json
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Any
+
+import asyncpg
+import pytest
+from nacl.signing import SigningKey
+
+from openspot.http.api_keys import uses
+from openspot.http.errors import HttpError
+from openspot.kit.settings import Settings
+from openspot.rest_edge import service
+from tests.support.fake_router import FakeRouter
+from tests.support.ports import free_port
+from tests.support.rest_client import PREFIX, Reply, RestClient, running_edge
+from tests.support.signed_requests import Signer
+from tests.support.waiting import eventually
+
+LIMIT = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.5", "price": "100.25"}
+KEY = {"name": "bot", "scopes": ["read", "trade"]}
+
+
+@pytest.fixture(autouse=True)
+async def users(pool: asyncpg.Pool) -> None:
+    """The users whose tokens the tests make."""
+    for name in ("u1", "u2"):
+        await pool.execute(
+            "INSERT INTO users (user_id, email, password_hash, role) VALUES ($1, $1 || '@example.org', 'x', 'user')",
+            name,
+        )
+
+
+async def create(edge: RestClient, **fields: Any) -> tuple[dict[str, Any], Signer]:
+    reply = await edge("POST", "/api-keys", KEY | fields)
+    assert reply.status == 201, reply.body
+    return reply.body, Signer(reply.body["id"], reply.body["secret"])
+
+
+async def ask(edge: RestClient, signer: Signer, method: str, path: str, body: Any = None) -> Reply:
+    """A signed request without a token."""
+    raw = b"" if body is None else json.dumps(body).encode()
+    token, edge.token = edge.token, None
+    try:
+        return await edge(method, path, raw=raw or None, headers=signer.headers(method, PREFIX + path, raw))
+    finally:
+        edge.token = token
+
+
+@pytest.mark.spec("A5-12", "A5-15", "A5-16", "B4.1-80")
+async def test_a_created_key_works_within_its_scopes(edge: RestClient, router: FakeRouter) -> None:
+    body, signer = await create(edge)
+    assert (body["scopes"], body["ipAllowList"], body["algorithm"]) == (["read", "trade"], [], "hmac-sha256")
+    placed = await ask(edge, signer, "POST", "/orders", LIMIT)
+    assert (placed.status, placed.body["userId"]) == (201, "u1")
+    assert (await ask(edge, signer, "GET", "/orders?status=open&limit=5")).status == 200
+    refused = await ask(edge, signer, "DELETE", f"/orders/{placed.body['orderId']}")
+    assert (refused.status, refused.code) == (403, "INSUFFICIENT_SCOPE")
+    # A key changes no keys, whatever its scopes.
+    assert (await ask(edge, signer, "POST", "/api-keys", KEY)).status == 403
+
+
+@pytest.mark.spec("B4.1-81")
+async def test_the_list_shows_no_secret_and_only_your_own_keys(edge: RestClient, pool: asyncpg.Pool) -> None:
+    body, signer = await create(edge, ipAllowList=["127.0.0.0/8"])
+    reply = await edge("GET", "/api-keys")
+    assert reply.body == [{name: value for name, value in body.items() if name != "secret"}]
+    row = await pool.fetchrow("SELECT * FROM api_keys")
+    # A copy of the database gives no secret away.
+    assert signer.secret.encode() not in b"".join(value for value in row.values() if isinstance(value, bytes))
+    assert signer.secret not in str(row)
+    edge.as_user("u2")
+    assert (await edge("GET", "/api-keys")).body == []
+    for method, path, sent in (("DELETE", "", None), ("POST", "/rotate", {})):
+        assert (await edge(method, f"/api-keys/{body['id']}{path}", sent)).status == 404
+
+
+async def test_an_ed25519_key_signs_without_a_secret_at_the_edge(edge: RestClient, router: FakeRouter) -> None:
+    import base64
+
+    private = SigningKey.generate()
+    public = base64.b64encode(bytes(private.verify_key)).decode()
+    body, signer = await create(edge, algorithm="ed25519", publicKey=public)
+    assert (body["secret"], body["publicKey"]) == (None, public)
+    signer = replace(signer, secret=private)
+    assert (await ask(edge, signer, "POST", "/orders", LIMIT)).status == 201
+    other = SigningKey.generate()
+    assert (await edge("POST", f"/api-keys/{body['id']}/rotate", {})).message == [
+        "publicKey is required for the algorithm ed25519"
+    ]
+    rotated = {"publicKey": base64.b64encode(bytes(other.verify_key)).decode()}
+    assert (await edge("POST", f"/api-keys/{body['id']}/rotate", rotated)).status == 200
+    assert (await ask(edge, signer, "GET", "/orders")).status == 401
+    assert (await ask(edge, replace(signer, secret=other), "GET", "/orders")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"scopes": ["withdraw"]}, "ipAllowList is required for the scope withdraw"),
+        ({"scopes": ["withdraw"], "ipAllowList": ["0.0.0.0/1", "128.0.0.0/1"]}, "at least /16"),
+        ({"scopes": []}, "scopes must have at least 1 entries"),
+        ({"scopes": ["admin"]}, "scopes.0 must be one of"),
+        ({"ipAllowList": ["203.0.113.1/24"]}, "ipAllowList.0 must be an address or a network"),
+        ({"algorithm": "ed25519"}, "publicKey is required"),
+        ({"publicKey": "AAAA"}, "publicKey is not an Ed25519 public key"),
+        ({"name": ""}, "name must be at least 1 characters long"),
+        ({"userId": "u2"}, "property userId should not exist"),
+    ],
+)
+async def test_a_key_that_makes_no_sense_is_refused(edge: RestClient, fields: dict[str, Any], message: str) -> None:
+    reply = await edge("POST", "/api-keys", KEY | fields)
+    assert reply.status == 400
+    assert message in str(reply.message)
+
+
+@pytest.mark.spec("A5-13", "A5-14", "B4.1-82", "B4.1-83")
+async def test_rotation_and_revocation_hold_at_every_edge_at_once(edge: RestClient, settings: Settings) -> None:
+    async with AsyncExitStack() as stack:
+        edges = [edge]
+        for _ in range(2):
+            other = settings.model_copy(update={"rest_port": free_port()})
+            edges.append(await stack.enter_async_context(running_edge(other)))
+        body, old = await create(edge)
+
+        async def statuses(signer: Signer) -> list[int]:
+            return [(await ask(each, signer, "GET", f"/orders?limit={n}")).status for n, each in enumerate(edges, 1)]
+
+        assert await statuses(old) == [200, 200, 200]
+        rotated = await edge("POST", f"/api-keys/{body['id']}/rotate", {})
+        new = Signer(body["id"], rotated.body["secret"])
+
+        async def refused(signer: Signer) -> bool:
+            return await statuses(signer) == [401, 401, 401]
+
+        # Far sooner than the edges would read the key again.
+        await eventually(lambda: refused(old), 5)
+        assert await statuses(new) == [200, 200, 200]
+        assert (await edge("DELETE", f"/api-keys/{body['id']}")).body == {"id": body["id"], "revoked": True}
+        await eventually(lambda: refused(new), 5)
+        assert (await edge("DELETE", f"/api-keys/{body['id']}")).status == 200
+        assert (await edge("GET", "/api-keys")).body == []
+
+
+async def test_a_user_has_a_bounded_number_of_keys(edge: RestClient) -> None:
+    replies = await asyncio.gather(*(edge("POST", "/api-keys", KEY) for _ in range(34)))
+    assert sorted(reply.status for reply in replies) == [201] * 30 + [409] * 4
+
+
+async def test_the_last_use_is_recorded_a_while_later(
+    settings: Settings, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uses.UseRecorder.__init__, "__defaults__", (0.05,))
+    async with running_edge(settings) as edge:
+        edge.as_user("u1")
+        body, signer = await create(edge)
+        assert body["lastUsedAt"] is None
+        await ask(edge, signer, "GET", "/orders")
+
+        async def recorded() -> Any:
+            return (await edge("GET", "/api-keys")).body[0]["lastUsedAt"]
+
+        await eventually(recorded)
+
+
+async def test_making_a_secret_needs_the_second_factor(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Factor:
+        async def require(self, user_id: str, code: str | None) -> None:
+            if code != "123456":
+                raise HttpError(401, "a code is needed", "MFA_REQUIRED")
+
+    monkeypatch.setattr(service, "NoSecondFactor", Factor)
+    async with running_edge(settings) as edge:
+        edge.as_user("u1")
+        assert (await edge("POST", "/api-keys", KEY)).code == "MFA_REQUIRED"
+        body, _ = await create(edge, mfaCode="123456")
+        assert (await edge("POST", f"/api-keys/{body['id']}/rotate", {})).status == 401
+        assert (await edge("POST", f"/api-keys/{body['id']}/rotate", {"mfaCode": "123456"})).status == 200
+        # Ending a key makes nothing less safe.
+        assert (await edge("DELETE", f"/api-keys/{body['id']}")).status == 200
