@@ -19,8 +19,8 @@ from tests.support.http_routes import all_routes, documents, routers
 
 NOT_AUDITED = {"POST /api/v1/orders/estimate"}
 """Changes nothing."""
-UNLIMITED_ONLY = {"POST /api/v1/auth/logout"}
-"""Ends the session of its own token: no API key may."""
+UNLIMITED_ONLY = {"POST /api/v1/auth/logout", "PUT /api/v1/settings/notifications/{event}"}
+"""The first ends the session of its own token, the second turns messages off: no API key may."""
 
 
 ALL = [pytest.param(route, id=f"{service}: {route.method} {route.path}") for service, route in all_routes()]
@@ -37,7 +37,7 @@ def test_what_changes_something_is_audited(route: Route) -> None:
 def test_a_users_route_names_the_scope_that_a_key_needs(route: Route) -> None:
     if not route.policy.access & Access.USER:
         return
-    wanted = {"GET": {Scope.READ}, "DELETE": {Scope.CANCEL}, "POST": {Scope.TRADE, Scope.READ}}[route.method]
+    wanted = {"GET": {Scope.READ}, "DELETE": {Scope.CANCEL}, "POST": {Scope.TRADE, Scope.READ}}.get(route.method, set())
     if f"{route.method} {route.path}" in UNLIMITED_ONLY:
         assert route.policy.scope is None
     else:
@@ -83,6 +83,7 @@ def edge() -> Any:
     services = Services(
         auth=nothing, orders=nothing, accounts=nothing, markets=nothing, health=Health(),
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(),
+        conversions=nothing, staking=nothing, payments=nothing, fees=nothing, system=nothing, notifications=nothing,
     )  # fmt: skip
     return make_app(PlatformSettings(body_bytes_max=1024), services)
 
@@ -102,6 +103,7 @@ async def test_every_refusal_of_the_pipeline_is_documented(edge: Any, route: Rou
     document = documents()["rest-edge"]
     documented = set(document["paths"][route.path][route.method.lower()]["responses"])
     path = route.path.replace("{", "").replace("}", "").replace("symbol", "BTC-USD").replace("asset", "BTC")
+    path = path.replace("/notifications/event", "/notifications/order_filled")
     token = sign(Claims("u1", "user", 2**33), SECRET, 1)
     bearer = {"authorization": f"Bearer {token}"}
     seen = {(await ask(edge, route.method, path)).status}

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime, timedelta
 
 from openspot.domain.market import load_markets
+from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
@@ -25,9 +26,11 @@ from openspot.rest_edge.auth.sessions import EndedSessions
 from openspot.rest_edge.auth.store import AuthStore
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.markets.store import TradeStore
+from openspot.rest_edge.modules import make_modules
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.settings import RestEdgeSettings
+from openspot.rest_edge.transfers.engine import EngineTransfers
 
 log = get_logger("rest-edge")
 
@@ -88,6 +91,20 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     health.add("engine", engine.check)
 
     configuration = load_markets()
+    commands = EngineCommands(settings)
+    stack.push_async_callback(commands.close)
+    modules = make_modules(
+        settings,
+        pool=pool,
+        bus=bus,
+        engine=engine,
+        transfers=EngineTransfers(commands),
+        configuration=configuration,
+        clock=system_clock,
+        tiers=THROTTLE_TIERS,
+    )
+    work = asyncio.create_task(modules.run())
+    stack.push_async_callback(end_tasks, work)
     return Services(
         auth=AuthService(settings, users, attempts, passwords, ended),
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
@@ -97,6 +114,12 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         tokens=UserTokens(settings.jwt_secret, revoked),
         throttles=throttles if settings.throttle_enabled else {},
         audit=audit,
+        conversions=modules.conversions,
+        staking=modules.staking,
+        payments=modules.payments,
+        fees=modules.fees,
+        system=modules.system,
+        notifications=modules.notifications,
     )
 
 
