@@ -6,9 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from openspot.domain.money import amount_to_text, to_amount
+from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineAmbiguousError, EngineUnreachableError
 from openspot.engine_client.queries import EngineBalance, EngineBook
-from openspot.rest_edge.transfers.model import Movement, TransferKind, TransferResult
+from openspot.rest_edge.transfers.model import TransferResult
 
 
 class FakeTransfers:
@@ -51,13 +52,14 @@ class FakeTransfers:
             return TransferResult(same, "SUCCESS" if same else "REFERENCE_CONFLICT")
         after = dict(self.balances)
         for movement in movements:
-            assert movement.amount > 0
-            left = after.get((movement.source, movement.asset), 0) - movement.amount
+            amount = to_amount(movement.amount)
+            assert amount > 0
+            left = after.get((movement.source, movement.asset), 0) - amount
             if left < 0:
                 return TransferResult(False, "RISK_NSF")
             after[movement.source, movement.asset] = left
             place = movement.destination, movement.asset
-            after[place] = after.get(place, 0) + movement.amount
+            after[place] = after.get(place, 0) + amount
         self.balances.update(after)
         self.done[reference] = movements
         return TransferResult(True, "SUCCESS")

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from openspot.domain.market import MarketConfiguration
 from openspot.domain.networks import load_networks
+from openspot.domain.transfer import TransferKind
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.policy import ThrottleClass
 from openspot.http.throttle import Tier
@@ -33,7 +34,7 @@ from openspot.rest_edge.staking.rules import PayoutRules, StakeRules
 from openspot.rest_edge.staking.service import StakingService
 from openspot.rest_edge.staking.store import StakingStore
 from openspot.rest_edge.times import moment
-from openspot.rest_edge.transfers.model import TransferKind, Transfers
+from openspot.rest_edge.transfers.model import Transfers
 from openspot.rest_edge.transfers.runner import TransferRunner
 from openspot.rest_edge.transfers.store import TransferStore
 
@@ -91,9 +92,9 @@ def make_modules(
         transfers,
         {
             TransferKind.CONVERSION: ConversionRules(conversion_store, engine),
-            TransferKind.STAKE: StakeRules(staking_store),
-            TransferKind.UNSTAKE: PayoutRules(staking_store, reward=False),
-            TransferKind.STAKING_REWARD: PayoutRules(staking_store, reward=True),
+            TransferKind.STAKING: StakeRules(staking_store),
+            TransferKind.UNSTAKING: PayoutRules(staking_store, reward=False),
+            TransferKind.REWARD: PayoutRules(staking_store, reward=True),
             TransferKind.PAYMENT: PaymentRules(payment_store, bus),
         },
         lambda: moment(clock),

@@ -5,10 +5,9 @@ from typing import Any
 import asyncpg
 import pytest
 
-from openspot.domain.ids import FEE_ACCOUNT_ID
+from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID
 from openspot.engine_client.errors import EngineUnreachableError
 from openspot.rest_edge.conversions.schemas import ConversionResponse, PairResponse, QuoteResponse
-from openspot.rest_edge.transfers.model import CONVERSIONS_ACCOUNT
 from tests.support.edge_modules import EdgeModules
 
 WANTED = {"fromAsset": "USD", "toAsset": "BTC", "fromAmount": "1000"}
@@ -19,7 +18,7 @@ def edge(pool: asyncpg.Pool) -> EdgeModules:
     """An edge whose user u1 has 5,000 USD, an inventory of 100 BTC, and a book around 100 USD."""
     edge = EdgeModules(pool, conversion_spread_bps=100)
     edge.transfers.fund("u1", "USD", "5000")
-    edge.transfers.fund(CONVERSIONS_ACCOUNT, "BTC", "100")
+    edge.transfers.fund(CONVERSIONS_ACCOUNT_ID, "BTC", "100")
     edge.queries.books["BTC-USD"] = ([("99", "100")], [("100", "5"), ("110", "100")])
     return edge
 
@@ -39,8 +38,8 @@ AFTER = {
     ("u1", "USD"): "4000",
     # 990 USD after a spread of 1 %: 5 BTC at 100, and 490 USD at 110.
     ("u1", "BTC"): "9.45454545",
-    (CONVERSIONS_ACCOUNT, "USD"): "990",
-    (CONVERSIONS_ACCOUNT, "BTC"): "90.54545455",
+    (CONVERSIONS_ACCOUNT_ID, "USD"): "990",
+    (CONVERSIONS_ACCOUNT_ID, "BTC"): "90.54545455",
     (FEE_ACCOUNT_ID, "USD"): "10",
 }
 
@@ -112,14 +111,14 @@ async def test_a_quote_and_a_conversion_are_their_users_alone(edge: EdgeModules)
 
 
 async def test_an_inventory_that_does_not_cover_the_amount_gives_no_quote(edge: EdgeModules) -> None:
-    edge.transfers.balances[CONVERSIONS_ACCOUNT, "BTC"] = 1
+    edge.transfers.balances[CONVERSIONS_ACCOUNT_ID, "BTC"] = 1
     reply = await edge("POST", "/conversions/quote", WANTED)
     assert (reply.status, reply.json["code"]) == (409, "INVENTORY_INSUFFICIENT")
 
 
 async def test_an_inventory_that_shrinks_after_the_quote_is_never_negative(edge: EdgeModules) -> None:
     body = {"quoteId": (await quoted(edge))["quoteId"]}
-    edge.transfers.balances[CONVERSIONS_ACCOUNT, "BTC"] = 1
+    edge.transfers.balances[CONVERSIONS_ACCOUNT_ID, "BTC"] = 1
     before = all_held(edge)
     for _ in range(2):
         reply = await edge("POST", "/conversions", body)

@@ -7,13 +7,13 @@ from typing import Any
 import asyncpg
 import pytest
 
+from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.rest_edge.staking.schemas import (
     ProductResponse,
     StakingBalanceResponse,
     StakingEventResponse,
     UnstakeResponse,
 )
-from openspot.rest_edge.transfers.model import REWARDS_ACCOUNT, STAKING_ACCOUNT
 from tests.support.asgi import Reply
 from tests.support.edge_modules import EdgeModules
 
@@ -74,7 +74,7 @@ def edge(pool: asyncpg.Pool, staking_file: str) -> EdgeModules:
     for asset in ("BTC", "ETH"):
         for user in ("u1", "u2"):
             edge.transfers.fund(user, asset, "20")
-        edge.transfers.fund(REWARDS_ACCOUNT, asset, "1")
+        edge.transfers.fund(REWARDS_ACCOUNT_ID, asset, "1")
     return edge
 
 
@@ -117,7 +117,7 @@ async def test_a_stake_moves_the_amount_and_earns_from_the_next_midnight(edge: E
     StakingBalanceResponse.model_validate(balance)
     assert (balance["status"], balance["amount"], balance["accrued"]) == ("active", "5", "0")
     assert (balance["startsAt"], balance["endsAt"]) == ("2026-03-02T00:00:00.000Z", "2026-03-12T00:00:00.000Z")
-    assert (edge.transfers.held("u1", "ETH"), edge.transfers.held(STAKING_ACCOUNT, "ETH")) == ("15", "5")
+    assert (edge.transfers.held("u1", "ETH"), edge.transfers.held(STAKING_ACCOUNT_ID, "ETH")) == ("15", "5")
     assert await shown(edge, balance) == balance
     assert (await edge("GET", "/staking/balances")).json == [balance]
     # Another user sees nothing of it, and cannot take it.
@@ -164,7 +164,7 @@ async def test_the_room_of_a_product_holds_for_all_edges_together(edge: EdgeModu
     calls = [each("POST", "/staking/stake", body, user=user) for each in (edge, other) for user in ("u1", "u2")]
     replies = await asyncio.gather(*calls, *(edge("POST", "/staking/stake", body, user=f"u{n}") for n in (1, 2)))
     assert sorted(reply.status for reply in replies) == [201, 201, 201, 409, 409, 409]
-    assert edge.transfers.held(STAKING_ACCOUNT, "BTC") == "12"
+    assert edge.transfers.held(STAKING_ACCOUNT_ID, "BTC") == "12"
 
 
 # Rewards
@@ -226,8 +226,8 @@ async def test_a_part_is_taken_back_with_the_rewards_so_far_and_the_rest_earns_o
     # Ten whole days; the eleventh, under way, earns nothing on what is taken.
     assert (reply.json["amount"], reply.json["reward"], reply.json["status"]) == ("0.4", "0.00027397", "paid")
     assert edge.transfers.held("u1", "BTC") == "19.40027397"
-    assert edge.transfers.held(STAKING_ACCOUNT, "BTC") == "0.6"
-    assert edge.transfers.held(REWARDS_ACCOUNT, "BTC") == "0.99972603"
+    assert edge.transfers.held(STAKING_ACCOUNT_ID, "BTC") == "0.6"
+    assert edge.transfers.held(REWARDS_ACCOUNT_ID, "BTC") == "0.99972603"
     left = await shown(edge, balance)
     assert (left["amount"], left["accrued"], left["status"]) == ("0.6", "0", "active")
     edge.pass_time(days=10)
@@ -261,7 +261,7 @@ async def test_an_unbonding_amount_earns_nothing_and_is_paid_when_its_time_has_c
 
 
 async def test_rewards_that_the_account_cannot_pay_are_owed_and_never_make_it_negative(edge: EdgeModules) -> None:
-    edge.transfers.balances[REWARDS_ACCOUNT, "BTC"] = 0
+    edge.transfers.balances[REWARDS_ACCOUNT_ID, "BTC"] = 0
     balance = await staked(edge)
     edge.pass_time(days=11)
     taken = (await unstake(edge, balance)).json
@@ -270,10 +270,10 @@ async def test_rewards_that_the_account_cannot_pay_are_owed_and_never_make_it_ne
     assert edge.transfers.held("u1", "BTC") == "20"
     edge.pass_time(minutes=1)
     assert await edge.modules.runner.resume() == 1
-    assert edge.transfers.held(REWARDS_ACCOUNT, "BTC") == "0"
+    assert edge.transfers.held(REWARDS_ACCOUNT_ID, "BTC") == "0"
     pending, owed = await edge.modules.runner._store.count_waiting()
     assert (pending, owed) == (1, 1)
-    edge.transfers.fund(REWARDS_ACCOUNT, "BTC", "1")
+    edge.transfers.fund(REWARDS_ACCOUNT_ID, "BTC", "1")
     edge.pass_time(minutes=10)
     assert await edge.modules.runner.resume() == 1
     assert edge.transfers.held("u1", "BTC") == "20.00027397"
@@ -303,7 +303,7 @@ async def test_an_early_end_forfeits_the_rewards_or_is_refused_as_the_product_sa
     edge.pass_time(days=1)
     await edge.modules.staking.pay_due()
     assert edge.transfers.held("u1", "ETH") == "15"
-    assert edge.transfers.held(REWARDS_ACCOUNT, "ETH") == "1"
+    assert edge.transfers.held(REWARDS_ACCOUNT_ID, "ETH") == "1"
 
 
 @pytest.mark.parametrize("fault", ["lost", "late", "unsent"])

@@ -4,16 +4,17 @@ import os
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from openspot.domain.ids import FEE_ACCOUNT_ID, short_id
+from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, short_id
 from openspot.domain.market import AssetScale
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
+from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.kit.clock import Clock
 from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
-from openspot.rest_edge.amounts import amount_of_asset
+from openspot.rest_edge.amounts import amount_of_asset, numeric
 from openspot.rest_edge.conversions.pricing import (
     Amounts,
     AmountTooSmallError,
@@ -27,13 +28,7 @@ from openspot.rest_edge.conversions.schemas import ConversionResponse, PairRespo
 from openspot.rest_edge.conversions.store import Conversion, ConversionStore, Quote
 from openspot.rest_edge.paging import Page, page_of, position_of
 from openspot.rest_edge.times import iso, iso_or_none, moment
-from openspot.rest_edge.transfers.model import (
-    CONVERSIONS_ACCOUNT,
-    Movement,
-    Transfer,
-    TransferKind,
-    TransferResult,
-)
+from openspot.rest_edge.transfers.model import Transfer, TransferResult
 from openspot.rest_edge.transfers.runner import UNSENT, TransferRunner
 
 log = get_logger("conversions")
@@ -67,16 +62,16 @@ class ConversionRules:
 
     async def _whose_funds(self, transfer: Transfer) -> str:
         """The engine does not say whose account lacks: look whether it is the inventory."""
-        paid = next(movement for movement in transfer.movements if movement.source == CONVERSIONS_ACCOUNT)
+        paid = next(movement for movement in transfer.movements if movement.source == CONVERSIONS_ACCOUNT_ID)
         try:
-            return FUNDS if await inventory_of(self._engine, paid.asset) >= paid.amount else INVENTORY
+            return FUNDS if await inventory_of(self._engine, paid.asset) >= to_amount(paid.amount) else INVENTORY
         except EngineError:
             return FUNDS
 
 
 async def inventory_of(engine: EngineQueries, asset: str) -> int:
     """What the inventory can pay of an asset, in units of 18 places. Raises EngineError."""
-    for balance in await engine.balances(CONVERSIONS_ACCOUNT):
+    for balance in await engine.balances(CONVERSIONS_ACCOUNT_ID):
         if balance.asset == asset:
             return to_amount(parse_decimal(balance.available)) - to_amount(parse_decimal(balance.reserved))
     return 0
@@ -241,10 +236,10 @@ def transfer_of(conversion: Conversion) -> Transfer:
     """The movements of a conversion: what is converted, the spread as a movement of its own, what is received."""
     user, given, received = conversion.user_id, conversion.from_asset, conversion.to_asset
     converted = conversion.from_amount - conversion.spread_amount
-    movements = [Movement(user, CONVERSIONS_ACCOUNT, given, converted)]
+    movements = [Movement(user, CONVERSIONS_ACCOUNT_ID, given, numeric(converted))]
     if conversion.spread_amount:
-        movements.append(Movement(user, FEE_ACCOUNT_ID, given, conversion.spread_amount))
-    movements.append(Movement(CONVERSIONS_ACCOUNT, user, received, conversion.to_amount))
+        movements.append(Movement(user, FEE_ACCOUNT_ID, given, numeric(conversion.spread_amount)))
+    movements.append(Movement(CONVERSIONS_ACCOUNT_ID, user, received, numeric(conversion.to_amount)))
     return Transfer(
         f"conversion:{conversion.conversion_id}",
         TransferKind.CONVERSION,

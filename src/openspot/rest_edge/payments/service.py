@@ -13,15 +13,16 @@ from datetime import datetime, timedelta
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
-from openspot.domain.ids import short_id
+from openspot.domain.ids import PAYMENTS_ACCOUNT_ID, short_id
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text
+from openspot.domain.transfer import Movement, TransferKind
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock
 from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
-from openspot.rest_edge.amounts import amount_of_asset
+from openspot.rest_edge.amounts import amount_of_asset, numeric
 from openspot.rest_edge.paging import Page, page_of, position_of
 from openspot.rest_edge.payments.payment_routes import PaymentRoute
 from openspot.rest_edge.payments.return_urls import is_allowed
@@ -36,7 +37,7 @@ from openspot.rest_edge.payments.schemas import (
 )
 from openspot.rest_edge.payments.store import Payment, PaymentStore
 from openspot.rest_edge.times import iso, iso_or_none, moment
-from openspot.rest_edge.transfers.model import PAYMENTS_ACCOUNT, Movement, Transfer, TransferKind, TransferResult
+from openspot.rest_edge.transfers.model import Transfer, TransferResult
 from openspot.rest_edge.transfers.runner import TransferRunner
 
 log = get_logger("payments")
@@ -59,14 +60,16 @@ class PaymentRules:
         """Announce the deposit. The router credits it once, however often it is announced."""
         payment = await self._store.get(transfer.subject_id)
         assert payment is not None and payment.completed_at is not None, "a transfer names a payment that is paid"
+        # Not the transfer's own reference: the engine takes each only once, for whatever it is.
+        reference = f"payment-in:{payment.payment_id}"
         event = DepositConfirmed(
-            transfer.reference,
-            PAYMENTS_ACCOUNT,
+            reference,
+            PAYMENTS_ACCOUNT_ID,
             payment.currency,
             amount_to_text(payment.amount),
             timestamp=round(payment.completed_at.timestamp() * 1000),
         )
-        await self._bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{transfer.reference}")
+        await self._bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{reference}")
 
     async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
         """Write that the user has it."""
@@ -247,7 +250,7 @@ def credit_of(payment: Payment) -> Transfer:
         f"payment:{payment.payment_id}",
         TransferKind.PAYMENT,
         payment.payment_id,
-        (Movement(PAYMENTS_ACCOUNT, payment.user_id, payment.currency, payment.amount - payment.fee),),
+        (Movement(PAYMENTS_ACCOUNT_ID, payment.user_id, payment.currency, numeric(payment.amount - payment.fee)),),
     )
 
 

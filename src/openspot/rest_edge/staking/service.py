@@ -8,15 +8,16 @@ import os
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from openspot.domain.ids import short_id
+from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID, short_id
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text, decimal_to_text
+from openspot.domain.transfer import Movement, TransferKind
 from openspot.http.errors import HttpError, validation_error
 from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
 from openspot.kit.clock import Clock
 from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
-from openspot.rest_edge.amounts import amount_of_asset
+from openspot.rest_edge.amounts import amount_of_asset, numeric
 from openspot.rest_edge.paging import Page, page_of, position_of
 from openspot.rest_edge.staking.accrual import accruals, midnight
 from openspot.rest_edge.staking.products import EarlyRedemption, Product, ProductType
@@ -30,13 +31,7 @@ from openspot.rest_edge.staking.schemas import (
 )
 from openspot.rest_edge.staking.store import Balance, Event, StakingStore, Unstake
 from openspot.rest_edge.times import iso, moment
-from openspot.rest_edge.transfers.model import (
-    REWARDS_ACCOUNT,
-    STAKING_ACCOUNT,
-    Movement,
-    Transfer,
-    TransferKind,
-)
+from openspot.rest_edge.transfers.model import Transfer
 from openspot.rest_edge.transfers.runner import UNSENT, TransferRunner
 
 log = get_logger("staking")
@@ -104,9 +99,9 @@ class StakingService:
             balance = _new_balance(user_id, product, amount, moment(self._clock))
             transfer = Transfer(
                 f"stake:{balance.balance_id}",
-                TransferKind.STAKE,
+                TransferKind.STAKING,
                 balance.balance_id,
-                (Movement(user_id, STAKING_ACCOUNT, product.asset, amount),),
+                (Movement(user_id, STAKING_ACCOUNT_ID, product.asset, numeric(amount)),),
             )
             await self._store.add(connection, balance)
             await self._runner.begin(connection, transfer)
@@ -286,18 +281,18 @@ def payouts_of(unstake: Unstake) -> list[Transfer]:
     transfers = [
         Transfer(
             f"unstake:{unstake.unstake_id}",
-            TransferKind.UNSTAKE,
+            TransferKind.UNSTAKING,
             unstake.unstake_id,
-            (Movement(STAKING_ACCOUNT, user, asset, unstake.amount),),
+            (Movement(STAKING_ACCOUNT_ID, user, asset, numeric(unstake.amount)),),
         )
     ]
     if unstake.reward:
         transfers.append(
             Transfer(
                 f"staking-reward:{unstake.unstake_id}",
-                TransferKind.STAKING_REWARD,
+                TransferKind.REWARD,
                 unstake.unstake_id,
-                (Movement(REWARDS_ACCOUNT, user, asset, unstake.reward),),
+                (Movement(REWARDS_ACCOUNT_ID, user, asset, numeric(unstake.reward)),),
             )
         )
     return transfers

@@ -1,42 +1,13 @@
 """A transfer: an atomic list of movements under a reference that the engine carries out at most once."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Protocol
 
-from openspot.domain.money import amount_to_text, parse_decimal, to_amount
+from openspot.domain.money import decimal_to_text, parse_decimal
+from openspot.domain.transfer import Movement, TransferKind
 from openspot.kit.database import Connection
-
-CONVERSIONS_ACCOUNT = "house:conversions"
-"""The inventory that conversions are paid from."""
-STAKING_ACCOUNT = "house:staking"
-"""What users have staked."""
-REWARDS_ACCOUNT = "house:rewards"
-"""What staking rewards are paid from."""
-PAYMENTS_ACCOUNT = "house:payments"
-"""What payment providers have received and users have not been credited yet, and the fees of payments."""
-
-
-class TransferKind(StrEnum):
-    """What a transfer is for."""
-
-    CONVERSION = "conversion"
-    STAKE = "stake"
-    UNSTAKE = "unstake"
-    STAKING_REWARD = "staking_reward"
-    PAYMENT = "payment"
-
-
-@dataclass(frozen=True, slots=True)
-class Movement:
-    """One movement of a transfer; `amount` is above 0, in units of 18 places."""
-
-    source: str
-    destination: str
-    asset: str
-    amount: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +52,15 @@ class TransferRules(Protocol):
 
 
 Now = Callable[[], datetime]
-Wait = Callable[[float], Awaitable[None]]
 
 
 def movements_to_json(movements: Sequence[Movement]) -> list[list[str]]:
     """Movements as the database keeps them, amounts as text."""
-    return [[each.source, each.destination, each.asset, amount_to_text(each.amount)] for each in movements]
+    return [[each.source, each.destination, each.asset, decimal_to_text(each.amount)] for each in movements]
 
 
 def movements_from_json(rows: Sequence[Sequence[str]]) -> tuple[Movement, ...]:
     """The opposite of `movements_to_json`."""
     return tuple(
-        Movement(source, destination, asset, to_amount(parse_decimal(amount)))
-        for source, destination, asset, amount in rows
+        Movement(source, destination, asset, parse_decimal(amount)) for source, destination, asset, amount in rows
     )

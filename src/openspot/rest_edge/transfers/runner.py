@@ -12,12 +12,13 @@ from datetime import datetime, timedelta
 
 from prometheus_client import Counter, Gauge
 
+from openspot.domain.transfer import TransferKind
 from openspot.engine_client.errors import EngineError, EngineUnreachableError
 from openspot.kit.backoff import pause_s
 from openspot.kit.bus import BusError
 from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.kit.log import get_logger
-from openspot.rest_edge.transfers.model import Now, Transfer, TransferKind, TransferResult, TransferRules, Transfers
+from openspot.rest_edge.transfers.model import Now, Transfer, TransferResult, TransferRules, Transfers
 from openspot.rest_edge.transfers.store import TransferStore
 
 log = get_logger("transfers")

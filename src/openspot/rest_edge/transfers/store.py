@@ -5,14 +5,9 @@ from typing import Any
 
 import msgspec
 
+from openspot.domain.transfer import TransferKind
 from openspot.kit.database import Connection, Pool
-from openspot.rest_edge.transfers.model import (
-    Transfer,
-    TransferKind,
-    TransferResult,
-    movements_from_json,
-    movements_to_json,
-)
+from openspot.rest_edge.transfers.model import Transfer, TransferResult, movements_from_json, movements_to_json
 
 _COLUMNS = "reference, kind, subject_id, movements, attempts"
 
