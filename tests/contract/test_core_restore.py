@@ -16,6 +16,7 @@ import pytest
 from openspot.domain.money import AMOUNT_MAX
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.protocol import MatchingCore
+from openspot.engine.core.records import Command, CommandKind
 from openspot.engine.core.reference import ReferenceCore
 from openspot.engine.core.selection import CoreUnavailableError, make_core
 from openspot.engine.core.snapshot_records import (
@@ -25,6 +26,7 @@ from openspot.engine.core.snapshot_records import (
     COUNT_64,
     CURRENCY,
     HEADER,
+    MOVEMENT,
     ORDER,
     SYMBOL,
     TRANSFER,
@@ -63,6 +65,7 @@ REASONS = {
     "a transfer's amount is out of range",
     "a transfer has no account",
     "a transfer has no currency",
+    "a wrong number of movements waits",
     "an account holds more than it owns",
     "a book is crossed",
     "it is not in canonical form",
@@ -120,6 +123,9 @@ def records_of(snapshot: bytes) -> list[Record]:
     for layout in (ORDER, TRANSFER):
         for _ in range(add(COUNT_64)[0]):
             add(layout)
+    if found[-1].end < len(snapshot):
+        for _ in range(add(COUNT_32)[0]):
+            add(MOVEMENT)
     assert found[-1].end == len(snapshot)
     return found
 
@@ -162,6 +168,8 @@ def damaged(seed: int, copies: int) -> Iterator[bytes]:
     generator = random.Random(seed)
     core = ReferenceCore()
     core.apply(generate(seed, 300))
+    if seed % 2:
+        core.apply(Command(CommandKind.MOVEMENT, order_id=2, account=3, symbol=1, amount=seed).encode() * 3)
     snapshot = core.snapshot()
     records = records_of(snapshot)
     ways = (with_edge, with_other_records, with_other_byte, with_other_length)

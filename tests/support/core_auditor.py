@@ -30,6 +30,7 @@ from openspot.engine.core.records import (
     decode_events,
     decode_results,
 )
+from openspot.engine.core.snapshot_records import COUNT_32, MOVEMENT
 
 _SEQUENCES_END = 24
 """Where a snapshot's header with the two sequences ends (docs/protocol/snapshot.md)."""
@@ -86,6 +87,8 @@ class Auditor:
         self._totals: Counter[tuple[int, int]] = Counter()
         self._reserved: Counter[tuple[int, int]] = Counter()
         self._arrivals = 0
+        self._waiting = 0
+        """Movements that wait for their TRANSFER."""
         self._command_sequence = core.command_sequence
         self._event_sequence = core.event_sequence
         # A symbol of an order may be deleted later, so the symbols are looked up before each command.
@@ -101,9 +104,19 @@ class Auditor:
         (result,), events = decode_results(results), list(decode_events(event_bytes))
         self._check_sequences(command, result, events)
         if result.status == ResultStatus.REJECTED:
-            assert self.core.snapshot()[_SEQUENCES_END:] == before[_SEQUENCES_END:], "a refusal changed the state"
+            # Any command but an accepted MOVEMENT drops the movements that wait, with which a snapshot ends.
+            end = len(before) - (COUNT_32.size + MOVEMENT.size * self._waiting if self._waiting else 0)
+            assert self.core.snapshot()[_SEQUENCES_END:] == before[_SEQUENCES_END:end], "a refusal changed the state"
+        is_movement = command.kind == CommandKind.MOVEMENT if isinstance(command, Command) else False
+        taken = is_movement and result.status == ResultStatus.ACCEPTED
+        self._waiting = self._waiting + 1 if taken else 0
         for event in events:
             self._follow(command, event)
+        if isinstance(command, Command) and command.kind == CommandKind.TRANSFER:
+            figures = [(event.quantity, event.remaining) for event in events]
+            whole = [(len(events), following) for following in reversed(range(len(events)))]
+            assert figures == whole, "a transfer was carried out in part"
+            assert not events or len(events) == command.order_id, "a transfer was carried out in part"
         if isinstance(command, Command) and command.kind == CommandKind.PLACE:
             self._check_place(command, result, events)
         self._orders = {number: order for number, order in self._orders.items() if order.remaining}
@@ -146,6 +159,12 @@ class Auditor:
                 order.arrival = self._next_arrival()
             case EventType.BALANCE:
                 self._balance(event)
+            case EventType.TRANSFER:
+                assert command.kind == CommandKind.TRANSFER
+                assert event.account != event.maker_account
+                assert event.amount > 0
+                self._totals[event.account, event.currency] -= event.amount
+                self._totals[event.maker_account, event.currency] += event.amount
             case EventType.REJECT:
                 assert command.kind == CommandKind.PLACE
                 assert event.code not in (ResultCode.SUCCESS, *range(60, 69))

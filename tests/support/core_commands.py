@@ -11,6 +11,7 @@ from typing import NamedTuple
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.domain.order import EngineOrderType, Side, StpMode
 from openspot.domain.symbol import SCALED_MAX
+from openspot.domain.transfer import MOVEMENTS_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore, OpenOrder
 from openspot.engine.core.records import COMMAND_SIZE, FLAG_ACTIVE, Command, CommandKind, CreateSymbol
 from openspot.engine.core.reference import ReferenceCore
@@ -78,7 +79,7 @@ _EDGES_AMOUNT = (
     *(_SIGNED_128_LIMIT - 1, -_SIGNED_128_LIMIT),
 )
 _EDGES: dict[str, tuple[int, ...]] = {
-    "kind": (0, *CommandKind, 19, 255),
+    "kind": (0, *CommandKind, max(CommandKind) + 1, 255),
     "side": (0, 1, 2, 3, 255),
     "order_type": (*range(7), 255),
     "flags": (0, 1, 2, 3, 255),
@@ -114,7 +115,9 @@ class CommandStream:
             self._symbol_change,
             self._symbol_life,
             self._currency,
+            self._transfer,
         )
+        self._rest_of_transfer: list[Command] = []
 
     def next(self, core: MatchingCore) -> bytes:
         """The next record. `core` has applied all the earlier ones and is only asked, never changed."""
@@ -123,11 +126,14 @@ class CommandStream:
             return self._opening.pop(0)._replace(timestamp=self._time_ns).encode()
         if self._random.random() < 0.01:
             return self._noise()
+        if self._rest_of_transfer and self._random.random() < 0.98:
+            command = self._rest_of_transfer.pop(0)
+            return (self._bent(command) if self._random.random() < 0.02 else command).encode()
         if len(core.open_orders()) >= OPEN_ORDERS_MAX:
             cancel = self._cancel(core)
             return cancel._replace(account=0, symbol=0).encode()
-        weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1)
-        command = self._random.choices(self._kinds, weights)[0](core)
+        weights = (66, 4, 7, 3, 6, 4, 4, 2, 3, 1, 3)
+        command: Command | CreateSymbol = self._random.choices(self._kinds, weights)[0](core)
         if isinstance(command, Command) and self._random.random() < 0.06:
             command = self._bent(command)
         return command.encode()
@@ -271,6 +277,28 @@ class CommandStream:
         if chance < 0.3 and kind == CommandKind.RESERVE:
             self._reservation_reference = self._random.getrandbits(128)
         return with_reference(command, self._reservation_reference)
+
+    def _transfer(self, core: MatchingCore) -> Command:
+        """Begin a run of movements, which ends with its TRANSFER. Most can be paid; some only by a movement before."""
+        count = self._random.choice((1, 2, 3, 5, MOVEMENTS_MAX, MOVEMENTS_MAX + 1))
+        accounts = (FEE_ACCOUNT, *_ACCOUNTS, 30, 31)
+        movements = []
+        for _ in range(count):
+            source, destination = self._random.sample(accounts, 2)
+            currency = self._random.choice(_CURRENCIES)
+            total = self._total(core, source, currency)
+            amount = self._random.choice((1, 10**15, max(total // 40, 1), max(total // 40, 1), total))
+            movements.append(
+                self._command(
+                    CommandKind.MOVEMENT, symbol=currency, order_id=source, account=destination, amount=amount
+                )
+            )
+        shown = count if self._random.random() < 0.95 else count + self._random.choice((-1, 1))
+        # Few digests, so that a repeated reference is often a true repeat.
+        digest = self._random.choice((1, 1, 2, AMOUNT_MAX, 0, AMOUNT_MAX + 1))
+        transfer = with_reference(self._command(CommandKind.TRANSFER, order_id=shown, amount=digest), self._reference())
+        self._rest_of_transfer = [*movements[1:], transfer]
+        return movements[0]
 
     def _account(self, core: MatchingCore) -> Command:
         kind = self._random.choice((CommandKind.CREATE_ACCOUNT, CommandKind.SET_ACCOUNT, CommandKind.SET_ACCOUNT_FEES))

@@ -195,6 +195,12 @@ def _balance_words(event: Event, _: str) -> Iterator[str]:
     yield f"total {amount_to_text(event.maker_amount)}"
 
 
+def _transfer_words(event: Event, _: str) -> Iterator[str]:
+    yield f"{_name(_ACCOUNTS, event.account)} {_name(_ACCOUNTS, event.maker_account)}"
+    yield f"{_name(_CURRENCIES, event.currency)} {amount_to_text(event.amount)}"
+    yield f"{event.quantity - event.remaining} of {event.quantity}"
+
+
 _EVENT_WORDS: dict[EventType, Callable[[Event, str], Iterator[str]]] = {
     EventType.ACCEPTED: _order_words,
     EventType.TRADE: _trade_words,
@@ -202,6 +208,7 @@ _EVENT_WORDS: dict[EventType, Callable[[Event, str], Iterator[str]]] = {
     EventType.REJECT: _reject_words,
     EventType.MOVED: _order_words,
     EventType.BALANCE: _balance_words,
+    EventType.TRANSFER: _transfer_words,
 }
 
 
@@ -297,6 +304,20 @@ def _command(words: list[str]) -> Command | CreateSymbol:
             )
         case CommandKind.RELEASE | CommandKind.COMMIT if not positional:
             return with_reference(Command(kind), _number({}, options["ref"][0]))
+        case CommandKind.MOVEMENT:
+            source, destination, currency, amount = positional
+            return Command(
+                kind,
+                order_id=_number(_ACCOUNTS, source),
+                account=_number(_ACCOUNTS, destination),
+                symbol=_number(_CURRENCIES, currency),
+                amount=_amount(amount),
+            )
+        case CommandKind.TRANSFER:
+            count, digest = (_number({}, word) for word in positional)
+            return with_reference(
+                Command(kind, order_id=count, amount=digest), _number({}, options.get("ref", ["0"])[0])
+            )
         case kind if kind in _MONEY_KINDS:
             account, currency, amount = positional
             command = Command(

@@ -139,7 +139,8 @@ pub struct Transfer {
     pub account: u64,
     /// Number of the currency.
     pub currency: u32,
-    /// DEPOSIT, WITHDRAW, RESERVE or ADJUST.
+    /// DEPOSIT, WITHDRAW, RESERVE, ADJUST or TRANSFER, whose account and currency are those of its first
+    /// movement, and whose amount is the digest of all.
     pub kind: CommandKind,
     /// What became of the money.
     pub status: TransferStatus,

@@ -2,13 +2,14 @@
 //!
 //! [`Engine::apply`] applies a command, returns its [`CommandResult`] and appends what happened to the events.
 //! The rules are `docs/protocol/matching.md`: orders in `placement`, `matching` and `amendments`, money in
-//! `transfers`, accounts, currencies and symbols in `directory`. A command first checks everything and then
+//! `transfers` and `movements`, accounts, currencies and symbols in `directory`. A command first checks everything and then
 //! changes the state, so a rejected command has changed nothing but the sequences.
 //! There is no clock, no IO and no thread here, and nothing panics.
 
 use crate::accounts::Accounts;
 use crate::batch_prefetch::{BatchPrefetch, GROUP};
 use crate::key_hash::HashSeed;
+use crate::movements::Movements;
 use crate::order_books::OrderBooks;
 use crate::records::{COMMAND_SIZE, Command, CommandResult, Event, RESULT_SIZE};
 use crate::types::{CommandKind, FEE_ACCOUNT, ResultCode, StpMode};
@@ -26,6 +27,7 @@ pub struct Engine {
     pub event_sequence: u64,
     /// Event records since the caller last took them.
     pub events: Vec<u8>,
+    pub(crate) movements: Movements,
     timestamp: u64,
 }
 
@@ -46,6 +48,7 @@ impl Engine {
             command_sequence: 0,
             event_sequence: 0,
             events: Vec::new(),
+            movements: Movements::default(),
             timestamp: 0,
         };
         engine.accounts.add_account(FEE_ACCOUNT, false, StpMode::None);
@@ -108,6 +111,8 @@ impl Engine {
                 self.transfer(kind, command)
             }
             CommandKind::Release | CommandKind::Commit => self.end_reservation(kind, command),
+            CommandKind::Movement => self.add_movement(command),
+            CommandKind::Transfer => self.transfer_between(command),
             CommandKind::CreateCurrency => self.create_currency(command),
             CommandKind::DeleteCurrency => self.delete_currency(command),
             CommandKind::CreateSymbol => self.create_symbol(command),

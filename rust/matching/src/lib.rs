@@ -39,6 +39,7 @@ pub mod types;
 mod amendments;
 mod directory;
 mod matching;
+mod movements;
 mod placement;
 mod restore;
 mod state_hash;

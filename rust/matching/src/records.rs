@@ -197,6 +197,8 @@ pub enum EventType {
     Moved = 5,
     /// A transfer: money entered, left or was held for an account.
     Balance = 6,
+    /// A movement of money between two accounts.
+    Transfer = 7,
 }
 
 /// An event without its sequence and time. Fields that its type does not use are 0.

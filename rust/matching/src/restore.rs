@@ -9,13 +9,15 @@ use std::fmt;
 
 use crate::accounts::{Transfer, TransferStatus};
 use crate::engine::Engine;
+use crate::movements::Movement;
 use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
 use crate::placement::check_price;
 use crate::records::CreateSymbol;
 use crate::snapshot::{MAGIC, SnapshotSink};
 use crate::types::{
-    AMOUNT_MAX, CommandKind, FEE_ACCOUNT, NIL, OrderType, SCALED_MAX, Side, StpMode, fees_valid,
+    AMOUNT_MAX, CommandKind, FEE_ACCOUNT, MOVEMENTS_MAX, NIL, OrderType, SCALED_MAX, Side, StpMode,
+    fees_valid,
 };
 
 /// Largest sequence of a snapshot. It leaves room for every command that can still come.
@@ -28,6 +30,7 @@ const ACCOUNT_SIZE: usize = 23;
 const BALANCE_SIZE: usize = 20;
 const ORDER_SIZE: usize = 70;
 const TRANSFER_SIZE: usize = 46;
+const MOVEMENT_SIZE: usize = 36;
 
 /// Why bytes are not a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +94,9 @@ impl Engine {
         }
         for _ in 0..reader.count_64()? {
             engine.read_transfer(&mut reader.record(TRANSFER_SIZE)?)?;
+        }
+        if !reader.rest.is_empty() {
+            engine.read_movements(&mut reader)?;
         }
         require(
             engine.accounts.balances.iter().all(|(_, balance)| balance.free() >= 0),
@@ -230,7 +236,7 @@ impl Engine {
         let kind = CommandKind::from_record(kind).ok_or(RestoreError("a transfer has no valid kind"))?;
         let least = match kind {
             CommandKind::Adjust => -AMOUNT_MAX,
-            CommandKind::Deposit | CommandKind::Withdraw | CommandKind::Reserve => 1,
+            CommandKind::Deposit | CommandKind::Withdraw | CommandKind::Reserve | CommandKind::Transfer => 1,
             _ => return Err(RestoreError("a transfer has no valid kind")),
         };
         let status = TransferStatus::from_record(status)
@@ -249,6 +255,23 @@ impl Engine {
             self.accounts.balances.at_mut(balance).hold(amount, 0);
         }
         self.accounts.add_transfer(Transfer { reference, amount, account: number, currency, kind, status });
+        Ok(())
+    }
+
+    fn read_movements(&mut self, reader: &mut Reader) -> Result<(), RestoreError> {
+        let count = reader.count_32()?;
+        let right = usize::try_from(count).is_ok_and(|count| (1..=MOVEMENTS_MAX).contains(&count));
+        require(right, "a wrong number of movements waits")?;
+        for _ in 0..count {
+            let mut record = reader.record(MOVEMENT_SIZE)?;
+            let movement = Movement {
+                source: record.u64(),
+                destination: record.u64(),
+                currency: record.u32(),
+                amount: record.i128(),
+            };
+            self.movements.restore(movement, self.command_sequence);
+        }
         Ok(())
     }
 }

@@ -66,6 +66,16 @@ impl Engine {
             sink.write(&transfer.currency.to_le_bytes());
             sink.write(&transfer.amount.to_le_bytes());
         }
+        let movements = self.movements.until(self.command_sequence);
+        if !movements.is_empty() {
+            sink.write(&count(movements.len()));
+        }
+        for movement in movements {
+            sink.write(&movement.source.to_le_bytes());
+            sink.write(&movement.destination.to_le_bytes());
+            sink.write(&movement.currency.to_le_bytes());
+            sink.write(&movement.amount.to_le_bytes());
+        }
     }
 
     fn write_account(&self, sink: &mut impl SnapshotSink, index: u32) {

@@ -19,6 +19,8 @@ pub const FEE_ACCOUNT: u64 = 1;
 pub const NIL: u32 = 0;
 /// Bit of a command's flags: the account or symbol is active, or the account has its own fees.
 pub const FLAG_ACTIVE: u8 = 1;
+/// Movements of one transfer, at most.
+pub const MOVEMENTS_MAX: usize = 32;
 
 /// Why a command was accepted or rejected, or why a quantity left an order without a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +86,8 @@ pub enum ResultCode {
     UnknownReference = 42,
     /// The reservation was released or completed before.
     ReservationClosed = 43,
+    /// The movements of a transfer are missing or too many, or one has the same account on both sides.
+    InvalidTransfer = 44,
     /// The owner cancelled the order.
     CancelledByUser = 60,
     /// An administrator cancelled the order.
@@ -254,13 +258,17 @@ pub enum CommandKind {
     SetAccount = 17,
     /// Sets an account's own fees.
     SetAccountFees = 18,
+    /// One movement of the transfer that follows.
+    Movement = 19,
+    /// Carries out the movements before it, all or none.
+    Transfer = 20,
 }
 
 impl CommandKind {
     /// The kind that `value` stands for in a record.
     #[must_use]
     pub fn from_record(value: u8) -> Option<Self> {
-        const KINDS: [CommandKind; 18] = [
+        const KINDS: [CommandKind; 20] = [
             CommandKind::Place,
             CommandKind::Cancel,
             CommandKind::Move,
@@ -279,6 +287,8 @@ impl CommandKind {
             CommandKind::CreateAccount,
             CommandKind::SetAccount,
             CommandKind::SetAccountFees,
+            CommandKind::Movement,
+            CommandKind::Transfer,
         ];
         KINDS.get(usize::from(value).wrapping_sub(1)).copied()
     }

@@ -133,5 +133,24 @@ class BalanceEvent(StreamMessage, tag="balance", frozen=True):
     reference: str
 
 
-EngineEvent = AcceptedEvent | TradeEvent | ReduceEvent | RejectEvent | MovedEvent | BalanceEvent
+class TransferEvent(StreamMessage, tag="transfer", frozen=True):
+    """One movement of a transfer: `amount` of `currency` went from one account to another.
+
+    The events of a transfer's `count` movements follow one another directly, with `index` from 1 to `count`. `kind` is
+    a domain.transfer.TransferKind.
+    """
+
+    seq: int
+    timestamp: int
+    kind: str
+    reference: str
+    index: int
+    count: int
+    from_participant_id: str
+    to_participant_id: str
+    currency: str
+    amount: str
+
+
+EngineEvent = AcceptedEvent | TradeEvent | ReduceEvent | RejectEvent | MovedEvent | BalanceEvent | TransferEvent
 StreamEntry = Hello | EngineEvent

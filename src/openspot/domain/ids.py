@@ -17,6 +17,35 @@ FEE_ACCOUNT_ID = "house:fees"
 EXTERNAL_ACCOUNT_ID = "house:external"
 """The outside world in the ledger: the other side of every credit and debit."""
 
+HOUSE_PREFIX = "house:"
+"""Begins the ids of the house's own accounts. No participant can be created under such an id."""
+
+CONVERSIONS_ACCOUNT_ID = "house:conversions"
+"""The other side of every conversion between assets."""
+
+STAKING_ACCOUNT_ID = "house:staking"
+"""Holds what users have staked."""
+
+REWARDS_ACCOUNT_ID = "house:rewards"
+"""Pays rewards and interest."""
+
+PAYMENTS_ACCOUNT_ID = "house:payments"
+"""The other side of payments to and from outside."""
+
+NETWORK_FEES_ACCOUNT_ID = "house:network-fees"
+"""Takes the network fees of withdrawals."""
+
+HOUSE_ACCOUNT_PURPOSES = {
+    FEE_ACCOUNT_ID: "trading fees and rebates",
+    EXTERNAL_ACCOUNT_ID: "the outside world",
+    CONVERSIONS_ACCOUNT_ID: "conversions",
+    STAKING_ACCOUNT_ID: "staked funds",
+    REWARDS_ACCOUNT_ID: "rewards",
+    PAYMENTS_ACCOUNT_ID: "payments",
+    NETWORK_FEES_ACCOUNT_ID: "network fees",
+}
+"""What each of the house's accounts is for."""
+
 REFERENCE_TEXT = re.compile(r"[!#-\[\]-~]{1,200}")
 """A transaction id, trade id or external reference: visible ASCII. Without quote and backslash it needs no escapes."""
 
@@ -30,6 +59,8 @@ RESERVED_SUFFIXES = (
     ":seller-fee",
     ":house-buyer-fee",
     ":house-seller-fee",
+    ":transfer-debit",
+    ":transfer-credit",
 )
 """Endings that only the ledger itself gives to transaction ids."""
 

@@ -58,6 +58,8 @@ class ResultCode(IntEnum):
     """No reservation has this reference, or the reference is missing or too long."""
     RESERVATION_CLOSED = 43
     """The reservation was already released, or was completed and cannot be released."""
+    INVALID_TRANSFER = 44
+    """The movements of a transfer are missing or too many, or one of them has the same account on both sides."""
     # Why a quantity left the book without a trade (reduce events)
     CANCELLED_BY_USER = 60
     CANCELLED_BY_ADMIN = 61

@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import grpc
 
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc, orders_pb2, orders_pb2_grpc
+from openspot.domain.money import decimal_to_text
+from openspot.domain.result_code import ResultCode
+from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineAmbiguousError, EngineRefusedError, EngineUnreachableError
 from openspot.engine_client.settings import EngineConnectionSettings
 
@@ -25,6 +28,28 @@ _DECIDED_CODES = frozenset(
 )
 
 Answer = TypeVar("Answer")
+
+
+class TransferOutcome(NamedTuple):
+    """The engine's decision on a transfer.
+
+    `message` says which field was refused and why; it is empty after success. `sequence` is that of the transfer's last
+    event, 0 if the call changed nothing.
+    """
+
+    code: ResultCode
+    message: str
+    sequence: int
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the movements have happened, by this call or an earlier one with the same reference."""
+        return self.code is ResultCode.SUCCESS
+
+    @property
+    def may_be_repeated(self) -> bool:
+        """Whether the engine refused only because it was busy: the same transfer may succeed later."""
+        return self.code is ResultCode.ENGINE_BUSY
 
 
 class EngineCommands:
@@ -111,6 +136,34 @@ class EngineCommands:
             participant_id=user_id, currency=asset, amount=amount, reference=reference
         )
         return await self._account_call(self._accounts.CompleteWithdrawal, request)
+
+    async def transfer(self, reference: str, movements: Sequence[Movement], kind: TransferKind) -> TransferOutcome:
+        """Carry out `movements` in their order, all or none, and only once for the reference.
+
+        After an unknown outcome, repeat the call with the same reference, kind and movements until it is known.
+
+        Raises EngineUnreachableError or EngineRefusedError if this call moved nothing, EngineAmbiguousError if that is
+        unknown.
+        """
+        request = accounts_pb2.TransferRequest(
+            reference=reference,
+            kind=kind.value,
+            movements=[
+                accounts_pb2.Movement(
+                    from_participant_id=movement.source,
+                    to_participant_id=movement.destination,
+                    currency=movement.asset,
+                    amount=decimal_to_text(movement.amount),
+                )
+                for movement in movements
+            ],
+        )
+        answer = await self._call(self._accounts.Transfer, request, self._query_timeout_s)
+        try:
+            code = ResultCode[answer.result_code]
+        except KeyError:
+            raise EngineAmbiguousError(f"the engine returned an unknown result code {answer.result_code!r}") from None
+        return TransferOutcome(code, answer.message, answer.sequence)
 
     async def _account_call(self, method: Callable[..., Awaitable[Any]], request: Any) -> str:
         answer = await self._call(method, request, self._query_timeout_s)

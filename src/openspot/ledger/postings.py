@@ -11,12 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from openspot.contracts.messages import ExecutedTrade, TradeFee
-from openspot.domain.ids import FEE_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_TEXT
+from openspot.domain.ids import FEE_ACCOUNT_ID, HOUSE_PREFIX, PARTICIPANT_ID_TEXT, REFERENCE_TEXT
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_PLACES, AMOUNT_SCALE, MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
-
-HOUSE_PREFIX = "house:"
-"""Begins the ids of the house's own accounts. Every batch changes them, so they are locked last."""
 
 TRADE_REFERENCE = "trade"
 LEG_NAMES = (
@@ -76,7 +73,7 @@ def mark_of(trade_id: str) -> str:
 
 
 def is_house(user_id: str) -> bool:
-    """Whether an account is the house's own."""
+    """Whether an account is the house's own. Every batch changes such accounts, so they are locked last."""
     return user_id.startswith(HOUSE_PREFIX)
 
 

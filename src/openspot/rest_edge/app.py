@@ -22,12 +22,21 @@ from openspot.rest_edge.api_keys.routes import api_key_routes
 from openspot.rest_edge.api_keys.service import ApiKeyService
 from openspot.rest_edge.auth.routes import auth_routes
 from openspot.rest_edge.auth.service import AuthService
-from openspot.rest_edge.fees.routes import fee_routes
+from openspot.rest_edge.conversions.routes import conversion_routes
+from openspot.rest_edge.conversions.service import ConversionService
+from openspot.rest_edge.fees.routes import Fees, fee_routes
 from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
+from openspot.rest_edge.payments.routes import payment_routes
+from openspot.rest_edge.payments.service import PaymentService
 from openspot.rest_edge.settings import RestEdgeSettings
+from openspot.rest_edge.site_settings.notifications import NotificationService
+from openspot.rest_edge.site_settings.routes import settings_routes
+from openspot.rest_edge.site_settings.system import SystemSettings
+from openspot.rest_edge.staking.routes import staking_routes
+from openspot.rest_edge.staking.service import StakingService
 
 PREFIX = "/api/v1"
 TITLE = "OpenSpot REST edge"
@@ -61,6 +70,12 @@ class Services:
     api_keys: ApiKeyService
     signed_requests: ApiKeys
     idempotency: IdempotencyStore
+    conversions: ConversionService
+    staking: StakingService
+    payments: PaymentService
+    fees: Fees
+    system: SystemSettings
+    notifications: NotificationService
 
 
 def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = True) -> ASGIApp:
@@ -84,12 +99,16 @@ def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = T
 def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
     """The routes of every noun."""
     return [
-        fee_routes(PREFIX),
+        fee_routes(PREFIX, services.fees),
         order_routes(PREFIX, services.orders, direct=direct),
         account_routes(PREFIX, services.accounts),
         market_routes(PREFIX, services.markets),
         auth_routes(PREFIX, services.auth),
         api_key_routes(PREFIX, services.api_keys),
+        conversion_routes(PREFIX, services.conversions),
+        staking_routes(PREFIX, services.staking),
+        payment_routes(PREFIX, services.payments),
+        settings_routes(PREFIX, services.system, services.notifications),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

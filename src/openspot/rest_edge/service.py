@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime, timedelta
 
 from openspot.domain.market import load_markets
+from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.api_keys.authenticator import ApiKeys
 from openspot.http.api_keys.changes import KeyChanges
@@ -35,9 +36,11 @@ from openspot.rest_edge.auth.sessions import EndedSessions
 from openspot.rest_edge.auth.store import AuthStore
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.markets.store import TradeStore
+from openspot.rest_edge.modules import make_modules
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.settings import RestEdgeSettings
+from openspot.rest_edge.transfers.engine import EngineTransfers
 
 log = get_logger("rest-edge")
 
@@ -109,6 +112,20 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     health.add("engine", engine.check)
 
     configuration = load_markets()
+    commands = EngineCommands(settings)
+    stack.push_async_callback(commands.close)
+    modules = make_modules(
+        settings,
+        pool=pool,
+        bus=bus,
+        engine=engine,
+        transfers=EngineTransfers(commands),
+        configuration=configuration,
+        clock=system_clock,
+        tiers=THROTTLE_TIERS,
+    )
+    work = asyncio.create_task(modules.run())
+    stack.push_async_callback(end_tasks, work)
     return Services(
         auth=AuthService(settings, users, attempts, passwords, ended),
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
@@ -121,6 +138,12 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         api_keys=ApiKeyService(key_store, vault, changes, NoSecondFactor(), system_clock),
         signed_requests=ApiKeys(checker),
         idempotency=idempotency,
+        conversions=modules.conversions,
+        staking=modules.staking,
+        payments=modules.payments,
+        fees=modules.fees,
+        system=modules.system,
+        notifications=modules.notifications,
     )
 
 

@@ -1,10 +1,13 @@
 """Settings of the REST edge."""
 
+from decimal import Decimal
+from typing import Annotated
+
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.api_keys.settings import ApiKeySettings
-from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, own_host, own_url
+from openspot.kit.settings import Generated, Port, UserTokenSettings, address_for_clients, own_host, own_url
 
 
 class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettings):
@@ -19,6 +22,23 @@ class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettin
     rest_requests_max: int = Field(default=4096, ge=1, description="Requests at a time; beyond it 503")
     audit_queue_max: int = Field(default=20_000, ge=1, description="Audit records waiting; beyond it requests wait")
     cors_origins: str = Field(default="", description="Origins, with commas, whose pages may call the REST edge")
+    conversion_spread_bps: int = Field(
+        default=50, ge=0, le=5000, description="Spread of a conversion, in basis points of what the user gives"
+    )
+    conversion_quote_s: int = Field(default=10, ge=1, le=60, description="Life of a quote of a conversion")
+    staking_file: str = Field(default="", description="Staking products (TOML); empty: those of the package")
+    payments_file: str = Field(default="", description="Payment routes (TOML); empty: those of the package")
+    payment_callback_secret: Annotated[str, Generated(length_min=32)] = Field(
+        default="",
+        description="Key of the signatures of payment callbacks; empty: generated into the data directory",
+    )
+    payment_return_origins: str = Field(
+        default="", description="Origins, with commas, that a payment may send its user back to"
+    )
+    fee_token: str = Field(
+        default="", description="Asset whose holders have the token holder's rates in the fee lookup; empty: none"
+    )
+    fee_token_minimum: Decimal = Field(default=Decimal(1), gt=0, description="… and how much of it makes a holder")
 
     @property
     def rest_url(self) -> str:

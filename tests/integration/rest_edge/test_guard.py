@@ -30,6 +30,11 @@ PUBLIC = {
     "GET /api/v1/markets/tickers", "GET /api/v1/markets/{symbol}", "GET /api/v1/markets/{symbol}/ticker",
     "GET /api/v1/markets/{symbol}/orderbook", "GET /api/v1/markets/{symbol}/trades", "GET /api/v1/health",
     "GET /api/v1/health/live", "GET /api/v1/health/ready", "GET /api/v1/metrics",
+    "GET /api/v1/conversions/pairs", "GET /api/v1/staking/products", "GET /api/v1/staking/products/{id}",
+    "GET /api/v1/payments/routes", "GET /api/v1/payments/routes/{routeId}", "POST /api/v1/payments/callback",
+    "GET /api/v1/payments/development/{id}", "GET /api/v1/fees/network/all", "GET /api/v1/fees/payment",
+    "GET /api/v1/settings/countries", "GET /api/v1/settings/provinces", "GET /api/v1/settings/sso",
+    "GET /api/v1/settings/system",
 }  # fmt: skip
 """What may be called without a token. Written down once more: a policy that changes by mistake is seen here."""
 

@@ -1,9 +1,16 @@
 """The estimate and the fee lookup (Document A 2.7)."""
 
+from decimal import Decimal
+
 import pytest
 
-from openspot.rest_edge.fees.estimate import PRICES, UnknownPriceError, estimate, trading_fees
-from openspot.rest_edge.fees.schemas import EstimateBody
+from openspot.rest_edge.fees.estimate import PRICES, UnknownPriceError, estimate
+from openspot.rest_edge.fees.schemas import EstimateBody, TradingFeesResponse
+from openspot.rest_edge.fees.trading import trading_fees
+
+
+def lookup(token: str = "", held: str = "0") -> TradingFeesResponse:
+    return trading_fees(token, Decimal("100"), Decimal(held))
 
 
 def estimated(**fields: object) -> dict[str, object]:
@@ -44,13 +51,13 @@ def test_the_largest_figures_are_exact() -> None:
 
 @pytest.mark.spec("A2.7-02")
 def test_the_lookup_answers_bronze_for_everybody() -> None:
-    fees = trading_fees()
+    fees = lookup()
     assert (fees.tier, fees.volume30d, fees.maker_rate, fees.taker_rate) == ("Bronze", "25000", "0.0016", "0.0026")
 
 
 @pytest.mark.spec("A2.7-03", "A2.7-04", "A2.7-05", "A2.7-06", "A2.7-07", "A2.7-08", "A2.7-09")
 def test_the_lookup_lists_every_tier() -> None:
-    assert [(tier.name, tier.volume_min, tier.maker_rate, tier.taker_rate) for tier in trading_fees().tiers] == [
+    assert [(tier.name, tier.volume_min, tier.maker_rate, tier.taker_rate) for tier in lookup().tiers] == [
         ("Starter", "0", "0.002", "0.003"),
         ("Bronze", "10000", "0.0016", "0.0026"),
         ("Silver", "50000", "0.0014", "0.0024"),
@@ -59,3 +66,17 @@ def test_the_lookup_lists_every_tier() -> None:
         ("Diamond", "1000000", "0.0008", "0.0016"),
         ("VIP", "5000000", "0.0005", "0.001"),
     ]
+
+
+@pytest.mark.spec("A2.7-19", "A2.7-20")
+def test_only_a_holder_of_enough_of_the_token_has_the_token_holders_rates() -> None:
+    def rates(token: str, held: str) -> tuple[str, str, bool]:
+        fees = lookup(token, held)
+        assert (fees.token_holder.maker_rate, fees.token_holder.taker_rate) == ("0.0003", "0.0006")
+        return fees.maker_rate, fees.taker_rate, fees.token_holder.is_holder
+
+    assert rates("SPOT", "100") == ("0.0003", "0.0006", True)
+    assert rates("SPOT", "99.999999999999999999") == ("0.0016", "0.0026", False)
+    # Without a token of the platform nobody holds one.
+    assert rates("", "100") == ("0.0016", "0.0026", False)
+    assert lookup("SPOT", "100").tier == "Bronze"

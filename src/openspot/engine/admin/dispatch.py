@@ -11,7 +11,7 @@ from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.engine.admin.authority import Authority
 from openspot.engine.admin.errors import AdminError, FieldError, resource_exhausted, unavailable
 from openspot.engine.admin.handlers import Caller, Handlers
-from openspot.engine.intake.command_intake import Refusal
+from openspot.engine.intake.refusal import Refusal
 from openspot.engine.intake.sequencer import EngineStoppedError
 from openspot.kit.log import get_logger
 

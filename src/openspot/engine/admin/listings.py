@@ -10,7 +10,8 @@ from openspot.domain.money import MoneyError, to_scaled
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec, specification_error
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
-from openspot.engine.intake.command_intake import CommandIntake, Refusal
+from openspot.engine.intake.command_intake import CommandIntake
+from openspot.engine.intake.refusal import Refusal
 from openspot.engine.state.directory import DESCRIBE_CURRENCY, Currency, NameTakenError, Note
 from openspot.engine.state.state_machine import StateMachine
 from openspot.engine.transport.schemas import CurrencyBody, CurrencyChange, SymbolBody, SymbolChange

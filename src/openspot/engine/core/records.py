@@ -21,6 +21,10 @@ The fields that each kind reads (the others are zero):
     RELEASE          reference: the reservation's amount becomes free again
     COMMIT           reference: the reservation's amount leaves the account
     ADJUST           symbol = currency, account (added if missing), signed amount: an operator's correction
+    MOVEMENT         symbol = currency, order_id = the account that pays, account = the account that receives (added
+                     if missing), amount: moves nothing until the TRANSFER that follows it
+    TRANSFER         order_id = how many MOVEMENTs come directly before it, amount = a digest of them, reference:
+                     carries out all of them, or none
     CREATE_CURRENCY  symbol = currency
     DELETE_CURRENCY  symbol = currency
     CREATE_SYMBOL    the second layout; symbol
@@ -37,7 +41,7 @@ none: then the core does not remember the transfer.
 
 Result, 40 bytes: code u16, status u8, zero u8, events u32 (how many this command emitted),
     filled i64, remaining i64, notional i128 (traded amount units of the quote asset; for transfers, the
-    account's total afterwards).
+    account's total afterwards; 0 for TRANSFER).
 
 Event, 144 bytes: see EVENT. A TRADE names taker and maker; the other types have one order or account, in the
 taker's fields. `sequence` counts events from 1 without a gap.
@@ -85,6 +89,8 @@ class CommandKind(IntEnum):
     CREATE_ACCOUNT = 16
     SET_ACCOUNT = 17
     SET_ACCOUNT_FEES = 18
+    MOVEMENT = 19
+    TRANSFER = 20
 
 
 class ResultStatus(IntEnum):
@@ -100,7 +106,7 @@ class EventType(IntEnum):
 
     ACCEPTED: an order passed every check (before its trades). REJECT: an order was rejected. TRADE: one
     fill. REDUCE: an order lost quantity without a trade. MOVED: an order has a new price. BALANCE: a
-    transfer credited, debited or held an account's money.
+    transfer credited, debited or held an account's money. TRANSFER: a movement between two accounts.
     """
 
     ACCEPTED = 1
@@ -109,6 +115,7 @@ class EventType(IntEnum):
     REJECT = 4
     MOVED = 5
     BALANCE = 6
+    TRANSFER = 7
 
 
 EVENT_TAKER_COMPLETED = 1
@@ -183,6 +190,8 @@ class Event(NamedTuple):
     BALANCE: `account`, `currency`, `order_type` = the CommandKind, `order_id` and `maker_order_id` = low and
     high half of the reference, `maker_amount` = the account's total afterwards, `amount` = the signed change
     of the total; RESERVE and RELEASE do not change the total, so `amount` is the amount held or released.
+    TRANSFER: `account` pays `amount` of `currency` to `maker_account`; `order_id` and `maker_order_id` = the
+    reference as above, `quantity` = how many movements the transfer has, `remaining` = how many follow this one.
     """
 
     type: int

@@ -2,8 +2,9 @@
 
 It is short and simple on purpose. The Rust core must return the same bytes for every command; where the two
 differ, docs/protocol/matching.md decides. The rules are in reference_placement.py, reference_matching.py,
-reference_amendments.py, reference_transfers.py and reference_directory.py, with one function for each kind of
-command over the state in reference_state.py. This file turns records into calls and back, and answers queries.
+reference_amendments.py, reference_transfers.py, reference_movements.py and reference_directory.py, with one function
+for each kind of command over the state in reference_state.py. This file turns records into calls and back, and
+answers queries.
 """
 
 import hashlib
@@ -13,6 +14,7 @@ from functools import partial
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core import reference_amendments as amendments
 from openspot.engine.core import reference_directory as directory
+from openspot.engine.core import reference_movements as movements
 from openspot.engine.core import reference_transfers as transfers
 from openspot.engine.core.protocol import AccountState, Balance, DepthLevel, OpenOrder, Symbol
 from openspot.engine.core.records import (
@@ -44,6 +46,8 @@ _HANDLERS: dict[int, Callable[[State, Command, Emit], CommandResult]] = {
     CommandKind.RELEASE: transfers.release,
     CommandKind.COMMIT: transfers.commit,
     CommandKind.ADJUST: transfers.adjust,
+    CommandKind.MOVEMENT: movements.add_movement,
+    CommandKind.TRANSFER: movements.transfer,
     CommandKind.CREATE_CURRENCY: directory.create_currency,
     CommandKind.DELETE_CURRENCY: directory.delete_currency,
     CommandKind.UPDATE_SYMBOL: directory.update_symbol,

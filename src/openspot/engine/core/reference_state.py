@@ -76,6 +76,15 @@ class Transfer:
     amount: int
 
 
+class Movement(NamedTuple):
+    """A payment of `amount` from one account to another, by account number."""
+
+    source: int
+    destination: int
+    currency: int
+    amount: int
+
+
 class Fees(NamedTuple):
     """Taker and maker fee in basis points; a negative maker fee is a rebate."""
 
@@ -116,6 +125,8 @@ class State:
         self.orders: dict[int, Order] = {}
         self.transfers: dict[int, Transfer] = {}
         """External reference → its transfer."""
+        self._movements: list[Movement] = []
+        self._movements_end = 0
 
     def change_total(self, account_number: int, currency: int, amount: int) -> None:
         """Add a signed `amount` to an account's total and to the supply of the currency."""
@@ -128,6 +139,14 @@ class State:
         totals[currency] = totals.get(currency, 0) + amount
         if totals[currency] == 0:
             del totals[currency]
+
+    def movements_until(self, command_sequence: int) -> list[Movement]:
+        """The unbroken run of accepted MOVEMENTs that ends with this command. Any other command ends the run."""
+        return self._movements if self._movements_end == command_sequence else []
+
+    def keep_movements(self, movements: list[Movement]) -> None:
+        """Let `movements`, of which the present command is the last, wait for their TRANSFER."""
+        self._movements, self._movements_end = movements, self.command_sequence
 
     def add_order(self, order: Order) -> None:
         """Put an order at the end of its level's queue and hold its funds."""

@@ -11,12 +11,13 @@ from typing import Any
 from openspot.domain.money import AMOUNT_MAX
 from openspot.domain.order import EngineOrderType, Side, StpMode
 from openspot.domain.symbol import SCALED_MAX
+from openspot.domain.transfer import MOVEMENTS_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, Symbol
 from openspot.engine.core.records import CommandKind
 from openspot.engine.core.reference_book import Order, OrderBook
 from openspot.engine.core.reference_directory import add_symbol, fees_valid
 from openspot.engine.core.reference_placement import check_price
-from openspot.engine.core.reference_state import Account, Fees, Rejected, State, Transfer, TransferStatus
+from openspot.engine.core.reference_state import Account, Fees, Movement, Rejected, State, Transfer, TransferStatus
 from openspot.engine.core.snapshot_records import (
     ACCOUNT,
     BALANCE,
@@ -25,10 +26,12 @@ from openspot.engine.core.snapshot_records import (
     CURRENCY,
     HEADER,
     MAGIC,
+    MOVEMENT,
     ORDER,
     SYMBOL,
     TRANSFER,
     AccountRecord,
+    MovementRecord,
     OrderRecord,
     SymbolRecord,
     TransferRecord,
@@ -45,8 +48,9 @@ _LEAST_AMOUNTS = {
     CommandKind.WITHDRAW: 1,
     CommandKind.RESERVE: 1,
     CommandKind.ADJUST: -AMOUNT_MAX,
+    CommandKind.TRANSFER: 1,
 }
-"""Kind of a transfer → its smallest amount."""
+"""Kind of a transfer → its smallest amount, or the smallest digest of a TRANSFER."""
 
 
 def read_snapshot(snapshot: bytes) -> State:
@@ -71,6 +75,10 @@ def read_snapshot(snapshot: bytes) -> State:
         _read_order(state, OrderRecord._make(reader.take(ORDER)))
     for _ in range(reader.count(COUNT_64)):
         _read_transfer(state, TransferRecord._make(reader.take(TRANSFER)))
+    if reader.has_more:
+        count = reader.count(COUNT_32)
+        _require(0 < count <= MOVEMENTS_MAX, "a wrong number of movements waits")
+        state.keep_movements([_movement(MovementRecord._make(reader.take(MOVEMENT))) for _ in range(count)])
     covered = all(account.free(currency) >= 0 for account in state.accounts.values() for currency in account.held)
     _require(covered, "an account holds more than it owns")
     _require(not any(_is_crossed(book) for book in state.books.values()), "a book is crossed")
@@ -93,6 +101,11 @@ class _Reader:
             raise _not_a_snapshot("it breaks off") from error
         self._offset += record.size
         return fields
+
+    @property
+    def has_more(self) -> bool:
+        """Whether anything is left."""
+        return self._offset < len(self._snapshot)
 
     def count(self, record: struct.Struct) -> int:
         """The number of records that follow."""
@@ -210,6 +223,11 @@ def _read_transfer(state: State, record: TransferRecord) -> None:
     if is_held:
         state.accounts[record.account].held[record.currency] += amount
     state.transfers[reference] = Transfer(kind, TransferStatus(record.status), record.account, record.currency, amount)
+
+
+def _movement(record: MovementRecord) -> Movement:
+    amount = join_halves(record.amount_low, record.amount_high)
+    return Movement(record.source, record.destination, record.currency, amount)
 
 
 def _checked_fees(record: AccountRecord | OrderRecord) -> Fees:

@@ -13,6 +13,7 @@ ACCOUNT = struct.Struct("<QBBBiiI")
 BALANCE = struct.Struct("<IQq")
 ORDER = struct.Struct("<QQIBBqqqqiiQ")
 TRANSFER = struct.Struct("<QQBBQIQq")
+MOVEMENT = struct.Struct("<QQIQq")
 
 _LOW = (1 << 64) - 1
 
@@ -82,6 +83,16 @@ class TransferRecord(NamedTuple):
     def amount(self) -> int:
         """The signed amount."""
         return join_halves(self.amount_low, self.amount_high)
+
+
+class MovementRecord(NamedTuple):
+    """A movement that waits for its TRANSFER. The amount is split into a low and a high half."""
+
+    source: int
+    destination: int
+    currency: int
+    amount_low: int
+    amount_high: int
 
 
 def halves(value: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from openspot.engine.core.snapshot_records import (
     CURRENCY,
     HEADER,
     MAGIC,
+    MOVEMENT,
     ORDER,
     SYMBOL,
     TRANSFER,
@@ -39,6 +40,10 @@ def write_snapshot(state: State) -> bytes:
     parts.append(COUNT_64.pack(len(state.transfers)))
     for reference, transfer in sorted(state.transfers.items()):
         parts.append(TRANSFER.pack(*_transfer_record(reference, transfer)))
+    movements = state.movements_until(state.command_sequence)
+    if movements:
+        parts.append(COUNT_32.pack(len(movements)))
+        parts += [MOVEMENT.pack(*movement[:3], *halves(movement.amount)) for movement in movements]
     return b"".join(parts)
 
 

@@ -18,7 +18,9 @@ from openspot.domain.symbol import SYMBOL_TEXT, SymbolSpec
 from openspot.engine import metrics
 from openspot.engine.core.records import COMMAND, Command, CommandKind, CreateSymbol
 from openspot.engine.intake.order_limits import OrderLimits
+from openspot.engine.intake.refusal import Refusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
+from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
 from openspot.engine.state.order_memory import RESTING_TYPES, SYMBOL
 from openspot.engine.state.state_machine import StateMachine
@@ -70,14 +72,6 @@ class OrderRequest(Protocol):
 
     @property
     def metadata(self) -> str: ...
-
-
-class Refusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not an error
-    """The request was refused: no command was submitted."""
-
-    def __init__(self, code: ResultCode, message: str = "") -> None:
-        super().__init__(message or code.name)
-        self.code = code
 
 
 class PlacedOrders(NamedTuple):
@@ -281,6 +275,43 @@ class CommandIntake:
             command = command._replace(symbol=known.currency_id, account=account, amount=units)
         return self.submit(command, ("", reference))
 
+    def transfer(
+        self, reference: str, kind: str, movements: Sequence[MovementRequest]
+    ) -> asyncio.Future[CommandOutcome]:
+        """Submit a transfer in one commit. The last result of the outcome is the transfer's.
+
+        Raises Refusal with the name of the bad field, EngineStoppedError.
+        """
+        directory = self._machine.directory
+        checked = checked_transfer(reference, kind, movements, directory.currencies)
+        self._admit(len(checked.movements) + 1)
+        low, high = _reference(reference)
+        time_ns = self._sequencer.now()
+        commands = [
+            Command(
+                CommandKind.MOVEMENT,
+                timestamp=time_ns,
+                symbol=movement.currency_id,
+                order_id=directory.account(movement.source),
+                # Submitted in this same turn, so no other command can take the number of a new participant.
+                account=directory.account_or_new(movement.destination),
+                amount=movement.amount,
+            )
+            for movement in checked.movements
+        ]
+        commands.append(
+            Command(
+                CommandKind.TRANSFER,
+                timestamp=time_ns,
+                order_id=len(commands),
+                price=low,
+                quantity=high,
+                amount=checked.digest,
+            )
+        )
+        notes: list[Note] = [(movement.destination,) for movement in checked.movements]
+        return self._sequencer.submit(b"".join(command.encode() for command in commands), [*notes, (kind, reference)])
+
     # Any command
 
     def submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
@@ -298,9 +329,9 @@ class CommandIntake:
         number = self._machine.directory.account_or_new(participant_id)
         return self._submit(command._replace(account=number), note)
 
-    def _admit(self) -> None:
+    def _admit(self, count: int = 1) -> None:
         try:
-            self._sequencer.admit(1)
+            self._sequencer.admit(count)
         except EngineBusyError as error:
             raise Refusal(ResultCode.ENGINE_BUSY) from error
 

@@ -21,6 +21,8 @@ Note = tuple[str, ...]
 PLACE               (external id, metadata); if the directory did not know the participant or the symbol, followed
                     by (participant as sent, symbol as sent)
 money kinds         (participant, reference); RELEASE and COMMIT: ("", reference)
+MOVEMENT            (participant that receives,)
+TRANSFER            (kind, reference); kind is a domain.transfer.TransferKind
 CREATE_ACCOUNT      (participant, name, type, password hash)
 SET_ACCOUNT, SET_ACCOUNT_FEES
                     (participant,)
@@ -48,7 +50,12 @@ NAMING_KINDS = frozenset(
 """Kinds that change the directory if the core accepts them."""
 
 PARTICIPANT_KINDS = frozenset(
-    {int(CommandKind.DEPOSIT), int(CommandKind.ADJUST), int(CommandKind.CREATE_ACCOUNT)},
+    {
+        int(CommandKind.DEPOSIT),
+        int(CommandKind.ADJUST),
+        int(CommandKind.CREATE_ACCOUNT),
+        int(CommandKind.MOVEMENT),
+    }
 )
 """Kinds whose note may name a new participant."""
 

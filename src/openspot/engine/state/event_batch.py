@@ -7,7 +7,7 @@ from openspot.engine.state.directory import Note
 class EventBatch:
     """Consecutive events. `texts` has one entry for each event:
 
-    ACCEPTED, REJECT, BALANCE: the note of the command (directory.Note)
+    ACCEPTED, REJECT, BALANCE, TRANSFER: the note of the command (directory.Note)
     TRADE: (the taker's external id, the maker's external id)
     REDUCE, MOVED: (external id,)
     """

@@ -5,7 +5,8 @@ password hashes and logouts survive a restart.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -24,11 +25,12 @@ its command sequence."""
 _MONEY_IN = frozenset({int(CommandKind.DEPOSIT), int(CommandKind.ADJUST)})
 _CREATE, _SET = int(CommandKind.CREATE_ACCOUNT), int(CommandKind.SET_ACCOUNT)
 _SET_FEES = int(CommandKind.SET_ACCOUNT_FEES)
-FOLLOWED_KINDS = frozenset({*_MONEY_IN, _CREATE, _SET, _SET_FEES, REVOKE_TOKEN})
+_TRANSFER = int(CommandKind.TRANSFER)
+FOLLOWED_KINDS = frozenset({*_MONEY_IN, _CREATE, _SET, _SET_FEES, _TRANSFER, REVOKE_TOKEN})
 """Kinds that can change the state of this module."""
 
 TYPE_OF_DEPOSITORS = "BOTH"
-"""Type of a participant that a deposit created. It has no password, so nobody can log in as it."""
+"""Type of a participant that a deposit or transfer created. It has no password, so nobody can log in as it."""
 _SUCCESS = int(ResultCode.SUCCESS)
 _ACCOUNT_COMMAND = struct.Struct("<BxBBxxxxQ8xQ32x")
 """Fields of a command: kind, order_type (the STP mode of an account), flags, timestamp, account."""
@@ -80,12 +82,22 @@ class Participants:
         """Whether a logout revoked the token. May be false for an expired token, because those are forgotten."""
         return token_id in self._revoked
 
-    def follow(self, commands: bytes, notes: Sequence[Sequence[str]], results: bytes) -> None:
-        """Apply durable commands; only FOLLOWED_KINDS change anything. `results` are the core's result records."""
+    def follow(
+        self,
+        commands: bytes,
+        notes: Sequence[Sequence[str]],
+        results: bytes,
+        receivers: Mapping[int, Sequence[int]] = MappingProxyType({}),
+    ) -> None:
+        """Apply durable commands; only FOLLOWED_KINDS change anything.
+
+        `results` are the core's result records. `receivers` are the accounts that each TRANSFER has credited, by the
+        place of the TRANSFER in `commands`.
+        """
         # The low byte of a result identifies its code; metrics.py asserts that.
         codes = results[::RESULT_SIZE]
-        for (kind, stp_mode, flags, time_ns, account), note, code in zip(
-            _ACCOUNT_COMMAND.iter_unpack(commands), notes, codes, strict=True
+        for place, ((kind, stp_mode, flags, time_ns, account), note, code) in enumerate(
+            zip(_ACCOUNT_COMMAND.iter_unpack(commands), notes, codes, strict=True)
         ):
             time_ms = time_ns // NANOSECONDS_PER_MS
             if kind == REVOKE_TOKEN:
@@ -93,8 +105,10 @@ class Participants:
             elif code != _SUCCESS:
                 continue
             elif kind in _MONEY_IN:
-                if account not in self.profiles:
-                    self._add(account, Profile("", TYPE_OF_DEPOSITORS, "", time_ms))
+                self._add_depositor(account, time_ms)
+            elif kind == _TRANSFER:
+                for receiver in receivers.get(place, ()):
+                    self._add_depositor(receiver, time_ms)
             elif kind == _CREATE:
                 _, name, participant_type, password_hash = note
                 active = bool(flags & FLAG_ACTIVE)
@@ -103,6 +117,10 @@ class Participants:
                 self._set(account, active=bool(flags & FLAG_ACTIVE), stp_mode=stp_mode, time_ms=time_ms)
             elif kind == _SET_FEES:
                 (self.own_fees.add if flags & FLAG_ACTIVE else self.own_fees.discard)(account)
+
+    def _add_depositor(self, account: int, time_ms: int) -> None:
+        if account not in self.profiles:
+            self._add(account, Profile("", TYPE_OF_DEPOSITORS, "", time_ms))
 
     def _add(self, account: int, profile: Profile) -> None:
         self.profiles[account] = profile

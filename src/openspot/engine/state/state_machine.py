@@ -26,6 +26,7 @@ from openspot.engine.core.records import (
     CreateSymbol,
     EventType,
     decode_commands,
+    decode_events,
     decode_results,
 )
 from openspot.engine.state.directory import DESCRIBE_CURRENCY, NAMING_KINDS, PARTICIPANT_KINDS, Directory, Note
@@ -38,7 +39,7 @@ RECENT_TRADES_MAX = 1000
 """How many trades of one symbol GetRecentTrades can return."""
 
 # Plain integers: comparing with enum members would take most of the time of the loops below.
-_PLACE = int(CommandKind.PLACE)
+_PLACE, _TRANSFER = int(CommandKind.PLACE), int(CommandKind.TRANSFER)
 _ACCEPTED, _TRADE, _REDUCE = int(EventType.ACCEPTED), int(EventType.TRADE), int(EventType.REDUCE)
 _REJECT, _MOVED = int(EventType.REJECT), int(EventType.MOVED)
 
@@ -116,7 +117,8 @@ class StateMachine:
             numbers = (number for kind, number in _KIND_AND_ACCOUNT.iter_unpack(commands) if kind in PARTICIPANT_KINDS)
             self._last_durable_account = max(self._last_durable_account, *numbers)
         if not FOLLOWED_KINDS.isdisjoint(kinds):
-            self.participants.follow(commands, notes, results)
+            receivers = _receivers(records, commands_before + 1) if _TRANSFER in kinds else {}
+            self.participants.follow(commands, notes, results, receivers)
         events = EventBatch(first_sequence, b"", []) if texts is None else EventBatch(first_sequence, records, texts)
         return AppliedBatch(results, events)
 
@@ -211,6 +213,15 @@ class StateMachine:
         self._last_durable_account = content.accounts
         self.participants.restore(content.participants)
         self.totals.restore(content.totals)
+
+
+def _receivers(records: bytes, first_command: int) -> dict[int, list[int]]:
+    """The accounts that each TRANSFER has credited, by its place after the command `first_command`."""
+    receivers: dict[int, list[int]] = {}
+    for event in decode_events(records):
+        if event.type == EventType.TRANSFER:
+            receivers.setdefault(event.command_sequence - first_command, []).append(event.maker_account)
+    return receivers
 
 
 def placed_order_ids(commands: bytes) -> list[int]:

@@ -13,6 +13,7 @@ from openspot.contracts.engine_events import (
     ReduceEvent,
     RejectEvent,
     TradeEvent,
+    TransferEvent,
 )
 from openspot.domain.ids import trade_id
 from openspot.domain.money import amount_to_text, scaled_to_text
@@ -55,6 +56,7 @@ class EventRenderer:
             EventType.REJECT: self._reject,
             EventType.MOVED: self._moved,
             EventType.BALANCE: self._balance,
+            EventType.TRANSFER: self._transfer,
         }
 
     def messages(self, batch: EventBatch) -> list[bytes]:
@@ -176,6 +178,21 @@ class EventRenderer:
             amount=amount_to_text(event.amount),
             total=amount_to_text(event.maker_amount),
             reference=texts[1],
+        )
+
+    def _transfer(self, event: Event, texts: Note) -> TransferEvent:
+        kind, reference = texts
+        return TransferEvent(
+            seq=event.sequence,
+            timestamp=event.timestamp // NANOSECONDS_PER_MS,
+            kind=kind,
+            reference=reference,
+            index=event.quantity - event.remaining,
+            count=event.quantity,
+            from_participant_id=self._directory.participant(event.account),
+            to_participant_id=self._directory.participant(event.maker_account),
+            currency=self._directory.currency_text(event.currency),
+            amount=amount_to_text(event.amount),
         )
 
     def _scales(self, event: Event) -> tuple[str, int, int, str]:

@@ -10,8 +10,9 @@ from openspot.domain.money import amount_to_text
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import CommandKind, decode_results
 from openspot.engine.engine import Engine
-from openspot.engine.intake.command_intake import Refusal
+from openspot.engine.intake.refusal import Refusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
+from openspot.engine.intake.transfers import TRANSFER_REFUSALS
 from openspot.engine.transport.balance_views import balance_views
 from openspot.engine.transport.order_service import Context, abort_stopped
 
@@ -90,6 +91,21 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         named = (request.reference, request.participant_id, request.currency, request.amount)
         result = await _result(lambda: self._intake.end_reservation(CommandKind.COMMIT, *named), context)
         return pb.CompleteWithdrawalResponse(success=result.success, result_code=result.code.name)
+
+    async def Transfer(self, request: pb.TransferRequest, context: Context) -> pb.TransferResponse:  # noqa: N802
+        """Carry out movements between accounts, all or none, once for the reference."""
+        try:
+            outcome = await self._intake.transfer(request.reference, request.kind, request.movements)
+        except Refusal as refusal:
+            return pb.TransferResponse(result_code=refusal.code.name, message=str(refusal))
+        except EngineStoppedError as error:
+            await abort_stopped(context, error)
+        *_, result = decode_results(outcome.results)
+        code = ResultCode(result.code)
+        success = code is ResultCode.SUCCESS
+        sequence = outcome.events_before + result.events if result.events else 0
+        message = "" if success else TRANSFER_REFUSALS.get(code, code.name)
+        return pb.TransferResponse(success=success, result_code=code.name, sequence=sequence, message=message)
 
     async def GetBalances(  # noqa: N802
         self, request: pb.GetBalancesRequest, context: Context

@@ -14,7 +14,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.records import CommandKind
 from openspot.engine.engine import Engine
-from openspot.engine.intake.command_intake import Refusal
+from openspot.engine.intake.refusal import Refusal
 from openspot.engine.intake.sequencer import EngineStoppedError
 from openspot.engine.transport.account_service import money_result
 from openspot.engine.transport.balance_views import balance_views

@@ -14,7 +14,8 @@ from openspot.domain.money import amount_to_text
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import EVENT_SIZE, RESULT_SIZE, EventType, Result, ResultStatus, decode_results
 from openspot.engine.engine import Engine
-from openspot.engine.intake.command_intake import PlacedOrders, Refusal
+from openspot.engine.intake.command_intake import PlacedOrders
+from openspot.engine.intake.refusal import Refusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
 from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, REJECTED
 from openspot.kit.clock import NANOSECONDS_PER_MS

@@ -1,1 +1,1 @@
-"""The fee lookup of Document A 2.7: no charged fee comes from it."""
+"""Fee lookups and the estimate (Document A 2.7): no trading fee that is charged comes from them."""

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from openspot.domain.fees import GATEWAY_LOOKUP_VOLUME, GATEWAY_TIERS, gateway_tier
-from openspot.domain.money import BASIS_POINTS, EXACT, decimal_to_text
+from openspot.domain.money import EXACT, decimal_to_text
 from openspot.domain.order import OrderType
-from openspot.rest_edge.fees.schemas import EstimateBody, EstimateResponse, TierResponse, TradingFeesResponse
+from openspot.rest_edge.fees.schemas import EstimateBody, EstimateResponse
 from openspot.rest_edge.orders.schemas import OrderSide
 
 MAKER_RATE = Decimal("0.001")
@@ -52,27 +51,3 @@ def estimate(order: EstimateBody) -> EstimateResponse:
         spend_asset=quote if buys else base,
         receive_asset=base if buys else quote,
     )
-
-
-def trading_fees() -> TradingFeesResponse:
-    """The gateway tier of the fixed volume, whatever the user traded."""
-    tier = gateway_tier(GATEWAY_LOOKUP_VOLUME)
-    return TradingFeesResponse(
-        tier=tier.name,
-        volume30d=decimal_to_text(GATEWAY_LOOKUP_VOLUME),
-        maker_rate=_rate(tier.maker_bps),
-        taker_rate=_rate(tier.taker_bps),
-        tiers=[
-            TierResponse(
-                name=row.name,
-                volume_min=decimal_to_text(row.volume_min),
-                maker_rate=_rate(row.maker_bps),
-                taker_rate=_rate(row.taker_bps),
-            )
-            for row in GATEWAY_TIERS
-        ],
-    )
-
-
-def _rate(bps: int) -> str:
-    return decimal_to_text(Decimal(bps) / BASIS_POINTS)

@@ -46,11 +46,62 @@ class TierResponse(ResponseBody):
     taker_rate: str
 
 
+class TokenHolderResponse(ResponseBody):
+    """The base-tier rates of those who hold `minimum` of the platform's token (Document A 2.7).
+
+    `asset` is null where the platform has no such token; nobody holds it then.
+    """
+
+    asset: str | None
+    minimum: str
+    maker_rate: str
+    taker_rate: str
+    is_holder: bool
+
+
 class TradingFeesResponse(ResponseBody):
-    """The tier of the fixed 30-day volume, and all tiers. A lookup only: the market's fees are what is charged."""
+    """The tier of the fixed 30-day volume, and all tiers. A lookup only: the market's fees are what is charged.
+
+    `makerRate` and `takerRate` are those of the tier, or the token holder's where the caller is one.
+    """
 
     tier: str
     volume30d: str
     maker_rate: str
     taker_rate: str
+    token_holder: TokenHolderResponse
     tiers: list[TierResponse]
+
+
+class NetworkFeeResponse(ResponseBody):
+    """What a withdrawal of an asset over a network costs, and the least that may be withdrawn, fee included."""
+
+    asset: str
+    network: str
+    fee: str
+    minimum: str
+
+
+class NetworkFeeQuoteResponse(ResponseBody):
+    """A fee that is pinned: withdrawals that name `feeQuoteId` until `expiresAt` cost no other.
+
+    `amount` leaves the account, `netAmount` = amount - fee arrives.
+    """
+
+    asset: str
+    network: str
+    amount: str
+    fee: str
+    minimum: str
+    net_amount: str
+    fee_quote_id: str
+    expires_at: str
+
+
+class PaymentFeeResponse(ResponseBody):
+    """What a payment costs: fixed part + amount * feeBps / 10000, rounded up to the currency's places."""
+
+    route_id: str
+    currency: str
+    fee_bps: int
+    fee_fixed: str

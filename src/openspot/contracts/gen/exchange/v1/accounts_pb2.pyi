@@ -112,6 +112,40 @@ class CompleteWithdrawalResponse(_message.Message):
     result_code: str
     def __init__(self, success: _Optional[bool] = ..., result_code: _Optional[str] = ...) -> None: ...
 
+class TransferRequest(_message.Message):
+    __slots__ = ("reference", "kind", "movements")
+    REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    MOVEMENTS_FIELD_NUMBER: _ClassVar[int]
+    reference: str
+    kind: str
+    movements: _containers.RepeatedCompositeFieldContainer[Movement]
+    def __init__(self, reference: _Optional[str] = ..., kind: _Optional[str] = ..., movements: _Optional[_Iterable[_Union[Movement, _Mapping]]] = ...) -> None: ...
+
+class Movement(_message.Message):
+    __slots__ = ("from_participant_id", "to_participant_id", "currency", "amount")
+    FROM_PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    TO_PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    CURRENCY_FIELD_NUMBER: _ClassVar[int]
+    AMOUNT_FIELD_NUMBER: _ClassVar[int]
+    from_participant_id: str
+    to_participant_id: str
+    currency: str
+    amount: str
+    def __init__(self, from_participant_id: _Optional[str] = ..., to_participant_id: _Optional[str] = ..., currency: _Optional[str] = ..., amount: _Optional[str] = ...) -> None: ...
+
+class TransferResponse(_message.Message):
+    __slots__ = ("success", "result_code", "sequence", "message")
+    SUCCESS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_CODE_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    success: bool
+    result_code: str
+    sequence: int
+    message: str
+    def __init__(self, success: _Optional[bool] = ..., result_code: _Optional[str] = ..., sequence: _Optional[int] = ..., message: _Optional[str] = ...) -> None: ...
+
 class GetBalancesRequest(_message.Message):
     __slots__ = ("participant_id",)
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]

@@ -60,6 +60,11 @@ class AccountServiceStub:
                 request_serializer=exchange_dot_v1_dot_accounts__pb2.CompleteWithdrawalRequest.SerializeToString,
                 response_deserializer=exchange_dot_v1_dot_accounts__pb2.CompleteWithdrawalResponse.FromString,
                 _registered_method=True)
+        self.Transfer = channel.unary_unary(
+                '/exchange.v1.AccountService/Transfer',
+                request_serializer=exchange_dot_v1_dot_accounts__pb2.TransferRequest.SerializeToString,
+                response_deserializer=exchange_dot_v1_dot_accounts__pb2.TransferResponse.FromString,
+                _registered_method=True)
         self.GetBalances = channel.unary_unary(
                 '/exchange.v1.AccountService/GetBalances',
                 request_serializer=exchange_dot_v1_dot_accounts__pb2.GetBalancesRequest.SerializeToString,
@@ -105,6 +110,13 @@ class AccountServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Transfer(self, request, context):
+        """Carries out a list of movements between accounts, all or none, once for each reference.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetBalances(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -138,6 +150,11 @@ def add_AccountServiceServicer_to_server(servicer, server):
                     servicer.CompleteWithdrawal,
                     request_deserializer=exchange_dot_v1_dot_accounts__pb2.CompleteWithdrawalRequest.FromString,
                     response_serializer=exchange_dot_v1_dot_accounts__pb2.CompleteWithdrawalResponse.SerializeToString,
+            ),
+            'Transfer': grpc.unary_unary_rpc_method_handler(
+                    servicer.Transfer,
+                    request_deserializer=exchange_dot_v1_dot_accounts__pb2.TransferRequest.FromString,
+                    response_serializer=exchange_dot_v1_dot_accounts__pb2.TransferResponse.SerializeToString,
             ),
             'GetBalances': grpc.unary_unary_rpc_method_handler(
                     servicer.GetBalances,
@@ -281,6 +298,33 @@ class AccountService:
             '/exchange.v1.AccountService/CompleteWithdrawal',
             exchange_dot_v1_dot_accounts__pb2.CompleteWithdrawalRequest.SerializeToString,
             exchange_dot_v1_dot_accounts__pb2.CompleteWithdrawalResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Transfer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/exchange.v1.AccountService/Transfer',
+            exchange_dot_v1_dot_accounts__pb2.TransferRequest.SerializeToString,
+            exchange_dot_v1_dot_accounts__pb2.TransferResponse.FromString,
             options,
             channel_credentials,
             insecure,

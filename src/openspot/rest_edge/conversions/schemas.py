@@ -1,0 +1,82 @@
+"""Bodies of the conversion routes."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from openspot.http.validation import Body, Currency, PositiveDecimal, ResponseBody, example, rule_broken
+
+QuoteId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]{1,40}$")]
+
+
+class QuoteBody(Body):
+    """What to convert: exactly one of `fromAmount` (what you give) and `toAmount` (what you receive)."""
+
+    model_config = example({"fromAsset": "USD", "toAsset": "BTC", "fromAmount": "100"})
+
+    from_asset: Currency
+    to_asset: Currency
+    from_amount: PositiveDecimal | None = None
+    to_amount: PositiveDecimal | None = None
+
+    @model_validator(mode="after")
+    def one_amount(self) -> Self:
+        """Refuse both amounts, and none."""
+        if (self.from_amount is None) == (self.to_amount is None):
+            raise rule_broken("exactly one of fromAmount and toAmount is required")
+        return self
+
+
+class ConversionBody(Body):
+    """The quote to execute."""
+
+    model_config = example({"quoteId": "9FvT4qKxW2mZr7Hd"})
+
+    quote_id: QuoteId
+
+
+class PairResponse(ResponseBody):
+    """A conversion on offer; `minimum` and `maximum` are bounds of `fromAmount`."""
+
+    from_asset: str
+    to_asset: str
+    symbol: str
+    minimum: str
+    maximum: str
+
+
+class QuoteResponse(ResponseBody):
+    """A price for the whole amount, spread included, good until `expiresAt` and for one conversion.
+
+    `price` is toAmount / fromAmount, `inversePrice` fromAmount / toAmount, both rounded to 18 places for display; the
+    amounts are what counts. `spreadAmount` is the part of `fromAmount` that is the spread.
+    """
+
+    quote_id: str
+    from_asset: str
+    to_asset: str
+    from_amount: str
+    to_amount: str
+    price: str
+    inverse_price: str
+    spread_bps: int
+    spread_amount: str
+    created_at: str
+    expires_at: str
+
+
+class ConversionResponse(ResponseBody):
+    """A conversion. `pending`: the engine's answer is not known yet; nothing moves twice while it is found out."""
+
+    id: str
+    quote_id: str
+    status: Literal["pending", "completed", "failed"]
+    from_asset: str
+    to_asset: str
+    from_amount: str
+    to_amount: str
+    spread_amount: str
+    price: str
+    failure_code: str | None = Field(description="Why it failed, as the engine says")
+    created_at: str
+    completed_at: str | None

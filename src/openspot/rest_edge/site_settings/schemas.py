@@ -1,0 +1,76 @@
+"""Bodies of the settings routes."""
+
+from typing import Literal
+
+from pydantic import StrictBool
+
+from openspot.http.validation import Body, ResponseBody, example
+
+
+class CountryResponse(ResponseBody):
+    """A country of ISO 3166-1."""
+
+    code: str
+    alpha3: str
+    numeric: str
+    name: str
+
+
+class ProvinceResponse(ResponseBody):
+    """A subdivision of ISO 3166-2; `parent` is the code of the one that it lies in."""
+
+    code: str
+    name: str
+    type: str
+    parent: str | None
+
+
+class NotificationBody(Body):
+    """What you want of an event."""
+
+    model_config = example({"email": False, "websocket": True})
+
+    email: StrictBool
+    websocket: StrictBool
+
+
+class NotificationResponse(ResponseBody):
+    """What the user wants of an event. Mail of events with `emailIsRequired` cannot be turned off."""
+
+    event: str
+    email: bool
+    websocket: bool
+    email_is_required: bool
+
+
+class SsoResponse(ResponseBody):
+    """Sign-in through other parties. The platform has none."""
+
+    enabled: Literal[False]
+    providers: list[str]
+
+
+class ThrottleTierResponse(ResponseBody):
+    """At most `requests` in any `seconds`."""
+
+    name: str
+    requests: int
+    seconds: int
+
+
+class SystemResponse(ResponseBody):
+    """The settings under which this edge runs, as far as its clients meet them."""
+
+    version: str
+    server_time: str
+    throttling_enabled: bool
+    throttle_tiers: list[ThrottleTierResponse]
+    body_bytes_max: int
+    list_limit_default: int
+    list_limit_max: int
+    access_token_seconds: int
+    refresh_token_seconds: int
+    conversion_spread_bps: int
+    conversion_quote_seconds: int
+    payment_session_seconds: int
+    network_fee_quote_seconds: int

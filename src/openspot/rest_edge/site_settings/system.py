@@ -1,0 +1,44 @@
+"""The settings of this edge that its clients meet, read from what it runs with."""
+
+from collections.abc import Sequence
+
+from openspot import __version__
+from openspot.http.lists import LIMIT_DEFAULT, LIMIT_MAX
+from openspot.http.throttle import Tier
+from openspot.kit.clock import Clock
+from openspot.rest_edge.fees.network_fees import QUOTE_LIFE
+from openspot.rest_edge.payments.service import SESSION_LIFE
+from openspot.rest_edge.settings import RestEdgeSettings
+from openspot.rest_edge.site_settings.schemas import SystemResponse, ThrottleTierResponse
+from openspot.rest_edge.times import iso, moment
+
+
+class SystemSettings:
+    """Tells what holds."""
+
+    def __init__(self, settings: RestEdgeSettings, tiers: Sequence[Tier], clock: Clock) -> None:
+        self._settings = settings
+        self._tiers = tuple(tiers)
+        self._clock = clock
+
+    def current(self) -> SystemResponse:
+        """The settings, and the time of the edge."""
+        settings = self._settings
+        return SystemResponse(
+            version=__version__,
+            server_time=iso(moment(self._clock)),
+            throttling_enabled=settings.throttle_enabled,
+            throttle_tiers=[
+                ThrottleTierResponse(name=tier.name, requests=tier.requests_max, seconds=tier.window_s)
+                for tier in (self._tiers if settings.throttle_enabled else ())
+            ],
+            body_bytes_max=settings.body_bytes_max,
+            list_limit_default=LIMIT_DEFAULT,
+            list_limit_max=LIMIT_MAX,
+            access_token_seconds=settings.access_token_s,
+            refresh_token_seconds=settings.refresh_token_s,
+            conversion_spread_bps=settings.conversion_spread_bps,
+            conversion_quote_seconds=settings.conversion_quote_s,
+            payment_session_seconds=round(SESSION_LIFE.total_seconds()),
+            network_fee_quote_seconds=round(QUOTE_LIFE.total_seconds()),
+        )

@@ -1,0 +1,1 @@
+"""Staking: users lend an asset to the platform and earn a reward for each whole day."""

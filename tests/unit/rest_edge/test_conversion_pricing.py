@@ -1,0 +1,116 @@
+"""The price of a conversion: the whole amount along the book, the spread, and roundings in the house's favour."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openspot.domain.market import load_markets
+from openspot.domain.money import AMOUNT_SCALE
+from openspot.rest_edge.conversions.pricing import (
+    AmountTooSmallError,
+    BookTooThinError,
+    pairs_of,
+    price_given,
+    price_received,
+    steps_of,
+)
+
+CONFIGURATION = load_markets()
+PAIRS = pairs_of(CONFIGURATION.limits, CONFIGURATION.assets)
+SALE, PURCHASE = PAIRS["BTC", "USD"], PAIRS["USD", "BTC"]
+BIDS = [("100", "1"), ("90", "2")]
+ASKS = [("110", "1"), ("120", "2")]
+
+
+def amount(text: str) -> int:
+    return int(Fraction(text) * AMOUNT_SCALE)
+
+
+def test_every_market_converts_in_both_directions() -> None:
+    assert len(PAIRS) == 2 * len(CONFIGURATION.limits)
+    assert (SALE.symbol, SALE.sells_base, PURCHASE.symbol, PURCHASE.sells_base) == ("BTC-USD", True, "BTC-USD", False)
+    # Base assets have bounds of quantity, quote assets bounds of notional.
+    assert (SALE.minimum, PURCHASE.minimum) == (amount("0.00001"), amount("1"))
+
+
+@pytest.mark.parametrize(
+    ("pair", "given_amount", "received"),
+    [
+        # One level: the best price.
+        (SALE, "0.5", "50"),
+        # Two levels: 1 at 100, 0.5 at 90.
+        (SALE, "1.5", "145"),
+        (PURCHASE, "55", "0.5"),
+        (PURCHASE, "230", "2"),
+    ],
+)
+def test_the_whole_amount_walks_the_book(pair: object, given_amount: str, received: str) -> None:
+    steps = steps_of(pair, BIDS, ASKS)  # type: ignore[arg-type]
+    amounts = price_given(pair, steps, 0, amount(given_amount))  # type: ignore[arg-type]
+    assert (amounts.given, amounts.received, amounts.spread) == (amount(given_amount), amount(received), 0)
+    assert price_received(pair, steps, 0, amount(received)) == amounts  # type: ignore[arg-type]
+
+
+def test_the_spread_is_taken_from_what_is_given_before_the_book_is_walked() -> None:
+    amounts = price_given(SALE, steps_of(SALE, BIDS, ASKS), 100, amount("1"))
+    assert (amounts.received, amounts.spread) == (amount("99"), amount("0.01"))
+    # A request for exactly 99 costs the same.
+    assert price_received(SALE, steps_of(SALE, BIDS, ASKS), 100, amount("99")) == amounts
+
+
+def test_what_is_received_rounds_down_and_what_is_given_rounds_up_to_the_places_of_the_asset() -> None:
+    steps = steps_of(PURCHASE, BIDS, [("3", "10")])
+    assert price_given(PURCHASE, steps, 0, amount("1")).received == amount("0.33333333")
+    assert price_received(PURCHASE, steps, 0, amount("0.33333333")).given == amount("1")
+    # The spread of 0.05 cents is rounded up to a cent, since what is converted is rounded down.
+    assert price_given(PURCHASE, steps, 5, amount("1")).spread == amount("0.01")
+
+
+def test_a_book_that_does_not_cover_the_whole_amount_is_no_price() -> None:
+    steps = steps_of(SALE, BIDS, ASKS)
+    assert price_given(SALE, steps, 0, amount("3")).received == amount("280")
+    with pytest.raises(BookTooThinError):
+        price_given(SALE, steps, 0, amount("3.00000001"))
+    with pytest.raises(BookTooThinError):
+        price_received(SALE, steps, 0, amount("280.01"))
+    with pytest.raises(BookTooThinError):
+        price_given(SALE, [], 0, amount("1"))
+
+
+def test_an_amount_that_is_worth_less_than_a_unit_is_refused() -> None:
+    with pytest.raises(AmountTooSmallError):
+        price_given(SALE, steps_of(SALE, BIDS, ASKS), 0, amount("0.00001"))
+
+
+def decimal_text(units: int, places: int) -> str:
+    return f"{units // 10**places}.{units % 10**places:0{places}d}"
+
+
+prices = st.integers(1, 10**9).map(lambda cents: decimal_text(cents, 2))
+quantities = st.integers(1, 10**10).map(lambda lots: decimal_text(lots, 8))
+levels = st.lists(st.tuples(prices, quantities), min_size=1, max_size=6)
+
+
+@given(levels, st.integers(1, 10**7), st.integers(0, 5000), st.booleans())
+def test_no_rounding_is_ever_at_the_houses_cost(
+    book: list[tuple[str, str]], units: int, spread_bps: int, sells: bool
+) -> None:
+    pair = SALE if sells else PURCHASE
+    bids = sorted(book, key=lambda level: -Fraction(level[0]))
+    asks = sorted(book, key=lambda level: Fraction(level[0]))
+    steps = steps_of(pair, bids, asks)
+    try:
+        amounts = price_given(pair, steps, spread_bps, units * pair.from_unit)
+    except (BookTooThinError, AmountTooSmallError):
+        return
+    assert amounts.received % pair.to_unit == 0
+    assert amounts.spread >= Fraction(amounts.given * spread_bps, 10_000)
+    best = max(step.rate for step in steps)
+    assert amounts.received <= (amounts.given - amounts.spread) * best
+    # What the same amount costs when it is asked for is never less than its exact price.
+    reverse = price_received(pair, steps, spread_bps, amounts.received)
+    assert reverse.given % pair.from_unit == 0
+    assert reverse.spread >= Fraction(reverse.given * spread_bps, 10_000) - pair.from_unit
+    assert price_given(pair, steps, spread_bps, reverse.given).received >= amounts.received
