@@ -19,8 +19,19 @@ from tests.support.http_routes import all_routes, documents, routers
 
 NOT_AUDITED = {"POST /api/v1/orders/estimate"}
 """Changes nothing."""
-UNLIMITED_ONLY = {"POST /api/v1/auth/logout"}
-"""Ends the session of its own token: no API key may."""
+UNLIMITED_ONLY = {
+    "POST /api/v1/auth/logout",
+    "POST /api/v1/users/me/withdrawal-addresses",
+    "DELETE /api/v1/users/me/withdrawal-addresses/{addressId}",
+    "POST /api/v1/kyc/basic-info",
+    "POST /api/v1/kyc/start",
+}
+"""No API key may end a session, choose where money goes, or speak for the person."""
+WITHDRAWING = {
+    "POST /api/v1/accounts/withdraw/crypto",
+    "POST /api/v1/accounts/withdraw/fiat",
+    "DELETE /api/v1/accounts/withdrawals/{withdrawalId}",
+}
 
 
 ALL = [pytest.param(route, id=f"{service}: {route.method} {route.path}") for service, route in all_routes()]
@@ -40,6 +51,8 @@ def test_a_users_route_names_the_scope_that_a_key_needs(route: Route) -> None:
     wanted = {"GET": {Scope.READ}, "DELETE": {Scope.CANCEL}, "POST": {Scope.TRADE, Scope.READ}}[route.method]
     if f"{route.method} {route.path}" in UNLIMITED_ONLY:
         assert route.policy.scope is None
+    elif f"{route.method} {route.path}" in WITHDRAWING:
+        assert route.policy.scope is Scope.WITHDRAW
     else:
         assert route.policy.scope in wanted
 
@@ -83,6 +96,7 @@ def edge() -> Any:
     services = Services(
         auth=nothing, orders=nothing, accounts=nothing, markets=nothing, health=Health(),
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(),
+        portfolio=nothing, withdrawals=nothing, withdrawal_addresses=nothing, kyc=nothing,
     )  # fmt: skip
     return make_app(PlatformSettings(body_bytes_max=1024), services)
 

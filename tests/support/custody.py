@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -14,6 +14,7 @@ import msgspec
 from openspot.contracts import subjects
 from openspot.contracts.messages import CreateWithdrawal, WithdrawalOutcome, WithdrawalRequested
 from openspot.custody import withdrawal_store as store
+from openspot.custody.audit_chain import FIRST_HASH, is_next
 from openspot.custody.chain import SimulatedChain
 from openspot.custody.prices import parse_prices
 from openspot.custody.progress import Progress
@@ -136,6 +137,16 @@ class CustodyBench:
         """What the chain has taken: address and amount."""
         rows = await self.pool.fetch("SELECT address, amount FROM custody_chain_transactions ORDER BY created_at")
         return [(row["address"], row["amount"]) for row in rows]
+
+
+def first_break(entries: Iterable[tuple[str, str, Mapping[str, str | int | None]]]) -> int | None:
+    """The index of the first of `entries` (previous hash, hash, content) that does not fit the chain, or None."""
+    newest = FIRST_HASH
+    for index, (previous, own, content) in enumerate(entries):
+        if not is_next(newest, previous, own, content):
+            return index
+        newest = own
+    return None
 
 
 class Killed(BaseException):

@@ -5,7 +5,7 @@ of all hashes that follow.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -18,11 +18,6 @@ def entry_hash(previous_hash: str, content: Mapping[str, str | int | None]) -> s
     return hashlib.sha256(encoded).hexdigest()
 
 
-def first_break(entries: Iterable[tuple[str, str, Mapping[str, str | int | None]]]) -> int | None:
-    """The index of the first of `entries` (previous hash, hash, content) that does not fit the chain, or None."""
-    expected = FIRST_HASH
-    for index, (previous, own, content) in enumerate(entries):
-        if previous != expected or own != entry_hash(previous, content):
-            return index
-        expected = own
-    return None
+def is_next(newest_hash: str, previous: str, own: str, content: Mapping[str, str | int | None]) -> bool:
+    """Whether an entry with these hashes and this content follows the entry whose hash is `newest_hash`."""
+    return previous == newest_hash and own == entry_hash(previous, content)

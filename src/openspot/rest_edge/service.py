@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime, timedelta
 
 from openspot.domain.market import load_markets
+from openspot.domain.networks import load_networks
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
@@ -17,17 +18,28 @@ from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.tasks import end_tasks
+from openspot.rest_edge.accounts.custody_client import CustodyClient
+from openspot.rest_edge.accounts.portfolio_service import PortfolioService
+from openspot.rest_edge.accounts.portfolio_store import PortfolioStore
+from openspot.rest_edge.accounts.second_factor import NoSecondFactor
 from openspot.rest_edge.accounts.service import AccountService
+from openspot.rest_edge.accounts.withdrawal_store import WithdrawalStore
+from openspot.rest_edge.accounts.withdrawals import ConfiguredFees, WithdrawalService
 from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
 from openspot.rest_edge.auth.attempt_store import AttemptStore
 from openspot.rest_edge.auth.service import AuthService, PasswordQueues
 from openspot.rest_edge.auth.sessions import EndedSessions
 from openspot.rest_edge.auth.store import AuthStore
+from openspot.rest_edge.kyc.provider import DevelopmentProvider
+from openspot.rest_edge.kyc.service import KycService
+from openspot.rest_edge.kyc.store import KycStore
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.markets.store import TradeStore
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.settings import RestEdgeSettings
+from openspot.rest_edge.withdrawal_addresses.service import WithdrawalAddressService
+from openspot.rest_edge.withdrawal_addresses.store import WithdrawalAddressStore
 
 log = get_logger("rest-edge")
 
@@ -88,6 +100,13 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     health.add("engine", engine.check)
 
     configuration = load_markets()
+    networks = load_networks()
+    custody = CustodyClient(bus)
+    second_factor = NoSecondFactor()
+    saved_addresses = WithdrawalAddressStore(pool)
+    provider = DevelopmentProvider() if settings.kyc_provider == "development" else None
+    limits = settings.withdrawal_limits
+    kyc = KycService(KycStore(pool), provider, settings.kyc_webhook_secret, limits, system_clock)
     return Services(
         auth=AuthService(settings, users, attempts, passwords, ended),
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
@@ -97,6 +116,28 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         tokens=UserTokens(settings.jwt_secret, revoked),
         throttles=throttles if settings.throttle_enabled else {},
         audit=audit,
+        portfolio=PortfolioService(PortfolioStore(pool), system_clock),
+        withdrawals=WithdrawalService(
+            custody,
+            WithdrawalStore(pool),
+            saved_addresses,
+            kyc,
+            second_factor,
+            ConfiguredFees(),
+            networks,
+            configuration.assets,
+            limits,
+            system_clock,
+        ),
+        withdrawal_addresses=WithdrawalAddressService(
+            saved_addresses,
+            custody,
+            second_factor,
+            networks,
+            timedelta(seconds=settings.withdrawal_address_wait_s),
+            system_clock,
+        ),
+        kyc=kyc,
     )
 
 

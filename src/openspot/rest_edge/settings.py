@@ -1,9 +1,19 @@
 """Settings of the REST edge."""
 
+from typing import Annotated, Literal
+
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
-from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, own_host, own_url
+from openspot.kit.settings import (
+    TOKEN_SECRET_LENGTH_MIN,
+    Generated,
+    Port,
+    UserTokenSettings,
+    address_for_clients,
+    own_host,
+    own_url,
+)
 
 
 class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings):
@@ -22,6 +32,25 @@ class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings):
     rest_requests_max: int = Field(default=4096, ge=1, description="Requests at a time; beyond it 503")
     audit_queue_max: int = Field(default=20_000, ge=1, description="Audit records waiting; beyond it requests wait")
     cors_origins: str = Field(default="", description="Origins, with commas, whose pages may call the REST edge")
+    withdrawal_address_wait_s: int = Field(
+        default=259_200, ge=0, description="How long a new saved withdrawal address waits until it can be used"
+    )
+    withdrawal_limit_none: int = Field(
+        default=0, ge=0, le=10**12, description="US dollars that a user of verification level none may withdraw in 24 h"
+    )
+    withdrawal_limit_basic: int = Field(default=10_000, ge=0, le=10**12, description="… of level basic")
+    withdrawal_limit_verified: int = Field(default=1_000_000, ge=0, le=10**12, description="… of level verified")
+    kyc_provider: Literal["development", "none"] = Field(
+        default="development", description="Who checks documents; development: `openspot kyc review` decides"
+    )
+    kyc_webhook_secret: Annotated[str, Generated(length_min=TOKEN_SECRET_LENGTH_MIN)] = Field(
+        default="", description="Secret of the provider's webhook; empty: generated into the data directory"
+    )
+
+    @property
+    def withdrawal_limits(self) -> tuple[int, int, int]:
+        """The limits of 24 hours in US dollars: of the levels none, basic and verified."""
+        return self.withdrawal_limit_none, self.withdrawal_limit_basic, self.withdrawal_limit_verified
 
     @property
     def rest_url(self) -> str:

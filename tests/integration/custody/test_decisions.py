@@ -6,12 +6,11 @@ import asyncpg
 import pytest
 
 from openspot.custody import withdrawal_store as store
-from openspot.custody.audit_chain import first_break
 from openspot.custody.chain import ChainRefusedError
 from openspot.custody.withdrawal_states import Funds, Status
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import WithdrawalError
-from tests.support.custody import BITCOIN_ADDRESS, SEED, CustodyBench
+from tests.support.custody import BITCOIN_ADDRESS, SEED, CustodyBench, first_break
 
 
 async def approve(custody: CustodyBench, withdrawal: Withdrawal, *people: str) -> None:

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from openspot.custody.audit_chain import FIRST_HASH, entry_hash, first_break
+from openspot.custody.audit_chain import FIRST_HASH, entry_hash
 from openspot.custody.chain import confirmations
 from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawal_states import (
@@ -17,6 +17,7 @@ from openspot.custody.withdrawal_states import (
     Step,
     next_step,
 )
+from tests.support.custody import first_break
 
 
 def step(status: Status, funds: Funds, *, approvals: int = 0, needed: int = 1, signatures: int = 0) -> Step | None:
