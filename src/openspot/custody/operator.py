@@ -83,7 +83,7 @@ class Operator:
                 count += 1
                 if not is_next(newest, previous, own, content):
                     raise OperatorError(
-                        f"entry {count} of the audit trail is changed, or entries before it are missing"
+                        f"entry {count} of the audit trail is changed, or one before it is missing"
                     )
                 newest = own
         return count

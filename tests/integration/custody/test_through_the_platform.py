@@ -73,9 +73,8 @@ async def verification_event(edge: RestClient, digest: str | None = None, **chan
     } | changed  # fmt: skip
     raw = json.dumps({name: value for name, value in event.items() if value is not None}).encode()
     right = hmac.new(WEBHOOK_SECRET.encode(), raw, hashlib.sha256).hexdigest()
-    return await edge(
-        "POST", "/kyc/webhook", raw=raw, headers={"X-Payload-Digest": right if digest is None else digest}
-    )
+    headers = {"X-Payload-Digest": right if digest is None else digest}
+    return await edge("POST", "/kyc/webhook", raw=raw, headers=headers)
 
 
 async def funded(edge: RestClient, people: Operator, amount: str = "5", asset: str = "BTC") -> str:
