@@ -6,8 +6,9 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,6 +17,9 @@ from openspot import __version__
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.log import configure_log
 from openspot.kit.settings import AnySettings, Settings, SettingsError, as_part, load
+
+if TYPE_CHECKING:
+    from openspot.custody.operator import Operator
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 console = Console()
@@ -344,6 +348,104 @@ def version() -> None:
 
     core = make_core(load_settings(EngineSettings).engine_core).name
     typer.echo(f"openspot {__version__}, Python {sys.version.split()[0]}, {core} core")
+
+
+custody_app = typer.Typer(no_args_is_help=True, help="Decide on withdrawals; send deposits on the simulated chains.")
+app.add_typer(custody_app, name="custody")
+WithdrawalId = Annotated[str, typer.Argument(help="Id of the withdrawal, as `openspot custody list` shows it")]
+
+
+def _as_operator(command: Callable[["Operator"], Awaitable[Any]]) -> Any:
+    """Carry out a command of the custody's operator; ends with its reason if it is refused."""
+    from openspot.custody.operator import OperatorError, operator
+    from openspot.custody.settings import CustodySettings
+
+    async def carry_out() -> Any:
+        async with operator(running_settings(CustodySettings)) as commands:
+            return await command(commands)
+
+    try:
+        return asyncio.run(carry_out())
+    except OperatorError as error:
+        raise fail(str(error)) from error
+
+
+@custody_app.command("list")
+def list_withdrawals() -> None:
+    """Show the withdrawals that are not settled, and what each waits for."""
+    lines = _as_operator(lambda commands: commands.listed())
+    typer.echo("\n".join(lines) or "no withdrawal is open")
+
+
+@custody_app.command()
+def approve(withdrawal_id: WithdrawalId, approver: Annotated[str, typer.Option("--as", help="Who approves")]) -> None:
+    """Approve a withdrawal. Approvers must be different people, and not the one who withdraws."""
+    typer.echo(_as_operator(lambda commands: commands.approve(withdrawal_id, approver)))
+
+
+@custody_app.command()
+def sign(
+    withdrawal_id: WithdrawalId, signer: Annotated[str, typer.Option(help="Signer of the wallet, for example warm-1")]
+) -> None:
+    """Sign an approved withdrawal with the key of one of its wallet's signers."""
+    typer.echo(_as_operator(lambda commands: commands.sign(withdrawal_id, signer)))
+
+
+@custody_app.command()
+def reject(
+    withdrawal_id: WithdrawalId,
+    operator: Annotated[str, typer.Option("--as", help="Who rejects")],
+    reason: Annotated[str, typer.Option(help="Why; the user sees it")],
+) -> None:
+    """Reject a withdrawal that is not being sent yet. Its funds and its quota come back."""
+    typer.echo(_as_operator(lambda commands: commands.reject(withdrawal_id, operator, reason)))
+
+
+@custody_app.command("deposit")
+def deposit_on_chain(
+    address: Annotated[str, typer.Argument(help="Deposit address of a user")],
+    asset: Annotated[str, typer.Argument(help="For example BTC")],
+    amount: Annotated[str, typer.Argument(help="A decimal number, for example 0.5")],
+    network: Annotated[str, typer.Option(help="For example bitcoin")],
+    tx_hash: Annotated[str, typer.Option(help="Transaction hash; the same one counts once")] = "",
+) -> None:
+    """Send a deposit on a simulated chain; it counts after the network's number of blocks."""
+    from openspot.custody.deposits import ChainDeposit
+
+    sent = ChainDeposit(tx_hash or f"0x{secrets.token_hex(32)}", network, address, asset.upper(), amount)
+    typer.echo(_as_operator(lambda commands: commands.deposit(sent)))
+
+
+@custody_app.command()
+def audit() -> None:
+    """Check the hash chain of the audit trail. Exit code 1: an entry was changed, or entries are missing."""
+    count = _as_operator(lambda commands: commands.verified_audit())
+    typer.echo(f"{count} entries, unbroken")
+
+
+kyc_app = typer.Typer(no_args_is_help=True, help="Play the provider of verification (development).")
+app.add_typer(kyc_app, name="kyc")
+
+
+@kyc_app.command()
+def review(
+    user_id: Annotated[str, typer.Argument(help="User id")],
+    answer: Annotated[str, typer.Argument(help="GREEN or RED")],
+    final: Annotated[bool, typer.Option("--final", help="With RED: the user may not try again.")] = False,
+) -> None:
+    """Send the outcome of a user's check to the webhook, signed as a provider signs it."""
+    from openspot.rest_edge.kyc.development import ReviewError
+    from openspot.rest_edge.kyc.development import review as send_review
+    from openspot.rest_edge.settings import RestEdgeSettings
+
+    if answer.upper() not in ("GREEN", "RED"):
+        raise fail("ANSWER must be GREEN or RED")
+    try:
+        applied = asyncio.run(send_review(running_settings(RestEdgeSettings), user_id, answer.upper(), final=final))
+    except ReviewError as error:
+        raise fail(str(error)) from error
+    typer.echo("applied" if applied else "changed nothing: this user has no check, or a newer event came before")
+    raise typer.Exit(0 if applied else 1)
 
 
 if __name__ == "__main__":

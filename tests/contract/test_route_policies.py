@@ -26,8 +26,17 @@ UNLIMITED_ONLY = {
     "DELETE /api/v1/api-keys/{id}",
     "POST /api/v1/api-keys/{id}/rotate",
     "PUT /api/v1/settings/notifications/{event}",
+    "POST /api/v1/users/me/withdrawal-addresses",
+    "DELETE /api/v1/users/me/withdrawal-addresses/{addressId}",
+    "POST /api/v1/kyc/basic-info",
+    "POST /api/v1/kyc/start",
 }
-"""End the token's own session, change API keys, or turn messages off: no API key may do that."""
+"""No API key may end a session, change API keys, turn messages off, choose where money goes, or speak for the person."""
+WITHDRAWING = {
+    "POST /api/v1/accounts/withdraw/crypto",
+    "POST /api/v1/accounts/withdraw/fiat",
+    "DELETE /api/v1/accounts/withdrawals/{withdrawalId}",
+}
 
 
 ALL = [pytest.param(route, id=f"{service}: {route.method} {route.path}") for service, route in all_routes()]
@@ -47,6 +56,8 @@ def test_a_users_route_names_the_scope_that_a_key_needs(route: Route) -> None:
     wanted = {"GET": {Scope.READ}, "DELETE": {Scope.CANCEL}, "POST": {Scope.TRADE, Scope.READ}}.get(route.method, set())
     if f"{route.method} {route.path}" in UNLIMITED_ONLY:
         assert route.policy.scope is None
+    elif f"{route.method} {route.path}" in WITHDRAWING:
+        assert route.policy.scope is Scope.WITHDRAW
     else:
         assert route.policy.scope in wanted
 
@@ -96,6 +107,7 @@ def edge_with(settings: Any) -> Any:
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), api_keys=nothing,
         signed_requests=ApiKeys(nothing), idempotency=nothing,
         conversions=nothing, staking=nothing, payments=nothing, fees=nothing, system=nothing, notifications=nothing,
+        portfolio=nothing, withdrawals=nothing, withdrawal_addresses=nothing, kyc=nothing,
     )  # fmt: skip
     return make_app(settings, services)
 

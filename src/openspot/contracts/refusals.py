@@ -54,6 +54,20 @@ class RefusalCode(StrEnum):
     INVALID_CURSOR = "INVALID_CURSOR"
     """The cursor is not one that this list gave."""
 
+    # Custody
+    ADDRESS_INVALID = "ADDRESS_INVALID"
+    """The address or its tag is not valid on the network; the message names the field and the reason."""
+    PRICE_UNKNOWN = "PRICE_UNKNOWN"
+    """Nobody knows what the asset is worth, so no limit can be checked."""
+    WITHDRAWAL_TOO_LARGE = "WITHDRAWAL_TOO_LARGE"
+    """No wallet may send so much at once."""
+    WALLET_DAILY_LIMIT = "WALLET_DAILY_LIMIT"
+    """The wallet has reached its limit of 24 hours."""
+    USER_DAILY_LIMIT = "USER_DAILY_LIMIT"
+    """The user has reached the limit of 24 hours of the verification level."""
+    NOT_CANCELLABLE = "NOT_CANCELLABLE"
+    """The withdrawal is approved already, or has ended."""
+
     @classmethod
     def _missing_(cls, value: object) -> "RefusalCode":
         # A reply from a newer provider stays readable, and its caller treats the outcome as uncertain.

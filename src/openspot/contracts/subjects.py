@@ -10,6 +10,11 @@ LEDGER_DEBIT = "ledger.debit"
 LEDGER_LOCK = "ledger.lock"
 LEDGER_UNLOCK = "ledger.unlock"
 LEDGER_HISTORY_GET = "ledger.history.get"
+CUSTODY_USER_ADDRESSES_ASSIGN = "custody.user.addresses.assign"
+CUSTODY_USER_ADDRESSES_GET = "custody.user.addresses.get"
+CUSTODY_ADDRESS_GET = "custody.address.get"
+CUSTODY_WITHDRAWALS_CREATE = "custody.withdrawals.create"
+CUSTODY_WITHDRAWALS_CANCEL = "custody.withdrawals.cancel"
 
 # Events
 ORDERS_CREATED = "orders.created"
@@ -39,6 +44,7 @@ API_KEYS_CHANGED_BUCKET = "api-keys-changed"
 # Queue groups
 ORDER_ROUTER_QUEUE = "order-router"
 LEDGER_QUEUE = "ledger-service"
+CUSTODY_QUEUE = "custody"
 
 
 def inbox_of(user: str) -> str:

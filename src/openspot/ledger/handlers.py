@@ -154,7 +154,9 @@ class RequestHandlers:
             before = history_position(request)
             async with self._history_queries:
                 page = await with_retries(
-                    lambda: self._store.history(request.user_id, request.asset, before, request.limit)
+                    lambda: self._store.history(
+                        request.user_id, request.asset, before, request.limit, request.entry_type
+                    )
                 )
         except _EXPECTED as error:
             return LedgerHistoryReply.refused(_refusal(error))

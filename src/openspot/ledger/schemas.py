@@ -80,6 +80,8 @@ def history_position(request: LedgerHistoryRequest) -> int | None:
         _asset(request.asset)
     if not 1 <= request.limit <= HISTORY_LIMIT_MAX:
         raise RequestError(f"limit must be between 1 and {HISTORY_LIMIT_MAX}")
+    if request.entry_type is not None:
+        _kind("entryType", request.entry_type)
     if request.cursor is None:
         return None
     if not _CURSOR_TEXT.fullmatch(request.cursor):

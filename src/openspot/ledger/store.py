@@ -158,6 +158,7 @@ _HISTORY = """
     CROSS JOIN LATERAL (
         SELECT * FROM ledger_entries
         WHERE user_id = account.user_id AND asset = account.asset AND entry_id < $3
+            AND ($5::text IS NULL OR entry_type = $5)
         ORDER BY entry_id DESC LIMIT $4
     ) AS entry
     WHERE account.user_id = $1 AND ($2::text IS NULL OR account.asset = $2)
@@ -341,9 +342,12 @@ class LedgerStore:
             balances.setdefault(user_id, []).append(LedgerBalance(asset, available, locked))
         return balances
 
-    async def history(self, user_id: str, asset: str | None, before: int | None, limit: int) -> HistoryPage:
-        """The newest `limit` entries whose ids are below `before`."""
-        rows = await self._pool.fetch(_HISTORY, user_id, asset, _ENTRY_ID_MAX if before is None else before, limit + 1)
+    async def history(
+        self, user_id: str, asset: str | None, before: int | None, limit: int, entry_type: str | None = None
+    ) -> HistoryPage:
+        """The newest `limit` entries whose ids are below `before`, of one type if it is given."""
+        first = _ENTRY_ID_MAX if before is None else before
+        rows = await self._pool.fetch(_HISTORY, user_id, asset, first, limit + 1, entry_type)
         entries = [
             LedgerHistoryEntry(
                 row["transaction_id"],

@@ -16,6 +16,7 @@ from openspot.http.policy import ThrottleClass
 from openspot.http.routing import Router
 from openspot.http.throttle import REGISTRATION_TIERS, TIERS, Throttle, Tier
 from openspot.kit.health import Health
+from openspot.rest_edge.accounts.portfolio_service import PortfolioService
 from openspot.rest_edge.accounts.routes import account_routes
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.api_keys.routes import api_key_routes
@@ -25,6 +26,13 @@ from openspot.rest_edge.auth.service import AuthService
 from openspot.rest_edge.conversions.routes import conversion_routes
 from openspot.rest_edge.conversions.service import ConversionService
 from openspot.rest_edge.fees.routes import Fees, fee_routes
+from openspot.rest_edge.accounts.withdrawal_routes import withdrawal_routes
+from openspot.rest_edge.accounts.withdrawals import WithdrawalService
+from openspot.rest_edge.auth.routes import auth_routes
+from openspot.rest_edge.auth.service import AuthService
+from openspot.rest_edge.fees.routes import fee_routes
+from openspot.rest_edge.kyc.routes import kyc_routes
+from openspot.rest_edge.kyc.service import KycService
 from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.orders.routes import order_routes
@@ -37,6 +45,8 @@ from openspot.rest_edge.site_settings.routes import settings_routes
 from openspot.rest_edge.site_settings.system import SystemSettings
 from openspot.rest_edge.staking.routes import staking_routes
 from openspot.rest_edge.staking.service import StakingService
+from openspot.rest_edge.withdrawal_addresses.routes import withdrawal_address_routes
+from openspot.rest_edge.withdrawal_addresses.service import WithdrawalAddressService
 
 PREFIX = "/api/v1"
 TITLE = "OpenSpot REST edge"
@@ -76,6 +86,10 @@ class Services:
     fees: Fees
     system: SystemSettings
     notifications: NotificationService
+    portfolio: PortfolioService
+    withdrawals: WithdrawalService
+    withdrawal_addresses: WithdrawalAddressService
+    kyc: KycService
 
 
 def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = True) -> ASGIApp:
@@ -101,7 +115,7 @@ def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
     return [
         fee_routes(PREFIX, services.fees),
         order_routes(PREFIX, services.orders, direct=direct),
-        account_routes(PREFIX, services.accounts),
+        account_routes(PREFIX, services.accounts, services.portfolio),
         market_routes(PREFIX, services.markets),
         auth_routes(PREFIX, services.auth),
         api_key_routes(PREFIX, services.api_keys),
@@ -110,6 +124,9 @@ def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
         payment_routes(PREFIX, services.payments),
         settings_routes(PREFIX, services.system, services.notifications),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
+        withdrawal_routes(PREFIX, services.withdrawals),
+        withdrawal_address_routes(PREFIX, services.withdrawal_addresses),
+        kyc_routes(PREFIX, services.kyc),
     ]
 
 

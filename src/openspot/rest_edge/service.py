@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from openspot.domain.market import load_markets
 from openspot.engine_client.commands import EngineCommands
+from openspot.domain.networks import load_networks
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.api_keys.authenticator import ApiKeys
 from openspot.http.api_keys.changes import KeyChanges
@@ -26,14 +27,23 @@ from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.tasks import end_tasks
+from openspot.rest_edge.accounts.custody_client import CustodyClient
+from openspot.rest_edge.accounts.portfolio_service import PortfolioService
+from openspot.rest_edge.accounts.portfolio_store import PortfolioStore
+from openspot.rest_edge.accounts.second_factor import NoSecondFactor
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.api_keys.second_factor import NoSecondFactor
 from openspot.rest_edge.api_keys.service import ApiKeyService
+from openspot.rest_edge.accounts.withdrawal_store import WithdrawalStore
+from openspot.rest_edge.accounts.withdrawals import ConfiguredFees, WithdrawalService
 from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
 from openspot.rest_edge.auth.attempt_store import AttemptStore
 from openspot.rest_edge.auth.service import AuthService, PasswordQueues
 from openspot.rest_edge.auth.sessions import EndedSessions
 from openspot.rest_edge.auth.store import AuthStore
+from openspot.rest_edge.kyc.provider import DevelopmentProvider
+from openspot.rest_edge.kyc.service import KycService
+from openspot.rest_edge.kyc.store import KycStore
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.markets.store import TradeStore
 from openspot.rest_edge.modules import make_modules
@@ -41,6 +51,8 @@ from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.transfers.engine import EngineTransfers
+from openspot.rest_edge.withdrawal_addresses.service import WithdrawalAddressService
+from openspot.rest_edge.withdrawal_addresses.store import WithdrawalAddressStore
 
 log = get_logger("rest-edge")
 
@@ -126,6 +138,13 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     )
     work = asyncio.create_task(modules.run())
     stack.push_async_callback(end_tasks, work)
+    networks = load_networks()
+    custody = CustodyClient(bus)
+    second_factor = NoSecondFactor()
+    saved_addresses = WithdrawalAddressStore(pool)
+    provider = DevelopmentProvider() if settings.kyc_provider == "development" else None
+    limits = settings.withdrawal_limits
+    kyc = KycService(KycStore(pool), provider, settings.kyc_webhook_secret, limits, system_clock)
     return Services(
         auth=AuthService(settings, users, attempts, passwords, ended),
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
@@ -144,6 +163,28 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         fees=modules.fees,
         system=modules.system,
         notifications=modules.notifications,
+        portfolio=PortfolioService(PortfolioStore(pool), system_clock),
+        withdrawals=WithdrawalService(
+            custody,
+            WithdrawalStore(pool),
+            saved_addresses,
+            kyc,
+            second_factor,
+            ConfiguredFees(),
+            networks,
+            configuration.assets,
+            limits,
+            system_clock,
+        ),
+        withdrawal_addresses=WithdrawalAddressService(
+            saved_addresses,
+            custody,
+            second_factor,
+            networks,
+            timedelta(seconds=settings.withdrawal_address_wait_s),
+            system_clock,
+        ),
+        kyc=kyc,
     )
 
 

@@ -1,13 +1,21 @@
 """Settings of the REST edge."""
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.api_keys.settings import ApiKeySettings
-from openspot.kit.settings import Generated, Port, UserTokenSettings, address_for_clients, own_host, own_url
+from openspot.kit.settings import (
+    TOKEN_SECRET_LENGTH_MIN,
+    Generated,
+    Port,
+    UserTokenSettings,
+    address_for_clients,
+    own_host,
+    own_url,
+)
 
 
 class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettings):
@@ -39,6 +47,25 @@ class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettin
         default="", description="Asset whose holders have the token holder's rates in the fee lookup; empty: none"
     )
     fee_token_minimum: Decimal = Field(default=Decimal(1), gt=0, description="… and how much of it makes a holder")
+    withdrawal_address_wait_s: int = Field(
+        default=259_200, ge=0, description="How long a new saved withdrawal address waits until it can be used"
+    )
+    withdrawal_limit_none: int = Field(
+        default=0, ge=0, le=10**12, description="US dollars that a user of verification level none may withdraw in 24 h"
+    )
+    withdrawal_limit_basic: int = Field(default=10_000, ge=0, le=10**12, description="… of level basic")
+    withdrawal_limit_verified: int = Field(default=1_000_000, ge=0, le=10**12, description="… of level verified")
+    kyc_provider: Literal["development", "none"] = Field(
+        default="development", description="Who checks documents; development: `openspot kyc review` decides"
+    )
+    kyc_webhook_secret: Annotated[str, Generated(length_min=TOKEN_SECRET_LENGTH_MIN)] = Field(
+        default="", description="Secret of the provider's webhook; empty: generated into the data directory"
+    )
+
+    @property
+    def withdrawal_limits(self) -> tuple[int, int, int]:
+        """The limits of 24 hours in US dollars: of the levels none, basic and verified."""
+        return self.withdrawal_limit_none, self.withdrawal_limit_basic, self.withdrawal_limit_verified
 
     @property
     def rest_url(self) -> str:

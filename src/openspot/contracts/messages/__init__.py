@@ -5,7 +5,22 @@ Plain JSON in camelCase. Decimals are text, times are milliseconds since 1970 un
 A field of the wrong type makes a message malformed: a request is refused, an event is logged, counted and dropped.
 """
 
-from openspot.contracts.messages.custody import DepositConfirmed, WithdrawalOutcome, WithdrawalRequested
+from openspot.contracts.messages.custody import (
+    AssignAddress,
+    AssignAddressReply,
+    CancelWithdrawal,
+    CreateWithdrawal,
+    CustodyAddress,
+    DepositConfirmed,
+    GetAddress,
+    GetAddressReply,
+    GetUserAddresses,
+    GetUserAddressesReply,
+    WithdrawalOutcome,
+    WithdrawalRecord,
+    WithdrawalReply,
+    WithdrawalRequested,
+)
 from openspot.contracts.messages.ledger import (
     BalanceUpdated,
     LedgerBalance,
@@ -35,13 +50,22 @@ from openspot.contracts.messages.risk import RiskCheckFailed
 from openspot.contracts.messages.trades import ExecutedTrade, SideTrade, TradeFee, TradeFees, TradesSettled
 
 __all__ = [
+    "AssignAddress",
+    "AssignAddressReply",
     "BalanceUpdated",
     "CancelOrder",
     "CancelOrderReply",
+    "CancelWithdrawal",
+    "CreateWithdrawal",
+    "CustodyAddress",
     "DepositConfirmed",
     "ExecutedTrade",
+    "GetAddress",
+    "GetAddressReply",
     "GetOrder",
     "GetOrderReply",
+    "GetUserAddresses",
+    "GetUserAddressesReply",
     "LedgerBalance",
     "LedgerBalancesReply",
     "LedgerBalancesRequest",
@@ -64,5 +88,7 @@ __all__ = [
     "TradeFees",
     "TradesSettled",
     "WithdrawalOutcome",
+    "WithdrawalRecord",
+    "WithdrawalReply",
     "WithdrawalRequested",
 ]

@@ -1,6 +1,9 @@
-"""Custody: the events `custody.deposit.*` and `custody.withdrawal.*` (Document A 1.5)."""
+"""Custody: the events `custody.deposit.*` and `custody.withdrawal.*` (Document A 1.5), and its requests."""
+
+from typing import Self
 
 from openspot.contracts.messages.message import Message
+from openspot.contracts.refusals import Refusal, RefusalCode
 
 
 class DepositConfirmed(Message, frozen=True):
@@ -42,3 +45,149 @@ class WithdrawalOutcome(Message, frozen=True):
     tx_hash: str | None = None
     timestamp: int | None = None
     refused: bool = False
+
+
+class CustodyAddress(Message, frozen=True):
+    """A deposit address of a user. `simulated` is true: nothing real may be sent to it.
+
+    `confirmations` is how many blocks a deposit waits, `minimum` the smallest deposit.
+    """
+
+    user_id: str
+    asset: str
+    network: str
+    address: str
+    tag: str | None
+    confirmations: int
+    minimum: str
+    simulated: bool = True
+
+
+class AssignAddress(Message, frozen=True):
+    """Request `custody.user.addresses.assign`: the user's deposit address, made at the first request."""
+
+    user_id: str
+    asset: str
+    network: str
+
+
+class AssignAddressReply(Message, frozen=True):
+    """Reply of `custody.user.addresses.assign`: the address, or `error` and `code`."""
+
+    address: CustodyAddress | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(error=refusal.message, code=refusal.code)
+
+
+class GetUserAddresses(Message, frozen=True):
+    """Request `custody.user.addresses.get`: the addresses that were assigned to a user, of one asset if it is given."""
+
+    user_id: str
+    asset: str | None = None
+
+
+class GetUserAddressesReply(Message, frozen=True):
+    """Reply of `custody.user.addresses.get`, by asset and network; a refusal has `error` and `code`."""
+
+    addresses: list[CustodyAddress]
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls([], error=refusal.message, code=refusal.code)
+
+
+class GetAddress(Message, frozen=True):
+    """Request `custody.address.get`: whether an address is valid for an asset on a network, and whose it is."""
+
+    asset: str
+    network: str
+    address: str
+    tag: str | None = None
+
+
+class GetAddressReply(Message, frozen=True):
+    """Reply of `custody.address.get`: `address` in the form in which custody keeps it.
+
+    `user_id` is that of the user whose deposit address it is, None for an address outside the platform. An invalid
+    address is refused with ADDRESS_INVALID.
+    """
+
+    address: str | None = None
+    tag: str | None = None
+    user_id: str | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(error=refusal.message, code=refusal.code)
+
+
+class CreateWithdrawal(Message, frozen=True):
+    """Request `custody.withdrawals.create`. `amount` leaves the account, `amount` - `fee` arrives.
+
+    A repeated `withdrawal_id`, or `client_withdrawal_id` of the user, returns the withdrawal that is there.
+    `user_limit_cents` is how much the user may withdraw within 24 hours (US cents).
+    """
+
+    withdrawal_id: str
+    user_id: str
+    asset: str
+    network: str
+    amount: str
+    fee: str
+    address: str
+    tag: str | None
+    user_limit_cents: int
+    client_withdrawal_id: str | None = None
+
+
+class CancelWithdrawal(Message, frozen=True):
+    """Request `custody.withdrawals.cancel`: end a withdrawal that is not approved yet."""
+
+    withdrawal_id: str
+    user_id: str
+
+
+class WithdrawalRecord(Message, frozen=True):
+    """A withdrawal as clients see it. Times are ISO 8601 in UTC."""
+
+    id: str
+    client_withdrawal_id: str | None
+    asset: str
+    network: str
+    amount: str
+    fee: str
+    net_amount: str
+    address: str
+    tag: str | None
+    status: str
+    reason: str | None
+    tx_hash: str | None
+    confirmations: int
+    required_confirmations: int
+    wallet: str
+    created_at: str
+    updated_at: str
+
+
+class WithdrawalReply(Message, frozen=True):
+    """Reply of `custody.withdrawals.*`: the withdrawal, or `error` and `code`."""
+
+    withdrawal: WithdrawalRecord | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(error=refusal.message, code=refusal.code)

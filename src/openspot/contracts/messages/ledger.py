@@ -89,12 +89,16 @@ class LedgerLockReply(Message, frozen=True):
 
 
 class LedgerHistoryRequest(Message, frozen=True):
-    """Request `ledger.history.get`: a user's ledger entries, newest first. `cursor` is that of the previous page."""
+    """Request `ledger.history.get`: a user's ledger entries, newest first. `cursor` is that of the previous page.
+
+    Only entries of `entry_type`, if it is given.
+    """
 
     user_id: str
     asset: str | None = None
     limit: int = 100
     cursor: str | None = None
+    entry_type: str | None = None
 
 
 class LedgerHistoryEntry(Message, frozen=True):

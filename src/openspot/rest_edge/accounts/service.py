@@ -80,9 +80,11 @@ class AccountService:
             log.warning("the ledger cannot tell balances", error=str(error))
         raise service_unavailable("balances cannot be read now")
 
-    async def transactions(self, user_id: str, asset: str | None, limit: int, cursor: str | None) -> LedgerHistoryReply:
+    async def transactions(
+        self, user_id: str, asset: str | None, limit: int, cursor: str | None, entry_type: str | None = None
+    ) -> LedgerHistoryReply:
         """A page of the user's ledger entries, newest first. 503 if the ledger does not respond."""
-        request = LedgerHistoryRequest(user_id, asset, limit, cursor)
+        request = LedgerHistoryRequest(user_id, asset, limit, cursor, entry_type)
         try:
             reply = await self._bus.request(subjects.LEDGER_HISTORY_GET, request, LedgerHistoryReply)
         except RequestFailedError as error:

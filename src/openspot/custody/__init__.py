@@ -1,0 +1,1 @@
+"""The custody simulator: deposit addresses, deposits, and withdrawals under the wallet policy (Document A 8)."""

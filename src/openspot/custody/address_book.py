@@ -1,0 +1,76 @@
+"""Deposit addresses of users: one for each user and network, the same for ever."""
+
+from collections.abc import Mapping
+
+from openspot.contracts.messages import CustodyAddress
+from openspot.custody import withdrawal_store as store
+from openspot.custody.derivation import deposit_address
+from openspot.domain.money import decimal_to_text
+from openspot.domain.networks import Network
+from openspot.kit.clock import Clock
+from openspot.kit.database import Pool
+
+
+class AddressBook:
+    """The table `custody_addresses`."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        seed: bytes,
+        networks: Mapping[str, Network],
+        clock: Clock,
+        *,
+        confirmations: int | None = None,
+    ) -> None:
+        self._pool = pool
+        self._seed = seed
+        self._networks = networks
+        self._clock = clock
+        self._confirmations = confirmations
+
+    async def assign(self, user_id: str, asset: str, network: Network) -> CustodyAddress:
+        """The user's address on `network`; derives and keeps it at the first call."""
+        async with store.transaction(self._pool) as connection:
+            await store.lock_named(connection, f"openspot-custody-addresses:{user_id}")
+            address = await connection.fetchval(
+                "SELECT address FROM custody_addresses WHERE user_id = $1 AND network = $2", user_id, network.name
+            )
+            if address is None:
+                number = await connection.fetchval(
+                    "SELECT nextval(pg_get_serial_sequence('custody_addresses', 'address_number'))"
+                )
+                address = deposit_address(self._seed, network, number)
+                await connection.execute(
+                    """
+                    INSERT INTO custody_addresses (network, user_id, address, address_number, created_at)
+                    VALUES ($1, $2, $3, $4, $5)
+                    """,
+                    network.name, user_id, address, number, store.now_of(self._clock()),
+                )  # fmt: skip
+        return self._described(user_id, asset, network, address)
+
+    async def of_user(self, user_id: str, asset: str | None) -> list[CustodyAddress]:
+        """The addresses that were assigned to the user: one entry for each asset that they take."""
+        rows = await self._pool.fetch(
+            "SELECT network, address FROM custody_addresses WHERE user_id = $1 ORDER BY network", user_id
+        )
+        return [
+            self._described(user_id, carried, network, row["address"])
+            for row in rows
+            if (network := self._networks.get(row["network"])) is not None
+            for carried in network.assets
+            if asset in (None, carried)
+        ]
+
+    async def owner(self, network: str, address: str) -> str | None:
+        """The user whose deposit address it is."""
+        owner: str | None = await self._pool.fetchval(
+            "SELECT user_id FROM custody_addresses WHERE network = $1 AND address = $2", network, address
+        )
+        return owner
+
+    def _described(self, user_id: str, asset: str, network: Network, address: str) -> CustodyAddress:
+        minimum = decimal_to_text(network.assets[asset].deposit_minimum)
+        required = network.confirmations if self._confirmations is None else self._confirmations
+        return CustodyAddress(user_id, asset, network.name, address, None, required, minimum)

@@ -1,0 +1,128 @@
+"""Deposits on the simulated chains: included in a block, confirmed some blocks later, then announced once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import DepositConfirmed
+from openspot.custody import withdrawal_store as store
+from openspot.custody.chain import Chain, confirmations
+from openspot.custody.metrics import DEPOSITS
+from openspot.custody.progress import Publisher
+from openspot.domain.market import AssetScale
+from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal, to_amount, to_scaled
+from openspot.domain.networks import Network
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.database import Pool, text_of
+
+BATCH_MAX = 100
+
+
+class DepositError(ValueError):
+    """A deposit cannot be made. The message names the field and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainDeposit:
+    """What somebody sent to a deposit address."""
+
+    tx_hash: str
+    network: str
+    address: str
+    asset: str
+    amount: str
+
+
+class Deposits:
+    """Takes deposits, and announces those with enough confirmations."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        chain: Chain,
+        networks: Mapping[str, Network],
+        assets: Mapping[str, AssetScale],
+        clock: Clock,
+        *,
+        confirmations_required: int | None = None,
+    ) -> None:
+        self._pool = pool
+        self._chain = chain
+        self._networks = networks
+        self._assets = assets
+        self._clock = clock
+        self._required = confirmations_required
+
+    async def include(self, deposit: ChainDeposit) -> str:
+        """Include a deposit in the next block; returns the user's id. A hash counts once. Raises DepositError."""
+        network = self._networks.get(deposit.network)
+        if network is None or network.is_fiat:
+            raise DepositError(f"network must be one of {', '.join(_chains(self._networks))}")
+        if deposit.asset not in network.assets:
+            raise DepositError(f"asset must be one of {', '.join(network.assets)} on {network.name}")
+        amount = self._amount(deposit, network)
+        now = store.now_of(self._clock())
+        async with store.transaction(self._pool) as connection:
+            user_id: str | None = await connection.fetchval(
+                "SELECT user_id FROM custody_addresses WHERE network = $1 AND address = $2",
+                deposit.network,
+                deposit.address,
+            )
+            if user_id is None:
+                raise DepositError(f"address is no deposit address on {deposit.network}")
+            required = network.confirmations if self._required is None else self._required
+            await connection.execute(
+                """
+                INSERT INTO custody_deposits VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL)
+                ON CONFLICT (tx_hash) DO NOTHING
+                """,
+                deposit.tx_hash, user_id, deposit.asset, deposit.network, deposit.address, amount,
+                self._chain.height(now) + 1, required, now,
+            )  # fmt: skip
+        return user_id
+
+    async def announce_confirmed(self, bus: Publisher) -> int:
+        """Publish the deposits with enough confirmations; returns how many. Raises BusError: call it again then."""
+        now = store.now_of(self._clock())
+        height = self._chain.height(now)
+        announced = 0
+        async with store.transaction(self._pool) as connection:
+            rows = await connection.fetch(
+                """
+                SELECT tx_hash, user_id, asset, network, address, amount, height FROM custody_deposits
+                WHERE confirmed_at IS NULL AND $1 - height + 1 >= required_confirmations
+                ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+                """,
+                height,
+                BATCH_MAX,
+            )
+            for row in rows:
+                event = DepositConfirmed(
+                    row["tx_hash"], row["user_id"], row["asset"], text_of(row["amount"]), row["address"],
+                    row["network"], confirmations(height, row["height"]), self._clock() // NANOSECONDS_PER_MS,
+                )  # fmt: skip
+                # The bridge counts a hash once, so that a kill before the commit repeats nothing.
+                await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{row['tx_hash']}")
+                await connection.execute(
+                    "UPDATE custody_deposits SET confirmed_at = $2 WHERE tx_hash = $1", row["tx_hash"], now
+                )
+                announced += 1
+        DEPOSITS.inc(announced)
+        return announced
+
+    def _amount(self, deposit: ChainDeposit, network: Network) -> Decimal:
+        minimum = network.assets[deposit.asset].deposit_minimum
+        try:
+            amount = parse_decimal(deposit.amount)
+            to_amount(amount)
+            to_scaled(amount, 10 ** self._assets[deposit.asset].places)
+        except MoneyError as error:
+            raise DepositError(f"amount {error}") from error
+        if amount < minimum:
+            raise DepositError(f"amount must be at least {decimal_to_text(minimum)} {deposit.asset}")
+        return amount
+
+
+def _chains(networks: Mapping[str, Network]) -> list[str]:
+    return [name for name, network in networks.items() if not network.is_fiat]

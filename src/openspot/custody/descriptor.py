@@ -1,0 +1,54 @@
+"""The custody simulator describes itself."""
+
+from openspot.contracts import subjects
+from openspot.contracts.streams import CUSTODY
+from openspot.custody.settings import CustodySettings
+from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
+
+DESCRIPTOR = Descriptor(
+    name="custody",
+    title="Custody simulator",
+    settings=CustodySettings,
+    processes=(
+        Process(
+            name="custody",
+            title="Custody simulator",
+            module="openspot.custody.service",
+            host="custody_host",
+            listeners=(Listener("custody_port", "health and metrics"),),
+            bus=BusAccess(
+                serves=(
+                    subjects.CUSTODY_USER_ADDRESSES_ASSIGN,
+                    subjects.CUSTODY_USER_ADDRESSES_GET,
+                    subjects.CUSTODY_ADDRESS_GET,
+                    subjects.CUSTODY_WITHDRAWALS_CREATE,
+                    subjects.CUSTODY_WITHDRAWALS_CANCEL,
+                ),
+                publishes=(
+                    subjects.CUSTODY_DEPOSIT_CONFIRMED,
+                    subjects.CUSTODY_WITHDRAWAL_REQUESTED,
+                    subjects.CUSTODY_WITHDRAWAL_COMPLETED,
+                    subjects.CUSTODY_WITHDRAWAL_FAILED,
+                ),
+                consumes=(
+                    StreamConsumer(CUSTODY, "custody-reserved"),
+                    StreamConsumer(CUSTODY, "custody-refused"),
+                ),
+                makes_streams=True,
+            ),
+        ),
+    ),
+    tables=Tables(
+        owns=(
+            "custody_addresses",
+            "custody_deposits",
+            "custody_withdrawals",
+            "custody_approvals",
+            "custody_signatures",
+            "custody_chain_transactions",
+            "custody_audit",
+        ),
+        reads=("trades", "users"),
+    ),
+    addresses=(Address("Custody health", lambda settings: f"{settings.custody_url}/health"),),
+)

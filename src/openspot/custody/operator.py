@@ -1,0 +1,130 @@
+"""What the commands `openspot custody …` do, on the platform's database.
+
+The running custody service sees the decisions there and takes the withdrawals further.
+"""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from openspot.custody import withdrawal_store as store
+from openspot.custody.audit_chain import FIRST_HASH, is_next
+from openspot.custody.chain import SimulatedChain
+from openspot.custody.deposits import ChainDeposit, DepositError, Deposits
+from openspot.custody.settings import CustodySettings
+from openspot.custody.wallet_policy import RULES
+from openspot.custody.withdrawal_states import Status
+from openspot.custody.withdrawal_store import Withdrawal
+from openspot.custody.withdrawals import WithdrawalError, Withdrawals
+from openspot.domain.market import load_markets
+from openspot.domain.networks import load_networks
+from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, Pool, create_pool, text_of
+
+CONNECT_TIMEOUT_S = 5.0
+LIST_MAX = 200
+
+
+class OperatorError(Exception):
+    """A command could not be carried out; nothing was changed. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """The commands. Every method raises OperatorError."""
+
+    pool: Pool
+    settings: CustodySettings
+
+    async def listed(self) -> list[str]:
+        """A line for each withdrawal that is not settled: what it is, and what it waits for."""
+        lines = []
+        for withdrawal in await store.list_open(self.pool, LIST_MAX):
+            async with self.pool.acquire() as connection:
+                approvers = await store.approvers(connection, withdrawal.withdrawal_id)
+                signers = sorted(await store.signatures(connection, withdrawal.withdrawal_id))
+            lines.append(_line(withdrawal, approvers, signers))
+        return lines
+
+    async def approve(self, withdrawal_id: str, approver: str) -> str:
+        """Approve a withdrawal in the name of `approver`."""
+        return _done(await self._decisions().approve(withdrawal_id, approver), f"approved by {approver}")
+
+    async def sign(self, withdrawal_id: str, signer: str) -> str:
+        """Sign a withdrawal with the key of one of its wallet's signers."""
+        seed = self.settings.custody_seed.encode()
+        if not seed:
+            raise OperatorError("OPENSPOT_CUSTODY_SEED is not known here")
+        return _done(await self._decisions().sign(withdrawal_id, signer, seed), f"signed by {signer}")
+
+    async def reject(self, withdrawal_id: str, operator: str, reason: str) -> str:
+        """Reject a withdrawal; its funds are released."""
+        return _done(await self._decisions().reject(withdrawal_id, operator, reason), f"rejected by {operator}")
+
+    async def deposit(self, deposit: ChainDeposit) -> str:
+        """Send a deposit on a simulated chain."""
+        chain = SimulatedChain(self.pool, self.settings.custody_block_s)
+        deposits = Deposits(
+            self.pool,
+            chain,
+            load_networks(),
+            load_markets().assets,
+            time.time_ns,
+            confirmations_required=self.settings.custody_confirmations,
+        )
+        user_id = await deposits.include(deposit)
+        return f"sent {deposit.amount} {deposit.asset} to {user_id} on {deposit.network} ({deposit.tx_hash})"
+
+    async def verified_audit(self) -> int:
+        """Check the audit chain; returns how many entries it has."""
+        count, newest = 0, FIRST_HASH
+        async with store.transaction(self.pool) as connection:
+            async for previous, own, content in store.audit_entries(connection):
+                count += 1
+                if not is_next(newest, previous, own, content):
+                    raise OperatorError(
+                        f"entry {count} of the audit trail is changed, or one before it is missing"
+                    )
+                newest = own
+        return count
+
+    def _decisions(self) -> Withdrawals:
+        return Withdrawals(self.pool, load_networks(), {}, time.time_ns)
+
+
+@asynccontextmanager
+async def operator(settings: CustodySettings) -> AsyncIterator[Operator]:
+    """The commands on the running platform's database. Raises OperatorError."""
+    try:
+        pool = await create_pool(settings, connections_max=2, timeout_s=CONNECT_TIMEOUT_S)
+    except DatabaseUnavailableError as error:
+        raise OperatorError(f"the platform is not running here ({error}); `openspot up` starts it") from error
+    try:
+        yield Operator(pool, settings)
+    except (WithdrawalError, DepositError) as error:
+        raise OperatorError(str(error)) from error
+    except TRANSIENT_ERRORS as error:
+        raise OperatorError(f"the database does not answer: {error!r}; look with `openspot custody list`") from error
+    finally:
+        await pool.close()
+
+
+def _line(withdrawal: Withdrawal, approvers: list[str], signers: list[str]) -> str:
+    cents = withdrawal.value_cents
+    waits = ""
+    if withdrawal.status is Status.PENDING_APPROVAL:
+        waits = f"approvals {len(approvers)} of {withdrawal.approvals_needed} ({', '.join(approvers) or 'nobody'})"
+    elif withdrawal.status is Status.SIGNING:
+        waits = f"signatures {len(signers)} of {RULES[withdrawal.wallet].signatures} ({', '.join(signers) or 'nobody'})"
+    elif withdrawal.status is Status.CONFIRMING:
+        waits = f"confirmations {withdrawal.confirmations} of {withdrawal.required_confirmations}"
+    text = (
+        f"{withdrawal.withdrawal_id}  {withdrawal.wallet:8} {text_of(withdrawal.amount)} {withdrawal.asset} "
+        f"({cents // 100:,}.{cents % 100:02d} USD) of {withdrawal.user_id} to {withdrawal.address} "
+        f"on {withdrawal.network}: {withdrawal.status}"
+    )
+    return f"{text}, {waits}" if waits else text
+
+
+def _done(withdrawal: Withdrawal, what: str) -> str:
+    return f"{withdrawal.withdrawal_id} {what}"

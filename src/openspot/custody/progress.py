@@ -1,0 +1,270 @@
+"""Takes each withdrawal through its states, one step a transaction.
+
+Every step can be repeated: a request on the bus is idempotent by the withdrawal's id, a transaction on the chain by its
+hash. The row says `broadcasting` before anything is sent. So a process that is killed between any two lines leaves a
+withdrawal that the next process takes further, without sending twice. Several processes share the work by row locks.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Protocol
+
+import msgspec
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import WithdrawalOutcome, WithdrawalRequested
+from openspot.custody import withdrawal_store as store
+from openspot.custody.chain import Chain, ChainRefusedError, confirmations
+from openspot.custody.metrics import OPEN_WITHDRAWALS, STEPS
+from openspot.custody.signatures import may_send, sign, transaction_digest, transaction_hash, valid_signatures
+from openspot.custody.wallet_policy import QUOTA_WINDOW, RULES, Wallet, signers_of
+from openspot.custody.withdrawal_states import UNSENT, Funds, Status, Step, next_step
+from openspot.custody.withdrawal_store import Decision, Withdrawal
+from openspot.kit.bus import BusError
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool, text_of
+from openspot.kit.log import get_logger
+
+log = get_logger("custody")
+
+PAUSE_S = 0.25
+"""Between two looks at the open withdrawals, if nothing wakes the loop."""
+PAGE = 500
+"""Open withdrawals read at a time."""
+STEPS_MAX = 16
+"""Steps of one withdrawal in one round: more than there are states."""
+CUSTODY_ACTOR = "custody"
+
+
+class Publisher(Protocol):
+    """What progress needs of the bus."""
+
+    async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
+        """Publish an event, and wait until it is stored; raises BusError."""
+
+
+class Progress:
+    """Does the steps. `run` does them until it is told to stop; `wake` makes it look at once."""
+
+    def __init__(
+        self, pool: Pool, bus: Publisher, chain: Chain, seed: bytes, automatic: frozenset[Wallet], clock: Clock
+    ) -> None:
+        self._pool = pool
+        self._bus = bus
+        self._chain = chain
+        self._seed = seed
+        self._automatic = automatic
+        self._clock = clock
+        self._news = asyncio.Event()
+        self._steps: dict[Step, Callable[[Connection, Withdrawal, datetime], Awaitable[None]]] = {
+            Step.REQUEST_FUNDS: self._request_funds,
+            Step.APPROVE: self._approve,
+            Step.PREPARE: self._prepare,
+            Step.SIGN: self._finish_signing,
+            Step.SEND: self._send,
+            Step.COUNT_CONFIRMATIONS: self._count_confirmations,
+            Step.TAKE_FUNDS: self._take_funds,
+            Step.RELEASE_FUNDS: self._release_funds,
+        }
+
+    def wake(self) -> None:
+        """Look at the withdrawals at once."""
+        self._news.set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Take withdrawals further until `stop` is set."""
+        while not stop.is_set():
+            self._news.clear()
+            try:
+                await self.advance_all()
+            except TRANSIENT_ERRORS as error:
+                log.warning("withdrawals wait", error=repr(error))
+            try:
+                async with asyncio.timeout(PAUSE_S):
+                    await self._news.wait()
+            except TimeoutError:
+                continue
+
+    async def advance_all(self) -> None:
+        """Take every open withdrawal as far as it goes now."""
+        count, after = 0, ""
+        while ids := await store.open_ids(self._pool, after, PAGE):
+            for withdrawal_id in ids:
+                for _ in range(STEPS_MAX):
+                    if not await self.advance(withdrawal_id):
+                        break
+            count, after = count + len(ids), ids[-1]
+        OPEN_WITHDRAWALS.set(count)
+
+    async def advance(self, withdrawal_id: str) -> bool:
+        """Do the next step of one withdrawal. False if there is none now, or it failed and is to be tried again."""
+        step: Step | None = None
+        try:
+            async with store.transaction(self._pool) as connection:
+                withdrawal = await store.lock(connection, withdrawal_id, skip_locked=True)
+                if withdrawal is None:
+                    return False
+                step = await self._next_step(connection, withdrawal)
+                if step is None:
+                    return False
+                status, funds = withdrawal.status, withdrawal.funds
+                await self._steps[step](connection, withdrawal, store.now_of(self._clock()))
+        except (BusError, *TRANSIENT_ERRORS) as error:
+            STEPS.labels(step.value if step is not None else "look", "retried").inc()
+            log.warning("step will be retried", withdrawal_id=withdrawal_id, step=step, error=repr(error))
+            return False
+        except Exception:
+            # One withdrawal that cannot go on must not stop the others.
+            STEPS.labels(step.value if step is not None else "look", "failed").inc()
+            log.exception("step failed", withdrawal_id=withdrawal_id, step=step)
+            return False
+        STEPS.labels(step.value, "done").inc()
+        return (status, funds) != (withdrawal.status, withdrawal.funds)
+
+    async def reserved(self, event: WithdrawalOutcome) -> None:
+        """The engine holds the amount."""
+        await self._funds_known(event, Funds.RESERVED)
+
+    async def refused(self, event: WithdrawalOutcome) -> None:
+        """The engine did not reserve; ignores the failures that custody itself published."""
+        if event.refused:
+            await self._funds_known(event, Funds.REFUSED)
+
+    async def _funds_known(self, event: WithdrawalOutcome, funds: Funds) -> None:
+        now = store.now_of(self._clock())
+        async with store.transaction(self._pool) as connection:
+            withdrawal = await store.lock(connection, event.withdrawal_id)
+            # Others may have asked for a withdrawal on the bus themselves; and events come more than once.
+            if withdrawal is None or withdrawal.funds not in (Funds.NEW, Funds.REQUESTED):
+                return
+            withdrawal.funds = funds
+            if funds is Funds.REFUSED and withdrawal.status not in UNSENT:
+                withdrawal.status, withdrawal.reason = Status.FAILED, event.reason or "no reason given"
+                await self._note(connection, withdrawal, "failed", withdrawal.reason, now)
+            await store.save(connection, withdrawal, now)
+        self.wake()
+
+    async def _next_step(self, connection: Connection, withdrawal: Withdrawal) -> Step | None:
+        given = 0
+        if withdrawal.status is Status.SIGNING and withdrawal.digest is not None:
+            if withdrawal.wallet in self._automatic:
+                given = RULES[withdrawal.wallet].signatures
+            else:
+                signed = await store.signatures(connection, withdrawal.withdrawal_id)
+                given = valid_signatures(self._seed, withdrawal.wallet, withdrawal.digest, signed)
+        return next_step(
+            withdrawal.status,
+            withdrawal.funds,
+            wallet=withdrawal.wallet,
+            approvals=len(await store.approvers(connection, withdrawal.withdrawal_id)),
+            needed=withdrawal.approvals_needed,
+            signatures=given,
+        )
+
+    # The steps. Each leaves the row changed; the caller's transaction commits it.
+
+    async def _request_funds(self, connection: Connection, withdrawal: Withdrawal, now: datetime) -> None:
+        event = WithdrawalRequested(
+            withdrawal.withdrawal_id,
+            withdrawal.user_id,
+            withdrawal.asset,
+            text_of(withdrawal.amount),
+            withdrawal.address,
+            withdrawal.network,
+            self._milliseconds(),
+        )
+        await self._bus.publish(subjects.CUSTODY_WITHDRAWAL_REQUESTED, event, f"{withdrawal.withdrawal_id}-requested")
+        withdrawal.funds = Funds.REQUESTED
+        await store.save(connection, withdrawal, now)
+
+    async def _approve(self, connection: Connection, withdrawal: Withdrawal, now: datetime) -> None:
+        withdrawal.status = Status.APPROVED
+        await store.save(connection, withdrawal, now)
+        detail = "below the limit of automatic approval" if not withdrawal.approvals_needed else "approvals complete"
+        await self._note(connection, withdrawal, "released", detail, now)
+
+    async def _prepare(self, connection: Connection, withdrawal: Withdrawal, now: datetime) -> None:
+        withdrawal.digest = transaction_digest(
+            withdrawal.withdrawal_id,
+            withdrawal.asset,
+            withdrawal.network,
+            withdrawal.address,
+            withdrawal.tag,
+            text_of(withdrawal.net_amount),
+        )
+        withdrawal.status = Status.SIGNING
+        await store.save(connection, withdrawal, now)
+
+    async def _finish_signing(self, connection: Connection, withdrawal: Withdrawal, now: datetime) -> None:
+        assert withdrawal.digest is not None, "a transaction is prepared before it is signed"
+        if withdrawal.wallet in self._automatic:
+            for signer in signers_of(withdrawal.wallet)[: RULES[withdrawal.wallet].signatures]:
+                signature = sign(self._seed, signer, withdrawal.digest)
+                if await store.add_signature(connection, withdrawal.withdrawal_id, signer, signature, now):
+                    await self._note(connection, withdrawal, "signed", signer, now)
+        withdrawal.tx_hash = transaction_hash(withdrawal.digest, withdrawal.wallet)
+        withdrawal.status = Status.BROADCASTING
+        await store.save(connection, withdrawal, now)
+
+    async def _send(self, connection: Connection, withdrawal: Withdrawal, now: datetime) -> None:
+        assert withdrawal.digest is not None, "a transaction is prepared before it is sent"
+        given = await store.signatures(connection, withdrawal.withdrawal_id)
+        assert may_send(self._seed, withdrawal.wallet, withdrawal.digest, given), "too few valid signatures"
+        try:
+            withdrawal.height = await self._chain.send(withdrawal, now)
+            withdrawal.status = Status.CONFIRMING
+        except ChainRefusedError as error:
+            withdrawal.status, withdrawal.reason = Status.FAILED, str(error)
+        await store.save(connection, withdrawal, now)
+        await self._note(
+            connection,
+            withdrawal,
+            "failed" if withdrawal.reason else "sent",
+            withdrawal.reason or withdrawal.tx_hash,
+            now,
+        )
+
+    async def _count_confirmations(self, connection: Connection, withdrawal: Withdrawal, now: datetime) -> None:
+        assert withdrawal.height is not None, "a transaction has a block when it is confirming"
+        counted = min(confirmations(self._chain.height(now), withdrawal.height), withdrawal.required_confirmations)
+        if counted == withdrawal.confirmations and counted < withdrawal.required_confirmations:
+            return
+        withdrawal.confirmations = counted
+        if counted >= withdrawal.required_confirmations:
+            withdrawal.status = Status.COMPLETED
+            await self._note(connection, withdrawal, "completed", withdrawal.tx_hash, now)
+        await store.save(connection, withdrawal, now)
+
+    async def _take_funds(self, connection: Connection, withdrawal: Withdrawal, now: datetime) -> None:
+        await self._publish_end(subjects.CUSTODY_WITHDRAWAL_COMPLETED, withdrawal, "completed")
+        withdrawal.funds = Funds.TAKEN
+        await store.save(connection, withdrawal, now)
+
+    async def _release_funds(self, connection: Connection, withdrawal: Withdrawal, now: datetime) -> None:
+        await self._publish_end(subjects.CUSTODY_WITHDRAWAL_FAILED, withdrawal, "released")
+        withdrawal.funds = Funds.RELEASED
+        await store.save(connection, withdrawal, now)
+
+    async def _publish_end(self, subject: str, withdrawal: Withdrawal, what: str) -> None:
+        outcome = WithdrawalOutcome(
+            withdrawal.withdrawal_id,
+            withdrawal.user_id,
+            withdrawal.asset,
+            text_of(withdrawal.amount),
+            withdrawal.reason or (None if what == "completed" else withdrawal.status.value),
+            withdrawal.tx_hash,
+            self._milliseconds(),
+        )
+        await self._bus.publish(subject, outcome, f"{withdrawal.withdrawal_id}-{what}")
+
+    async def _note(
+        self, connection: Connection, withdrawal: Withdrawal, what: str, detail: str | None, now: datetime
+    ) -> None:
+        total = await store.sum_of_wallet(connection, withdrawal.wallet, now)
+        counts = withdrawal.created_at > now - QUOTA_WINDOW and withdrawal.status not in UNSENT
+        sum_before = total - withdrawal.value_cents if counts else total
+        await store.audit(connection, withdrawal, Decision(CUSTODY_ACTOR, what, detail), now, sum_before)
+
+    def _milliseconds(self) -> int:
+        return self._clock() // NANOSECONDS_PER_MS

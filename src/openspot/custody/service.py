@@ -1,0 +1,131 @@
+"""The composition root of the custody simulator (Document B 4.3)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import WithdrawalOutcome
+from openspot.contracts.streams import CUSTODY
+from openspot.custody.address_book import AddressBook
+from openspot.custody.chain import SimulatedChain
+from openspot.custody.deposits import Deposits
+from openspot.custody.handlers import RequestHandlers
+from openspot.custody.prices import parse_prices
+from openspot.custody.progress import Progress
+from openspot.custody.settings import CustodySettings
+from openspot.custody.wallet_policy import Wallet
+from openspot.custody.withdrawals import Withdrawals
+from openspot.domain.market import load_markets
+from openspot.domain.networks import load_networks
+from openspot.http.server import serve_health
+from openspot.kit import database
+from openspot.kit.bus import Bus, BusError, Consumption, DurableConsumer
+from openspot.kit.clock import Clock, system_clock
+from openspot.kit.health import Health
+from openspot.kit.log import get_logger
+from openspot.kit.secrets_file import with_secrets
+from openspot.kit.tasks import end_tasks
+
+log = get_logger("custody")
+
+CONNECTIONS_MAX = 8
+DEPOSITS_PAUSE_S = 0.25
+EVENTS_MAX = 100
+STOP_TIMEOUT_S = 5.0
+
+
+async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = system_clock) -> None:
+    """Serve until `stop` is set.
+
+    Raises DatabaseUnavailableError, BusError or PortTakenError if it cannot start, ValueError for a wrong setting.
+    """
+    settings = with_secrets(settings)
+    seed = settings.custody_seed.encode()
+    automatic = automatic_wallets(settings.custody_automatic_signers)
+    reference_prices = parse_prices(settings.custody_reference_prices)
+    networks, assets = load_networks(), load_markets().assets
+    async with AsyncExitStack() as stack:
+        pool = await database.create_pool(settings, connections_max=CONNECTIONS_MAX)
+        stack.push_async_callback(_close, pool)
+        bus = await Bus.connect(settings, "custody")
+        stack.push_async_callback(bus.close)
+        await bus.ensure_streams()
+
+        chain = SimulatedChain(pool, settings.custody_block_s)
+        required = settings.custody_confirmations
+        progress = Progress(pool, bus, chain, seed, automatic, clock)
+        deposits = Deposits(pool, chain, networks, assets, clock, confirmations_required=required)
+        addresses = AddressBook(pool, seed, networks, clock, confirmations=required)
+        withdrawals = Withdrawals(pool, networks, reference_prices, clock, confirmations=required)
+        reserved = _consumer(bus, subjects.CUSTODY_WITHDRAWAL_RESERVED, "custody-reserved", progress.reserved)
+        refused = _consumer(bus, subjects.CUSTODY_WITHDRAWAL_FAILED, "custody-refused", progress.refused)
+
+        health = Health()
+        health.add("bus", bus.check, vital=True)
+        health.add("database", lambda: database.check(pool), vital=True)
+        health.add("reservations", reserved.check)
+        health.add("refusals", refused.check)
+        server = await serve_health(
+            health, settings, settings.custody_port, "OpenSpot custody simulator", settings.custody_host
+        )
+        stack.push_async_callback(server.stop)
+
+        await RequestHandlers(pool, addresses, withdrawals, progress, networks, assets).serve(bus)
+        tasks = [
+            asyncio.create_task(work)
+            for work in (progress.run(stop), _announce(deposits, bus, stop), reserved.run(stop), refused.run(stop))
+        ]
+        health.add("work", lambda: _check_running(tasks))
+        try:
+            await stop.wait()
+        finally:
+            progress.wake()
+            await asyncio.wait(tasks, timeout=STOP_TIMEOUT_S)
+            await end_tasks(*tasks)
+
+
+def automatic_wallets(text: str) -> frozenset[Wallet]:
+    """The wallets that `text` names, with commas between them. Raises ValueError for an unknown one."""
+    names = [name.strip().upper() for name in text.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in Wallet.__members__]:
+        raise ValueError(f"OPENSPOT_CUSTODY_AUTOMATIC_SIGNERS: {unknown[0]} is not one of {', '.join(Wallet)}")
+    return frozenset(Wallet(name) for name in names)
+
+
+def _consumer(
+    bus: Bus, subject: str, durable: str, take: Callable[[WithdrawalOutcome], Awaitable[None]]
+) -> DurableConsumer[WithdrawalOutcome]:
+    async def take_all(events: list[WithdrawalOutcome]) -> Sequence[int]:
+        for event in events:
+            await take(event)
+        return []
+
+    return DurableConsumer(bus, Consumption(CUSTODY, subject, durable, WithdrawalOutcome, EVENTS_MAX), take_all)
+
+
+async def _announce(deposits: Deposits, bus: Bus, stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        try:
+            await deposits.announce_confirmed(bus)
+        except (BusError, *database.TRANSIENT_ERRORS) as error:
+            log.warning("confirmed deposits wait", error=repr(error))
+        try:
+            async with asyncio.timeout(DEPOSITS_PAUSE_S):
+                await stop.wait()
+        except TimeoutError:
+            continue
+
+
+async def _check_running(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        if task.done():
+            raise RuntimeError(f"a task of the service has ended: {task}")
+
+
+async def _close(pool: database.Pool) -> None:
+    try:
+        async with asyncio.timeout(STOP_TIMEOUT_S):
+            await pool.close()
+    except TimeoutError:
+        pool.terminate()

@@ -1,0 +1,33 @@
+"""Settings of the custody simulator."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from openspot.kit.settings import Generated, Port, Settings, address_for_clients, own_host
+
+
+class CustodySettings(Settings):
+    """What the custody simulator can be told."""
+
+    custody_host: str = own_host("custody simulator")
+    custody_port: Port = Field(default=3012, description="Custody simulator: health and metrics")
+    custody_seed: Annotated[str, Generated()] = Field(
+        default="", description="Seed of deposit addresses and signers; empty: generated into the data directory"
+    )
+    custody_block_s: float = Field(default=1.0, gt=0, description="Seconds between two blocks of the simulated chains")
+    custody_confirmations: int | None = Field(
+        default=None, ge=0, le=10_000, description="Blocks until a transfer counts; empty: as domain/networks.toml says"
+    )
+    custody_automatic_signers: str = Field(
+        default="HOT", description="Wallets, with commas, whose signers sign by themselves; those of others are people"
+    )
+    custody_reference_prices: str = Field(
+        default="USDT=1,USDC=1",
+        description="US dollar prices, with commas, of assets that have not traded yet, for example BTC=100000",
+    )
+
+    @property
+    def custody_url(self) -> str:
+        """Address of health and metrics."""
+        return f"http://{address_for_clients(self.custody_host or self.host, self.custody_port)}"

@@ -1,0 +1,67 @@
+"""The wallet policy and the multi-signature thresholds (Document A 8). Pure: amounts are US cents, times are given."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+POLICY_VERSION = "A8-1"
+"""Recorded with each decision. Change it with any figure below."""
+QUOTA_WINDOW = timedelta(hours=24)
+"""The daily limit counts withdrawals younger than this (rolling, ends now)."""
+
+_USD = 100
+
+
+class Wallet(StrEnum):
+    """The wallets, from the one that moves the least to the one that moves the most."""
+
+    HOT = "HOT"
+    WARM = "WARM"
+    TREASURY = "TREASURY"
+    COLD = "COLD"
+
+
+@dataclass(frozen=True, slots=True)
+class WalletRules:
+    """The rules of one wallet. The maxima are inclusive; `auto_approve_below` is exclusive, None means never.
+
+    `approvals` release a withdrawal; `signatures` of `signers` execute it (design section 10).
+    """
+
+    transaction_max: int
+    daily_max: int
+    approvals: int
+    auto_approve_below: int | None
+    signatures: int
+    signers: int
+
+
+RULES: dict[Wallet, WalletRules] = {
+    Wallet.HOT: WalletRules(10_000 * _USD, 100_000 * _USD, 1, 1_000 * _USD, 2, 3),
+    Wallet.WARM: WalletRules(100_000 * _USD, 1_000_000 * _USD, 2, None, 3, 5),
+    Wallet.TREASURY: WalletRules(500_000 * _USD, 2_000_000 * _USD, 3, None, 3, 5),
+    Wallet.COLD: WalletRules(1_000_000 * _USD, 5_000_000 * _USD, 4, None, 4, 7),
+}
+
+
+def wallet_for(value: int) -> Wallet | None:
+    """The smallest wallet whose maximum covers `value` (US cents), None if even the largest does not."""
+    return next((wallet for wallet, rules in RULES.items() if value <= rules.transaction_max), None)
+
+
+def fits_daily_limit(wallet: Wallet, sum_before: int, value: int) -> bool:
+    """Whether the wallet may send `value` after `sum_before` within the window (US cents)."""
+    return sum_before + value <= RULES[wallet].daily_max
+
+
+def approvals_needed(wallet: Wallet, value: int) -> int:
+    """How many people must approve a withdrawal of `value` (US cents): 0 if the wallet approves it by itself."""
+    rules = RULES[wallet]
+    if rules.auto_approve_below is not None and value < rules.auto_approve_below:
+        return 0
+    return rules.approvals
+
+
+def signers_of(wallet: Wallet) -> tuple[str, ...]:
+    """The names of the wallet's signers, for example `warm-1` to `warm-5`."""
+    return tuple(f"{wallet.value.lower()}-{number}" for number in range(1, RULES[wallet].signers + 1))

@@ -1,0 +1,89 @@
+"""The states of a withdrawal and of its funds, and what has to be done next. Pure.
+
+    pending_approval → approved → signing → broadcasting → confirming → completed
+    pending_approval → cancelled; pending_approval, approved or signing → rejected
+    pending_approval → failed (no funds); broadcasting → failed (the chain refused, nothing was sent)
+
+The funds follow on the bus: requested, reserved (or refused), and at the end taken or released.
+"""
+
+from enum import StrEnum
+
+from openspot.custody.wallet_policy import RULES, Wallet
+
+
+class Status(StrEnum):
+    """What clients and operators see."""
+
+    PENDING_APPROVAL = "pending_approval"
+    APPROVED = "approved"
+    SIGNING = "signing"
+    BROADCASTING = "broadcasting"
+    CONFIRMING = "confirming"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    REJECTED = "rejected"
+    FAILED = "failed"
+
+
+class Funds(StrEnum):
+    """The state of the amount at the engine, as far as custody knows."""
+
+    NEW = "new"
+    """No request was published, or it is not known that it was."""
+    REQUESTED = "requested"
+    RESERVED = "reserved"
+    REFUSED = "refused"
+    """The engine did not reserve; nothing is held."""
+    RELEASED = "released"
+    TAKEN = "taken"
+
+
+class Step(StrEnum):
+    """What custody does next with a withdrawal."""
+
+    REQUEST_FUNDS = "request_funds"
+    APPROVE = "approve"
+    PREPARE = "prepare"
+    SIGN = "sign"
+    SEND = "send"
+    COUNT_CONFIRMATIONS = "count_confirmations"
+    TAKE_FUNDS = "take_funds"
+    RELEASE_FUNDS = "release_funds"
+
+
+UNSENT = frozenset({Status.CANCELLED, Status.REJECTED, Status.FAILED})
+"""The withdrawal surely never reached the chain: its quota and its funds are returned."""
+CANCELLABLE = frozenset({Status.PENDING_APPROVAL})
+REJECTABLE = frozenset({Status.PENDING_APPROVAL, Status.APPROVED, Status.SIGNING})
+SETTLED_FUNDS = frozenset({Funds.REFUSED, Funds.RELEASED, Funds.TAKEN})
+"""Nothing is left to do."""
+
+_BY_STATUS = {
+    Status.APPROVED: Step.PREPARE,
+    Status.SIGNING: Step.SIGN,
+    Status.BROADCASTING: Step.SEND,
+    Status.CONFIRMING: Step.COUNT_CONFIRMATIONS,
+    Status.COMPLETED: Step.TAKE_FUNDS,
+}
+
+
+def next_step(
+    status: Status, funds: Funds, *, wallet: Wallet, approvals: int, needed: int, signatures: int
+) -> Step | None:
+    """What to do next, None if custody waits for a person or for the engine, or is done.
+
+    `approvals` and `signatures` are those that are there; `needed` is how many approvals release the withdrawal.
+    """
+    if funds is Funds.NEW:
+        # Also for a cancelled withdrawal: an earlier process may have published the request and been killed then.
+        return Step.REQUEST_FUNDS
+    if funds is not Funds.RESERVED:
+        return None
+    if status in UNSENT:
+        return Step.RELEASE_FUNDS
+    if status is Status.PENDING_APPROVAL:
+        return Step.APPROVE if approvals >= needed else None
+    if status is Status.SIGNING and signatures < RULES[wallet].signatures:
+        return None
+    return _BY_STATUS[status]

@@ -1,0 +1,263 @@
+"""The tables of withdrawals: rows, approvals, signatures, quota sums and the audit chain.
+
+Every function takes the connection of a transaction that its caller has opened. Locks are taken in this order: user,
+wallet, row, audit chain.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from openspot.contracts.messages import WithdrawalRecord
+from openspot.custody.audit_chain import FIRST_HASH, entry_hash
+from openspot.custody.wallet_policy import POLICY_VERSION, QUOTA_WINDOW, Wallet
+from openspot.custody.withdrawal_states import SETTLED_FUNDS, UNSENT, Funds, Status
+from openspot.kit.clock import NANOSECONDS_PER_MS, iso_from_ms
+from openspot.kit.database import Connection, Pool, text_of
+
+_COLUMNS = """
+    withdrawal_id, user_id, client_withdrawal_id, asset, network, amount, fee, net_amount, address, tag, wallet, price,
+    value_cents, approvals_needed, status, funds, reason, digest, tx_hash, height, confirmations,
+    required_confirmations, created_at, updated_at
+"""
+_GET = f"SELECT {_COLUMNS} FROM custody_withdrawals WHERE withdrawal_id = $1"  # noqa: S608
+_LOCK = f"{_GET} FOR UPDATE"
+_LOCK_IF_FREE = f"{_GET} FOR UPDATE SKIP LOCKED"
+_BY_CLIENT_ID = f"""
+    SELECT {_COLUMNS} FROM custody_withdrawals WHERE user_id = $1 AND client_withdrawal_id = $2
+"""  # noqa: S608
+_INSERT = """
+    INSERT INTO custody_withdrawals (withdrawal_id, user_id, client_withdrawal_id, asset, network, amount, fee,
+        net_amount, address, tag, wallet, price, value_cents, approvals_needed, status, funds, required_confirmations,
+        created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'pending_approval', 'new', $15, $16, $16)
+"""
+_UNSENT = [status.value for status in UNSENT]
+_SUM_OF_WALLET = """
+    SELECT coalesce(sum(value_cents), 0)::bigint FROM custody_withdrawals
+    WHERE wallet = $1 AND created_at > $2 AND NOT (status = ANY ($3::text[]))
+"""
+_SUM_OF_USER = """
+    SELECT coalesce(sum(value_cents), 0)::bigint FROM custody_withdrawals
+    WHERE user_id = $1 AND created_at > $2 AND NOT (status = ANY ($3::text[]))
+"""
+# Constants, so that the partial index serves it.
+_IS_OPEN = f"funds NOT IN ({', '.join(repr(funds.value) for funds in SETTLED_FUNDS)})"
+_OPEN = f"""
+    SELECT withdrawal_id FROM custody_withdrawals WHERE {_IS_OPEN} AND withdrawal_id > $1
+    ORDER BY withdrawal_id LIMIT $2
+"""  # noqa: S608
+_LIST_OPEN = f"""
+    SELECT {_COLUMNS} FROM custody_withdrawals WHERE {_IS_OPEN} ORDER BY created_at, withdrawal_id LIMIT $1
+"""  # noqa: S608
+_AUDIT_COLUMNS = """
+    withdrawal_id, actor, decision, detail, policy_version, price, value_cents, sum_before_cents, at_ms
+"""
+_AUDIT_LOCK = "openspot-custody-audit"
+
+
+@dataclass(slots=True)
+class Withdrawal:
+    """A row of `custody_withdrawals`."""
+
+    withdrawal_id: str
+    user_id: str
+    client_withdrawal_id: str | None
+    asset: str
+    network: str
+    amount: Decimal
+    fee: Decimal
+    net_amount: Decimal
+    address: str
+    tag: str | None
+    wallet: Wallet
+    price: Decimal
+    value_cents: int
+    approvals_needed: int
+    status: Status
+    funds: Funds
+    reason: str | None
+    digest: str | None
+    tx_hash: str | None
+    height: int | None
+    confirmations: int
+    required_confirmations: int
+    created_at: datetime
+    updated_at: datetime
+
+    def record(self) -> WithdrawalRecord:
+        """The withdrawal as clients see it."""
+        return WithdrawalRecord(
+            self.withdrawal_id, self.client_withdrawal_id, self.asset, self.network, text_of(self.amount),
+            text_of(self.fee), text_of(self.net_amount), self.address, self.tag, self.status.value, self.reason,
+            self.tx_hash, self.confirmations, self.required_confirmations, self.wallet.value,
+            _iso(self.created_at), _iso(self.updated_at),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided on a withdrawal, by whom, and on what grounds."""
+
+    actor: str
+    decision: str
+    detail: str | None = None
+
+
+def withdrawal_of(row: Any) -> Withdrawal:
+    """Convert a row."""
+    fields = dict(row)
+    fields |= {
+        "wallet": Wallet(fields["wallet"]),
+        "status": Status(fields["status"]),
+        "funds": Funds(fields["funds"]),
+    }
+    return Withdrawal(**fields)
+
+
+def _iso(time: datetime) -> str:
+    return iso_from_ms(int(time.timestamp() * 1000))
+
+
+@asynccontextmanager
+async def transaction(pool: Pool) -> AsyncIterator[Connection]:
+    """A connection inside a transaction."""
+    async with pool.acquire() as connection, connection.transaction():
+        yield connection
+
+
+async def lock_named(connection: Connection, name: str) -> None:
+    """Wait for the lock of that name, and hold it until the transaction ends."""
+    await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name)
+
+
+async def get(connection: Connection, withdrawal_id: str) -> Withdrawal | None:
+    """The withdrawal with that id."""
+    row = await connection.fetchrow(_GET, withdrawal_id)
+    return None if row is None else withdrawal_of(row)
+
+
+async def lock(connection: Connection, withdrawal_id: str, *, skip_locked: bool = False) -> Withdrawal | None:
+    """The withdrawal, locked. None if it does not exist or, with `skip_locked`, if another transaction holds it."""
+    row = await connection.fetchrow(_LOCK_IF_FREE if skip_locked else _LOCK, withdrawal_id)
+    return None if row is None else withdrawal_of(row)
+
+
+async def by_client_id(connection: Connection, user_id: str, client_withdrawal_id: str) -> Withdrawal | None:
+    """The user's withdrawal with that id of the client's."""
+    row = await connection.fetchrow(_BY_CLIENT_ID, user_id, client_withdrawal_id)
+    return None if row is None else withdrawal_of(row)
+
+
+async def insert(connection: Connection, new: Withdrawal) -> None:
+    """Add a withdrawal that waits for funds and approvals."""
+    await connection.execute(
+        _INSERT, new.withdrawal_id, new.user_id, new.client_withdrawal_id, new.asset, new.network, new.amount, new.fee,
+        new.net_amount, new.address, new.tag, new.wallet.value, new.price, new.value_cents, new.approvals_needed,
+        new.required_confirmations, new.created_at,
+    )  # fmt: skip
+
+
+async def save(connection: Connection, changed: Withdrawal, now: datetime) -> None:
+    """Write what can change of a withdrawal whose row the transaction has locked."""
+    changed.updated_at = now
+    await connection.execute(
+        """
+        UPDATE custody_withdrawals SET status = $2, funds = $3, reason = $4, digest = $5, tx_hash = $6, height = $7,
+            confirmations = $8, updated_at = $9
+        WHERE withdrawal_id = $1
+        """,
+        changed.withdrawal_id, changed.status.value, changed.funds.value, changed.reason, changed.digest,
+        changed.tx_hash, changed.height, changed.confirmations, now,
+    )  # fmt: skip
+
+
+async def sum_of_wallet(connection: Connection, wallet: Wallet, now: datetime) -> int:
+    """US cents of the wallet's withdrawals younger than the quota's window, without those that were not sent."""
+    return int(await connection.fetchval(_SUM_OF_WALLET, wallet.value, now - QUOTA_WINDOW, _UNSENT))
+
+
+async def sum_of_user(connection: Connection, user_id: str, now: datetime) -> int:
+    """The same sum over a user's withdrawals."""
+    return int(await connection.fetchval(_SUM_OF_USER, user_id, now - QUOTA_WINDOW, _UNSENT))
+
+
+async def open_ids(pool: Pool, after: str, limit: int) -> list[str]:
+    """A page of the withdrawals that are not settled, by id: those after `after`."""
+    return [row[0] for row in await pool.fetch(_OPEN, after, limit)]
+
+
+async def list_open(pool: Pool, limit: int) -> list[Withdrawal]:
+    """The withdrawals that are not settled, the oldest first."""
+    return [withdrawal_of(row) for row in await pool.fetch(_LIST_OPEN, limit)]
+
+
+# Approvals and signatures
+
+
+async def approvers(connection: Connection, withdrawal_id: str) -> list[str]:
+    """Who has approved, the first one first."""
+    query = "SELECT approver FROM custody_approvals WHERE withdrawal_id = $1 ORDER BY created_at, approver"
+    return [row[0] for row in await connection.fetch(query, withdrawal_id)]
+
+
+async def add_approval(connection: Connection, withdrawal_id: str, approver: str, now: datetime) -> bool:
+    """Record an approval. False if that person has approved already."""
+    query = "INSERT INTO custody_approvals VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING approver"
+    return await connection.fetchval(query, withdrawal_id, approver, now) is not None
+
+
+async def signatures(connection: Connection, withdrawal_id: str) -> dict[str, str]:
+    """The signatures by signer."""
+    query = "SELECT signer, signature FROM custody_signatures WHERE withdrawal_id = $1"
+    return {row[0]: row[1] for row in await connection.fetch(query, withdrawal_id)}
+
+
+async def add_signature(connection: Connection, withdrawal_id: str, signer: str, signature: str, now: datetime) -> bool:
+    """Record a signature. False if that signer has signed already."""
+    query = "INSERT INTO custody_signatures VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING signer"
+    return await connection.fetchval(query, withdrawal_id, signer, signature, now) is not None
+
+
+# Audit
+
+
+async def audit(connection: Connection, about: Withdrawal, decision: Decision, now: datetime, sum_before: int) -> None:
+    """Append an entry to the audit chain. `sum_before` is the wallet's sum without this withdrawal (US cents)."""
+    await lock_named(connection, _AUDIT_LOCK)
+    newest = await connection.fetchrow(
+        "SELECT entry_number, hash FROM custody_audit ORDER BY entry_number DESC LIMIT 1"
+    )
+    number, previous = (newest["entry_number"], newest["hash"]) if newest is not None else (0, FIRST_HASH)
+    content: dict[str, str | int | None] = {
+        "withdrawal_id": about.withdrawal_id,
+        "actor": decision.actor,
+        "decision": decision.decision,
+        "detail": decision.detail,
+        "policy_version": POLICY_VERSION,
+        "price": text_of(about.price),
+        "value_cents": about.value_cents,
+        "sum_before_cents": sum_before,
+        "at_ms": int(now.timestamp() * 1000),
+    }
+    query = f"""
+        INSERT INTO custody_audit (entry_number, previous_hash, hash, {_AUDIT_COLUMNS})
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    """  # noqa: S608
+    await connection.execute(query, number + 1, previous, entry_hash(previous, content), *content.values())
+
+
+async def audit_entries(connection: Connection) -> AsyncIterator[tuple[str, str, dict[str, str | int | None]]]:
+    """Previous hash, hash and content of every audit entry, the first one first. Needs a transaction."""
+    query = f"SELECT previous_hash, hash, {_AUDIT_COLUMNS} FROM custody_audit ORDER BY entry_number"  # noqa: S608
+    async for row in connection.cursor(query):
+        fields = dict(row)
+        yield fields.pop("previous_hash"), fields.pop("hash"), fields
+
+
+def now_of(nanoseconds: int) -> datetime:
+    """The time of a clock, as the database keeps it."""
+    return datetime.fromtimestamp(nanoseconds // NANOSECONDS_PER_MS / 1000, UTC)

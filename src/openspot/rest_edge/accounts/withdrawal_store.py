@@ -1,0 +1,74 @@
+"""Reads of custody's withdrawals."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from openspot.contracts.messages import WithdrawalRecord
+from openspot.kit.clock import iso_from_ms
+from openspot.kit.database import Pool, text_of
+
+_COLUMNS = """
+    withdrawal_id, client_withdrawal_id, asset, network, amount, fee, net_amount, address, tag, status, reason, tx_hash,
+    confirmations, required_confirmations, wallet, created_at, updated_at
+"""
+
+
+class WithdrawalPosition(NamedTuple):
+    """A position in the list, newest first: the page begins after this withdrawal."""
+
+    created_at: datetime
+    withdrawal_id: str
+
+
+class WithdrawalFilter(NamedTuple):
+    """Which withdrawals are wanted; None and empty mean all."""
+
+    asset: str | None = None
+    status: str | None = None
+
+
+class WithdrawalStore:
+    """Withdrawals of users."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def get(self, user_id: str, withdrawal_id: str) -> WithdrawalRecord | None:
+        """The user's withdrawal with that id."""
+        row = await self._pool.fetchrow(
+            f"SELECT {_COLUMNS} FROM custody_withdrawals WHERE user_id = $1 AND withdrawal_id = $2",  # noqa: S608
+            user_id,
+            withdrawal_id,
+        )
+        return None if row is None else _record(row)
+
+    async def page(
+        self, user_id: str, wanted: WithdrawalFilter, limit: int, after: WithdrawalPosition | None
+    ) -> tuple[list[WithdrawalRecord], WithdrawalPosition | None]:
+        """A page of the user's withdrawals, newest first, and where the next page begins, if there is one."""
+        rows = await self._pool.fetch(
+            f"""
+            SELECT {_COLUMNS} FROM custody_withdrawals
+            WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2) AND ($3::text IS NULL OR status = $3)
+                AND ($4::timestamptz IS NULL OR (created_at, withdrawal_id) < ($4, $5::text))
+            ORDER BY created_at DESC, withdrawal_id DESC LIMIT $6
+            """,  # noqa: S608
+            user_id, wanted.asset, wanted.status, after.created_at if after else None,
+            after.withdrawal_id if after else None, limit + 1,
+        )  # fmt: skip
+        page = rows[:limit]
+        more = len(rows) > limit
+        position = WithdrawalPosition(page[-1]["created_at"], page[-1]["withdrawal_id"]) if more else None
+        return [_record(row) for row in page], position
+
+
+def _record(row: Any) -> WithdrawalRecord:
+    fields = dict(row)
+    fields["id"] = fields.pop("withdrawal_id")
+    for name, value in fields.items():
+        if isinstance(value, Decimal):
+            fields[name] = text_of(value)
+        elif isinstance(value, datetime):
+            fields[name] = iso_from_ms(int(value.timestamp() * 1000))
+    return WithdrawalRecord(**fields)

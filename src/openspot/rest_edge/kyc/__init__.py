@@ -1,0 +1,1 @@
+"""Verification of the caller: levels, basic information, the provider's webhook."""

@@ -1,0 +1,108 @@
+"""The rules of verification: what an event of the provider means for a user's status and level. Pure."""
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from enum import IntEnum, StrEnum
+
+AGE_MIN = 18
+
+
+class Level(IntEnum):
+    """How well a user is known."""
+
+    NONE = 0
+    BASIC = 1
+    """Has given basic information."""
+    VERIFIED = 2
+    """The provider has checked the documents."""
+
+
+class Status(StrEnum):
+    """Where the verification stands."""
+
+    NOT_STARTED = "not_started"
+    PENDING = "pending"
+    ON_HOLD = "on_hold"
+    APPROVED = "approved"
+    RETRY = "retry"
+    """Refused; the user may try again."""
+    REJECTED = "rejected"
+    """Refused for good."""
+
+
+class ReviewStatus(StrEnum):
+    """The state of a review, in the provider's words."""
+
+    INIT = "init"
+    PENDING = "pending"
+    ON_HOLD = "onHold"
+    COMPLETED = "completed"
+
+
+class ReviewAnswer(StrEnum):
+    """The outcome of a completed review."""
+
+    GREEN = "GREEN"
+    RED = "RED"
+
+
+class RejectType(StrEnum):
+    """Whether a refused user may try again."""
+
+    RETRY = "RETRY"
+    FINAL = "FINAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A user's verification. `last_event_at` is the time of the newest event of the provider that counted."""
+
+    level: Level
+    status: Status
+    has_basic_information: bool
+    last_event_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What an event of the provider says."""
+
+    level: Level
+    status: ReviewStatus
+    answer: ReviewAnswer | None
+    reject_type: RejectType | None
+    created_at: datetime
+
+
+def is_outdated(standing: Standing, review: Review) -> bool:
+    """Whether a newer event has counted already: events come late and in any order."""
+    return standing.last_event_at is not None and review.created_at < standing.last_event_at
+
+
+def reviewed(standing: Standing, review: Review) -> Standing:
+    """The standing after an event that is not outdated. An approval may be taken back later."""
+    status = _status(review)
+    level = standing.level
+    if status is Status.APPROVED:
+        level = max(level, review.level)
+    elif status is Status.REJECTED:
+        level = Level.NONE
+    elif status is Status.RETRY and level >= review.level:
+        level = Level(review.level - 1) if standing.has_basic_information else Level.NONE
+    return replace(standing, level=level, status=status, last_event_at=review.created_at)
+
+
+def _status(review: Review) -> Status:
+    if review.status in (ReviewStatus.INIT, ReviewStatus.PENDING):
+        return Status.PENDING
+    if review.status is ReviewStatus.ON_HOLD:
+        return Status.ON_HOLD
+    if review.answer is ReviewAnswer.GREEN:
+        return Status.APPROVED
+    return Status.REJECTED if review.reject_type is RejectType.FINAL else Status.RETRY
+
+
+def is_of_age(born: date, today: date) -> bool:
+    """Whether somebody born on `born` has lived 18 years on `today`. Born on 29 February counts on 1 March."""
+    years = today.year - born.year - ((today.month, today.day) < (born.month, born.day))
+    return years >= AGE_MIN

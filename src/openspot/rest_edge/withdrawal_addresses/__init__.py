@@ -1,0 +1,1 @@
+"""Saved withdrawal addresses of the caller."""

@@ -1,0 +1,85 @@
+"""The table `withdrawal_addresses`."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from openspot.kit.database import Pool
+
+_COLUMNS = """
+    address_id, label, asset, network, address, tag, is_own, beneficiary_name, beneficiary_country,
+    beneficiary_vasp_id, available_at, created_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedAddress:
+    """A saved address. It can be withdrawn to from `available_at` on."""
+
+    address_id: str
+    label: str
+    asset: str
+    network: str
+    address: str
+    tag: str | None
+    is_own: bool
+    beneficiary_name: str | None
+    beneficiary_country: str | None
+    beneficiary_vasp_id: str | None
+    available_at: datetime
+    created_at: datetime
+
+
+class WithdrawalAddressStore:
+    """Saved addresses of users."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def all_of(self, user_id: str) -> list[SavedAddress]:
+        """The user's addresses, the oldest first."""
+        query = f"""
+            SELECT {_COLUMNS} FROM withdrawal_addresses WHERE user_id = $1 ORDER BY created_at, address_id
+        """  # noqa: S608
+        return [SavedAddress(**dict(row)) for row in await self._pool.fetch(query, user_id)]
+
+    async def find(self, user_id: str, address_id: str) -> SavedAddress | None:
+        """The user's address with that id."""
+        query = f"SELECT {_COLUMNS} FROM withdrawal_addresses WHERE user_id = $1 AND address_id = $2"  # noqa: S608
+        row = await self._pool.fetchrow(query, user_id, address_id)
+        return None if row is None else SavedAddress(**dict(row))
+
+    async def add(self, user_id: str, new: SavedAddress, addresses_max: int) -> str | None:
+        """Add an address; returns its id, or the id under which the user has saved it already.
+
+        Returns None, and adds nothing, if the user has `addresses_max` addresses.
+        """
+        async with self._pool.acquire() as connection, connection.transaction():
+            lock = f"openspot-withdrawal-addresses:{user_id}"
+            await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", lock)
+            known: str | None = await connection.fetchval(
+                """
+                SELECT address_id FROM withdrawal_addresses
+                WHERE user_id = $1 AND asset = $2 AND network = $3 AND address = $4 AND tag IS NOT DISTINCT FROM $5
+                """,
+                user_id, new.asset, new.network, new.address, new.tag,
+            )  # fmt: skip
+            if known is not None:
+                return known
+            count = await connection.fetchval("SELECT count(*) FROM withdrawal_addresses WHERE user_id = $1", user_id)
+            if count >= addresses_max:
+                return None
+            await connection.execute(
+                f"""
+                INSERT INTO withdrawal_addresses (user_id, {_COLUMNS})
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                """,  # noqa: S608
+                user_id, new.address_id, new.label, new.asset, new.network, new.address, new.tag, new.is_own,
+                new.beneficiary_name, new.beneficiary_country, new.beneficiary_vasp_id, new.available_at,
+                new.created_at,
+            )  # fmt: skip
+        return new.address_id
+
+    async def delete(self, user_id: str, address_id: str) -> bool:
+        """Delete an address. False if the user has none with that id."""
+        query = "DELETE FROM withdrawal_addresses WHERE user_id = $1 AND address_id = $2 RETURNING address_id"
+        return await self._pool.fetchval(query, user_id, address_id) is not None
