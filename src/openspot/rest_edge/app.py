@@ -17,13 +17,14 @@ from openspot.kit.health import Health
 from openspot.rest_edge.accounts.routes import account_routes
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.auth.routes import auth_routes
-from openspot.rest_edge.auth.service import AuthService
 from openspot.rest_edge.fees.routes import fee_routes
+from openspot.rest_edge.identity import UserServices
 from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.settings import RestEdgeSettings
+from openspot.rest_edge.users.mfa_routes import mfa_routes
 
 PREFIX = "/api/v1"
 TITLE = "OpenSpot REST edge"
@@ -46,7 +47,7 @@ THROTTLE_TIERS: dict[ThrottleClass, tuple[Tier, ...]] = {
 class Services:
     """What the routes and the pipeline are made of. `throttles` is empty where throttling is turned off."""
 
-    auth: AuthService
+    users: UserServices
     orders: OrderService
     accounts: AccountService
     markets: MarketService
@@ -79,7 +80,8 @@ def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
         order_routes(PREFIX, services.orders, direct=direct),
         account_routes(PREFIX, services.accounts),
         market_routes(PREFIX, services.markets),
-        auth_routes(PREFIX, services.auth),
+        auth_routes(PREFIX, services.users.auth),
+        mfa_routes(PREFIX, services.users.mfa),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

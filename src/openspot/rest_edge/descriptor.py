@@ -16,7 +16,7 @@ DESCRIPTOR = Descriptor(
             host="rest_host",
             listeners=(Listener("rest_port", "REST"),),
             uses=("engine", "ledger", "ledger-worker", "router"),
-            secrets_checked=("jwt_secret",),
+            secrets_checked=("jwt_secret", "sealing_secret"),
             bus=BusAccess(
                 requests=(
                     subjects.ORDERS_SUBMIT,
@@ -30,7 +30,17 @@ DESCRIPTOR = Descriptor(
         ),
     ),
     tables=Tables(
-        owns=("users", "refresh_tokens", "login_attempts", "user_networks"),
+        owns=(
+            "users",
+            "refresh_tokens",
+            "login_attempts",
+            "user_networks",
+            "user_sessions",
+            "user_activity",
+            "user_mfa",
+            "user_recovery_codes",
+            "mfa_challenges",
+        ),
         reads=("orders", "trades"),
     ),
     addresses=(

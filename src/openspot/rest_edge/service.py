@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import AsyncExitStack, suppress
-from datetime import UTC, datetime, timedelta
 
 from openspot.domain.market import load_markets
 from openspot.engine_client.queries import EngineQueries
@@ -12,17 +11,13 @@ from openspot.http.server import http_server
 from openspot.http.throttle import make_throttle
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
-from openspot.kit.database import TRANSIENT_ERRORS, Pool, check, create_pool
+from openspot.kit.database import Pool, check, create_pool
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
-from openspot.rest_edge.auth.attempt_store import AttemptStore
-from openspot.rest_edge.auth.service import AuthService, PasswordQueues
-from openspot.rest_edge.auth.sessions import EndedSessions
-from openspot.rest_edge.auth.store import AuthStore
+from openspot.rest_edge.identity import make_user_services
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.markets.store import TradeStore
 from openspot.rest_edge.orders.service import OrderService
@@ -32,9 +27,6 @@ from openspot.rest_edge.settings import RestEdgeSettings
 log = get_logger("rest-edge")
 
 CONNECTIONS_MAX = 16
-CLEAN_UP_S = 3600.0
-ATTEMPTS_KEPT = timedelta(days=1)
-NETWORKS_KEPT = timedelta(days=180)
 
 
 async def run(settings: RestEdgeSettings, stop: asyncio.Event) -> None:
@@ -72,15 +64,7 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     stack.push_async_callback(audit.stop)
 
     revoked = RevokedSessions()
-    ended = EndedSessions(bus, revoked, settings.ended_session_life_s)
-    users = AuthStore(pool)
-    await ended.start(await users.revoked_since(datetime.now(UTC) - ended.life))
-    stack.push_async_callback(ended.stop)
-    passwords = PasswordQueues.start()
-    stack.callback(passwords.close)
-    attempts = AttemptStore(pool)
-    clean_up = asyncio.create_task(_clean_up(users, attempts))
-    stack.push_async_callback(end_tasks, clean_up)
+    users = await make_user_services(settings, pool, bus, revoked, stack)
 
     health = Health()
     health.add("database", lambda: check(pool), vital=True)
@@ -89,7 +73,7 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
 
     configuration = load_markets()
     return Services(
-        auth=AuthService(settings, users, attempts, passwords, ended),
+        users=users,
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
         accounts=AccountService(bus, engine, configuration.assets),
         markets=MarketService(engine, TradeStore(pool), configuration.limits),
@@ -98,19 +82,6 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         throttles=throttles if settings.throttle_enabled else {},
         audit=audit,
     )
-
-
-async def _clean_up(users: AuthStore, attempts: AttemptStore) -> None:
-    """Delete what has expired, once an hour."""
-    while True:
-        now = datetime.now(UTC)
-        try:
-            await users.delete_expired(now)
-            await users.forget_networks(now - NETWORKS_KEPT)
-            await attempts.delete_older(now - ATTEMPTS_KEPT)
-        except TRANSIENT_ERRORS as error:
-            log.warning("expired rows not deleted", error=repr(error))
-        await asyncio.sleep(CLEAN_UP_S)
 
 
 async def _close_pool(pool: Pool) -> None:

@@ -1,9 +1,11 @@
 """Settings of the REST edge."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
-from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, own_host, own_url
+from openspot.kit.settings import Generated, Port, UserTokenSettings, address_for_clients, own_host, own_url
 
 
 class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings):
@@ -22,6 +24,11 @@ class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings):
     rest_requests_max: int = Field(default=4096, ge=1, description="Requests at a time; beyond it 503")
     audit_queue_max: int = Field(default=20_000, ge=1, description="Audit records waiting; beyond it requests wait")
     cors_origins: str = Field(default="", description="Origins, with commas, whose pages may call the REST edge")
+    sealing_secret: Annotated[str, Generated(length_min=32)] = Field(
+        default="",
+        description="Encrypts TOTP secrets in the database; empty: generated into the data directory. Without it, "
+        "users with MFA cannot log in with a TOTP code",
+    )
 
     @property
     def rest_url(self) -> str:

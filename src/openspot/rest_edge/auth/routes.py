@@ -8,7 +8,9 @@ from openspot.http.policy import Access, Policy, ThrottleClass
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.rest_edge.auth.schemas import (
+    ChallengeResponse,
     LoginBody,
+    LoginWithCodeBody,
     LogoutResponse,
     RefreshBody,
     RegisterBody,
@@ -16,6 +18,7 @@ from openspot.rest_edge.auth.schemas import (
     UserResponse,
 )
 from openspot.rest_edge.auth.service import AuthService
+from openspot.rest_edge.users.activity import origin_of
 
 _VISITOR = Policy(Access.PUBLIC, audit=True)
 _REGISTRATION = Policy(Access.PUBLIC, throttle=ThrottleClass.REGISTRATION, audit=True)
@@ -38,27 +41,40 @@ def auth_routes(prefix: str, auth: AuthService) -> Router:
         return json_response(response.model_dump(by_alias=True), 201)
 
     @router.post(
-        "/login", _VISITOR, response=TokensResponse,
+        "/login", _VISITOR, response=TokensResponse | ChallengeResponse,
         refusals={401: "the address or the password is wrong", 429: "too many requests, or too many failed logins"},
-        summary="Begin a session",
+        summary="Begin a session, or with MFA the first of two steps",
     )  # fmt: skip
     async def login(request: Request, body: LoginBody) -> Response:
-        return json_response(await auth.login(body.email, body.password, context_of(request).address))
+        return json_response(await auth.login(body.email, body.password, origin_of(context_of(request))))
+
+    @router.post(
+        "/login/mfa", _VISITOR, response=TokensResponse,
+        refusals={
+            400: "the code is wrong, expired or was used before",
+            401: "the challenge is unknown, expired, used or used up",
+            429: "too many requests, or too many wrong codes",
+        },
+        summary="The second step of a login with MFA",
+    )  # fmt: skip
+    async def login_with_code(request: Request, body: LoginWithCodeBody) -> Response:
+        origin = origin_of(context_of(request))
+        return json_response(await auth.login_with_code(body.challenge_token, body.code, origin))
 
     @router.post(
         "/refresh", _VISITOR, response=TokensResponse,
         refusals={401: "the token is not valid, or was used before, which ends the session"},
         summary="New tokens for a refresh token, which works once",
     )  # fmt: skip
-    async def refresh(body: RefreshBody) -> Response:
-        return json_response(await auth.refresh(body.refresh_token))
+    async def refresh(request: Request, body: RefreshBody) -> Response:
+        return json_response(await auth.refresh(body.refresh_token, origin_of(context_of(request))))
 
     @router.post(
         "/logout", _SESSION, response=LogoutResponse, refusals={503: "not every process could be told: send it again"},
         summary="End the session: its refresh and access tokens work no more",
     )  # fmt: skip
     async def logout(request: Request) -> Response:
-        await auth.logout(caller(request))
+        await auth.logout(caller(request), origin_of(context_of(request)))
         return json_response({"success": True})
 
     return router

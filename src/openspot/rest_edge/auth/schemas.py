@@ -1,7 +1,7 @@
 """Request and response bodies of the auth routes."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
@@ -51,6 +51,23 @@ class LoginBody(Body):
     password: Annotated[str, StringConstraints(min_length=1, max_length=PASSWORD_LENGTH_MAX), Field(repr=False)]
 
 
+MfaCode = Annotated[
+    str,
+    StringConstraints(min_length=6, max_length=40, pattern=r"^[0-9A-Za-z -]+$"),
+    Field(repr=False, examples=["123456"]),
+]
+"""A TOTP code of six digits, or a recovery code. Blanks and hyphens do not matter."""
+
+
+class LoginWithCodeBody(Body):
+    """The second step of a login: the challenge of the first one, and a TOTP or recovery code."""
+
+    model_config = example({"challengeToken": "kX3u…", "code": "123456"})
+
+    challenge_token: Annotated[str, StringConstraints(min_length=1, max_length=256), Field(repr=False)]
+    code: MfaCode
+
+
 class RefreshBody(Body):
     """A refresh token that has not been used yet."""
 
@@ -74,6 +91,18 @@ class TokensResponse(ResponseBody):
     token_type: str
     expires_in: int
     user_id: str
+
+
+class ChallengeResponse(ResponseBody):
+    """The password was right, and the user has MFA. Send `challengeToken` and a code to `/auth/login/mfa`.
+
+    A challenge takes five codes and expires at `expiresAt`, ISO 8601 in UTC.
+    """
+
+    mfa_required: Literal[True]
+    challenge_token: str
+    methods: list[Literal["totp", "recovery_code"]]
+    expires_at: str
 
 
 class LogoutResponse(ResponseBody):
