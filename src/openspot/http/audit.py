@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import asyncpg
 from prometheus_client import Counter, Gauge
 
-from openspot.kit.database import Pool
+from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.pacing import Pace
 
@@ -67,6 +67,13 @@ class LogAudit:
     def record(self, record: AuditRecord) -> None:
         """Log the record."""
         log.info("request", **(record._asdict() | {"created_at": record.created_at.isoformat()}))
+
+
+async def erase_addresses(connection: Connection | Pool, user_ids: Sequence[str]) -> None:
+    """Erase the addresses of everything that these users ever sent; the records stay."""
+    await connection.execute(
+        "UPDATE audit_records SET address = '' WHERE user_id = ANY($1::text[]) AND address <> ''", list(user_ids)
+    )
 
 
 class DatabaseAudit:

@@ -25,6 +25,7 @@ from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.users.mfa_routes import mfa_routes
+from openspot.rest_edge.users.routes import user_routes
 
 PREFIX = "/api/v1"
 TITLE = "OpenSpot REST edge"
@@ -80,8 +81,9 @@ def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
         order_routes(PREFIX, services.orders, direct=direct),
         account_routes(PREFIX, services.accounts),
         market_routes(PREFIX, services.markets),
-        auth_routes(PREFIX, services.users.auth),
+        auth_routes(PREFIX, services.users.auth, services.users.mail_proof),
         mfa_routes(PREFIX, services.users.mfa),
+        user_routes(PREFIX, services.users),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

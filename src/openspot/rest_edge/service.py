@@ -64,18 +64,18 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     stack.push_async_callback(audit.stop)
 
     revoked = RevokedSessions()
-    users = await make_user_services(settings, pool, bus, revoked, stack)
-
     health = Health()
     health.add("database", lambda: check(pool), vital=True)
     health.add("bus", bus.check, vital=True)
     health.add("engine", engine.check)
 
     configuration = load_markets()
+    accounts = AccountService(bus, engine, configuration.assets)
+    users = await make_user_services(settings, pool, bus, revoked, accounts, stack)
     return Services(
         users=users,
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
-        accounts=AccountService(bus, engine, configuration.assets),
+        accounts=accounts,
         markets=MarketService(engine, TradeStore(pool), configuration.limits),
         health=health,
         tokens=UserTokens(settings.jwt_secret, revoked),

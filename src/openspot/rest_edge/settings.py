@@ -6,9 +6,10 @@ from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.settings import Generated, Port, UserTokenSettings, address_for_clients, own_host, own_url
+from openspot.rest_edge.mail.settings import MailSettings
 
 
-class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings):
+class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, MailSettings):
     """What the REST edge can be told."""
 
     rest_host: str = own_host("REST edge")

@@ -61,6 +61,39 @@ STATEMENTS = (
     )
     """,
     "CREATE INDEX mfa_challenges_user ON mfa_challenges (user_id)",
+    """
+    CREATE TABLE mail_tokens (
+        user_id text NOT NULL REFERENCES users (user_id) ON DELETE CASCADE,
+        kind text NOT NULL,
+        token_hash bytea NOT NULL UNIQUE,
+        created_at timestamptz NOT NULL,
+        expires_at timestamptz NOT NULL,
+        PRIMARY KEY (user_id, kind)
+    )
+    """,
+    # No reference to users: a mail may be for an address that nobody has, or whose user was just deleted.
+    """
+    CREATE TABLE mail_outbox (
+        mail_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        kind text NOT NULL,
+        email text NOT NULL,
+        detail text NOT NULL,
+        attempts integer NOT NULL DEFAULT 0,
+        created_at timestamptz NOT NULL,
+        next_at timestamptz NOT NULL,
+        failed_at timestamptz
+    )
+    """,
+    """
+    CREATE TABLE check_ins (
+        user_id text PRIMARY KEY REFERENCES users (user_id) ON DELETE CASCADE,
+        day date NOT NULL,
+        streak integer NOT NULL,
+        total integer NOT NULL
+    )
+    """,
+    "CREATE TABLE deleted_users (user_id text PRIMARY KEY, deleted_at timestamptz NOT NULL)",
+    "CREATE INDEX mail_outbox_due ON mail_outbox (next_at) WHERE failed_at IS NULL",
 )
 
 

@@ -2,8 +2,8 @@
 
 An attempt counts before the password is checked, and is given back if the password was right. So parallel guesses
 gain nothing. After some free attempts, each failure doubles the wait before the next attempt
-(NIST SP 800-63B, rate limiting), up to a longest wait. After 100 failures in a row only a reset of the password helps,
-except from networks that the owner has logged in from: strangers cannot lock an owner out at home.
+(NIST SP 800-63B, rate limiting), up to a longest wait. After 100 failures in a row only a reset of the password helps.
+Networks that the owner has logged in from count on their own, so strangers cannot lock an owner out at home.
 """
 
 import hashlib

@@ -7,15 +7,20 @@ from openspot.http.context import caller, context_of
 from openspot.http.policy import Access, Policy, ThrottleClass
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.rest_edge.auth.mail_proof import MailProof
 from openspot.rest_edge.auth.schemas import (
     ChallengeResponse,
+    DoneResponse,
+    ForgotPasswordBody,
     LoginBody,
     LoginWithCodeBody,
     LogoutResponse,
     RefreshBody,
     RegisterBody,
+    ResetPasswordBody,
     TokensResponse,
     UserResponse,
+    VerifyEmailBody,
 )
 from openspot.rest_edge.auth.service import AuthService
 from openspot.rest_edge.users.activity import origin_of
@@ -26,14 +31,14 @@ _SESSION = Policy(Access.USER, audit=True)
 """No scope: a session is ended by its own token, never by an API key."""
 
 
-def auth_routes(prefix: str, auth: AuthService) -> Router:
+def auth_routes(prefix: str, auth: AuthService, proof: MailProof) -> Router:
     """The routes of `/auth`, below `prefix`."""
     router = Router(f"{prefix}/auth", tag="auth")
 
     @router.post(
         "/register", _REGISTRATION, status=201, response=UserResponse,
-        refusals={400: "the address or the password does not fit", 409: "the address is taken"},
-        summary="Create a user",
+        refusals={400: "the address or the password does not fit"},
+        summary="Create a user; a taken address gets the same response, and its owner a mail",
     )  # fmt: skip
     async def register(body: RegisterBody) -> Response:
         user = await auth.register(body)
@@ -75,6 +80,31 @@ def auth_routes(prefix: str, auth: AuthService) -> Router:
     )  # fmt: skip
     async def logout(request: Request) -> Response:
         await auth.logout(caller(request), origin_of(context_of(request)))
+        return json_response({"success": True})
+
+    @router.post(
+        "/forgot-password", _REGISTRATION, status=202, response=DoneResponse,
+        summary="Ask for a mail with a token that resets the password",
+    )  # fmt: skip
+    async def forgot_password(body: ForgotPasswordBody) -> Response:
+        await proof.ask_for_reset(body.email)
+        return json_response({"success": True}, 202)
+
+    @router.post(
+        "/reset-password", _VISITOR, response=DoneResponse,
+        refusals={400: "the token is unknown, used or expired, or the password does not fit"},
+        summary="Set a new password with a token from a mail, and end all sessions",
+    )  # fmt: skip
+    async def reset_password(request: Request, body: ResetPasswordBody) -> Response:
+        await proof.reset(body.token, body.new_password, origin_of(context_of(request)))
+        return json_response({"success": True})
+
+    @router.post(
+        "/verify-email", _VISITOR, response=DoneResponse, refusals={400: "the token is unknown, used or expired"},
+        summary="Verify an email address with a token from a mail",
+    )  # fmt: skip
+    async def verify_email(request: Request, body: VerifyEmailBody) -> Response:
+        await proof.verify(body.token, origin_of(context_of(request)))
         return json_response({"success": True})
 
     return router

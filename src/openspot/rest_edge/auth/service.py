@@ -15,15 +15,18 @@ from openspot.http.errors import HttpError, service_unavailable, validation_erro
 from openspot.http.throttle import network_of
 from openspot.kit.clock import DateClock, iso_of, utc_now
 from openspot.kit.log import get_logger
+from openspot.kit.token_hash import new_token, token_hash
 from openspot.rest_edge.auth.attempt_store import AttemptStore
 from openspot.rest_edge.auth.challenges import CHALLENGE_LIFE, ChallengeStore
 from openspot.rest_edge.auth.guessing import attempt_keys
 from openspot.rest_edge.auth.password_queues import PasswordQueues
 from openspot.rest_edge.auth.password_rules import password_fault
 from openspot.rest_edge.auth.schemas import RegisterBody
-from openspot.rest_edge.auth.session_start import SessionStart, Tokens, new_token, token_hash
+from openspot.rest_edge.auth.session_start import SessionStart, Tokens
 from openspot.rest_edge.auth.sessions import EndedSessions, SessionsUnavailableError
-from openspot.rest_edge.auth.store import AuthStore, EmailTakenError, RefreshFault, User
+from openspot.rest_edge.auth.store import AuthStore, RefreshFault, User
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.mail.texts import MailKind
 from openspot.rest_edge.users.activity import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.users.second_factor import Method, SecondFactor
 
@@ -60,6 +63,7 @@ class AuthService:
         second_factor: SecondFactor,
         sessions: SessionStart,
         activity: ActivityLog,
+        outbox: Outbox,
         now: DateClock = utc_now,
     ) -> None:
         self._store = store
@@ -70,19 +74,24 @@ class AuthService:
         self._second_factor = second_factor
         self._sessions = sessions
         self._activity = activity
+        self._outbox = outbox
         self._now = now
 
     async def register(self, body: RegisterBody) -> User:
-        """Create a user. 409 if the email address is taken, 400 for a password that is easy to guess."""
+        """Create a user and send a mail that verifies the address. 400 for a password that is easy to guess.
+
+        If the address is taken, nothing is created and its owner gets a mail. The response is the same, with an id
+        that belongs to nobody: it must not tell which addresses have accounts.
+        """
         fault = password_fault(body.password, body.email)
         if fault is not None:
             raise validation_error([fault])
         password_hash = await self._passwords.registrations.hash(body.password)
         user_id = short_id(os.urandom(_RANDOM_BYTES))
-        try:
-            return await self._store.add_user(user_id, body.email, password_hash)
-        except EmailTakenError as error:
-            raise HttpError(409, "the email address is taken", "EMAIL_TAKEN") from error
+        user = User(user_id, body.email, password_hash, "user", self._now())
+        is_new = await self._store.add_user(user)
+        await self._outbox.add(MailKind.VERIFY_EMAIL if is_new else MailKind.REGISTERED_ALREADY, body.email)
+        return user
 
     async def login(self, email: str, password: str, origin: Origin) -> Tokens | Challenge:
         """Begin a session, or return a challenge if the user has MFA.
@@ -106,6 +115,8 @@ class AuthService:
             await self._attempts.undo(keys)
             raise
         if not right or user is None:
+            if attempt.is_last:
+                await self._outbox.add(MailKind.TOO_MANY_FAILURES, email)
             raise _invalid_credentials()
         await self._attempts.succeeded(keys)
         if await self._second_factor.is_enabled(user.user_id):

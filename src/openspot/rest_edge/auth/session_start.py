@@ -1,6 +1,5 @@
 """Beginning a session: its id, its first tokens, and the row that lists it."""
 
-import hashlib
 import os
 import secrets
 import time
@@ -10,12 +9,12 @@ import msgspec
 
 from openspot.domain.ids import short_id
 from openspot.http.throttle import network_of
+from openspot.kit.token_hash import new_token, token_hash
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.auth.store import AuthStore, NewSession, User
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.users.activity import ActivityKind, ActivityLog, Origin
 
-TOKEN_BYTES = 32
 _RANDOM_BYTES = 16
 
 
@@ -59,13 +58,3 @@ class SessionStart:
         token_id = secrets.token_hex(8)
         claims = Claims(user_id, role, now + self._access_s, session_id=session_id, token_id=token_id)
         return Tokens(sign(claims, self._secret, now), refresh_token, "Bearer", self._access_s, user_id)
-
-
-def new_token() -> str:
-    """A text of 256 random bits."""
-    return secrets.token_urlsafe(TOKEN_BYTES)
-
-
-def token_hash(token: str) -> bytes:
-    """What the database keeps of a token. It has 256 random bits, so a plain hash gives nothing away."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

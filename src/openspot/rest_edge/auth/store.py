@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, auto
 
-import asyncpg
-
 from openspot.kit.database import Connection, Pool
 
 NETWORKS_MAX = 50
@@ -44,10 +42,6 @@ class NewSession:
     user_agent: str
 
 
-class EmailTakenError(Exception):
-    """Another user has this email address."""
-
-
 class RefreshFault(Enum):
     """Why a refresh token was not taken."""
 
@@ -73,19 +67,18 @@ class AuthStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def add_user(self, user_id: str, email: str, password_hash: str) -> User:
-        """Add a user with the role `user`. Raises EmailTakenError."""
-        try:
-            created_at = await self._pool.fetchval(
-                "INSERT INTO users (user_id, email, password_hash, role) VALUES ($1, $2, $3, 'user')"
-                " RETURNING created_at",
-                user_id,
-                email,
-                password_hash,
-            )
-        except asyncpg.UniqueViolationError as error:
-            raise EmailTakenError(email) from error
-        return User(user_id, email, password_hash, "user", created_at)
+    async def add_user(self, user: User) -> bool:
+        """Add a user. False, with nothing added, if the email address is taken."""
+        outcome = await self._pool.execute(
+            "INSERT INTO users (user_id, email, password_hash, role, created_at) VALUES ($1, $2, $3, $4, $5)"
+            " ON CONFLICT (email) DO NOTHING",
+            user.user_id,
+            user.email,
+            user.password_hash,
+            user.role,
+            user.created_at,
+        )
+        return bool(outcome.endswith(" 1"))
 
     async def user_by_email(self, email: str, network: str) -> tuple[User | None, bool]:
         """The user with that email address, and whether the user has logged in from `network` before."""
@@ -265,3 +258,31 @@ async def revoke_families(connection: Connection, user_id: str, kept: str, now: 
         now,
     )
     return families
+
+
+async def set_password(
+    connection: Connection,
+    user_id: str,
+    password_hash: str,
+    now: datetime,
+    *,
+    kept: str = "",
+    is_email_proved: bool = False,
+) -> list[str]:
+    """Set a password and revoke every family but `kept`, within a transaction; returns the revoked families.
+
+    Logins that wait for a second factor end too. `is_email_proved` says that the user has shown to read the address.
+    """
+    await connection.execute(
+        """
+        UPDATE users SET password_hash = $2,
+            email_verified_at = CASE WHEN $4 THEN coalesce(email_verified_at, $3) ELSE email_verified_at END
+        WHERE user_id = $1
+        """,
+        user_id,
+        password_hash,
+        now,
+        is_email_proved,
+    )
+    await connection.execute("DELETE FROM mfa_challenges WHERE user_id = $1", user_id)
+    return await revoke_families(connection, user_id, kept, now)

@@ -7,6 +7,8 @@ from enum import StrEnum
 from openspot.http.context import RequestContext
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.mail.texts import NOTICES, MailKind
 
 USER_AGENT_LENGTH_MAX = 256
 
@@ -59,14 +61,18 @@ class Activity:
 class ActivityLog:
     """The table `user_activity`."""
 
-    def __init__(self, pool: Pool, now: DateClock = utc_now) -> None:
+    def __init__(self, pool: Pool, outbox: Outbox, now: DateClock = utc_now) -> None:
         self._pool = pool
+        self._outbox = outbox
         self._now = now
 
     async def record(
         self, user_id: str, kind: ActivityKind, origin: Origin, connection: Connection | None = None
     ) -> None:
-        """Add an entry, within the transaction of `connection` if one is given. A user who is gone gets none."""
+        """Add an entry, and queue the mail that goes with it, within the transaction of `connection` if one is given.
+
+        A user who is gone gets neither.
+        """
         await (connection or self._pool).execute(
             """
             INSERT INTO user_activity (user_id, kind, address, user_agent, created_at)
@@ -78,6 +84,10 @@ class ActivityLog:
             origin.user_agent,
             self._now(),
         )
+        if kind.value in NOTICES:
+            email = await (connection or self._pool).fetchval("SELECT email FROM users WHERE user_id = $1", user_id)
+            if email is not None:
+                await self._outbox.add(MailKind.NOTICE, email, kind.value, connection)
 
     async def page(self, user_id: str, limit: int, before: int | None) -> list[Activity]:
         """At most `limit` entries of a user, newest first, older than the entry `before`."""

@@ -8,10 +8,10 @@ from openspot.http.policy import Access, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.kit.clock import iso_of
+from openspot.rest_edge.auth.schemas import DoneResponse
 from openspot.rest_edge.users.activity import origin_of
 from openspot.rest_edge.users.mfa_service import MfaService
 from openspot.rest_edge.users.schemas import (
-    DoneResponse,
     MfaCodeBody,
     MfaDisableBody,
     MfaSetupBody,

@@ -14,6 +14,7 @@ from openspot.rest_edge.auth.password_check import PasswordCheck
 from openspot.rest_edge.auth.store import AuthStore
 from openspot.rest_edge.users.activity import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.users.mfa_store import MfaStore
+from openspot.rest_edge.users.profile import user_not_found
 from openspot.rest_edge.users.recovery_codes import CODE_BYTES, CODES, code_hash, code_text, normalised
 from openspot.rest_edge.users.second_factor import SecondFactor, mfa_code_invalid, sealing_purpose
 from openspot.rest_edge.users.totp import provisioning_uri
@@ -71,7 +72,7 @@ class MfaService:
         await self._passwords.require(user_id, password)
         user = await self._users.user_by_id(user_id)
         if user is None:
-            raise HttpError(404, "the user does not exist any more", "USER_NOT_FOUND")
+            raise user_not_found()
         secret = pyotp.random_base32()
         if not await self._store.set_up(user_id, self._sealer.seal(secret.encode(), sealing_purpose(user_id))):
             raise _enabled_already()
