@@ -341,6 +341,31 @@ def export(
 
 
 @app.command()
+def mailbox(
+    to: Annotated[str, typer.Option(help="Only mails to this address")] = "",
+    last: Annotated[int, typer.Option(help="How many mails, the newest ones", min=1)] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON a mail.")] = False,
+) -> None:
+    """Show the mails that the platform wrote while no mail server is set, oldest first."""
+    from dataclasses import asdict
+
+    from openspot.rest_edge.mail.transports import read_mailbox
+
+    data_dir = running_settings(Settings).data_dir
+    try:
+        mails = [mail for mail in read_mailbox(data_dir) if to in ("", mail.recipient)][-last:]
+    except (OSError, ValueError, TypeError) as error:
+        raise fail(f"the mailbox in {data_dir.resolve()} cannot be read: {error}") from error
+    for mail in mails:
+        if as_json:
+            typer.echo(json.dumps(asdict(mail)))
+        else:
+            typer.echo(f"{mail.sent_at}\nTo: {mail.recipient}\nSubject: {mail.subject}\n\n{mail.text}")
+    if not mails and not as_json:
+        console.print("no mail")
+
+
+@app.command()
 def version() -> None:
     """Show the version, and which matching core would run."""
     from openspot.engine.core.selection import make_core

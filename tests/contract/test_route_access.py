@@ -20,6 +20,7 @@ from openspot.http.routing import BodyKind, Route
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.app import Services, make_app
+from openspot.rest_edge.keys import KeyServices
 from openspot.up.services import PlatformSettings
 from tests.support.asgi import ask
 from tests.support.http_routes import all_routes
@@ -35,6 +36,13 @@ class Broken:
 
     def __getattr__(self, name: str) -> Any:
         raise HttpError(503, "nothing is behind the routes")
+
+
+class Parts:
+    """A group of services, each of them broken."""
+
+    def __getattr__(self, name: str) -> Any:
+        return Broken()
 
 
 class NoAudit:
@@ -55,10 +63,12 @@ class Caller:
         checker = self.keys.checker()
         revoked = RevokedSessions()
         revoked.add("ended", 2**33)
+        broken: Any = Broken()
         given: dict[str, Any] = {name: Broken() for name in Services.__dataclass_fields__}
         given |= {
             "health": Health(), "tokens": UserTokens(SECRET, revoked), "throttles": {}, "audit": NoAudit(),
-            "signed_requests": ApiKeys(checker), "idempotency": None,
+            "users": Parts(), "funds": Parts(), "modules": Parts(),
+            "keys": KeyServices(broken, ApiKeys(checker)), "idempotency": None,
         }  # fmt: skip
         self.edge = make_app(PlatformSettings(), Services(**given))
         self.signers = {scope: self.keys.add(scope) for scope in Scope}

@@ -67,6 +67,11 @@ def test_what_is_left_is_cancelled(printed: list[str]) -> None:
     assert (cancelled["status"], cancelled["filledQuantity"]) == ("cancelled", "0.5")
 
 
+def test_alice_logs_in_with_a_second_factor(printed: list[str]) -> None:
+    tokens = json.loads(printed[12])
+    assert (tokens["userId"], tokens["tokenType"]) == (json.loads(printed[0])["userId"], "Bearer")
+
+
 async def test_the_ledger_holds_every_leg_once(printed: list[str], platform: ChildPlatform) -> None:
     alice = json.loads(printed[0])["userId"]
     query = "SELECT asset, balance::text FROM ledger_entries WHERE user_id = $1 ORDER BY entry_id"

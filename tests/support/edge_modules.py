@@ -65,12 +65,9 @@ class EdgeModules:
 
     def _app(self) -> ASGIApp:
         nothing: Any = None
-        modules = self.modules
         services = Services(
-            auth=nothing, orders=nothing, accounts=nothing, markets=nothing, health=Health(),
-            tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), conversions=modules.conversions,
-            staking=modules.staking, payments=modules.payments, fees=modules.fees, system=modules.system,
-            notifications=modules.notifications,
+            users=nothing, keys=nothing, funds=nothing, orders=nothing, markets=nothing, health=Health(),
+            tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=None, modules=self.modules,
         )  # fmt: skip
         return make_app(self.settings, services)
 

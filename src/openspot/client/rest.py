@@ -69,7 +69,7 @@ class OpenSpotClient:
     # Sessions
 
     async def register(self, email: str, password: str) -> User:
-        """Create a user, without logging in. Raises ApiError 409 if the address is taken."""
+        """Create a user, without logging in. The response does not tell whether the address was taken."""
         return await self._call("POST", "/auth/register", User, body={"email": email, "password": password})
 
     async def login(self, email: str, password: str) -> Session:

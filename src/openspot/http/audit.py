@@ -6,6 +6,7 @@ a record. Where records go is the service's choice: `DatabaseAudit` writes them 
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -14,7 +15,7 @@ from prometheus_client import Counter, Gauge
 
 from openspot.kit.backoff import Backoff, retry
 from openspot.kit.batching import Batcher
-from openspot.kit.database import TRANSIENT_ERRORS, Pool
+from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool
 from openspot.kit.log import get_logger
 
 log = get_logger("audit")
@@ -68,6 +69,13 @@ class LogAudit:
     def record(self, record: AuditRecord) -> None:
         """Log the record."""
         log.info("request", **(record._asdict() | {"created_at": record.created_at.isoformat()}))
+
+
+async def erase_addresses(connection: Connection | Pool, user_ids: Sequence[str]) -> None:
+    """Erase the addresses of everything that these users ever sent; the records stay."""
+    await connection.execute(
+        "UPDATE audit_records SET address = '' WHERE user_id = ANY($1::text[]) AND address <> ''", list(user_ids)
+    )
 
 
 class DatabaseAudit:

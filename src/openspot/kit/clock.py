@@ -9,6 +9,8 @@ NANOSECONDS_PER_MS = 1_000_000
 
 Clock = Callable[[], int]
 """Returns nanoseconds since 1970."""
+DateClock = Callable[[], datetime]
+"""Returns the time as a date in UTC."""
 
 
 def system_clock() -> int:
@@ -26,3 +28,13 @@ def iso_from_ms(milliseconds: int) -> str:
 def _iso_second(seconds: int) -> str:
     # Most calls ask for one of the same few seconds.
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+
+
+def utc_now() -> datetime:
+    """The machine's time as a date in UTC."""
+    return datetime.now(UTC)
+
+
+def iso_of(date: datetime) -> str:
+    """A date as ISO 8601 in UTC with milliseconds."""
+    return date.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -16,37 +16,28 @@ from openspot.http.policy import ThrottleClass
 from openspot.http.routing import Router
 from openspot.http.throttle import REGISTRATION_TIERS, TIERS, Throttle, Tier
 from openspot.kit.health import Health
-from openspot.rest_edge.accounts.portfolio_service import PortfolioService
 from openspot.rest_edge.accounts.routes import account_routes
-from openspot.rest_edge.accounts.service import AccountService
-from openspot.rest_edge.api_keys.routes import api_key_routes
-from openspot.rest_edge.api_keys.service import ApiKeyService
-from openspot.rest_edge.auth.routes import auth_routes
-from openspot.rest_edge.auth.service import AuthService
-from openspot.rest_edge.conversions.routes import conversion_routes
-from openspot.rest_edge.conversions.service import ConversionService
-from openspot.rest_edge.fees.routes import Fees, fee_routes
 from openspot.rest_edge.accounts.withdrawal_routes import withdrawal_routes
-from openspot.rest_edge.accounts.withdrawals import WithdrawalService
+from openspot.rest_edge.api_keys.routes import api_key_routes
 from openspot.rest_edge.auth.routes import auth_routes
-from openspot.rest_edge.auth.service import AuthService
+from openspot.rest_edge.conversions.routes import conversion_routes
 from openspot.rest_edge.fees.routes import fee_routes
+from openspot.rest_edge.funds import FundServices
+from openspot.rest_edge.identity import UserServices
+from openspot.rest_edge.keys import KeyServices
 from openspot.rest_edge.kyc.routes import kyc_routes
-from openspot.rest_edge.kyc.service import KycService
 from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
+from openspot.rest_edge.modules import Modules
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.payments.routes import payment_routes
-from openspot.rest_edge.payments.service import PaymentService
 from openspot.rest_edge.settings import RestEdgeSettings
-from openspot.rest_edge.site_settings.notifications import NotificationService
 from openspot.rest_edge.site_settings.routes import settings_routes
-from openspot.rest_edge.site_settings.system import SystemSettings
 from openspot.rest_edge.staking.routes import staking_routes
-from openspot.rest_edge.staking.service import StakingService
+from openspot.rest_edge.users.mfa_routes import mfa_routes
+from openspot.rest_edge.users.routes import user_routes
 from openspot.rest_edge.withdrawal_addresses.routes import withdrawal_address_routes
-from openspot.rest_edge.withdrawal_addresses.service import WithdrawalAddressService
 
 PREFIX = "/api/v1"
 TITLE = "OpenSpot REST edge"
@@ -69,27 +60,17 @@ THROTTLE_TIERS: dict[ThrottleClass, tuple[Tier, ...]] = {
 class Services:
     """What the routes and the pipeline are made of. `throttles` is empty where throttling is turned off."""
 
-    auth: AuthService
+    users: UserServices
+    keys: KeyServices
+    funds: FundServices
+    modules: Modules
     orders: OrderService
-    accounts: AccountService
     markets: MarketService
     health: Health
     tokens: UserTokens
     throttles: dict[ThrottleClass, Throttle]
     audit: AuditSink
-    api_keys: ApiKeyService
-    signed_requests: ApiKeys
     idempotency: IdempotencyStore
-    conversions: ConversionService
-    staking: StakingService
-    payments: PaymentService
-    fees: Fees
-    system: SystemSettings
-    notifications: NotificationService
-    portfolio: PortfolioService
-    withdrawals: WithdrawalService
-    withdrawal_addresses: WithdrawalAddressService
-    kyc: KycService
 
 
 def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = True) -> ASGIApp:
@@ -99,7 +80,7 @@ def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = T
         title=TITLE,
         description=DESCRIPTION,
         health=services.health,
-        authenticators=[services.tokens, services.signed_requests],
+        authenticators=[services.tokens, services.keys.authenticator],
         throttles=services.throttles,
         audit=services.audit,
         idempotency=services.idempotency,
@@ -112,21 +93,24 @@ def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = T
 
 def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
     """The routes of every noun."""
+    users, funds, modules = services.users, services.funds, services.modules
     return [
-        fee_routes(PREFIX, services.fees),
+        fee_routes(PREFIX, modules.fees),
         order_routes(PREFIX, services.orders, direct=direct),
-        account_routes(PREFIX, services.accounts, services.portfolio),
+        account_routes(PREFIX, funds.accounts, funds.portfolio),
+        withdrawal_routes(PREFIX, funds.withdrawals),
+        withdrawal_address_routes(PREFIX, funds.withdrawal_addresses),
+        kyc_routes(PREFIX, funds.kyc),
         market_routes(PREFIX, services.markets),
-        auth_routes(PREFIX, services.auth),
-        api_key_routes(PREFIX, services.api_keys),
-        conversion_routes(PREFIX, services.conversions),
-        staking_routes(PREFIX, services.staking),
-        payment_routes(PREFIX, services.payments),
-        settings_routes(PREFIX, services.system, services.notifications),
+        auth_routes(PREFIX, users.auth, users.mail_proof),
+        mfa_routes(PREFIX, users.mfa),
+        user_routes(PREFIX, users),
+        api_key_routes(PREFIX, services.keys.routes),
+        conversion_routes(PREFIX, modules.conversions),
+        staking_routes(PREFIX, modules.staking),
+        payment_routes(PREFIX, modules.payments),
+        settings_routes(PREFIX, modules.system, modules.notifications),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
-        withdrawal_routes(PREFIX, services.withdrawals),
-        withdrawal_address_routes(PREFIX, services.withdrawal_addresses),
-        kyc_routes(PREFIX, services.kyc),
     ]
 
 

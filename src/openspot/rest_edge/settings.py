@@ -16,9 +16,10 @@ from openspot.kit.settings import (
     own_host,
     own_url,
 )
+from openspot.rest_edge.mail.settings import MailSettings
 
 
-class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettings):
+class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettings, MailSettings):
     """What the REST edge can be told."""
 
     rest_host: str = own_host("REST edge")

@@ -15,7 +15,7 @@ DESCRIPTOR = Descriptor(
             module="openspot.ws_edge.service",
             host="ws_host",
             listeners=(Listener("ws_port", "WebSocket"),),
-            secrets_checked=("jwt_secret", "api_key_secret"),
+            secrets_checked=("jwt_secret", "sealing_secret"),
             bus=BusAccess(
                 subscribes=(
                     f"{subjects.MARKETDATA_TICKER}.*",

@@ -32,7 +32,7 @@ SECRET = "an-api-key-secret-of-thirty-two-bytes"
 @pytest.fixture
 async def keyed(settings: Settings) -> AsyncIterator[Settings]:
     """An edge whose secret the test knows."""
-    async with running_edge(settings.model_copy(update={"api_key_secret": SECRET})) as edge:
+    async with running_edge(settings.model_copy(update={"sealing_secret": SECRET})) as edge:
         yield edge
 
 

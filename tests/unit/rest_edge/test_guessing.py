@@ -10,6 +10,8 @@ from openspot.rest_edge.auth.guessing import (
     AttemptState,
     DelayRule,
     attempt_keys,
+    is_locked,
+    reaches_lock,
     take,
 )
 
@@ -34,12 +36,34 @@ def test_an_attempt_counts_under_every_key_or_under_none() -> None:
     states = {"a": AttemptState(0, LONG_AGO), "b": AttemptState(1, LONG_AGO)}
     wait, states = take(keys, states, NOW)
     assert not wait
-    assert states == {"a": AttemptState(1, NOW), "b": AttemptState(2, NOW + timedelta(seconds=30))}
+    assert states == {"a": AttemptState(1, LONG_AGO), "b": AttemptState(2, NOW + timedelta(seconds=30))}
     wait, unchanged = take(keys, states, NOW + timedelta(seconds=10))
     assert (wait, unchanged) == (timedelta(seconds=20), {})
     wait, later = take(keys, states, NOW + timedelta(seconds=30))
     assert (wait, later["b"].attempts) == (timedelta(0), 3)
     assert later["b"].next_at == NOW + timedelta(seconds=90)
+
+
+def test_a_clock_that_is_a_little_behind_has_no_wait_among_free_attempts() -> None:
+    keys = (AttemptKey("a", ACCOUNT_FROM_NETWORK, resets=True),)
+    _, states = take(keys, {"a": AttemptState(0, LONG_AGO)}, NOW)
+    wait, states = take(keys, states, NOW - timedelta(milliseconds=3))
+    assert (wait, states["a"].attempts) == (timedelta(0), 2)
+
+
+def test_the_hundredth_failure_in_a_row_is_the_last_before_the_lock() -> None:
+    rule = DelayRule(1000, 30, 60)
+    keys = (AttemptKey("a", rule, resets=True, locks=True), AttemptKey("n", rule, resets=False))
+    states = {"a": AttemptState(98, LONG_AGO), "n": AttemptState(500, LONG_AGO)}
+    told = []
+    for _ in range(2):
+        assert not is_locked(keys, states)
+        _, states = take(keys, states, NOW)
+        told.append(reaches_lock(keys, states))
+    assert told == [False, True]
+    assert is_locked(keys, states)
+    # A network that many users share never locks, it only waits.
+    assert not is_locked(keys[1:], states)
 
 
 @pytest.mark.parametrize(("known", "kinds"), [(True, ["pair"]), (False, ["pair", "account", "network"])])

@@ -13,11 +13,12 @@ from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.api_keys.replays import Replays
 from openspot.http.api_keys.signature import Algorithm, signed_text, timestamp_fault, verified
 from openspot.http.api_keys.store import ApiKeyRow, ApiKeyStore
-from openspot.http.api_keys.vault import Vault, VaultError
+from openspot.http.api_keys.vault import Vault
 from openspot.http.authentication import CredentialsError
 from openspot.http.context import Identity
 from openspot.http.policy import Access
 from openspot.kit.log import get_logger
+from openspot.kit.sealing import UnsealError
 from openspot.kit.single_flight import SingleFlight
 
 log = get_logger("api_keys")
@@ -148,7 +149,7 @@ class ApiKeyChecker:
     def _ready(self, row: ApiKeyRow) -> ApiKey | None:
         try:
             material = self._material(row)
-        except VaultError as error:
+        except UnsealError as error:
             log.error("API key not usable", key_id=row.key_id, reason=str(error))
             return None
         return ApiKey(

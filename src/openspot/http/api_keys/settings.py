@@ -6,16 +6,16 @@ from pydantic import Field
 
 from openspot.kit.settings import Generated, Settings
 
-API_KEY_SECRET_LENGTH_MIN = 32
+SEALING_SECRET_LENGTH_MIN = 32
 
 
 class ApiKeySettings(Settings):
     """What the services that take API keys share."""
 
-    api_key_secret: Annotated[str, Generated(length_min=API_KEY_SECRET_LENGTH_MIN)] = Field(
+    sealing_secret: Annotated[str, Generated(length_min=SEALING_SECRET_LENGTH_MIN)] = Field(
         default="",
-        description="Encrypts the secrets of API keys; another one ends every key; empty: generated into the data "
-        "directory",
+        description="Encrypts the secrets of API keys and second factors in the database; with another one neither "
+        "works; empty: generated into the data directory",
     )
     throttle_storage: str = Field(
         default="memory://",

@@ -1,42 +1,30 @@
-"""Secrets at rest: encrypted with a key that is not in the database, so that a copy of the database gives none away."""
+"""Ids and secrets of API keys. Secrets are sealed, so that a copy of the database gives none away."""
 
-import hashlib
 import hmac
 
-from nacl.exceptions import CryptoError
-from nacl.secret import Aead
-
 from openspot.domain.ids import short_id
+from openspot.kit.sealing import Sealer
 
 KEY_ID_LENGTH = 24
 _RANDOM_LENGTH = 16
 _TAG_LENGTH = KEY_ID_LENGTH - _RANDOM_LENGTH
 
 
-class VaultError(Exception):
-    """A stored secret cannot be decrypted: it was encrypted under another `OPENSPOT_API_KEY_SECRET`, or changed."""
-
-
 class Vault:
-    """Encrypts the secrets of keys, and makes ids of keys."""
+    """Seals the secrets of keys, and makes ids of keys."""
 
     def __init__(self, secret: str) -> None:
         """Raises ValueError without a secret."""
-        if not secret:
-            raise ValueError("a secret is needed to encrypt the secrets of API keys")
-        self._box = Aead(_derived(secret, b"secrets"))
-        self._tag_key = _derived(secret, b"ids")
+        self._sealer = Sealer(secret)
+        self._tag_key = hmac.digest(secret.encode(), b"ids of API keys", "sha256")
 
     def seal(self, key_id: str, secret: bytes) -> bytes:
         """Encrypt the secret of a key. The result can be opened for that key only."""
-        return bytes(self._box.encrypt(secret, key_id.encode()))
+        return self._sealer.seal(secret, _purpose(key_id))
 
     def open(self, key_id: str, sealed: bytes) -> bytes:
-        """Decrypt the secret of a key. Raises VaultError."""
-        try:
-            return self._box.decrypt(sealed, key_id.encode())
-        except (CryptoError, ValueError) as error:
-            raise VaultError(f"the secret of API key {key_id} cannot be decrypted") from error
+        """Decrypt the secret of a key. Raises UnsealError."""
+        return self._sealer.open(sealed, _purpose(key_id))
 
     def make_id(self, random_bytes: bytes) -> str:
         """An id for a new key: random letters, and letters that only this vault can make of them."""
@@ -53,5 +41,5 @@ class Vault:
         return short_id(hmac.digest(self._tag_key, letters.encode(), "sha256"), _TAG_LENGTH)
 
 
-def _derived(secret: str, purpose: bytes) -> bytes:
-    return hashlib.blake2b(secret.encode(), digest_size=Aead.KEY_SIZE, person=b"api-key-" + purpose).digest()
+def _purpose(key_id: str) -> str:
+    return f"api-key:{key_id}"

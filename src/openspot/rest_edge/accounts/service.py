@@ -65,6 +65,14 @@ class AccountService:
         source = balances[0].source if balances else "engine"
         return Balance(asset, "0", "0", "0", "0" if source == "engine" else None, source)
 
+    async def engine_totals(self, user_id: str) -> dict[str, str]:
+        """Totals above zero by asset, from the engine alone. 503 if it does not respond."""
+        try:
+            rows = await self._engine.balances(user_id)
+        except EngineError as error:
+            raise service_unavailable("balances cannot be read now") from error
+        return {row.asset: row.total for row in rows if to_amount(parse_decimal(row.total)) > 0}
+
     async def _mirrored(self, user_id: str) -> list[Balance]:
         try:
             reply = await self._bus.request(

@@ -15,9 +15,9 @@ from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock
 from openspot.rest_edge.accounts.custody_client import CustodyClient
 from openspot.rest_edge.accounts.schemas import DepositFiatInfo
-from openspot.rest_edge.accounts.second_factor import SecondFactor
 from openspot.rest_edge.accounts.withdrawal_limits import limit_in_cents
 from openspot.rest_edge.accounts.withdrawal_store import WithdrawalFilter, WithdrawalPosition, WithdrawalStore
+from openspot.rest_edge.users.second_factor import SecondFactor
 from openspot.rest_edge.withdrawal_addresses.store import SavedAddress
 
 WITHDRAWAL_ID_LENGTH = 20

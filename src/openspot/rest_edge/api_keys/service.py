@@ -23,7 +23,7 @@ from openspot.rest_edge.api_keys.schemas import (
     RevokedApiKeyResponse,
     RotateApiKeyBody,
 )
-from openspot.rest_edge.api_keys.second_factor import SecondFactor
+from openspot.rest_edge.users.second_factor import SecondFactor
 
 SECRET_BYTES = 32
 _RANDOM_BYTES = 16

@@ -2,7 +2,8 @@
 
 An attempt counts before the password is checked, and is given back if the password was right. So parallel guesses
 gain nothing. After some free attempts, each failure doubles the wait before the next attempt
-(NIST SP 800-63B, rate limiting), up to a longest wait: an account is never locked for good.
+(NIST SP 800-63B, rate limiting), up to a longest wait. After 100 failures in a row only a reset of the password helps.
+Networks that the owner has logged in from count on their own, so strangers cannot lock an owner out at home.
 """
 
 import hashlib
@@ -36,13 +37,22 @@ NETWORK = DelayRule(100, 30, 900)
 """One network, over all accounts that never logged in from it. Slows down one password tried on many accounts."""
 
 
+FAILURES_MAX = 100
+"""Failures in a row after which logins from there end until the password is reset (NIST SP 800-63B, 3.2.2)."""
+
+
 @dataclass(frozen=True, slots=True)
 class AttemptKey:
-    """What attempts are counted by. `resets` says that a right password forgets all of them, not just one."""
+    """What attempts are counted by.
+
+    `resets` says that a right password forgets all of them, not just one; `locks` that FAILURES_MAX of them end the
+    logins from there until the password is reset.
+    """
 
     text: str
     rule: DelayRule
     resets: bool
+    locks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,11 @@ class AttemptState:
     next_at: datetime
 
 
+def account_key(email: str) -> str:
+    """What stands for an account in the keys."""
+    return hashlib.sha256(email.encode()).hexdigest()[:32]
+
+
 def attempt_keys(email: str, address: str, *, known: bool) -> tuple[AttemptKey, ...]:
     """The keys that a login is counted under.
 
@@ -60,14 +75,14 @@ def attempt_keys(email: str, address: str, *, known: bool) -> tuple[AttemptKey, 
     not count against this login.
     """
     # Keep a hash: the account may not exist, and then nobody's email address must be stored.
-    account = hashlib.sha256(email.encode()).hexdigest()[:32]
+    account = account_key(email)
     network = network_of(address)
-    keys = (AttemptKey(f"pair:{account}:{network}", ACCOUNT_FROM_NETWORK, resets=True),)
+    keys = (AttemptKey(f"pair:{account}:{network}", ACCOUNT_FROM_NETWORK, resets=True, locks=True),)
     if known:
         return keys
     return (
         *keys,
-        AttemptKey(f"account:{account}", ACCOUNT, resets=True),
+        AttemptKey(f"account:{account}", ACCOUNT, resets=True, locks=True),
         AttemptKey(f"network:{network}", NETWORK, resets=False),
     )
 
@@ -79,7 +94,21 @@ def take(
     wait = max(states[key.text].next_at - now for key in keys)
     if wait > timedelta(0):
         return wait, {}
-    counted = {key.text: (states[key.text].attempts + 1, key.rule) for key in keys}
-    return timedelta(0), {
-        text: AttemptState(attempts, now + rule.wait_after(attempts)) for text, (attempts, rule) in counted.items()
-    }
+    return timedelta(0), {key.text: _after_attempt(states[key.text], key.rule, now) for key in keys}
+
+
+def _after_attempt(state: AttemptState, rule: DelayRule, now: datetime) -> AttemptState:
+    attempts = state.attempts + 1
+    wait = rule.wait_after(attempts)
+    # Without a wait the time stays: another process's clock may be a little behind, and must not have to wait for ours.
+    return AttemptState(attempts, now + wait if wait else state.next_at)
+
+
+def is_locked(keys: tuple[AttemptKey, ...], states: dict[str, AttemptState]) -> bool:
+    """Whether only a reset of the password helps: too many attempts in a row have failed."""
+    return any(key.locks and states[key.text].attempts >= FAILURES_MAX for key in keys)
+
+
+def reaches_lock(keys: tuple[AttemptKey, ...], changed: dict[str, AttemptState]) -> bool:
+    """Whether this attempt is the last one before the lock, so that its failure is worth a mail to the owner."""
+    return any(key.locks and changed[key.text].attempts == FAILURES_MAX for key in keys)

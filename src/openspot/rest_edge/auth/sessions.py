@@ -69,6 +69,16 @@ class EndedSessions:
         except KeyValueError as error:
             raise SessionsUnavailableError(str(error)) from error
 
+    async def end_as_far_as_possible(self, session_ids: Iterable[str]) -> None:
+        """End sessions whose refresh tokens are revoked already. If the bus does not respond, the others learn of it
+        only when their access tokens expire.
+        """
+        for session_id in session_ids:
+            try:
+                await self.end(session_id)
+            except SessionsUnavailableError as error:
+                log.warning("the end of a session was not told to other processes", error=str(error))
+
     async def stop(self) -> None:
         """End the watch."""
         await end_tasks(*self._tasks)

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, auto
 
-import asyncpg
-
-from openspot.kit.database import Pool
+from openspot.kit.database import Connection, Pool
 
 NETWORKS_MAX = 50
 # One transaction per family at a time. Otherwise a token that is made during the revocation would survive it.
@@ -33,8 +31,15 @@ class User:
         return self.created_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class EmailTakenError(Exception):
-    """Another user has this email address."""
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """A session that begins: the hash of its first refresh token, and where the login came from."""
+
+    session_id: str
+    token_hash: bytes
+    expires_at: datetime
+    address: str
+    user_agent: str
 
 
 class RefreshFault(Enum):
@@ -57,24 +62,23 @@ class Rotation:
 
 
 class AuthStore:
-    """The tables `users`, `user_networks` and `refresh_tokens`."""
+    """The tables `users`, `user_networks`, `user_sessions` and `refresh_tokens`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def add_user(self, user_id: str, email: str, password_hash: str) -> User:
-        """Add a user with the role `user`. Raises EmailTakenError."""
-        try:
-            created_at = await self._pool.fetchval(
-                "INSERT INTO users (user_id, email, password_hash, role) VALUES ($1, $2, $3, 'user')"
-                " RETURNING created_at",
-                user_id,
-                email,
-                password_hash,
-            )
-        except asyncpg.UniqueViolationError as error:
-            raise EmailTakenError(email) from error
-        return User(user_id, email, password_hash, "user", created_at)
+    async def add_user(self, user: User) -> bool:
+        """Add a user. False, with nothing added, if the email address is taken."""
+        outcome = await self._pool.execute(
+            "INSERT INTO users (user_id, email, password_hash, role, created_at) VALUES ($1, $2, $3, $4, $5)"
+            " ON CONFLICT (email) DO NOTHING",
+            user.user_id,
+            user.email,
+            user.password_hash,
+            user.role,
+            user.created_at,
+        )
+        return bool(outcome.endswith(" 1"))
 
     async def user_by_email(self, email: str, network: str) -> tuple[User | None, bool]:
         """The user with that email address, and whether the user has logged in from `network` before."""
@@ -93,6 +97,13 @@ class AuthStore:
         fields = dict(row)
         known = fields.pop("is_known")
         return User(**fields), known
+
+    async def user_by_id(self, user_id: str) -> User | None:
+        """The user with that id."""
+        row = await self._pool.fetchrow(
+            "SELECT user_id, email, password_hash, role, created_at FROM users WHERE user_id = $1", user_id
+        )
+        return None if row is None else User(**dict(row))
 
     async def note_network(self, user_id: str, network: str, now: datetime) -> None:
         """Remember that the user has logged in from `network`. Keeps only the user's NETWORKS_MAX newest networks."""
@@ -121,19 +132,44 @@ class AuthStore:
         outcome = await self._pool.execute("DELETE FROM user_networks WHERE last_login_at < $1", before)
         return int(outcome.rpartition(" ")[2])
 
-    async def set_password_hash(self, user_id: str, password_hash: str) -> None:
-        """Replace a user's hash."""
-        await self._pool.execute("UPDATE users SET password_hash = $2 WHERE user_id = $1", user_id, password_hash)
-
-    async def add_refresh_token(self, token_hash: bytes, family_id: str, user_id: str, expires_at: datetime) -> None:
-        """Store the first refresh token of a new family."""
-        await self._pool.execute(
-            "INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) VALUES ($1, $2, $3, $4)",
-            token_hash,
-            family_id,
-            user_id,
-            expires_at,
+    async def replace_password_hash(self, user_id: str, old_hash: str, new_hash: str) -> bool:
+        """Replace a user's hash. False if it is not `old_hash` any more: a newer password must not be undone."""
+        outcome = await self._pool.execute(
+            "UPDATE users SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2", user_id, old_hash, new_hash
         )
+        return bool(outcome.endswith(" 1"))
+
+    async def start_session(self, session: NewSession, user: User, now: datetime) -> bool:
+        """Store a session with its first refresh token.
+
+        False, with nothing stored, if the user is gone or has another password than `user` had when it was checked: a
+        session must not begin after the reset that was to end all of them.
+        """
+        async with self._pool.acquire() as connection, connection.transaction():
+            unchanged = await connection.fetchval(
+                "SELECT TRUE FROM users WHERE user_id = $1 AND password_hash = $2 FOR SHARE",
+                user.user_id,
+                user.password_hash,
+            )
+            if not unchanged:
+                return False
+            await connection.execute(
+                "INSERT INTO user_sessions (session_id, user_id, address, user_agent, created_at)"
+                " VALUES ($1, $2, $3, $4, $5)",
+                session.session_id,
+                user.user_id,
+                session.address,
+                session.user_agent,
+                now,
+            )
+            await connection.execute(
+                "INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) VALUES ($1, $2, $3, $4)",
+                session.token_hash,
+                session.session_id,
+                user.user_id,
+                session.expires_at,
+            )
+        return True
 
     async def rotate(self, used_hash: bytes, next_hash: bytes, now: datetime, expires_at: datetime) -> Rotation:
         """Use a refresh token and store the next of its family; a reuse revokes the family. One transaction."""
@@ -173,17 +209,23 @@ class AuthStore:
             )
             return Rotation(family_id, user_id, role)
 
-    async def revoke_family(self, family_id: str, user_id: str, now: datetime) -> None:
-        """Revoke a user's family. A second call changes nothing."""
+    async def revoke_all(self, user_id: str, kept: str, now: datetime) -> list[str]:
+        """Revoke every family of a user but `kept` (empty: none is kept); returns those that this revoked."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            return await revoke_families(connection, user_id, kept, now)
+
+    async def revoke_family(self, family_id: str, user_id: str, now: datetime) -> bool:
+        """Revoke a user's family. False if the user has no such family that is not revoked yet."""
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK_FAMILY, family_id)
-            await connection.execute(
+            outcome = await connection.execute(
                 "UPDATE refresh_tokens SET revoked_at = $3"
                 " WHERE family_id = $1 AND user_id = $2 AND revoked_at IS NULL",
                 family_id,
                 user_id,
                 now,
             )
+        return not outcome.endswith(" 0")
 
     async def revoked_since(self, time: datetime) -> list[str]:
         """The families that were revoked at `time` or later."""
@@ -193,4 +235,54 @@ class AuthStore:
     async def delete_expired(self, before: datetime) -> int:
         """Delete the tokens that expired before that time; returns how many."""
         outcome = await self._pool.execute("DELETE FROM refresh_tokens WHERE expires_at < $1", before)
+        await self._pool.execute(
+            "DELETE FROM user_sessions WHERE NOT EXISTS (SELECT FROM refresh_tokens WHERE family_id = session_id)"
+        )
         return int(outcome.rpartition(" ")[2])
+
+
+async def revoke_families(connection: Connection, user_id: str, kept: str, now: datetime) -> list[str]:
+    """Revoke every family of a user but `kept`, within a transaction; returns those that this revoked."""
+    living = await connection.fetch(
+        "SELECT DISTINCT family_id FROM refresh_tokens"
+        " WHERE user_id = $1 AND family_id <> $2 AND revoked_at IS NULL ORDER BY family_id",
+        user_id,
+        kept,
+    )
+    families = [row["family_id"] for row in living]
+    for family in families:
+        await connection.execute(_LOCK_FAMILY, family)
+    await connection.execute(
+        "UPDATE refresh_tokens SET revoked_at = $2 WHERE family_id = ANY($1::text[]) AND revoked_at IS NULL",
+        families,
+        now,
+    )
+    return families
+
+
+async def set_password(
+    connection: Connection,
+    user_id: str,
+    password_hash: str,
+    now: datetime,
+    *,
+    kept: str = "",
+    is_email_proved: bool = False,
+) -> list[str]:
+    """Set a password and revoke every family but `kept`, within a transaction; returns the revoked families.
+
+    Logins that wait for a second factor end too. `is_email_proved` says that the user has shown to read the address.
+    """
+    await connection.execute(
+        """
+        UPDATE users SET password_hash = $2,
+            email_verified_at = CASE WHEN $4 THEN coalesce(email_verified_at, $3) ELSE email_verified_at END
+        WHERE user_id = $1
+        """,
+        user_id,
+        password_hash,
+        now,
+        is_email_proved,
+    )
+    await connection.execute("DELETE FROM mfa_challenges WHERE user_id = $1", user_id)
+    return await revoke_families(connection, user_id, kept, now)

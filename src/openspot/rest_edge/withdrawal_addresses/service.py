@@ -9,7 +9,7 @@ from openspot.domain.networks import Network
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock
 from openspot.rest_edge.accounts.custody_client import CustodyClient
-from openspot.rest_edge.accounts.second_factor import SecondFactor
+from openspot.rest_edge.users.second_factor import SecondFactor
 from openspot.rest_edge.withdrawal_addresses.schemas import (
     BeneficiaryResponse,
     WithdrawalAddressBody,

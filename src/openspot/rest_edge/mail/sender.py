@@ -1,0 +1,133 @@
+"""Sends the mails of the outbox, in the background of every edge process.
+
+A mail that cannot be handed over is tried again, with pauses that double. After ATTEMPTS_MAX attempts it is given up
+and logged. A process that dies while it sends leaves the mail to another one, so a mail can come twice, never not at
+all.
+"""
+
+import asyncio
+import secrets
+from datetime import timedelta
+
+from prometheus_client import Counter
+
+from openspot.kit.backoff import pause_s
+from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.database import TRANSIENT_ERRORS, Pool
+from openspot.kit.log import get_logger
+from openspot.kit.tasks import end_tasks
+from openspot.kit.token_hash import new_token, token_hash
+from openspot.rest_edge.mail.message import BadMailError, Mail, message_of
+from openspot.rest_edge.mail.outbox import Outbox, QueuedMail
+from openspot.rest_edge.mail.texts import TOKEN_OF, MailFacts, MailKind, compose
+from openspot.rest_edge.mail.tokens import MailTokens
+from openspot.rest_edge.mail.transports import MailRefusedError, MailUnavailableError, Transport
+
+log = get_logger("mail")
+
+SENT = Counter("openspot_mails_sent_total", "Mails handed over")
+GIVEN_UP = Counter("openspot_mails_given_up_total", "Mails that could not be handed over")
+
+ATTEMPTS_MAX = 10
+FIRST_PAUSE_S = 30.0
+LONGEST_PAUSE_S = 3600.0
+LEASE = timedelta(minutes=2)
+LOOK_S = 5.0
+"""Longest time between two looks at the outbox: other processes add mails too."""
+TOKEN_GAP = timedelta(minutes=2)
+"""A mail with a token is dropped if the last one of its kind is younger, so that nobody can flood a mailbox."""
+
+
+class MailSender:
+    """Composes and sends what is in the outbox."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        outbox: Outbox,
+        tokens: MailTokens,
+        transport: Transport,
+        *,
+        sender: str,
+        link_base: str,
+        now: DateClock = utc_now,
+    ) -> None:
+        self._pool = pool
+        self._outbox = outbox
+        self._tokens = tokens
+        self._transport = transport
+        self._sender = sender
+        self._link_base = link_base
+        self._now = now
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """End. What is not sent stays in the outbox."""
+        if self._task is not None:
+            await end_tasks(self._task)
+
+    async def _run(self) -> None:
+        while True:
+            self._outbox.news.clear()
+            try:
+                while await self.send_next():
+                    pass
+            except TRANSIENT_ERRORS as error:
+                log.warning("the outbox cannot be read now", error=repr(error))
+            try:
+                async with asyncio.timeout(LOOK_S):
+                    await self._outbox.news.wait()
+            except TimeoutError:
+                continue
+
+    async def send_next(self) -> bool:
+        """Send the next mail that is due. False if there is none."""
+        queued = await self._outbox.claim(LEASE)
+        if queued is None:
+            return False
+        try:
+            mail = await self._written(queued)
+            if mail is not None:
+                domain = self._sender.rpartition("@")[2].rstrip("> ")
+                message_id = f"<{queued.mail_id}.{secrets.token_hex(8)}@{domain}>"
+                await self._transport.send(message_of(mail, self._sender, message_id, self._now()))
+                SENT.inc()
+        except (BadMailError, MailRefusedError) as error:
+            await self._give_up(queued, error)
+        except MailUnavailableError as error:
+            if queued.attempts >= ATTEMPTS_MAX:
+                await self._give_up(queued, error)
+            else:
+                log.warning("mail not sent yet", mail_id=queued.mail_id, attempts=queued.attempts, error=str(error))
+                await self._outbox.postpone(queued.mail_id, pause_s(queued.attempts, FIRST_PAUSE_S, LONGEST_PAUSE_S))
+        else:
+            await self._outbox.remove(queued.mail_id)
+        return True
+
+    async def _give_up(self, queued: QueuedMail, error: Exception) -> None:
+        GIVEN_UP.inc()
+        log.error("mail given up", mail_id=queued.mail_id, kind=queued.kind.value, error=str(error))
+        await self._outbox.give_up(queued.mail_id)
+
+    async def _written(self, queued: QueuedMail) -> Mail | None:
+        """The mail for a row, None if there is nobody to send it to or the last one is too young."""
+        if queued.kind is MailKind.ACCOUNT_DELETED:
+            return compose(queued.kind, queued.email, MailFacts())
+        user = await self._pool.fetchrow("SELECT user_id, anti_phishing_code FROM users WHERE email = $1", queued.email)
+        if user is None:
+            return None
+        token = ""
+        kind = TOKEN_OF.get(queued.kind)
+        if kind is not None:
+            issued_at = await self._tokens.issued_at(kind, user["user_id"])
+            is_first = queued.attempts == 1
+            if is_first and issued_at is not None and issued_at > queued.created_at - TOKEN_GAP:
+                return None
+            token = new_token()
+            await self._tokens.issue(kind, user["user_id"], token_hash(token), self._now())
+        facts = MailFacts(user["anti_phishing_code"], token, queued.detail, self._link_base)
+        return compose(queued.kind, queued.email, facts)

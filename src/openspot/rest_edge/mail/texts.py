@@ -1,0 +1,110 @@
+"""What the mails say. Pure.
+
+Every mail shows the user's anti-phishing code, if there is one: a mail without it is not ours.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from openspot.rest_edge.mail.message import Mail
+
+
+class MailKind(StrEnum):
+    """What a mail is about."""
+
+    VERIFY_EMAIL = "verify_email"
+    REGISTERED_ALREADY = "registered_already"
+    RESET_PASSWORD = "reset_password"  # noqa: S105
+    TOO_MANY_FAILURES = "too_many_failures"
+    NOTICE = "notice"
+    ACCOUNT_DELETED = "account_deleted"
+
+
+class TokenKind(StrEnum):
+    """What a token that came by mail is good for."""
+
+    VERIFY_EMAIL = "verify_email"
+    RESET_PASSWORD = "reset_password"  # noqa: S105
+
+
+TOKEN_OF = {
+    MailKind.VERIFY_EMAIL: TokenKind.VERIFY_EMAIL,
+    MailKind.RESET_PASSWORD: TokenKind.RESET_PASSWORD,
+    MailKind.TOO_MANY_FAILURES: TokenKind.RESET_PASSWORD,
+}
+"""The token that a mail of that kind carries."""
+
+NOTICES = {
+    "refresh_token_reused": "A session was ended, because one of its tokens was used twice.",
+    "password_changed": "Your password was changed. All other sessions have ended.",
+    "password_reset": "Your password was reset. All sessions have ended.",
+    "mfa_enabled": "Two-factor authentication was enabled.",
+    "mfa_disabled": "Two-factor authentication was disabled.",
+    "recovery_code_used": "A recovery code was used in place of your authenticator app.",
+    "recovery_codes_renewed": "Your recovery codes were replaced.",
+    "anti_phishing_code_changed": "Your anti-phishing code was changed. This mail shows the new one.",
+}
+"""Activities that the user is told about, always: security mail cannot be turned off."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailFacts:
+    """What a mail may mention. `link_base` is the address of the web pages, empty if there are none."""
+
+    anti_phishing_code: str | None = None
+    token: str = ""
+    detail: str = ""
+    link_base: str = ""
+
+
+def compose(kind: MailKind, recipient: str, facts: MailFacts) -> Mail:
+    """The mail of that kind."""
+    subject, lines = _content(kind, facts)
+    if facts.anti_phishing_code:
+        lines = [f"Your anti-phishing code: {facts.anti_phishing_code}", "", *lines]
+    return Mail(recipient, subject, "\n".join([*lines, "", "OpenSpot", ""]))
+
+
+def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:
+    match kind:
+        case MailKind.VERIFY_EMAIL:
+            return "Confirm your email address", [
+                "Confirm that this is your email address. It works once, within 24 hours.",
+                "",
+                *_use(facts, "verify-email"),
+            ]
+        case MailKind.REGISTERED_ALREADY:
+            return "You have an account already", [
+                "Somebody, perhaps you, tried to register with this email address, which has an account already.",
+                "Log in with it, or reset the password if you do not know it any more.",
+            ]
+        case MailKind.RESET_PASSWORD:
+            return "Reset your password", [
+                "Choose a new password. This works once, within 30 minutes. Did you not ask for it? Do nothing.",
+                "",
+                *_use(facts, "reset-password"),
+            ]
+        case MailKind.TOO_MANY_FAILURES:
+            return "Too many failed logins: choose a new password", [
+                "100 logins in a row have failed. Until you choose a new password, logins from there are refused.",
+                "Networks that you have logged in from count on their own. This works once, within 30 minutes; you",
+                "can ask for another mail.",
+                "",
+                *_use(facts, "reset-password"),
+            ]
+        case MailKind.ACCOUNT_DELETED:
+            return "Your account is deleted", [
+                "Your account and your personal data are deleted. Records of trades and payments stay, without your",
+                "name.",
+            ]
+        case MailKind.NOTICE:
+            return "A change of your account", [
+                NOTICES[facts.detail],
+                "Was it not you? Reset your password and end all sessions.",
+            ]
+
+
+def _use(facts: MailFacts, page: str) -> list[str]:
+    if facts.link_base:
+        return [f"{facts.link_base.rstrip('/')}/{page}#token={facts.token}"]
+    return [f"Token: {facts.token}"]

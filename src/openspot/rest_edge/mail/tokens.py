@@ -1,0 +1,63 @@
+"""Tokens that prove that somebody reads the mail of an address. The table keeps only their hashes."""
+
+from datetime import datetime, timedelta
+
+from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.mail.texts import TokenKind
+
+TOKEN_LIFE = {TokenKind.VERIFY_EMAIL: timedelta(hours=24), TokenKind.RESET_PASSWORD: timedelta(minutes=30)}
+
+
+class MailTokens:
+    """The table `mail_tokens`. A user has at most one token of a kind: the one of the newest mail."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def issue(self, kind: TokenKind, user_id: str, token_hash: bytes, now: datetime) -> None:
+        """Store a token in place of the user's earlier one of that kind."""
+        await self._pool.execute(
+            """
+            INSERT INTO mail_tokens (user_id, kind, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (user_id, kind) DO UPDATE SET
+                token_hash = excluded.token_hash, created_at = excluded.created_at, expires_at = excluded.expires_at
+            """,
+            user_id,
+            kind.value,
+            token_hash,
+            now,
+            now + TOKEN_LIFE[kind],
+        )
+
+    async def issued_at(self, kind: TokenKind, user_id: str) -> datetime | None:
+        """When the user's token of that kind was issued, None if there is none."""
+        issued: datetime | None = await self._pool.fetchval(
+            "SELECT created_at FROM mail_tokens WHERE user_id = $1 AND kind = $2", user_id, kind.value
+        )
+        return issued
+
+    async def user_of(self, kind: TokenKind, token_hash: bytes, now: datetime) -> str | None:
+        """Whose token that is. None if it is unknown, used or expired."""
+        user_id: str | None = await self._pool.fetchval(
+            "SELECT user_id FROM mail_tokens WHERE kind = $1 AND token_hash = $2 AND expires_at > $3",
+            kind.value,
+            token_hash,
+            now,
+        )
+        return user_id
+
+    async def delete_expired(self, before: datetime) -> int:
+        """Delete the tokens that expired before that time; returns how many."""
+        outcome = await self._pool.execute("DELETE FROM mail_tokens WHERE expires_at < $1", before)
+        return int(outcome.rpartition(" ")[2])
+
+
+async def consume_token(connection: Connection, kind: TokenKind, token_hash: bytes, now: datetime) -> str | None:
+    """Use a token up, within a transaction, and return whose it was. None if it is unknown, used or expired."""
+    user_id: str | None = await connection.fetchval(
+        "DELETE FROM mail_tokens WHERE kind = $1 AND token_hash = $2 AND expires_at > $3 RETURNING user_id",
+        kind.value,
+        token_hash,
+        now,
+    )
+    return user_id

@@ -1,0 +1,125 @@
+"""How a mail leaves: by SMTP, or for development into a file of the data directory."""
+
+import asyncio
+import json
+import os
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Protocol
+
+import aiosmtplib
+
+from openspot.kit.log import get_logger
+from openspot.rest_edge.mail.settings import MailSettings
+
+log = get_logger("mail")
+
+SMTP_TIMEOUT_S = 20.0
+MAILBOX_NAME = "mailbox.jsonl"
+MAILBOX_BYTES_MAX = 4_194_304
+"""A longer mailbox becomes `mailbox.jsonl.1`, in place of the one before."""
+
+
+class MailRefusedError(Exception):
+    """The mail server will never take this mail: trying again is useless."""
+
+
+class MailUnavailableError(Exception):
+    """The mail could not be handed over now."""
+
+
+class Transport(Protocol):
+    """Hands mails over."""
+
+    async def send(self, message: EmailMessage) -> None:
+        """Hand `message` over. Raises MailRefusedError, MailUnavailableError."""
+
+
+class SmtpTransport:
+    """Sends by SMTP, one connection a mail."""
+
+    def __init__(self, settings: MailSettings) -> None:
+        self._settings = settings
+
+    async def send(self, message: EmailMessage) -> None:
+        """Hand `message` over. Raises MailRefusedError, MailUnavailableError."""
+        settings = self._settings
+        try:
+            await aiosmtplib.send(
+                message,
+                hostname=settings.smtp_host,
+                port=settings.smtp_port,
+                username=settings.smtp_user or None,
+                password=settings.smtp_password or None,
+                use_tls=settings.smtp_security == "tls",
+                start_tls=settings.smtp_security == "starttls",
+                timeout=SMTP_TIMEOUT_S,
+            )
+        except aiosmtplib.SMTPRecipientsRefused as error:
+            if all(refusal.code >= 500 for refusal in error.recipients):
+                raise MailRefusedError(f"{type(error).__name__}") from error
+            raise MailUnavailableError(f"{type(error).__name__}") from error
+        except aiosmtplib.SMTPResponseException as error:
+            raise MailUnavailableError(f"{type(error).__name__} {error.code}") from error
+        except (aiosmtplib.SMTPException, OSError) as error:
+            # Only the kind: the text of some errors quotes what was sent.
+            raise MailUnavailableError(type(error).__name__) from error
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMail:
+    """A mail of the development mailbox."""
+
+    sent_at: str
+    recipient: str
+    subject: str
+    text: str
+
+
+class MailboxTransport:
+    """Appends mails to a file that only its owner can read, and logs that there is one."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._path = data_dir / MAILBOX_NAME
+
+    async def send(self, message: EmailMessage) -> None:
+        """Append `message` to the file. Raises MailUnavailableError."""
+        line = json.dumps(
+            {
+                "sent_at": parsedate_to_datetime(message["Date"]).isoformat(),
+                "recipient": str(message["To"]),
+                "subject": str(message["Subject"]),
+                "text": message.get_content().replace("\r\n", "\n"),
+            }
+        )
+        try:
+            await asyncio.to_thread(self._append, line.encode() + b"\n")
+        except OSError as error:
+            raise MailUnavailableError(f"the mailbox cannot be written: {error}") from error
+        # Neither recipient nor text: a log is read by more people than a mailbox.
+        log.info("mail in the development mailbox: openspot mailbox shows it", subject=str(message["Subject"]))
+
+    def _append(self, line: bytes) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._path.exists() and self._path.stat().st_size > MAILBOX_BYTES_MAX:
+            self._path.replace(self._path.with_name(f"{MAILBOX_NAME}.1"))
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+
+
+def read_mailbox(data_dir: Path) -> list[StoredMail]:
+    """The mails of the development mailbox, oldest first. Raises OSError, ValueError if it is damaged."""
+    path = data_dir / MAILBOX_NAME
+    if not path.exists():
+        return []
+    return [StoredMail(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
+def make_transport(settings: MailSettings) -> Transport:
+    """SMTP if a server is set, otherwise the development mailbox."""
+    return SmtpTransport(settings) if settings.smtp_host else MailboxTransport(settings.data_dir)

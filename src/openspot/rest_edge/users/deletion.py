@@ -1,0 +1,90 @@
+"""Deleting an account: the personal data goes, the ledger and the orders stay under the user's id.
+
+The row of the user is deleted, and with it, by foreign key, everything that belongs to the person: addresses, sessions,
+factors, activity. Rows of money name the user's id without a foreign key and stay. The id is never given again.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from openspot.http.audit import erase_addresses
+from openspot.http.errors import HttpError
+from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.database import Pool
+from openspot.rest_edge.accounts.service import AccountService
+from openspot.rest_edge.auth.attempt_store import AttemptStore
+from openspot.rest_edge.auth.password_check import PasswordCheck
+from openspot.rest_edge.auth.sessions import EndedSessions
+from openspot.rest_edge.auth.store import revoke_families
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.mail.texts import MailKind
+from openspot.rest_edge.users.activity import Origin
+from openspot.rest_edge.users.profile import user_not_found
+from openspot.rest_edge.users.second_factor import SecondFactor
+
+
+class AccountDeletion:
+    """Deletes accounts."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        accounts: AccountService,
+        check: PasswordCheck,
+        second_factor: SecondFactor,
+        attempts: AttemptStore,
+        ended: EndedSessions,
+        outbox: Outbox,
+        revoke_keys: Callable[[str], Awaitable[None]],
+        now: DateClock = utc_now,
+    ) -> None:
+        self._pool = pool
+        self._accounts = accounts
+        self._check = check
+        self._second_factor = second_factor
+        self._attempts = attempts
+        self._ended = ended
+        self._outbox = outbox
+        self._revoke_keys = revoke_keys
+        self._now = now
+
+    async def delete(self, user_id: str, password: str, mfa_code: str | None, origin: Origin) -> None:
+        """Delete the user's account and end all sessions.
+
+        Raises HttpError: 400 for a wrong password or code, 409 with open orders or a balance, 503 if the balances
+        cannot be read: the ledger's mirror may lag behind, so only the engine's count.
+        """
+        await self._check.require(user_id, password)
+        open_orders = await self._pool.fetchval(
+            "SELECT count(*) FROM orders WHERE user_id = $1 AND status IN ('pending', 'open', 'partially_filled')",
+            user_id,
+        )
+        if open_orders:
+            raise HttpError(
+                409, "cancel your open orders first", "OPEN_ORDERS_REMAIN", details={"openOrders": open_orders}
+            )
+        left = await self._accounts.engine_totals(user_id)
+        if left:
+            raise HttpError(409, "withdraw your balances first", "BALANCES_REMAIN", details={"balances": left})
+        await self._second_factor.require(user_id, mfa_code, origin)
+        # First, since every process must have forgotten the keys when the user is gone.
+        await self._revoke_keys(user_id)
+        now = self._now()
+        async with self._pool.acquire() as connection, connection.transaction():
+            email = await connection.fetchval("SELECT email FROM users WHERE user_id = $1 FOR UPDATE", user_id)
+            if email is None:
+                raise user_not_found()
+            ended = await revoke_families(connection, user_id, "", now)
+            await connection.execute("DELETE FROM mail_outbox WHERE email = $1", email)
+            await self._outbox.add(MailKind.ACCOUNT_DELETED, email, connection=connection)
+            await connection.execute("INSERT INTO deleted_users (user_id, deleted_at) VALUES ($1, $2)", user_id, now)
+            await connection.execute("DELETE FROM users WHERE user_id = $1", user_id)
+            await erase_addresses(connection, [user_id])
+        await self._attempts.forget_account(email)
+        await self._ended.end_as_far_as_possible(ended)
+
+    async def erase_late_addresses(self, since: datetime) -> None:
+        """Erase the addresses of audit records that were still being written when their user was deleted."""
+        rows = await self._pool.fetch("SELECT user_id FROM deleted_users WHERE deleted_at >= $1", since)
+        if rows:
+            await erase_addresses(self._pool, [row["user_id"] for row in rows])

@@ -1,0 +1,33 @@
+"""Time-based one-time passwords (RFC 6238): which step a code belongs to. Pure."""
+
+import hmac
+from datetime import datetime
+
+import pyotp
+
+STEP_S = 30
+DIGITS = 6
+STEPS_OFF = 1
+"""How many steps a client's clock may be ahead or behind (RFC 6238, 5.2)."""
+ISSUER = "OpenSpot"
+
+
+def matching_step(secret: str, code: str, now: datetime, last_step: int) -> int | None:
+    """The step that `code` is for, or None if it is wrong.
+
+    Steps up to `last_step` do not match: each code works once (ASVS 5, 6.5.1). Compares with every step of the window,
+    so that the time taken does not tell which one matched.
+    """
+    totp = pyotp.TOTP(secret, digits=DIGITS, interval=STEP_S)
+    current = int(now.timestamp()) // STEP_S
+    found = None
+    for step in range(current - STEPS_OFF, current + STEPS_OFF + 1):
+        is_equal = hmac.compare_digest(totp.generate_otp(step).encode(), code.encode())
+        if is_equal and step > last_step:
+            found = step
+    return found
+
+
+def provisioning_uri(secret: str, account: str) -> str:
+    """The otpauth URI that authenticator apps read."""
+    return pyotp.TOTP(secret, digits=DIGITS, interval=STEP_S).provisioning_uri(name=account, issuer_name=ISSUER)
