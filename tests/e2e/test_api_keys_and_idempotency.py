@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 from nacl.signing import SigningKey
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
@@ -31,6 +31,14 @@ async def ask(client: RestClient, signer: Signer, method: str, path: str, body: 
         return await client(method, path, raw=raw or None, headers=signed | headers)
     finally:
         client.token = token
+
+
+async def next_order_event(events: ClientConnection) -> dict[str, Any]:
+    """The next push of the channel `orders`; balances are pushed beside it."""
+    async with asyncio.timeout(20):
+        while (pushed := json.loads(await events.recv()))["channel"] != "orders":
+            pass
+        return pushed
 
 
 @pytest.mark.spec("A5-12", "A5-13", "A5-14")
@@ -57,7 +65,7 @@ async def test_a_program_trades_with_a_key(platform: ChildPlatform) -> None:
             assert [reply.status for reply in placed] == [201, 201]
             assert (placed[1].headers["Idempotency-Hit"], placed[1].body) == ("true", placed[0].body)
             order_id = placed[0].body["orderId"]
-            pushed = json.loads(await asyncio.wait_for(events.recv(), 20))
+            pushed = await next_order_event(events)
             assert (pushed["event"], pushed["data"]["orderId"]) == ("order.created", order_id)
             batch = await ask(client, signer, "POST", "/orders/batch", {"orders": [ORDER, ORDER | {"price": "0"}]})
             assert [entry["status"] for entry in batch.body] == [201, 400]

@@ -31,7 +31,7 @@ _HIT = (b"idempotency-hit", b"true")
 _TRIES = 3
 
 _NOT_BEGUN = frozenset({401, 403, 405, 408, 413, 415, 429, 431})
-_NOT_BEGUN_CODES = frozenset({"VALIDATION_FAILED", "MALFORMED_JSON", "REPEATED_HEADER"})
+_NOT_BEGUN_CODES = frozenset({"VALIDATION_FAILED", "MALFORMED_JSON", "REPEATED_HEADER", "MFA_CODE_INVALID"})
 
 
 @dataclass(frozen=True, slots=True)

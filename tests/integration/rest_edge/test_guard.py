@@ -28,8 +28,9 @@ def token_of(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> s
 PUBLIC = {
     "POST /api/v1/auth/login", "POST /api/v1/auth/register", "POST /api/v1/auth/refresh", "GET /api/v1/markets",
     "GET /api/v1/markets/tickers", "GET /api/v1/markets/{symbol}", "GET /api/v1/markets/{symbol}/ticker",
-    "GET /api/v1/markets/{symbol}/orderbook", "GET /api/v1/markets/{symbol}/trades", "GET /api/v1/health",
-    "GET /api/v1/health/live", "GET /api/v1/health/ready", "GET /api/v1/metrics",
+    "GET /api/v1/markets/{symbol}/orderbook", "GET /api/v1/markets/{symbol}/trades",
+    "GET /api/v1/markets/{symbol}/candles", "GET /api/v1/health", "GET /api/v1/health/live",
+    "GET /api/v1/health/ready", "GET /api/v1/metrics",
     "GET /api/v1/conversions/pairs", "GET /api/v1/staking/products", "GET /api/v1/staking/products/{id}",
     "GET /api/v1/payments/routes", "GET /api/v1/payments/routes/{routeId}", "POST /api/v1/payments/callback",
     "GET /api/v1/payments/development/{id}", "GET /api/v1/fees/network/all", "GET /api/v1/fees/payment",
@@ -67,7 +68,7 @@ async def test_two_authorization_headers_are_refused(edge: RestClient, settings:
 
 
 BAD_TOKENS = (
-    (None, "a bearer token is required"),
+    (None, "a bearer token is required or an API key with a signature"),
     ("Bearer", "the Authorization header must be: Bearer <token>"),
     ("Basic dTpw", "the Authorization header must be: Bearer <token>"),
     ("Bearer not.a.token", "the token is not valid"),

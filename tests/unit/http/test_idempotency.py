@@ -18,6 +18,8 @@ from openspot.http.policy import Access, Policy
         (HttpError(404, "no"), True),
         (validation_error(["no"]), False),
         (HttpError(400, "no", "MALFORMED_JSON"), False),
+        # Otherwise a mistyped code could never be corrected under the same key.
+        (HttpError(400, "no", "MFA_CODE_INVALID"), False),
         *((HttpError(status, "no"), False) for status in (401, 403, 408, 413, 415, 429, 500, 502, 503, 504)),
     ],
 )
