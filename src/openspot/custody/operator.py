@@ -82,9 +82,7 @@ class Operator:
             async for previous, own, content in store.audit_entries(connection):
                 count += 1
                 if not is_next(newest, previous, own, content):
-                    raise OperatorError(
-                        f"entry {count} of the audit trail is changed, or one before it is missing"
-                    )
+                    raise OperatorError(f"entry {count} of the audit trail is changed, or one before it is missing")
                 newest = own
         return count
 
