@@ -13,6 +13,9 @@ from openspot.http.routing import BodyKind, Route, Router, RouteTable
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.app import Services, make_app
+from openspot.rest_edge.kyc.digest import payload_digest
+from openspot.rest_edge.funds import FundServices
+from openspot.rest_edge.kyc.service import KycService
 from openspot.up.services import PlatformSettings
 from tests.support.asgi import ask
 from tests.support.http_routes import all_routes, documents, routers
@@ -114,7 +117,8 @@ def edge_with(settings: Any) -> Any:
     nothing: Any = Broken()
     groups: Any = Parts()
     services = Services(
-        users=groups, keys=groups, funds=groups, modules=groups, orders=nothing, markets=nothing, health=Health(),
+        users=groups, keys=groups, modules=groups, orders=nothing, markets=nothing, health=Health(),
+        funds=FundServices(nothing, nothing, nothing, nothing, KycService(nothing, None, SECRET, (0, 0, 0), lambda: 0)),
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,
     )  # fmt: skip
     return make_app(settings, services)
@@ -153,7 +157,9 @@ async def test_every_refusal_of_the_pipeline_is_documented(edge: Any, route: Rou
     if not route.policy.is_open:
         assert seen == {401}
     for body, content_type, status in BAD_BODIES:
-        reply = await ask(edge, route.method, path, body, bearer | {"content-type": content_type})
+        # The webhook of verification looks at the signature before the body.
+        signed = bearer | {"x-payload-digest": payload_digest(SECRET, body)}
+        reply = await ask(edge, route.method, path, body, signed | {"content-type": content_type})
         if route.body is BodyKind.JSON:
             assert reply.status == status, body
             assert reply.json["statusCode"] == status

@@ -13,6 +13,7 @@ import pytest
 from openspot.custody.deposits import ChainDeposit
 from openspot.custody.operator import Operator, OperatorError, operator
 from openspot.custody.settings import CustodySettings
+from openspot.deposit.deposit import deposit
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.settings import Settings, as_part
 from openspot.reconcile.reconciliation import reconcile
@@ -206,8 +207,6 @@ async def test_dollars_leave_to_a_saved_bank_account(edge: RestClient, people: O
     assert (poor.status, poor.message) == (400, "RISK_NSF")
     crypto = await withdraw(edge, bank, "1")
     assert (crypto.status, crypto.code) == (404, "ADDRESS_NOT_FOUND")
-    from openspot.deposit.deposit import deposit
-
     await deposit(settings, "alice", "USD", "100", "0xdollars")
     made = await edge("POST", "/accounts/withdraw/fiat", body)
     assert (made.status, made.body["fee"], made.body["netAmount"]) == (201, "25", "35.5")
