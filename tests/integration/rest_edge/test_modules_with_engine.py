@@ -49,7 +49,8 @@ async def _convert(engine: EngineClient, edge: RestClient) -> None:
     assert (quote["toAmount"], quote["spreadAmount"]) == ("1.99", "1")
     body = {"quoteId": quote["quoteId"]}
     done = await edge("POST", "/conversions", body)
-    assert (done.status, done.body["status"]) == (201, "completed")
+    assert done.status == 201, done.body
+    assert done.body["status"] == "completed"
     assert (await edge("POST", "/conversions", body)).body == done.body
     assert await totals(engine, "u1") == {"USD": "4800", "USDT": "100", "BTC": "1.99"}
     assert await totals(engine, CONVERSIONS_ACCOUNT_ID) == {"USD": "199", "BTC": "48.01"}
