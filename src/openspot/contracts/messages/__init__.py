@@ -33,6 +33,7 @@ from openspot.contracts.messages.orders import (
 )
 from openspot.contracts.messages.risk import RiskCheckFailed
 from openspot.contracts.messages.trades import ExecutedTrade, SideTrade, TradeFee, TradeFees, TradesSettled
+from openspot.contracts.messages.transfers import ExecutedTransfer, TransferMovement
 
 __all__ = [
     "BalanceUpdated",
@@ -40,6 +41,7 @@ __all__ = [
     "CancelOrderReply",
     "DepositConfirmed",
     "ExecutedTrade",
+    "ExecutedTransfer",
     "GetOrder",
     "GetOrderReply",
     "LedgerBalance",
@@ -63,6 +65,7 @@ __all__ = [
     "TradeFee",
     "TradeFees",
     "TradesSettled",
+    "TransferMovement",
     "WithdrawalOutcome",
     "WithdrawalRequested",
 ]
