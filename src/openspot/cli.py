@@ -277,7 +277,7 @@ def rebuild(
     typer.echo(
         f"{'missing' if dry_run else 'written'} up to event {rebuilt.until:,}: {rebuilt.orders:,} order rows, "
         f"{rebuilt.trades:,} trade rows, {rebuilt.settled:,} settled trades, "
-        f"{rebuilt.postings:,} deposits and withdrawals"
+        f"{rebuilt.postings:,} deposits and withdrawals, {rebuilt.transfers:,} transfers"
     )
     for problem in rebuilt.problems:
         error_console.print(f"problem: {problem}", highlight=False, markup=False, soft_wrap=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "openspot"
-TRANSLATED_EVENTS = {"OrderEvent", "ExecutedTrade", "SideTrade"}
-"""The messages of `orders.*` and `trades.executed`: who publishes one has to make it first."""
+TRANSLATED_EVENTS = {"OrderEvent", "ExecutedTrade", "SideTrade", "ExecutedTransfer"}
+"""The messages of `orders.*`, `trades.executed` and `transfers.executed`: who publishes one has to make it first."""
 
 
 def called_names(path: Path) -> set[str]:

@@ -138,6 +138,7 @@ STREAM_SUBJECTS = {
     "ORDERS": "orders.>",
     "RISK": "risk.>",
     "CUSTODY": "custody.>",
+    "TRANSFERS": "transfers.>",
 }
 
 

@@ -54,7 +54,10 @@ BALANCES = StreamDefinition("BALANCES", (f"{subjects.BALANCES_UPDATED}.*",), 7 *
 CUSTODY = StreamDefinition("CUSTODY", ("custody.deposit.*", "custody.withdrawal.*"), 30 * _DAY_S)
 RISK = StreamDefinition("RISK", (subjects.RISK_CHECK_FAILED,), 7 * _DAY_S, is_news=True)
 
-STREAMS = (TRADES, TRADE_SIDES, ORDERS, BALANCES, CUSTODY, RISK)
+# Separate from TRADES: conversions and rewards must not wait behind a backlog of trades.
+TRANSFERS = StreamDefinition("TRANSFERS", (subjects.TRANSFERS_EXECUTED,), 30 * _DAY_S)
+
+STREAMS = (TRADES, TRADE_SIDES, ORDERS, BALANCES, CUSTODY, RISK, TRANSFERS)
 
 # Patterns differ in their first two tokens or in their length.
 _BY_SHAPE = {

@@ -1,7 +1,7 @@
 """The ledger describes itself: its main process and its workflow worker."""
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import TRADES
+from openspot.contracts.streams import TRADES, TRANSFERS
 from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
 from openspot.ledger.settings import LedgerSettings
 
@@ -15,7 +15,7 @@ BUS = BusAccess(
         subjects.LEDGER_HISTORY_GET,
     ),
     publishes=(subjects.TRADES_SETTLED, f"{subjects.BALANCES_UPDATED}.*"),
-    consumes=(StreamConsumer(TRADES, "ledger-settlement"),),
+    consumes=(StreamConsumer(TRADES, "ledger-settlement"), StreamConsumer(TRANSFERS, "ledger-transfers")),
     makes_streams=True,
 )
 

@@ -5,6 +5,11 @@ from prometheus_client import Counter, Gauge, Histogram
 TRADES = Counter(
     "openspot_ledger_trades_total", "Trades taken from the bus: settled, already_settled or rejected", ["outcome"]
 )
+TRANSFERS_POSTED = Counter(
+    "openspot_ledger_transfers_total",
+    "Transfers between accounts taken from the bus: posted, already_posted or rejected",
+    ["outcome"],
+)
 SETTLED_SEQUENCE = Gauge(
     "openspot_ledger_settled_sequence",
     "Engine sequence of the newest settled trade: openspot_router_trade_sequence minus this is the lag of settlement",

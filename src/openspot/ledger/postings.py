@@ -4,18 +4,23 @@ Every trade has the same eight legs. Six are those of Document A: debit buyer qu
 base, credit seller quote, debit each fee. Two are the house's side of the fees. A fee of zero is posted too, so that
 every settled trade shows all its legs. A rebate is a negative fee, so its leg is a credit. A credit is positive, a
 debit negative. Amounts are integers at 18 places; nothing is rounded.
+
+A transfer posts two legs for each movement: the payer's debit and the receiver's credit.
 """
 
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from openspot.contracts.messages import ExecutedTrade, TradeFee
+from openspot.contracts.messages import ExecutedTrade, ExecutedTransfer, TradeFee
 from openspot.domain.ids import FEE_ACCOUNT_ID, HOUSE_PREFIX, PARTICIPANT_ID_TEXT, REFERENCE_TEXT
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_PLACES, AMOUNT_SCALE, MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
+from openspot.domain.transfer import MOVEMENTS_MAX, REFERENCE_LENGTH_MAX
 
 TRADE_REFERENCE = "trade"
+TRANSFER_REFERENCE = "transfer"
 LEG_NAMES = (
     "buyer-quote",
     "buyer-base",
@@ -31,11 +36,12 @@ LEG_NAMES = (
 SEQUENCE_MAX = 2**63 - 1
 """Largest sequence of an engine event."""
 
+_KIND_TEXT = re.compile(r"[a-z-]{1,32}")
 _POWERS = tuple(10**exponent for exponent in range(AMOUNT_PLACES + 1))
 
 
 class PostingError(ValueError):
-    """A trade cannot be posted; the message names the field and the reason."""
+    """A trade or transfer cannot be posted; the message names the field and the reason."""
 
 
 class Account(NamedTuple):
@@ -65,6 +71,24 @@ class TradePostings(NamedTuple):
     trade_id: str
     legs: tuple[Leg, ...]
     house_legs: tuple[Leg, ...]
+
+    @property
+    def mark(self) -> str:
+        """The transaction id whose entry proves that the trade is settled."""
+        return mark_of(self.trade_id)
+
+
+class TransferPostings(NamedTuple):
+    """The legs of one transfer, a debit and a credit for each movement: those of users, and those of the house."""
+
+    reference: str
+    legs: tuple[Leg, ...]
+    house_legs: tuple[Leg, ...]
+
+    @property
+    def mark(self) -> str:
+        """The transaction id whose entry proves that the transfer is posted: all legs are written together or none."""
+        return f"{self.reference}:1:transfer-debit"
 
 
 def mark_of(trade_id: str) -> str:
@@ -130,6 +154,41 @@ def trade_postings(trade: ExecutedTrade) -> TradePostings:
         house_legs = tuple(leg for leg in (*legs, *house_legs) if is_house(leg.account.user_id))
         legs = tuple(leg for leg in legs if not is_house(leg.account.user_id))
     return TradePostings(trade_id, legs, house_legs)
+
+
+def transfer_postings(transfer: ExecutedTransfer) -> TransferPostings:
+    """The legs of `transfer`, summing to zero in each asset. Raises PostingError for a bad figure or name."""
+    reference = transfer.id
+    if len(reference) > REFERENCE_LENGTH_MAX or not REFERENCE_TEXT.fullmatch(reference):
+        raise PostingError(
+            f"id must be 1 to {REFERENCE_LENGTH_MAX} visible ASCII characters without quote or backslash"
+        )
+    if not _KIND_TEXT.fullmatch(transfer.kind):
+        raise PostingError("kind must be 1 to 32 small letters or -")
+    if not 0 <= transfer.sequence <= SEQUENCE_MAX:
+        raise PostingError(f"sequence must be between 0 and {SEQUENCE_MAX}")
+    if not 1 <= len(transfer.movements) <= MOVEMENTS_MAX:
+        raise PostingError(f"movements must be 1 to {MOVEMENTS_MAX}")
+    legs: list[Leg] = []
+    for number, movement in enumerate(transfer.movements, start=1):
+        field = f"movements[{number - 1}]"
+        _check_participant(f"{field}.fromId", movement.from_id)
+        _check_participant(f"{field}.toId", movement.to_id)
+        if movement.from_id == movement.to_id:
+            raise PostingError(f"{field}.toId is the payer")
+        _check_asset(f"{field}.asset", movement.asset)
+        amount = _amount(f"{field}.amount", movement.amount)
+        if amount <= 0:
+            raise PostingError(f"{field}.amount must be positive")
+        payer, receiver = Account(movement.from_id, movement.asset), Account(movement.to_id, movement.asset)
+        common = (transfer.kind, TRANSFER_REFERENCE, reference)
+        legs.append(Leg(f"{reference}:{number}:transfer-debit", payer, -amount, *common))
+        legs.append(Leg(f"{reference}:{number}:transfer-credit", receiver, amount, *common))
+    return TransferPostings(
+        reference,
+        tuple(leg for leg in legs if not is_house(leg.account.user_id)),
+        tuple(leg for leg in legs if is_house(leg.account.user_id)),
+    )
 
 
 def lock_order(account: Account) -> tuple[bool, Account]:

@@ -17,6 +17,7 @@ from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.settings import LedgerSettings
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
+from openspot.ledger.transfers import TransferPosting, transfer_consumer
 
 CONNECTIONS_MAX = 8
 """Two settlements, a batch of changes, a query of balances, two of history, publications and the sweep."""
@@ -56,16 +57,18 @@ async def run_process(
         settlement = Settlement(store, events, bus, clock)
         await settlement.start()
         consumer = trade_consumer(bus, await stack.enter_async_context(runner(settlement)), interval_s)
+        transfers = transfer_consumer(bus, TransferPosting(store, events))
 
         health = Health()
         health.add("bus", bus.check, vital=True)
         health.add("database", lambda: database.check(pool), vital=True)
         health.add("settlement", consumer.check)
+        health.add("transfers", transfers.check)
         server = await serve_health(health, settings, port, "OpenSpot ledger", host)
         stack.push_async_callback(server.stop)
 
         await RequestHandlers(store, events).serve(bus)
-        tasks = [asyncio.create_task(consumer.run(stop)), asyncio.create_task(events.run(stop))]
+        tasks = [asyncio.create_task(task.run(stop)) for task in (consumer, transfers, events)]
         try:
             await stop.wait()
         finally:

@@ -14,7 +14,7 @@ Numbers travel as text, which PostgreSQL reads as exact decimals.
 import io
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import asyncpg
 
@@ -40,12 +40,14 @@ from openspot.ledger.postings import (
     Account,
     Leg,
     TradePostings,
+    TransferPostings,
     changes_of,
     lock_order,
-    mark_of,
     running_balances,
     sums,
 )
+
+Postings = TypeVar("Postings", TradePostings, TransferPostings)
 
 ATTEMPTS_MAX = 5
 """Attempts at one batch: it begins again if an account was missing, or if another process wrote the same entry."""
@@ -176,6 +178,13 @@ class Settled(NamedTuple):
     states: dict[Account, AccountState]
 
 
+class PostedTransfers(NamedTuple):
+    """The transfers that were written, by reference, and the users' accounts after it."""
+
+    references: set[str]
+    states: dict[Account, AccountState]
+
+
 class Applied(NamedTuple):
     """The result of a batch of changes. `outbox_ids` are those of its balance changes, in order."""
 
@@ -227,26 +236,40 @@ class LedgerStore:
         No two of `trades` have the same id. Raises asyncpg.DataError or IntegrityConstraintViolationError if one
         of them cannot be written.
         """
+        fresh, states = await self._post(trades)
+        return Settled({trade.trade_id for trade in fresh}, states)
+
+    async def post_transfers(self, transfers: Sequence[TransferPostings]) -> PostedTransfers:
+        """Write the legs of every transfer that is not posted yet, in order. If it raises, nothing is written.
+
+        No two of `transfers` have the same reference. Raises asyncpg.DataError or IntegrityConstraintViolationError if
+        one of them cannot be written.
+        """
+        fresh, states = await self._post(transfers)
+        return PostedTransfers({transfer.reference for transfer in fresh}, states)
+
+    async def _post(self, postings: Sequence[Postings]) -> tuple[list[Postings], dict[Account, AccountState]]:
+        """Write what is not written yet. Returns that, and the users' accounts after it."""
         for _ in range(ATTEMPTS_MAX - 1):
             try:
-                return await self._settle_once(trades)
+                return await self._post_once(postings)
             except asyncpg.UniqueViolationError:
-                # Another process settled one of them at the same time. The next attempt sees that.
+                # Another process wrote one of them at the same time. The next attempt sees that.
                 continue
-        return await self._settle_once(trades)
+        return await self._post_once(postings)
 
-    async def _settle_once(self, trades: Sequence[TradePostings]) -> Settled:
+    async def _post_once(self, postings: Sequence[Postings]) -> tuple[list[Postings], dict[Account, AccountState]]:
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
-            marks = {mark_of(trade.trade_id) for trade in trades}
+            marks = {posting.mark for posting in postings}
             marks -= {row[0] for row in await connection.fetch(_FIND_ENTRY_IDS, list(marks))}
-            fresh = [trade for trade in trades if mark_of(trade.trade_id) in marks]
-            legs = [leg for trade in fresh for leg in trade.legs]
-            house_legs = [leg for trade in fresh for leg in trade.house_legs]
+            fresh = [posting for posting in postings if posting.mark in marks]
+            legs = [leg for posting in fresh for leg in posting.legs]
+            house_legs = [leg for posting in fresh for leg in posting.house_legs]
             changes, house_changes = changes_of(legs), changes_of(house_legs)
-            assert not any(sums(changes | house_changes).values()), "every trade sums to zero in each asset"
+            assert not any(sums(changes | house_changes).values()), "everything sums to zero in each asset"
             states = await _write_legs(connection, legs, changes)
             await _write_legs(connection, house_legs, house_changes)
-        return Settled({trade.trade_id for trade in fresh}, states)
+        return fresh, states
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
         """Store trades that cannot be settled. A repeat is not stored again."""

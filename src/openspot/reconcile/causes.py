@@ -13,6 +13,7 @@
 
 from decimal import Decimal
 
+from openspot.domain.ids import HOUSE_ACCOUNT_PURPOSES
 from openspot.domain.money import EXACT, decimal_to_text
 from openspot.reconcile.records import Difference
 from openspot.reconcile.tables import BalanceGap, EntryGap, UnevenAccount
@@ -24,6 +25,7 @@ LOST = "lost: the ledger has processed everything up to here"
 PENDING_OR_LOST = "settlement pending or lost: the bus could not be asked"
 LEDGER_ONLY = "posted in the ledger alone"
 UNKNOWN_TRADE = "the engine knows no such trade"
+UNKNOWN_TRANSFER = "the engine knows no such transfer"
 ALTERED = "not what the engine did"
 PAST_THE_LEDGER = "written past the ledger"
 ENGINE_FAULT = "a fault of the engine: `openspot engine verify` checks its journal"
@@ -41,7 +43,7 @@ def entry_difference(gap: EntryGap, settled: bool | None) -> Difference:
     if gap.state == "missing":
         cause = f"refused by the ledger: {gap.refusal}" if gap.refusal else cause_of_missing(settled)
     elif gap.state == "extra":
-        cause = UNKNOWN_TRADE if gap.source == "trade" else LEDGER_ONLY
+        cause = {"trade": UNKNOWN_TRADE, "transfer": UNKNOWN_TRANSFER}.get(gap.source, LEDGER_ONLY)
     else:
         cause = ALTERED
     if gap.entries == 1:
@@ -70,7 +72,7 @@ def balance_difference(gap: BalanceGap, settled: bool | None, complete: bool) ->
     named = [f"{cause} {_signed(amount)}" for cause, amount in [*parts, (unexplained, rest)] if amount]
     return Difference(
         "balance",
-        f"{gap.user_id} {gap.asset}",
+        _account_name(gap.user_id, gap.asset),
         "total",
         decimal_to_text(gap.engine),
         decimal_to_text(gap.ledger),
@@ -83,7 +85,7 @@ def account_difference(account: UnevenAccount) -> Difference:
     by_entries = decimal_to_text(account.entries)
     if account.newest != account.entries:
         by_entries += f" (the newest says {decimal_to_text(account.newest)})"
-    name = f"{account.user_id} {account.asset}"
+    name = _account_name(account.user_id, account.asset)
     return Difference("account", name, "total", by_entries, decimal_to_text(account.total), PAST_THE_LEDGER)
 
 
@@ -95,13 +97,19 @@ def asset_difference(asset: str, total: Decimal) -> Difference:
 def engine_difference(user_id: str, asset: str, rest: Decimal) -> Difference:
     """An account of the engine that is not the sum of the engine's events. `rest` is the excess."""
     return Difference(
-        "engine", f"{user_id} {asset}", "total beyond its events", decimal_to_text(rest), "0", ENGINE_FAULT
+        "engine", _account_name(user_id, asset), "total beyond its events", decimal_to_text(rest), "0", ENGINE_FAULT
     )
 
 
 def rows_difference(sequence: int, rows_sequence: int) -> Difference:
     """Order and trade rows that have not reached the event `sequence`."""
     return Difference("rows", "orders and trades", "position", str(sequence), str(rows_sequence), ROWS_PENDING)
+
+
+def _account_name(user_id: str, asset: str) -> str:
+    """An account of the house with its purpose, any other as it is."""
+    purpose = HOUSE_ACCOUNT_PURPOSES.get(user_id)
+    return f"{user_id} {asset}" if purpose is None else f"{user_id} ({purpose}) {asset}"
 
 
 def _signed(amount: Decimal) -> str:

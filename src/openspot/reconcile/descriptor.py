@@ -1,6 +1,6 @@
 """Reconcile describes itself: it reads every mirror, and writes only through the code of the mirror's owner."""
 
-from openspot.contracts.streams import CUSTODY, TRADES
+from openspot.contracts.streams import CUSTODY, TRADES, TRANSFERS
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.description import BusAccess, Descriptor, StreamConsumer, Tables
 
@@ -21,6 +21,7 @@ DESCRIPTOR = Descriptor(
     bus=BusAccess(
         inspects=(
             StreamConsumer(TRADES, "ledger-settlement"),
+            StreamConsumer(TRANSFERS, "ledger-transfers"),
             StreamConsumer(CUSTODY, "router-deposit"),
             StreamConsumer(CUSTODY, "router-complete"),
         ),

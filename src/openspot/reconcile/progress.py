@@ -12,9 +12,10 @@ from typing import NamedTuple
 import asyncpg
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import CUSTODY, TRADES
+from openspot.contracts.streams import CUSTODY, TRADES, TRANSFERS
 from openspot.kit.bus import Bus, BusError
 from openspot.kit.settings import Settings
+from openspot.ledger import transfers
 from openspot.ledger.consumer import DURABLE
 from openspot.reconcile.tables import CONNECT_TIMEOUT_S
 from openspot.router.store import CONSUMER
@@ -33,6 +34,7 @@ class Follower(NamedTuple):
 
 FOLLOWERS = (
     Follower(TRADES.name, subjects.TRADES_EXECUTED, DURABLE),
+    Follower(TRANSFERS.name, subjects.TRANSFERS_EXECUTED, transfers.DURABLE),
     Follower(CUSTODY.name, subjects.CUSTODY_DEPOSIT_CONFIRMED, "router-deposit"),
     Follower(CUSTODY.name, subjects.CUSTODY_WITHDRAWAL_COMPLETED, "router-complete"),
 )

@@ -14,6 +14,7 @@ from openspot.contracts.engine_events import (
     ReduceEvent,
     RejectEvent,
     TradeEvent,
+    TransferEvent,
 )
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import EXACT, parse_decimal
@@ -139,6 +140,12 @@ def movements(event: EngineEvent) -> list[Posted]:
         held = event.kind in ("RESERVE", "RELEASE")
         account = Account(event.participant_id, event.currency)
         return [] if held else [Posted(account, parse_decimal(event.amount))]
+    if isinstance(event, TransferEvent):
+        amount = parse_decimal(event.amount)
+        return [
+            Posted(Account(event.from_participant_id, event.currency), -amount),
+            Posted(Account(event.to_participant_id, event.currency), amount),
+        ]
     if not isinstance(event, TradeEvent):
         return []
     trade = trade_facts(event)

@@ -1,15 +1,15 @@
 """SQL of one reconciliation: the temporary tables, and one query for each comparison.
 
-`reconcile_orders`, `_trades`, `_money` and `_balances` hold the engine's side. `reconcile_gaps` holds every ledger
-entry that one side lacks. A gap's `amount` is its share in the difference between the totals, so the sum over an
-account's gaps explains the account's difference.
+`reconcile_orders`, `_trades`, `_money`, `_transfers` and `_balances` hold the engine's side. `reconcile_gaps` holds
+every ledger entry that one side lacks. A gap's `amount` is its share in the difference between the totals, so the sum
+over an account's gaps explains the account's difference.
 """
 
 # ruff: noqa: S608  (the texts are made of constants only)
 
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, FEE_ACCOUNT_ID
 from openspot.ledger.changes import CONTRA_SUFFIX
-from openspot.ledger.postings import TRADE_REFERENCE
+from openspot.ledger.postings import TRADE_REFERENCE, TRANSFER_REFERENCE
 
 TEMPORARY_TABLES = """
     CREATE TEMPORARY TABLE reconcile_orders (
@@ -24,13 +24,16 @@ TEMPORARY_TABLES = """
     CREATE TEMPORARY TABLE reconcile_money (
         sequence bigint, kind text, user_id text, asset text, amount numeric, reference text
     );
+    CREATE TEMPORARY TABLE reconcile_transfers (
+        sequence bigint, reference text, place bigint, from_id text, to_id text, asset text, amount numeric
+    );
     CREATE TEMPORARY TABLE reconcile_balances (user_id text, asset text, total numeric);
     CREATE TEMPORARY TABLE reconcile_gaps (
         source text, state text, name text, transaction_id text, of_engine boolean, user_id text, asset text,
         amount numeric, sequence bigint
     );
 """
-ANALYZE = "ANALYZE reconcile_orders, reconcile_trades, reconcile_money, reconcile_balances"
+ANALYZE = "ANALYZE reconcile_orders, reconcile_trades, reconcile_money, reconcile_transfers, reconcile_balances"
 
 # The entries that a trade must have. This shares no code with the ledger's postings on purpose: shared code would share
 # its faults.
@@ -55,6 +58,15 @@ _LEGS = f"""
         ('house-seller-fee', '{FEE_ACCOUNT_ID}', trade.fee_currency, of_trade.seller_fee)
     ) AS leg (name, user_id, asset, amount)
 """
+_TRANSFER_LEGS = """
+    SELECT transfer.sequence, transfer.reference, transfer.reference || ':' || place || ':' || leg.name
+        AS transaction_id, leg.user_id, transfer.asset, leg.amount
+    FROM reconcile_transfers AS transfer
+    CROSS JOIN LATERAL (VALUES
+        ('transfer-debit', transfer.from_id, -transfer.amount),
+        ('transfer-credit', transfer.to_id, transfer.amount)
+    ) AS leg (name, user_id, amount)
+"""
 _SEQUENCE_OF_TRADE = "substring(reference_id FROM '-([0-9]{1,18})$')::bigint"
 
 # What the engine moved, with the entry that must mirror it. An operator's adjustment has no entry (Document A 1.5).
@@ -77,10 +89,20 @@ FIND_GAPS = f"""
         FROM (SELECT * FROM reconcile_money WHERE kind <> 'ADJUST' AND reference <> '') AS money
         FULL JOIN (
             SELECT * FROM ledger_entries
-            WHERE reference_type <> '{TRADE_REFERENCE}' AND NOT transaction_id LIKE '%{CONTRA_SUFFIX}'
+            WHERE reference_type NOT IN ('{TRADE_REFERENCE}', '{TRANSFER_REFERENCE}')
+                AND NOT transaction_id LIKE '%{CONTRA_SUFFIX}'
         ) AS entry ON entry.transaction_id = money.reference
         WHERE (money.user_id, money.asset, money.amount) IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
             AND ($1::bigint = 1 OR money.reference IS NOT NULL)
+        UNION ALL
+        SELECT 'transfer', coalesce(leg.reference, entry.reference_id),
+            coalesce(leg.transaction_id, entry.transaction_id), leg.sequence,
+            leg.user_id, leg.asset, leg.amount, entry.user_id, entry.asset, entry.amount
+        FROM ({_TRANSFER_LEGS}) AS leg
+        FULL JOIN (SELECT * FROM ledger_entries WHERE reference_type = '{TRANSFER_REFERENCE}') AS entry
+            ON entry.transaction_id = leg.transaction_id
+        WHERE (leg.user_id, leg.asset, leg.amount) IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
+            AND ($1::bigint = 1 OR leg.reference IS NOT NULL)
     ), judged AS (
         SELECT *, CASE WHEN entry_user_id IS NULL THEN 'missing' WHEN user_id IS NULL THEN 'extra'
             ELSE 'altered' END AS state
@@ -190,6 +212,7 @@ UNSUMMED = f"""
     WITH moved AS (
         SELECT user_id, asset, amount FROM ({_LEGS}) AS leg
         UNION ALL SELECT user_id, asset, amount FROM reconcile_money
+        UNION ALL SELECT user_id, asset, amount FROM ({_TRANSFER_LEGS}) AS transfer_leg
     ), summed AS (SELECT user_id, asset, sum(amount) AS total FROM moved GROUP BY user_id, asset)
     SELECT user_id, asset, coalesce(balance.total, 0) - coalesce(summed.total, 0) AS rest
     FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)

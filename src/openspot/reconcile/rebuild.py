@@ -16,14 +16,20 @@ from typing import TypeVar
 import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, EngineEvent
-from openspot.contracts.messages import ExecutedTrade
+from openspot.contracts.messages import ExecutedTrade, ExecutedTransfer
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, DatabaseUnavailableError, Pool, create_pool
 from openspot.ledger.changes import Posting
-from openspot.ledger.postings import PostingError, TradePostings, trade_postings
+from openspot.ledger.postings import (
+    PostingError,
+    TradePostings,
+    TransferPostings,
+    trade_postings,
+    transfer_postings,
+)
 from openspot.ledger.rebuild import posting_of
 from openspot.ledger.schemas import RequestError
-from openspot.ledger.store import LedgerStore
+from openspot.ledger.store import LedgerStore, Postings
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.router.store import Store, write_orders, write_trades
 from openspot.router.stream_position import Position
@@ -58,7 +64,9 @@ class NotRebuiltError(Exception):
 
 @dataclass(slots=True)
 class Rebuilt:
-    """Numbers of order rows, trade rows, settled trades, and credits and debits that were written, or would be.
+    """Numbers of order rows, trade rows, settled trades, credits and debits, and transfers.
+
+    Each is what was written, or would be.
 
     `problems` names what cannot be written, each with the reason.
     """
@@ -68,6 +76,7 @@ class Rebuilt:
     trades: int = 0
     settled: int = 0
     postings: int = 0
+    transfers: int = 0
     problems: list[str] = field(default_factory=list)
 
     def problem(self, text: str) -> None:
@@ -150,20 +159,22 @@ class _Rebuild:
             rows: list[TradeRow] = []
             trades: list[ExecutedTrade] = []
             postings: list[Posting] = []
+            transfers: list[ExecutedTransfer] = []
             for event in events:
                 translated = machine.apply(event)
                 rows += translated.trades if event.seq <= rows_until else ()
                 messages = [publication.message for publication in translated.publications]
                 trades += [message for message in messages if isinstance(message, ExecutedTrade)]
+                transfers += [message for message in messages if isinstance(message, ExecutedTransfer)]
                 posting = self._posting_of(event)
                 if posting is None:
                     continue
                 if posting.amount < 0:
                     # Post earlier credits first: they must cover this debit.
-                    await self._add_entries(postings, trades)
-                    postings, trades = [], []
+                    await self._add_entries(postings, trades, transfers)
+                    postings, trades, transfers = [], [], []
                 postings.append(posting)
-            await self._add_entries(postings, trades)
+            await self._add_entries(postings, trades, transfers)
             await self._add_trades(rows)
 
     def _posting_of(self, event: EngineEvent) -> Posting | None:
@@ -181,11 +192,15 @@ class _Rebuild:
             wanted = [trade for trade in part if trade.trade_id in lacking]
             self._rebuilt.trades += await self._write(write_trades, wanted, lambda trade: f"trade {trade.trade_id}")
 
-    async def _add_entries(self, postings: Sequence[Posting], trades: Sequence[ExecutedTrade]) -> None:
+    async def _add_entries(
+        self, postings: Sequence[Posting], trades: Sequence[ExecutedTrade], transfers: Sequence[ExecutedTransfer]
+    ) -> None:
         for part in _parts(postings):
             await self._post(part)
         for part_of_trades in _parts(trades):
             await self._settle(part_of_trades)
+        for part_of_transfers in _parts(transfers):
+            await self._post_transfers(part_of_transfers)
 
     async def _post(self, postings: Sequence[Posting]) -> None:
         known = await self._known_entries(posting.transaction_id for posting in postings)
@@ -201,25 +216,40 @@ class _Rebuild:
 
     async def _settle(self, trades: Sequence[ExecutedTrade]) -> None:
         postings = [posting for trade in trades if (posting := self._trade_postings(trade)) is not None]
-        ids = {
-            posting.trade_id: [leg.transaction_id for leg in posting.legs + posting.house_legs] for posting in postings
-        }
-        known = await self._known_entries(itertools.chain.from_iterable(ids.values()))
-        wanted: list[TradePostings] = []
-        for posting in postings:
-            own = ids[posting.trade_id]
+        wanted = await self._lacking(postings, lambda posting: f"trade {posting.trade_id}")
+        if self._dry_run or not wanted:
+            self._rebuilt.settled += len(wanted)
+            return
+        self._rebuilt.settled += len((await self._ledger.settle(wanted)).trade_ids)
+
+    async def _post_transfers(self, transfers: Sequence[ExecutedTransfer]) -> None:
+        postings: list[TransferPostings] = []
+        for transfer in transfers:
+            try:
+                postings.append(transfer_postings(transfer))
+            except PostingError as error:
+                self._rebuilt.problem(f"transfer {transfer.id}: {error}")
+        wanted = await self._lacking(postings, lambda posting: f"transfer {posting.reference}")
+        if self._dry_run or not wanted:
+            self._rebuilt.transfers += len(wanted)
+            return
+        self._rebuilt.transfers += len((await self._ledger.post_transfers(wanted)).references)
+
+    async def _lacking(self, postings: Sequence[Postings], name: Callable[[Postings], str]) -> list[Postings]:
+        """Those of `postings` that the ledger does not have. Notes those that it has in part."""
+        ids = [[leg.transaction_id for leg in posting.legs + posting.house_legs] for posting in postings]
+        known = await self._known_entries(itertools.chain.from_iterable(ids))
+        wanted: list[Postings] = []
+        for posting, own in zip(postings, ids, strict=True):
             there = known.intersection(own)
             if not there:
                 wanted.append(posting)
             elif len(there) < len(own):
                 self._rebuilt.problem(
-                    f"trade {posting.trade_id}: {len(there)} of its {len(own)} entries exist, but the ledger "
+                    f"{name(posting)}: {len(there)} of its {len(own)} entries exist, but the ledger "
                     "writes all or none: something has deleted the others"
                 )
-        if self._dry_run or not wanted:
-            self._rebuilt.settled += len(wanted)
-            return
-        self._rebuilt.settled += len((await self._ledger.settle(wanted)).trade_ids)
+        return wanted
 
     def _trade_postings(self, trade: ExecutedTrade) -> TradePostings | None:
         try:

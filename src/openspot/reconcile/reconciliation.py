@@ -13,7 +13,7 @@ from decimal import Decimal
 
 import asyncpg
 
-from openspot.contracts.engine_events import BalanceEvent, EngineEvent, Hello, TradeEvent
+from openspot.contracts.engine_events import BalanceEvent, EngineEvent, Hello, TradeEvent, TransferEvent
 from openspot.domain.money import EXACT
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS
@@ -122,6 +122,7 @@ class _Comparison:
     async def _add(self, events: Sequence[EngineEvent]) -> None:
         await self._tables.add_trades(trade_facts(event) for event in events if isinstance(event, TradeEvent))
         await self._tables.add_money(event for event in events if isinstance(event, BalanceEvent))
+        await self._tables.add_transfers(event for event in events if isinstance(event, TransferEvent))
 
     async def _find_cut(self, until: int) -> None:
         """Find the event after which the sums equal the balances, and load the events up to it."""

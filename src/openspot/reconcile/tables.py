@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import asyncpg
 
-from openspot.contracts.engine_events import BalanceEvent
+from openspot.contracts.engine_events import BalanceEvent, TransferEvent
 from openspot.ledger.store import NEWEST_SETTLED
 from openspot.reconcile.queries import (
     ANALYZE,
@@ -38,10 +38,10 @@ _APPLICATION = "openspot-reconcile"
 
 
 class EntryGap(NamedTuple):
-    """Entries of one trade or movement of money that are missing, extra or altered in the ledger (`state`).
+    """Entries of one trade, transfer or movement of money that are missing, extra or altered in the ledger (`state`).
 
-    `source` is `trade` or `money`. `engine` and `mirror` show the first of its `entries`. `refusal` is why the ledger
-    refused the trade, None if it did not.
+    `source` is `trade`, `transfer` or `money`. `engine` and `mirror` show the first of its `entries`. `refusal` is why
+    the ledger refused the trade or transfer, None if it did not.
     """
 
     source: str
@@ -151,6 +151,22 @@ class Tables:
             if event.kind not in ("RESERVE", "RELEASE")
         )
         await self._copy("reconcile_money", rows)
+
+    async def add_transfers(self, events: Iterable[TransferEvent]) -> None:
+        """Add movements of transfers."""
+        rows = (
+            (
+                event.seq,
+                event.reference,
+                event.index,
+                event.from_participant_id,
+                event.to_participant_id,
+                event.currency,
+                Decimal(event.amount),
+            )
+            for event in events
+        )
+        await self._copy("reconcile_transfers", rows)
 
     async def add_balances(self, balances: Mapping[Account, Decimal]) -> None:
         """Add the engine's totals."""

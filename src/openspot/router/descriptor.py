@@ -33,6 +33,7 @@ DESCRIPTOR = Descriptor(
                     *(f"{subject}.*" for subject in ORDER_EVENTS),
                     subjects.TRADES_EXECUTED,
                     f"{subjects.TRADES_EXECUTED}.*",
+                    subjects.TRANSFERS_EXECUTED,
                     subjects.RISK_CHECK_FAILED,
                     subjects.CUSTODY_WITHDRAWAL_RESERVED,
                     subjects.CUSTODY_WITHDRAWAL_FAILED,

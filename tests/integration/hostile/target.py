@@ -16,7 +16,7 @@ from nats.aio.client import Client
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
-from openspot.contracts.streams import CUSTODY, STREAMS, TRADES
+from openspot.contracts.streams import CUSTODY, STREAMS, TRADES, TRANSFERS
 from openspot.kit.bus import Bus, Consumption, KeyValueBucket
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
@@ -35,6 +35,7 @@ DURABLES = {
     subjects.CUSTODY_WITHDRAWAL_COMPLETED: (CUSTODY.name, "router-complete"),
     subjects.CUSTODY_WITHDRAWAL_FAILED: (CUSTODY.name, "router-release"),
     subjects.TRADES_EXECUTED: (TRADES.name, "ledger-settlement"),
+    subjects.TRANSFERS_EXECUTED: (TRANSFERS.name, "ledger-transfers"),
 }
 """(stream, durable) of every consumer, by the subject that it consumes."""
 

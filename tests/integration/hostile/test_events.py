@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from openspot.contracts import subjects
 from openspot.kit.bus import encode
-from openspot.ledger.metrics import TRADES
+from openspot.ledger.metrics import TRADES, TRANSFERS_POSTED
 from openspot.router.custody import bridge as custody_bridge
 from openspot.router.metrics import CUSTODY_EVENTS
 from tests.integration.hostile.payloads import (
@@ -47,13 +47,20 @@ REFERENCES = (*HOSTILE_REFERENCES, "x" * 129, "0xab:contra", "0xab:buyer-quote")
 ASSETS = (*HOSTILE_ASSETS, "DOGE")
 AMOUNTS = (*HOSTILE_AMOUNTS, "0", "-1", "-0", "0.001")
 TRADE: dict[str, Any] = msgspec.json.decode(encode(trade(1)))
+TRANSFER: dict[str, Any] = {
+    "id": "t-1",
+    "kind": "payment",
+    "movements": [{"fromId": "ann", "toId": "house:payments", "asset": "USD", "amount": "1.5"}],
+    "sequence": 7,
+    "timestamp": 1_700_000_000_000,
+}
 
 
 @dataclass(frozen=True)
 class Event:
     """An event that a service consumes: a good one, which changes nothing the second time, and what it counts as.
 
-    `kind` is its name among custody's events, empty for a trade.
+    `kind` is its name among custody's events, "transfer" for a transfer, empty for a trade.
     """
 
     good: dict[str, Any]
@@ -61,6 +68,9 @@ class Event:
 
     def handled(self, outcome: str) -> float:
         """How many good events were handled, or (outcome "failed") how many were given up."""
+        if self.kind == "transfer":
+            outcome = "already_posted" if outcome == "done" else "rejected"
+            return float(TRANSFERS_POSTED.labels(outcome)._value.get())
         if self.kind:
             return float(CUSTODY_EVENTS.labels(self.kind, outcome)._value.get())
         return float(TRADES.labels("already_settled" if outcome == "done" else "rejected")._value.get())
@@ -78,6 +88,7 @@ EVENTS = {
     subjects.CUSTODY_WITHDRAWAL_COMPLETED: Event(withdrawal("sent"), "complete"),
     subjects.CUSTODY_WITHDRAWAL_FAILED: Event(withdrawal("given-up"), "release"),
     subjects.TRADES_EXECUTED: Event(TRADE),
+    subjects.TRANSFERS_EXECUTED: Event(TRANSFER, "transfer"),
 }
 EVERY_EVENT = pytest.mark.parametrize("subject", EVENTS)
 
@@ -91,6 +102,7 @@ async def begun(attacked: Target) -> None:
     await attacked.publish(subjects.CUSTODY_WITHDRAWAL_COMPLETED, withdrawal("sent"))
     await attacked.publish(subjects.CUSTODY_WITHDRAWAL_FAILED, withdrawal("given-up"))
     await attacked.publish(subjects.TRADES_EXECUTED, TRADE)
+    await attacked.publish(subjects.TRANSFERS_EXECUTED, TRANSFER)
     await attacked.at_rest()
 
 
@@ -131,6 +143,8 @@ async def test_an_event_with_a_field_missing_or_of_another_type_is_dropped(attac
         wrong = WRONG_FOR_TEXT if is_text else WRONG_FOR_BOOLEAN if is_boolean else WRONG_FOR_NUMBER
         if isinstance(value, dict):
             wrong = ("", 1, [])
+        if isinstance(value, list):
+            wrong = ("", 1, {}, [1], ["alice"])
         messages += [without(good, path), with_value(good, path, None)]
         messages += [with_value(good, path, value) for value in wrong]
         messages += [with_raw(good, path, text) for text in RAW_NUMBERS]
@@ -163,6 +177,8 @@ UNSOUND: list[tuple[str, Path, tuple[str, ...]]] = [
     (subjects.CUSTODY_WITHDRAWAL_COMPLETED, ("asset",), ASSETS),
     (subjects.CUSTODY_WITHDRAWAL_COMPLETED, ("amount",), AMOUNTS),
     (subjects.CUSTODY_WITHDRAWAL_FAILED, ("withdrawalId",), REFERENCES),
+    (subjects.TRANSFERS_EXECUTED, ("id",), (*HOSTILE_REFERENCES, "x" * 129)),
+    (subjects.TRANSFERS_EXECUTED, ("kind",), ("", "Gift", "a b", "x" * 33, LONG)),
 ]
 
 

@@ -40,11 +40,12 @@ def test_every_subject_that_is_published_has_its_stream() -> None:
     assert {
         subject: stream_of(subject).name  # type: ignore[union-attr]
         for subject in ("trades.executed", "trades.executed.BTC-USD", "orders.filled.u1", "balances.updated.u1",
-                        "custody.deposit.confirmed", "custody.withdrawal.failed", "risk.check.failed")
+                        "custody.deposit.confirmed", "custody.withdrawal.failed", "risk.check.failed",
+                        "transfers.executed")
     } == {
         "trades.executed": "TRADES", "trades.executed.BTC-USD": "TRADE_SIDES", "orders.filled.u1": "ORDERS",
         "balances.updated.u1": "BALANCES", "custody.deposit.confirmed": "CUSTODY",
-        "custody.withdrawal.failed": "CUSTODY", "risk.check.failed": "RISK",
+        "custody.withdrawal.failed": "CUSTODY", "risk.check.failed": "RISK", "transfers.executed": "TRANSFERS",
     }  # fmt: skip
     for subject in ("orders.created", "orders.submit", "trades.settled", "trades", "", NOBODY_KEEPS):
         assert stream_of(subject) is None

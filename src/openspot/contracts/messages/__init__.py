@@ -48,6 +48,7 @@ from openspot.contracts.messages.orders import (
 )
 from openspot.contracts.messages.risk import RiskCheckFailed
 from openspot.contracts.messages.trades import ExecutedTrade, SideTrade, TradeFee, TradeFees, TradesSettled
+from openspot.contracts.messages.transfers import ExecutedTransfer, TransferMovement
 
 __all__ = [
     "AssignAddress",
@@ -62,6 +63,7 @@ __all__ = [
     "ExecutedTrade",
     "GetAddress",
     "GetAddressReply",
+    "ExecutedTransfer",
     "GetOrder",
     "GetOrderReply",
     "GetUserAddresses",
@@ -87,6 +89,7 @@ __all__ = [
     "TradeFee",
     "TradeFees",
     "TradesSettled",
+    "TransferMovement",
     "WithdrawalOutcome",
     "WithdrawalRecord",
     "WithdrawalReply",

@@ -5,7 +5,7 @@ All methods raise FieldError if a field is refused, and Refusal or EngineStopped
 
 import asyncio
 
-from openspot.domain.ids import FEE_ACCOUNT_ID
+from openspot.domain.ids import FEE_ACCOUNT_ID, HOUSE_PREFIX
 from openspot.domain.money import decimal_to_text
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
@@ -52,6 +52,8 @@ class ParticipantChanges:
         taken = FieldError(f"participantId: {participant_id} already exists")
         if self._authority.find(participant_id) is not None:
             raise taken
+        if participant_id.startswith(HOUSE_PREFIX):
+            raise FieldError(f"participantId: must not begin with {HOUSE_PREFIX}, which marks the house's own accounts")
         password_hash = await self._authority.passwords.hash(password)
         outcome = await self._engine.intake.create_account(
             (participant_id, name, participant_type, password_hash),

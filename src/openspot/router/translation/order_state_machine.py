@@ -14,6 +14,7 @@ An order's status changes along `domain.order.TRANSITIONS` only, and only in thi
   trade completed it, else `orders.updated`.
 - REDUCE: `orders.cancelled` if nothing remains, else `orders.updated`. MOVED: `orders.updated`.
 - REJECT: `orders.rejected`, also for an order that was open (a late reject).
+- TRANSFER: `transfers.executed` with the last movement of a transfer.
 
 An event that contradicts an order leaves that order unchanged and is named in `faults`.
 """
@@ -32,6 +33,7 @@ from openspot.contracts.engine_events import (
     ReduceEvent,
     RejectEvent,
     TradeEvent,
+    TransferEvent,
 )
 from openspot.contracts.messages import (
     ExecutedTrade,
@@ -47,6 +49,7 @@ from openspot.domain.order import OrderStatus, OrderTrigger, next_status
 from openspot.domain.result_code import ResultCode
 from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
 from openspot.router.trade_row import TradeRow
+from openspot.router.translation.transfer_gathering import TransferGathering
 
 _IMMEDIATE_TYPES = frozenset({"IOC", "FOK", "FOK_BUDGET"})
 _TIME_IN_FORCE = {"GTC": "gtc", "POST_ONLY": "gtc", "IOC": "ioc", "FOK": "fok", "FOK_BUDGET": "fok"}
@@ -111,6 +114,7 @@ class OrderStateMachine:
     def __init__(self, epoch: str, orders: Iterable[TrackedOrder]) -> None:
         self._epoch = epoch
         self._orders = {order.engine_order_id: order for order in orders if order.engine_order_id is not None}
+        self._gathering = TransferGathering()
 
     def apply(self, event: EngineEvent) -> TranslatedEvent:
         """Take the next event of the stream."""
@@ -125,7 +129,19 @@ class OrderStateMachine:
             self._reject(event, translated)
         elif isinstance(event, MovedEvent):
             self._move(event, translated)
+        elif isinstance(event, TransferEvent):
+            self._transfer(event, translated)
         return translated
+
+    def _transfer(self, event: TransferEvent, translated: TranslatedEvent) -> None:
+        try:
+            executed = self._gathering.add(event)
+        except ValueError as error:
+            translated.fault("torn_transfer", f"event {event.seq}: {error}")
+            return
+        if executed is not None:
+            target = Target(subjects.TRANSFERS_EXECUTED, f"{self._epoch}-{event.seq}-transfer")
+            translated.publications.append(Publication((target,), executed))
 
     def _accept(self, event: AcceptedEvent, translated: TranslatedEvent) -> None:
         order = _new_order(event)

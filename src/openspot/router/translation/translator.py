@@ -47,6 +47,7 @@ from openspot.router.trade_row import TradeRow
 from openspot.router.translation.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
 from openspot.router.translation.order_state_machine import OrderStateMachine, TranslatedEvent
 from openspot.router.translation.row_writer import RowWriter
+from openspot.router.translation.transfer_gathering import whole_transfers
 
 log = get_logger("translator")
 
@@ -212,6 +213,8 @@ class _LeaseTerm:
         rows_position = resumption.position
         self._epoch = None if rows_position is None else rows_position.epoch
         self._machine = OrderStateMachine(self._epoch or "", resumption.orders)
+        self._incomplete: list[EngineEvent] = []
+        """The beginning of a transfer whose other events have not arrived yet. No saved position passes it."""
         self.next_sequence = 1 if rows_position is None else rows_position.sequence + 1
         # Every event that the rows have passed is published, or held and stored with them.
         self._published_sequence = max(self._published_in(self._epoch), self.next_sequence - 1)
@@ -221,6 +224,8 @@ class _LeaseTerm:
 
         Raises EngineHistoryError if this engine cannot deliver the next event at all.
         """
+        # A connection begins with `next_sequence`, so it delivers these events again.
+        self._incomplete = []
         if hello.epoch != self._epoch:
             if self._epoch is not None:
                 log.warning("the engine has a new journal", epoch=hello.epoch, last_epoch=self._epoch)
@@ -246,8 +251,17 @@ class _LeaseTerm:
         return True
 
     async def take(self, events: list[EngineEvent]) -> None:
-        """Publish the events, save the position and queue the rows. Raises StreamEndedError at a gap."""
+        """Publish the events, save the position and queue the rows. Raises StreamEndedError at a gap.
+
+        The events of an incomplete transfer wait for the next call: after a restart between them, nobody would know the
+        whole transfer.
+        """
         assert self._epoch is not None, "events come after a hello"
+        events = self._incomplete + events
+        whole = whole_transfers(events)
+        events, self._incomplete = events[:whole], events[whole:]
+        if not events:
+            return
         pending: list[PendingEvent] = []
         orders: dict[str, TrackedOrder] = {}
         trades: list[TradeRow] = []

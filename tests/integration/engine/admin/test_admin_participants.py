@@ -77,6 +77,7 @@ _BAD_PARTICIPANTS = (
     ({"participantId": "admin"}, "participantId: admin already exists"),
     ({"participantId": "bob"}, "participantId: bob already exists"),  # by a deposit
     ({"participantId": "house:fees"}, "participantId: house:fees already exists"),
+    ({"participantId": "house:staking"}, "participantId: must not begin with house:"),
     ({"password": "short"}, "password must have 8 to 256 characters"),
     ({"password": "x" * 257}, "password must have 8 to 256 characters"),
     ({"name": "x" * 129}, "name must have at most 128 printable characters"),
