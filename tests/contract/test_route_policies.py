@@ -13,8 +13,8 @@ from openspot.http.routing import BodyKind, Route, Router, RouteTable
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.app import Services, make_app
-from openspot.rest_edge.kyc.digest import payload_digest
 from openspot.rest_edge.funds import FundServices
+from openspot.rest_edge.kyc.digest import payload_digest
 from openspot.rest_edge.kyc.service import KycService
 from openspot.up.services import PlatformSettings
 from tests.support.asgi import ask
