@@ -13,7 +13,8 @@ from openspot.rest_edge.accounts.portfolio_service import PortfolioService
 from openspot.rest_edge.accounts.portfolio_store import PortfolioStore
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.accounts.withdrawal_store import WithdrawalStore
-from openspot.rest_edge.accounts.withdrawals import ConfiguredFees, WithdrawalService
+from openspot.rest_edge.accounts.withdrawals import WithdrawalService
+from openspot.rest_edge.fees.network_fees import FeeQuotes, WithdrawalFees
 from openspot.rest_edge.kyc.provider import DevelopmentProvider
 from openspot.rest_edge.kyc.service import KycService
 from openspot.rest_edge.kyc.store import KycStore
@@ -56,7 +57,7 @@ def make_fund_services(
             saved,
             kyc,
             second_factor,
-            ConfiguredFees(),
+            WithdrawalFees(FeeQuotes(pool), system_clock),
             networks,
             configuration.assets,
             limits,

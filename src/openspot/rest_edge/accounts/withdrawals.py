@@ -17,6 +17,7 @@ from openspot.rest_edge.accounts.custody_client import CustodyClient
 from openspot.rest_edge.accounts.schemas import DepositFiatInfo
 from openspot.rest_edge.accounts.withdrawal_limits import limit_in_cents
 from openspot.rest_edge.accounts.withdrawal_store import WithdrawalFilter, WithdrawalPosition, WithdrawalStore
+from openspot.rest_edge.fees.network_fees import WithdrawalFees
 from openspot.rest_edge.users.second_factor import SecondFactor
 from openspot.rest_edge.withdrawal_addresses.store import SavedAddress
 
@@ -37,23 +38,6 @@ class Verification(Protocol):
         """0 none, 1 basic, 2 verified."""
 
 
-class FeeQuotes(Protocol):
-    """The fees of withdrawals."""
-
-    async def fee(self, user_id: str, network: Network, asset: str, amount: Decimal, quote_id: str | None) -> Decimal:
-        """The fee, in the asset, of withdrawing `amount`. Raises HttpError for a quote that does not hold."""
-
-
-class ConfiguredFees:
-    """The fees of domain/networks.toml. Nobody gives quotes, so no quote holds."""
-
-    async def fee(self, user_id: str, network: Network, asset: str, amount: Decimal, quote_id: str | None) -> Decimal:
-        """The configured fee. 409 for a quote."""
-        if quote_id is not None:
-            raise HttpError(409, "feeQuoteId is unknown or has expired", "FEE_QUOTE_INVALID")
-        return network.assets[asset].fee
-
-
 class WithdrawalService:
     """What the deposit and withdrawal routes do. Every method raises HttpError with what the client is told."""
 
@@ -64,7 +48,7 @@ class WithdrawalService:
         addresses: AddressBook,
         verification: Verification,
         second_factor: SecondFactor,
-        fees: FeeQuotes,
+        fees: WithdrawalFees,
         networks: Mapping[str, Network],
         assets: Mapping[str, AssetScale],
         limits: tuple[int, int, int],
@@ -130,7 +114,7 @@ class WithdrawalService:
         minimum = known.assets[asset].minimum
         if amount < minimum:
             raise validation_error([f"amount must be at least {decimal_to_text(minimum)} {asset}"])
-        fee = await self._fees.fee(user_id, known, asset, amount, fee_quote_id)
+        fee = await self._fees.fee(user_id, known, asset, fee_quote_id)
         if amount <= fee:
             raise validation_error([f"amount must be greater than the fee of {decimal_to_text(fee)} {asset}"])
         await self._second_factor.require(user_id, code)

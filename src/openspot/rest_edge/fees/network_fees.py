@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from openspot.domain.ids import short_id
 from openspot.domain.market import AssetScale
@@ -66,6 +67,23 @@ class FeeQuotes:
     async def delete_expired(self, now: datetime) -> None:
         """Forget expired quotes."""
         await self._pool.execute("DELETE FROM fee_quotes WHERE expires_at <= $1", now)
+
+
+class WithdrawalFees:
+    """What a withdrawal costs: the pinned fee of a quote, else the configured one."""
+
+    def __init__(self, quotes: FeeQuotes, clock: Clock) -> None:
+        self._quotes = quotes
+        self._clock = clock
+
+    async def fee(self, user_id: str, network: Network, asset: str, quote_id: str | None) -> Decimal:
+        """The fee in the asset. Raises HttpError (409) for a quote that is not the user's, or does not hold any more."""
+        if quote_id is None:
+            return network.assets[asset].fee
+        pinned = await self._quotes.find(quote_id, user_id, asset, network.name, moment(self._clock))
+        if pinned is None:
+            raise HttpError(409, "feeQuoteId is unknown or has expired", "FEE_QUOTE_INVALID")
+        return numeric(pinned.fee)
 
 
 class NetworkFeeService:
