@@ -77,7 +77,7 @@ class WithdrawalFees:
         self._clock = clock
 
     async def fee(self, user_id: str, network: Network, asset: str, quote_id: str | None) -> Decimal:
-        """The fee in the asset. Raises HttpError (409) for a quote that is not the user's, or does not hold any more."""
+        """The fee in the asset. Raises HttpError (409) for a quote that is not the user's or no longer holds."""
         if quote_id is None:
             return network.assets[asset].fee
         pinned = await self._quotes.find(quote_id, user_id, asset, network.name, moment(self._clock))
