@@ -133,7 +133,7 @@ async def compare(pool: asyncpg.Pool, users: int, batches: int) -> None:
             await pool.copy_to_table("bare_entries", source=io.BytesIO(copied), columns=COLUMNS)
 
         async def settle(batch: list[ExecutedTrade] = batch) -> None:
-            await store.settle(list(check_batch(batch).postings.values()))
+            await store.post(list(check_batch(batch).postings.values()))
 
         sides = {"insert": insert, "copy": copy, "settlement": settle}
         for name in random.Random(start).sample(sorted(sides), len(sides)):

@@ -16,6 +16,7 @@ from tests.simulation.rows import Rows
 
 EPOCH = "sim"
 EXTERNAL = "house:external"
+_HOUSE_PREFIX = "house:"
 _EXACT = Context(prec=80)
 
 Messages = Iterable[tuple[str, str, bytes]]
@@ -63,7 +64,7 @@ class Auditor:
         for asset in {asset for _, asset in shown}:
             self._expect(f"sum of {asset}", sum(total for account, total in shown.items() if account[1] == asset), 0)
         self._look_at_entries(tables, told)
-        self._expect("trades that the ledger refused", [trade.trade_id for trade in tables.rejected], [])
+        self._expect("trades and transfers that the ledger refused", [trade.trade_id for trade in tables.rejected], [])
 
     def _look_at_entries(self, tables: LedgerTables, told: Told) -> None:
         real: dict[str, tuple[str, str, int]] = {}
@@ -75,6 +76,10 @@ class Auditor:
                 # A COMMIT names its reservation by the reference alone, like every command of the custody bridge.
                 real[move.reference] = (move.user, move.asset, amount)
                 real[f"{move.reference}:contra"] = (EXTERNAL, move.asset, -amount)
+        for transfer in self.history.transfers:
+            for number, (source, destination, asset, amount) in enumerate(transfer.movements, 1):
+                real[f"{transfer.reference}:{number}:transfer-debit"] = (source, asset, -amount)
+                real[f"{transfer.reference}:{number}:transfer-credit"] = (destination, asset, amount)
         for key in sorted(tables.entries.keys() | real.keys()):
             entry = tables.entries.get(key)
             shown = None if entry is None else (*entry.leg.account, entry.leg.amount)
@@ -191,17 +196,25 @@ class Auditor:
             if account not in newest or event["version"] >= newest[account]["version"]:
                 newest[account] = event
         for account, state in tables.accounts.items():
-            if account[0] not in (HOUSE, EXTERNAL):
+            if not account[0].startswith(_HOUSE_PREFIX):
                 event = newest.get(account, {})
                 self._expect(f"newest balance event of {account}", units(event.get("available")), state.available)
 
     def _without_repeats(self, messages: Messages) -> list[tuple[str, str, Any]]:
-        """The first message of each id. Later messages of the same id must be equal to it."""
-        first: dict[str, tuple[str, bytes]] = {}
-        for subject, message_id, payload in messages:
-            known = first.setdefault(message_id, (subject, payload))
-            self._expect(f"a repeat of message {message_id}", (subject, payload), known)
-        return [(subject, message_id, json.loads(payload)) for message_id, (subject, payload) in first.items()]
+        events, differing = without_repeats(messages)
+        self.findings += differing
+        return events
+
+
+def without_repeats(messages: Messages) -> tuple[list[tuple[str, str, Any]], list[str]]:
+    """The first message of each id, and a finding for each later message of that id that is not equal to it."""
+    first: dict[str, tuple[str, bytes]] = {}
+    differing = []
+    for subject, message_id, payload in messages:
+        known = first.setdefault(message_id, (subject, payload))
+        if known != (subject, payload):
+            differing.append(f"a repeat of message {message_id}: {(subject, payload)!r} is shown, {known!r} is right")
+    return [(subject, message_id, json.loads(payload)) for message_id, (subject, payload) in first.items()], differing
 
 
 def _legs(trade: TradeHistory) -> dict[str, tuple[str, str, int]]:

@@ -16,6 +16,10 @@ from tests.simulation.process import Place, Process, Weather
 
 FRAME_MAX = 20
 """Events in one message of the stream."""
+FRAME_LATE = 0.3
+"""The probability that a message of the stream is late, so that a batch of the translator ends before it."""
+FRAME_DELAY_S = 0.03
+"""Longer than the time between two batches of the translator."""
 
 
 class _Service:
@@ -94,6 +98,9 @@ class _Socket:
             messages = self._engine.messages[self._next - 1 : self._next - 1 + count]
             if messages:
                 self._next += len(messages)
+                if self._weather.strikes(FRAME_LATE):
+                    # What came before is translated meanwhile.
+                    await asyncio.sleep(FRAME_DELAY_S)
                 return _text(messages)
             await self._engine.changed.wait()
 

@@ -113,6 +113,15 @@ class MoneyMove(NamedTuple):
     reference: str
 
 
+class TransferHistory(NamedTuple):
+    """A transfer: its movements as (source, destination, asset, amount), and the sequence of its last event."""
+
+    reference: str
+    kind: str
+    movements: tuple[tuple[str, str, str, int], ...]
+    sequence: int
+
+
 class History:
     """Everything that happened. Raises AssertionError if the events contradict each other."""
 
@@ -120,6 +129,7 @@ class History:
         self.orders: dict[str, OrderHistory] = {}
         self.trades: list[TradeHistory] = []
         self.moves: list[MoneyMove] = []
+        self.transfers: list[TransferHistory] = []
         self.totals: Counter[tuple[str, str]] = Counter()
         """(user, asset) → the account's total."""
         self._markets, self._assets = _configuration()
@@ -127,12 +137,16 @@ class History:
         self._notes = [note for batch in journal for note in batch.notes]
         self._users = {_FEE_ACCOUNT: HOUSE}
         for command, note in zip(self._commands, self._notes, strict=True):
-            if isinstance(command, Command) and command.kind == CommandKind.DEPOSIT:
+            if isinstance(command, Command) and command.kind in (CommandKind.DEPOSIT, CommandKind.MOVEMENT):
                 self._users[command.account] = note[0]
         self._live: dict[int, OrderHistory] = {}
+        self._moved: list[tuple[str, str, str, int]] = []
+        """The movements of the transfer whose events are being read."""
         for number, event in enumerate(decode_events(records), 1):
             assert event.sequence == number, "the events have a gap"
+            assert not self._moved or event.type == EventType.TRANSFER, "a transfer was carried out in part"
             self._take(event)
+        assert not self._moved, "a transfer was carried out in part"
 
     def _take(self, event: Event) -> None:
         match event.type:
@@ -149,6 +163,8 @@ class History:
                 self._add(order, event, order.final._replace(event="updated", price=event.price))
             case EventType.BALANCE:
                 self._money(event)
+            case EventType.TRANSFER:
+                self._transfer(event)
 
     def _place(self, event: Event, status: str) -> None:
         order_id, number = self._notes[event.command_sequence - 1][0], event.command_sequence
@@ -226,6 +242,25 @@ class History:
         if kind not in (CommandKind.RESERVE, CommandKind.RELEASE):
             self.totals[user, asset] += event.amount
         assert event.maker_amount == self.totals[user, asset], "an account's total is not what moved in and out of it"
+
+    def _transfer(self, event: Event) -> None:
+        source, destination = self._users[event.account], self._users[event.maker_account]
+        movement = source, destination, self._assets[event.currency], event.amount
+        self._moved.append(movement)
+        assert event.quantity - event.remaining == len(self._moved), "a transfer was carried out in part"
+        number = event.command_sequence
+        sent = self._commands[number - 1 - event.quantity : number - 1][len(self._moved) - 1]
+        assert isinstance(sent, Command)
+        assert sent.kind == CommandKind.MOVEMENT, "a movement was made up"
+        asked = self._users[sent.order_id], self._users[sent.account], self._assets[sent.symbol], sent.amount
+        assert movement == asked, "a movement is not the one that was asked for"
+        for user, change in ((source, -event.amount), (destination, event.amount)):
+            self.totals[user, movement[2]] += change
+        assert self.totals[source, movement[2]] >= 0, "an account paid more than it had"
+        if not event.remaining:
+            kind, reference = self._notes[number - 1]
+            self.transfers.append(TransferHistory(reference, kind, tuple(self._moved), event.sequence))
+            self._moved = []
 
 
 @functools.cache

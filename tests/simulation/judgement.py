@@ -8,10 +8,16 @@ from tests.simulation.answers import AnswerAuditor
 from tests.simulation.auditor import Auditor
 from tests.simulation.history import History
 from tests.simulation.quiet import Log
+from tests.simulation.transfer_auditor import TransferAuditor
 from tests.simulation.world import World
 
 FINDINGS_SHOWN = 6
-_CONTRADICTIONS = ("engine event contradicts", "order row dropped", "trade row dropped", "rows refused by the database")
+_CONTRADICTIONS = (
+    "engine event contradicts the open orders",
+    "order row dropped",
+    "trade row dropped",
+    "rows refused by the database",
+)
 _INTERRUPTIONS = ("LeaseLostError", "FencedError")
 """Errors that may interrupt a translator."""
 
@@ -32,7 +38,11 @@ def findings_of(world: World, log: Log) -> list[str]:
     answers.look_at_orders()
     answers.look_at_cancels()
     answers.look_at_custody(streams["CUSTODY"])
-    return auditor.findings + answers.findings + world.loop.faults + _contradictions(log)
+    transfers = TransferAuditor(history, world.transfers.told)
+    transfers.look_at_transfers()
+    transfers.look_at_answers()
+    transfers.look_at_events(streams["TRANSFERS"])
+    return auditor.findings + answers.findings + transfers.findings + world.loop.faults + _contradictions(log)
 
 
 def _contradictions(log: Log) -> list[str]:

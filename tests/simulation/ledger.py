@@ -1,4 +1,4 @@
-"""The ledger of the simulation: real consumer, settlement, requests and outbox, on tables that live in memory.
+"""The ledger of the simulation: its real parts, on tables that live in memory.
 
 A transaction is all or nothing. A kill comes before it or after it, never within it.
 """
@@ -25,9 +25,10 @@ from openspot.ledger.changes import (
 from openspot.ledger.consumer import trade_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
-from openspot.ledger.postings import Account, Leg, TradePostings, changes_of, mark_of, running_balances, sums
+from openspot.ledger.postings import Account, Leg, Postings, changes_of, running_balances, sums
 from openspot.ledger.settlement import Settlement
-from openspot.ledger.store import Applied, Outbox, RejectedTrade, Settled
+from openspot.ledger.store import Applied, Outbox, Posted, RejectedTrade
+from openspot.ledger.transfers import TransferPosting, transfer_consumer
 from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.process import Place, Process
 
@@ -40,7 +41,7 @@ class Entry(NamedTuple):
 
 
 class LedgerTables:
-    """Accounts, entries, the outbox and rejected trades. A transaction id is unique."""
+    """Accounts, entries, the outbox and what was rejected. A transaction id is unique."""
 
     def __init__(self) -> None:
         self.accounts: dict[Account, AccountState] = {}
@@ -49,24 +50,24 @@ class LedgerTables:
         self.rejected: list[RejectedTrade] = []
         self._outbox_ids = 0
 
-    def settle(self, trades: Sequence[TradePostings]) -> Settled:
-        """One transaction, as `LedgerStore.settle`: a trade whose mark is there is skipped as a whole."""
-        fresh = [trade for trade in trades if not self.is_settled(trade)]
-        legs = [leg for trade in fresh for leg in trade.legs]
-        house_legs = [leg for trade in fresh for leg in trade.house_legs]
+    def post(self, postings: Sequence[Postings]) -> Posted:
+        """One transaction, as `LedgerStore.post`: a trade or transfer whose mark is there is skipped as a whole."""
+        fresh = [posting for posting in postings if not self.is_posted(posting)]
+        legs = [leg for posting in fresh for leg in posting.legs]
+        house_legs = [leg for posting in fresh for leg in posting.house_legs]
         changes = changes_of(legs + house_legs)
-        assert not any(sums(changes).values()), "every trade sums to zero in each asset"
+        assert not any(sums(changes).values()), "everything sums to zero in each asset"
         totals = {account: self.accounts.get(account, NEW_ACCOUNT).total for account in changes}
         self.insert(legs + house_legs, running_balances(legs + house_legs, totals))
         for account, amount in changes.items():
             state = self.accounts.get(account, NEW_ACCOUNT)
             self.accounts[account] = AccountState(state.available + amount, state.locked, state.version + 1)
         users = changes_of(legs)
-        return Settled({trade.trade_id for trade in fresh}, {account: self.accounts[account] for account in users})
+        return Posted({posting.id for posting in fresh}, {account: self.accounts[account] for account in users})
 
-    def is_settled(self, trade: TradePostings) -> bool:
-        """Whether the trade's mark is there."""
-        return mark_of(trade.trade_id) in self.entries
+    def is_posted(self, posting: Postings) -> bool:
+        """Whether the mark of a trade or transfer is there."""
+        return posting.mark in self.entries
 
     def apply(self, changes: Sequence[Change]) -> Applied:
         """One transaction, as `LedgerStore.apply`."""
@@ -112,9 +113,9 @@ class SimulatedLedgerStore:
         self._tables = tables
         self._process = process
 
-    async def settle(self, trades: Sequence[TradePostings]) -> Settled:
-        """As `LedgerStore.settle`."""
-        return await self._process.act(Place.LEDGER, lambda: self._tables.settle(trades))
+    async def post(self, postings: Sequence[Postings]) -> Posted:
+        """As `LedgerStore.post`."""
+        return await self._process.act(Place.LEDGER, lambda: self._tables.post(postings))
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
         """As `LedgerStore.reject`."""
@@ -180,10 +181,11 @@ class Ledger:
         async def settle(trades: list[Any]) -> None:
             await settlement.announce(trades, await settlement.settle(trades))
 
-        self._consumer = trade_consumer(bus, settle)
+        self._trades = trade_consumer(bus, settle)
+        self._transfers = transfer_consumer(bus, TransferPosting(store, self._events))
         process.start(self._run())
 
     async def _run(self) -> None:
         stop = asyncio.Event()
         await self._handlers.serve(self._bus)
-        await asyncio.gather(self._consumer.run(stop), self._events.run(stop))
+        await asyncio.gather(self._trades.run(stop), self._transfers.run(stop), self._events.run(stop))

@@ -1,22 +1,26 @@
 """Platforms with one deliberate fault each. The auditor must find every one of them."""
 
+import itertools
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
-from openspot.contracts.messages import SubmitOrderReply
+from openspot.contracts.engine_events import TransferEvent
+from openspot.contracts.messages import ExecutedTransfer, SubmitOrderReply, TransferMovement
 from openspot.contracts.refusals import RefusalCode
+from openspot.engine.intake import command_intake
 from openspot.engine.state.order_memory import OrderMemory
-from openspot.ledger import settlement
+from openspot.ledger import settlement, transfers
 from openspot.ledger.changes import Change, decide
-from openspot.ledger.postings import Leg, TradePostings, trade_postings
+from openspot.ledger.postings import Leg, Postings, trade_postings, transfer_postings
 from openspot.ledger.store import Applied
 from openspot.router.orders.submission import Submission
 from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.translation import row_writer, translator
 from openspot.router.translation.order_state_machine import OrderStateMachine
+from openspot.router.translation.transfer_gathering import TransferGathering
 from tests.simulation.engine import SimulatedEngine
 from tests.simulation.engine_access import SimulatedEngineClient
 from tests.simulation.ledger import Entry, LedgerTables
@@ -35,9 +39,19 @@ class ForgetfulTables(LedgerTables):
 
     insert = _no_unique_key
 
-    def is_settled(self, trade: TradePostings) -> bool:
+    def is_posted(self, posting: Postings) -> bool:
         """Never."""
         return False
+
+
+class TransfersAgainTables(LedgerTables):
+    """Does not check whether a transfer is posted already."""
+
+    insert = _no_unique_key
+
+    def is_posted(self, posting: Postings) -> bool:
+        """Never, for a transfer."""
+        return not posting.mark.endswith(":transfer-debit") and super().is_posted(posting)
 
 
 class GenerousTables(LedgerTables):
@@ -68,13 +82,13 @@ class UnfencedRows(Rows):
 def seller_pays_no_fee() -> Fault:
     """A fee leg is missing, on both sides."""
 
-    def postings(trade: Any) -> TradePostings:
+    def postings(trade: Any) -> Postings:
         whole = trade_postings(trade)
         kept = [
             tuple(leg for leg in legs if not leg.transaction_id.endswith("seller-fee"))
             for legs in (whole.legs, whole.house_legs)
         ]
-        return TradePostings(whole.trade_id, *kept)
+        return whole._replace(legs=kept[0], house_legs=kept[1])
 
     return patch.object(settlement, "trade_postings", postings)
 
@@ -84,7 +98,7 @@ def balance_events_share_ids() -> Fault:
     publish = settlement.Settlement._publish
 
     async def as_one(ledger: Any, postings: Any, settled: Any) -> None:
-        await publish(ledger, postings, settled._replace(trade_ids={trade.trade_id for trade in postings}))
+        await publish(ledger, postings, settled._replace(ids={trade.id for trade in postings}))
 
     return patch.object(settlement.Settlement, "_publish", as_one)
 
@@ -180,3 +194,41 @@ def journal_in_memory() -> Fault:
             engine.forget_events()
 
     return patch.object(SimulatedEngine, "kill", lossy)
+
+
+def movements_are_not_gathered() -> Fault:
+    """The router publishes each movement of a transfer as a transfer of its own."""
+
+    def alone(_: Any, event: TransferEvent) -> ExecutedTransfer:
+        movement = TransferMovement(event.from_participant_id, event.to_participant_id, event.currency, event.amount)
+        return ExecutedTransfer(event.reference, event.kind, [movement], event.seq, event.timestamp)
+
+    return patch.object(TransferGathering, "add", alone)
+
+
+def position_inside_a_transfer() -> Fault:
+    """The translator's position may end between two movements: after a restart, nobody knows the first ones."""
+    return patch.object(translator, "whole_transfers", len)
+
+
+def last_movement_is_not_posted() -> Fault:
+    """The ledger posts a transfer without its last movement."""
+
+    def postings(transfer: ExecutedTransfer) -> Postings:
+        kept = ExecutedTransfer(
+            transfer.id, transfer.kind, transfer.movements[:-1], transfer.sequence, transfer.timestamp
+        )
+        return transfer_postings(kept if kept.movements else transfer)
+
+    return patch.object(transfers, "transfer_postings", postings)
+
+
+def transfers_lose_their_reference() -> Fault:
+    """Each call is a transfer of its own for the engine, even if its reference was sent before."""
+    halves = command_intake._reference
+    numbers = itertools.count(1)
+
+    def always_new(text: str) -> tuple[int, int]:
+        return halves(f"{text} {next(numbers)}") if text.startswith("t-") else halves(text)
+
+    return patch.object(command_intake, "_reference", always_new)

@@ -91,6 +91,23 @@ def withdraw(world: "World") -> None:
         world.custody.carry_out()
 
 
+def transfer(world: "World") -> None:
+    """Money moves between accounts."""
+    for _ in range(world.chance.randint(1, 3)):
+        world.transfers.send()
+
+
+def kill_amid_transfer(world: "World") -> None:
+    """The router that translates dies when it has seen only the first movements of a long transfer, perhaps."""
+    world.transfers.send_long()
+    world.loop.run_ready()
+    world.commit()
+    world.loop.advance(0.025)
+    for router in world.routers:
+        if router.translator.leads:
+            router.process.kill()
+
+
 def deliver(world: "World") -> None:
     """Durable consumers deliver waiting messages."""
     for consumer in world.server.consumers.values():
@@ -198,6 +215,8 @@ WEIGHTS: dict[Callable[["World"], None], int] = {
     deposit: 1,
     repeat_custody: 2,
     withdraw: 4,
+    transfer: 8,
+    kill_amid_transfer: 3,
     kill: 5,
     revive: 5,
     freeze: 3,

@@ -38,6 +38,10 @@ def _seed_that_shows(finding: str, log: Log, make_world: Callable[[int], World])
         (mutants.unknown_is_refused, "was refused"),
         (mutants.order_ids_count_again, "taken twice"),
         (mutants.journal_in_memory, "lost"),
+        (mutants.movements_are_not_gathered, "transfers.executed"),
+        (mutants.position_inside_a_transfer, "transfers.executed"),
+        (mutants.last_movement_is_not_posted, "ledger account"),
+        (mutants.transfers_lose_their_reference, "was done 2 times"),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
@@ -51,6 +55,7 @@ def test_a_fault_in_the_logic_is_found(fault: Callable[[], Fault], finding: str,
     [
         (mutants.ForgetfulTables, Rows, "ledger account"),
         (mutants.GenerousTables, Rows, "ledger account"),
+        (mutants.TransfersAgainTables, Rows, "ledger account"),
         (LedgerTables, mutants.UnfencedRows, "row of order"),
     ],
 )

@@ -15,12 +15,14 @@ from openspot.up.services import PlatformSettings
 from tests.simulation.bus import BusServer
 from tests.simulation.clients import USERS, Custody, Told, Traders
 from tests.simulation.engine import ASSETS, SimulatedEngine
+from tests.simulation.engine_access import SimulatedEngineClient
 from tests.simulation.ledger import Ledger, LedgerTables
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.process import Process, Weather
 from tests.simulation.router import Router
 from tests.simulation.rows import Rows
 from tests.simulation.storm import LEASE_S, step
+from tests.simulation.transfers import Transfers
 
 ROUTERS = LEDGERS = 2
 FIRST_DEPOSITS = {"USD": "2000.00", "BTC": "5", "ETH": "5.5"}
@@ -60,6 +62,8 @@ class World:
         self._names = 0
         self.edge = Process("edge", self.weather)
         self.traders = Traders(self.edge, self.server, chance, self.told)
+        client = SimulatedEngineClient(self.engine, self.edge, self.weather)
+        self.transfers = Transfers(self.edge, client, chance)
         self._specs = dict(self.engine.machine.directory.symbols)
         self.routers = [self._new_router() for _ in range(ROUTERS)]
         self.ledgers = [self._new_ledger() for _ in range(LEDGERS)]
@@ -84,6 +88,8 @@ class World:
             for asset in ASSETS:
                 self.custody.deposit(user, asset, FIRST_DEPOSITS[asset])
         self.come_to_rest()
+        self.transfers.fund_house()
+        self.come_to_rest()
 
     def commit(self) -> None:
         """Let the engine commit its waiting commands, if it is up."""
@@ -99,6 +105,7 @@ class World:
             self.loop.run_ready()
             self.commit()
             self.custody.carry_out()
+            self.transfers.repeat_unknown()
             for consumer in self.server.consumers.values():
                 consumer.deliver(self.weather, 100)
             self.loop.run_ready()
@@ -119,6 +126,7 @@ class World:
         unfinished = {
             "the engine's commits": self.engine.waits,
             "answers to traders": self.traders.waiting,
+            "transfers": self.transfers.waiting or self.transfers.told.unknown,
             "rows": (0 if cursor is None else cursor.sequence) < len(self.engine.messages),
             "the outbox": self.tables.outbox,
             "events that the bus did not take": self.rows.held

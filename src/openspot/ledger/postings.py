@@ -62,37 +62,21 @@ class Leg(NamedTuple):
     reference_id: str
 
 
-class TradePostings(NamedTuple):
-    """The legs of one trade: `legs` of its participants, in the order of LEG_NAMES, and `house_legs` of the house.
+class Postings(NamedTuple):
+    """The legs of one trade or transfer: `legs` of its participants, and `house_legs` of the house's accounts.
 
-    If the house itself is a participant, its legs are among `house_legs`.
+    `id` is the trade's id or the transfer's reference. All legs are written together or none, so the entry with the
+    transaction id `mark` proves that they are written.
     """
 
-    trade_id: str
+    id: str
+    mark: str
     legs: tuple[Leg, ...]
     house_legs: tuple[Leg, ...]
-
-    @property
-    def mark(self) -> str:
-        """The transaction id whose entry proves that the trade is settled."""
-        return mark_of(self.trade_id)
-
-
-class TransferPostings(NamedTuple):
-    """The legs of one transfer, a debit and a credit for each movement: those of users, and those of the house."""
-
-    reference: str
-    legs: tuple[Leg, ...]
-    house_legs: tuple[Leg, ...]
-
-    @property
-    def mark(self) -> str:
-        """The transaction id whose entry proves that the transfer is posted: all legs are written together or none."""
-        return f"{self.reference}:1:transfer-debit"
 
 
 def mark_of(trade_id: str) -> str:
-    """The transaction id whose entry proves that a trade is settled: all legs are written together or none."""
+    """The transaction id whose entry proves that a trade is settled."""
     return f"{trade_id}:buyer-quote"
 
 
@@ -101,7 +85,7 @@ def is_house(user_id: str) -> bool:
     return user_id.startswith(HOUSE_PREFIX)
 
 
-def trade_postings(trade: ExecutedTrade) -> TradePostings:
+def trade_postings(trade: ExecutedTrade) -> Postings:
     """The legs of `trade`, summing to zero in each asset. Raises PostingError for a bad figure or name."""
     trade_id, base, quote = trade.id, trade.base_asset, trade.quote_asset
     buyer, seller = trade.buyer_id, trade.seller_id
@@ -153,10 +137,10 @@ def trade_postings(trade: ExecutedTrade) -> TradePostings:
     if is_house(buyer) or is_house(seller):
         house_legs = tuple(leg for leg in (*legs, *house_legs) if is_house(leg.account.user_id))
         legs = tuple(leg for leg in legs if not is_house(leg.account.user_id))
-    return TradePostings(trade_id, legs, house_legs)
+    return Postings(trade_id, mark_of(trade_id), legs, house_legs)
 
 
-def transfer_postings(transfer: ExecutedTransfer) -> TransferPostings:
+def transfer_postings(transfer: ExecutedTransfer) -> Postings:
     """The legs of `transfer`, summing to zero in each asset. Raises PostingError for a bad figure or name."""
     reference = transfer.id
     if len(reference) > REFERENCE_LENGTH_MAX or not REFERENCE_TEXT.fullmatch(reference):
@@ -184,8 +168,9 @@ def transfer_postings(transfer: ExecutedTransfer) -> TransferPostings:
         common = (transfer.kind, TRANSFER_REFERENCE, reference)
         legs.append(Leg(f"{reference}:{number}:transfer-debit", payer, -amount, *common))
         legs.append(Leg(f"{reference}:{number}:transfer-credit", receiver, amount, *common))
-    return TransferPostings(
+    return Postings(
         reference,
+        f"{reference}:1:transfer-debit",
         tuple(leg for leg in legs if not is_house(leg.account.user_id)),
         tuple(leg for leg in legs if is_house(leg.account.user_id)),
     )

@@ -9,35 +9,29 @@ until `settle` has returned, and for trades that were settled before, `settle` p
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
-
-import asyncpg
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTrade, TradesSettled
-from openspot.kit.bus import Bus, encode
+from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
+from openspot.ledger.batch_posting import LOGGED_LENGTH_MAX, post_writable, rejected
 from openspot.ledger.changes import BalanceChange
 from openspot.ledger.metrics import BATCH_SECONDS, BATCH_TRADES, NEGATIVE_BALANCES, SETTLED_SEQUENCE, TRADES
 from openspot.ledger.outbox import BalanceEvents
-from openspot.ledger.postings import PostingError, TradePostings, trade_postings
+from openspot.ledger.postings import PostingError, Postings, trade_postings
 from openspot.ledger.retrying import with_retries
-from openspot.ledger.store import LedgerStore, RejectedTrade, Settled
+from openspot.ledger.store import LedgerStore, Posted, RejectedTrade
 
 log = get_logger("settlement")
-
-LOGGED_LENGTH_MAX = 200
-
-# Errors in the data itself: a retry would fail as well.
-UNWRITABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 
 
 class CheckedBatch(NamedTuple):
     """A batch before it is written: trades that can be posted, by trade id and in order, and those that cannot."""
 
-    postings: dict[str, TradePostings]
+    postings: dict[str, Postings]
     trades: dict[str, ExecutedTrade]
     rejected: list[RejectedTrade]
 
@@ -63,18 +57,18 @@ class Settlement:
         """
         begin = time.perf_counter()
         batch = check_batch(trades)
-        settled, unwritable = await self._write(list(batch.postings.values()), batch.trades)
-        rejected = batch.rejected + unwritable
-        if rejected:
-            await self._reject(rejected)
-        posted = batch.postings.keys() - {trade.trade_id for trade in unwritable}
+        settled, unwritable = await post_writable(self._store, list(batch.postings.values()))
+        refused = batch.rejected + [rejected(batch.trades[trade_id], reason) for trade_id, reason in unwritable.items()]
+        if refused:
+            await self._reject(refused)
+        posted = batch.postings.keys() - unwritable.keys()
         await self._publish([trade for trade_id, trade in batch.postings.items() if trade_id in posted], settled)
         self._note_settled(max((batch.trades[trade_id].sequence for trade_id in posted), default=0))
-        TRADES.labels("settled").inc(len(settled.trade_ids))
-        TRADES.labels("already_settled").inc(len(posted) - len(settled.trade_ids))
+        TRADES.labels("settled").inc(len(settled.ids))
+        TRADES.labels("already_settled").inc(len(posted) - len(settled.ids))
         BATCH_TRADES.observe(len(trades))
         BATCH_SECONDS.observe(time.perf_counter() - begin)
-        return frozenset(trade.trade_id for trade in rejected) - posted
+        return frozenset(trade.trade_id for trade in refused) - posted
 
     def _note_settled(self, sequence: int) -> None:
         self._newest_settled = max(self._newest_settled, sequence)
@@ -88,39 +82,19 @@ class Settlement:
             message = TradesSettled(list(settled), len(settled), last, self._clock() // NANOSECONDS_PER_MS)
             await self._bus.announce(subjects.TRADES_SETTLED, message)
 
-    async def _write(
-        self, postings: Sequence[TradePostings], trades: Mapping[str, ExecutedTrade]
-    ) -> tuple[Settled, list[RejectedTrade]]:
-        if not postings:
-            return Settled(set(), {}), []
-        try:
-            return await with_retries(lambda: self._store.settle(postings)), []
-        except UNWRITABLE as error:
-            if len(postings) == 1:
-                trade = trades[postings[0].trade_id]
-                return Settled(set(), {}), [_rejected(trade, f"cannot be written: {error}")]
-        # One of them is bad. Halve the batch until the bad one is alone.
-        middle = len(postings) // 2
-        first, rejected_first = await self._write(postings[:middle], trades)
-        second, rejected_second = await self._write(postings[middle:], trades)
-        return (
-            Settled(first.trade_ids | second.trade_ids, first.states | second.states),
-            rejected_first + rejected_second,
-        )
-
-    async def _reject(self, rejected: Sequence[RejectedTrade]) -> None:
-        for trade in rejected:
+    async def _reject(self, trades: Sequence[RejectedTrade]) -> None:
+        for trade in trades:
             log.error("trade rejected", trade_id=trade.trade_id[:LOGGED_LENGTH_MAX], reason=trade.reason)
-        await with_retries(lambda: self._store.reject(rejected))
-        TRADES.labels("rejected").inc(len(rejected))
+        await with_retries(lambda: self._store.reject(trades))
+        TRADES.labels("rejected").inc(len(trades))
 
-    async def _publish(self, postings: Sequence[TradePostings], settled: Settled) -> None:
-        fresh = [trade for trade in postings if trade.trade_id in settled.trade_ids]
+    async def _publish(self, postings: Sequence[Postings], settled: Posted) -> None:
+        fresh = [trade for trade in postings if trade.id in settled.ids]
         news = list({leg.account: leg.transaction_id for trade in fresh for leg in trade.legs}.items())
         # Of the trades that were settled before, some were also published before. So each trade has its own message
         # ids: under a shared id the stream would drop a new event as a repeat.
         for trade in postings:
-            if trade.trade_id not in settled.trade_ids:
+            if trade.id not in settled.ids:
                 news += {leg.account: leg.transaction_id for leg in trade.legs}.items()
         states = settled.states
         before = {account for account, _ in news} - states.keys()
@@ -145,10 +119,5 @@ def check_batch(trades: Sequence[ExecutedTrade]) -> CheckedBatch:
             batch.postings[trade.id] = trade_postings(trade)
             batch.trades[trade.id] = trade
         except PostingError as error:
-            batch.rejected.append(_rejected(trade, str(error)))
+            batch.rejected.append(rejected(trade, str(error)))
     return batch
-
-
-def _rejected(trade: ExecutedTrade, reason: str) -> RejectedTrade:
-    # JSON escapes any character that a text column would refuse.
-    return RejectedTrade(trade.id, reason, encode(trade).decode())

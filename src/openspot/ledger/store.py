@@ -14,7 +14,7 @@ Numbers travel as text, which PostgreSQL reads as exact decimals.
 import io
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import asyncpg
 
@@ -39,15 +39,12 @@ from openspot.ledger.postings import (
     TRADE_REFERENCE,
     Account,
     Leg,
-    TradePostings,
-    TransferPostings,
+    Postings,
     changes_of,
     lock_order,
     running_balances,
     sums,
 )
-
-Postings = TypeVar("Postings", TradePostings, TransferPostings)
 
 ATTEMPTS_MAX = 5
 """Attempts at one batch: it begins again if an account was missing, or if another process wrote the same entry."""
@@ -168,20 +165,13 @@ _HISTORY = """
 """
 
 
-class Settled(NamedTuple):
-    """The result of a settlement: the trades that were written, and the users' accounts after it.
+class Posted(NamedTuple):
+    """The ids of the trades or transfers that were written, and the users' accounts after it.
 
-    Trades that were settled earlier are left out.
+    Those that were written earlier are left out.
     """
 
-    trade_ids: set[str]
-    states: dict[Account, AccountState]
-
-
-class PostedTransfers(NamedTuple):
-    """The transfers that were written, by reference, and the users' accounts after it."""
-
-    references: set[str]
+    ids: set[str]
     states: dict[Account, AccountState]
 
 
@@ -193,7 +183,7 @@ class Applied(NamedTuple):
 
 
 class RejectedTrade(NamedTuple):
-    """A trade that cannot be settled. `payload` is its message, in JSON."""
+    """A trade or transfer that cannot be posted. `trade_id` is its id, `payload` its message in JSON."""
 
     trade_id: str
     reason: str
@@ -228,28 +218,14 @@ class LedgerStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    # Settlement
+    # Trades and transfers
 
-    async def settle(self, trades: Sequence[TradePostings]) -> Settled:
-        """Write the legs of every trade that is not settled yet, in order. If it raises, nothing is written.
+    async def post(self, postings: Sequence[Postings]) -> Posted:
+        """Write the legs of all that is not posted yet, in order. If it raises, nothing is written.
 
-        No two of `trades` have the same id. Raises asyncpg.DataError or IntegrityConstraintViolationError if one
-        of them cannot be written.
+        No two of `postings` have the same id. Raises asyncpg.DataError or IntegrityConstraintViolationError if one of
+        them cannot be written.
         """
-        fresh, states = await self._post(trades)
-        return Settled({trade.trade_id for trade in fresh}, states)
-
-    async def post_transfers(self, transfers: Sequence[TransferPostings]) -> PostedTransfers:
-        """Write the legs of every transfer that is not posted yet, in order. If it raises, nothing is written.
-
-        No two of `transfers` have the same reference. Raises asyncpg.DataError or IntegrityConstraintViolationError if
-        one of them cannot be written.
-        """
-        fresh, states = await self._post(transfers)
-        return PostedTransfers({transfer.reference for transfer in fresh}, states)
-
-    async def _post(self, postings: Sequence[Postings]) -> tuple[list[Postings], dict[Account, AccountState]]:
-        """Write what is not written yet. Returns that, and the users' accounts after it."""
         for _ in range(ATTEMPTS_MAX - 1):
             try:
                 return await self._post_once(postings)
@@ -258,7 +234,7 @@ class LedgerStore:
                 continue
         return await self._post_once(postings)
 
-    async def _post_once(self, postings: Sequence[Postings]) -> tuple[list[Postings], dict[Account, AccountState]]:
+    async def _post_once(self, postings: Sequence[Postings]) -> Posted:
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             marks = {posting.mark for posting in postings}
             marks -= {row[0] for row in await connection.fetch(_FIND_ENTRY_IDS, list(marks))}
@@ -269,7 +245,7 @@ class LedgerStore:
             assert not any(sums(changes | house_changes).values()), "everything sums to zero in each asset"
             states = await _write_legs(connection, legs, changes)
             await _write_legs(connection, house_legs, house_changes)
-        return fresh, states
+        return Posted({posting.id for posting in fresh}, states)
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
         """Store trades that cannot be settled. A repeat is not stored again."""

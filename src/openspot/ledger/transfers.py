@@ -13,17 +13,17 @@ from collections.abc import Mapping, Sequence
 from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTransfer
 from openspot.contracts.streams import TRANSFERS
-from openspot.kit.bus import Consumption, DurableConsumer, encode
+from openspot.kit.bus import Consumption, DurableConsumer
 from openspot.kit.bus.consumer import ConsumingBus
 from openspot.kit.log import get_logger
+from openspot.ledger.batch_posting import LOGGED_LENGTH_MAX, post_writable, rejected
 from openspot.ledger.changes import BalanceChange
 from openspot.ledger.consumer import ACKNOWLEDGE_WAIT_S
 from openspot.ledger.metrics import NEGATIVE_BALANCES, TRANSFERS_POSTED
 from openspot.ledger.outbox import BalanceEvents
-from openspot.ledger.postings import PostingError, TransferPostings, transfer_postings
+from openspot.ledger.postings import PostingError, Postings, transfer_postings
 from openspot.ledger.retrying import with_retries
-from openspot.ledger.settlement import LOGGED_LENGTH_MAX, UNWRITABLE
-from openspot.ledger.store import LedgerStore, PostedTransfers, RejectedTrade
+from openspot.ledger.store import LedgerStore, Posted, RejectedTrade
 
 log = get_logger("transfers")
 
@@ -40,9 +40,9 @@ class TransferPosting:
 
     async def post(self, transfers: Sequence[ExecutedTransfer]) -> None:
         """Post `transfers` in order and publish their balance events. Raises the database's error if it fails."""
-        checked: dict[str, TransferPostings] = {}
+        checked: dict[str, Postings] = {}
         messages: dict[str, ExecutedTransfer] = {}
-        rejected: list[RejectedTrade] = []
+        refused: list[RejectedTrade] = []
         for transfer in transfers:
             if transfer.id in checked:
                 continue
@@ -50,42 +50,24 @@ class TransferPosting:
                 checked[transfer.id] = transfer_postings(transfer)
                 messages[transfer.id] = transfer
             except PostingError as error:
-                rejected.append(_rejected(transfer, str(error)))
-        posted, unwritable = await self._write(list(checked.values()), messages)
-        rejected += unwritable
-        if rejected:
-            await self._reject(rejected)
-        for refused in unwritable:
-            del checked[refused.trade_id]
+                refused.append(rejected(transfer, str(error)))
+        posted, unwritable = await post_writable(self._store, list(checked.values()))
+        for reference, reason in unwritable.items():
+            del checked[reference]
+            refused.append(rejected(messages[reference], reason))
+        if refused:
+            await self._reject(refused)
         await self._publish(checked, posted)
-        TRANSFERS_POSTED.labels("posted").inc(len(posted.references))
-        TRANSFERS_POSTED.labels("already_posted").inc(len(checked) - len(posted.references))
+        TRANSFERS_POSTED.labels("posted").inc(len(posted.ids))
+        TRANSFERS_POSTED.labels("already_posted").inc(len(checked) - len(posted.ids))
 
-    async def _write(
-        self, postings: Sequence[TransferPostings], messages: Mapping[str, ExecutedTransfer]
-    ) -> tuple[PostedTransfers, list[RejectedTrade]]:
-        nothing = PostedTransfers(set(), {})
-        if not postings:
-            return nothing, []
-        try:
-            return await with_retries(lambda: self._store.post_transfers(postings)), []
-        except UNWRITABLE as error:
-            if len(postings) == 1:
-                return nothing, [_rejected(messages[postings[0].reference], f"cannot be written: {error}")]
-        # One of them is bad. Halve the batch until the bad one is alone.
-        middle = len(postings) // 2
-        first, rejected_first = await self._write(postings[:middle], messages)
-        second, rejected_second = await self._write(postings[middle:], messages)
-        both = PostedTransfers(first.references | second.references, first.states | second.states)
-        return both, rejected_first + rejected_second
-
-    async def _reject(self, rejected: Sequence[RejectedTrade]) -> None:
-        for transfer in rejected:
+    async def _reject(self, transfers: Sequence[RejectedTrade]) -> None:
+        for transfer in transfers:
             log.error("transfer rejected", reference=transfer.trade_id[:LOGGED_LENGTH_MAX], reason=transfer.reason)
-        await with_retries(lambda: self._store.reject(rejected))
-        TRANSFERS_POSTED.labels("rejected").inc(len(rejected))
+        await with_retries(lambda: self._store.reject(transfers))
+        TRANSFERS_POSTED.labels("rejected").inc(len(transfers))
 
-    async def _publish(self, postings: Mapping[str, TransferPostings], posted: PostedTransfers) -> None:
+    async def _publish(self, postings: Mapping[str, Postings], posted: Posted) -> None:
         """Publish one event for each user account of each transfer, under that transfer's own message ids.
 
         An account's event of an earlier posting shows its present state too.
@@ -119,8 +101,3 @@ def transfer_consumer(bus: ConsumingBus, posting: TransferPosting) -> DurableCon
         acknowledge_wait_s=ACKNOWLEDGE_WAIT_S,
     )
     return DurableConsumer(bus, consumption, posting.post)
-
-
-def _rejected(transfer: ExecutedTransfer, reason: str) -> RejectedTrade:
-    # JSON escapes any character that a text column would refuse.
-    return RejectedTrade(transfer.id, reason, encode(transfer).decode())

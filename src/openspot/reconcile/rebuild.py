@@ -20,16 +20,10 @@ from openspot.contracts.messages import ExecutedTrade, ExecutedTransfer
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, DatabaseUnavailableError, Pool, create_pool
 from openspot.ledger.changes import Posting
-from openspot.ledger.postings import (
-    PostingError,
-    TradePostings,
-    TransferPostings,
-    trade_postings,
-    transfer_postings,
-)
+from openspot.ledger.postings import PostingError, Postings, trade_postings, transfer_postings
 from openspot.ledger.rebuild import posting_of
 from openspot.ledger.schemas import RequestError
-from openspot.ledger.store import LedgerStore, Postings
+from openspot.ledger.store import LedgerStore
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.router.store import Store, write_orders, write_trades
 from openspot.router.stream_position import Position
@@ -216,24 +210,24 @@ class _Rebuild:
 
     async def _settle(self, trades: Sequence[ExecutedTrade]) -> None:
         postings = [posting for trade in trades if (posting := self._trade_postings(trade)) is not None]
-        wanted = await self._lacking(postings, lambda posting: f"trade {posting.trade_id}")
+        wanted = await self._lacking(postings, lambda posting: f"trade {posting.id}")
         if self._dry_run or not wanted:
             self._rebuilt.settled += len(wanted)
             return
-        self._rebuilt.settled += len((await self._ledger.settle(wanted)).trade_ids)
+        self._rebuilt.settled += len((await self._ledger.post(wanted)).ids)
 
     async def _post_transfers(self, transfers: Sequence[ExecutedTransfer]) -> None:
-        postings: list[TransferPostings] = []
+        postings: list[Postings] = []
         for transfer in transfers:
             try:
                 postings.append(transfer_postings(transfer))
             except PostingError as error:
                 self._rebuilt.problem(f"transfer {transfer.id}: {error}")
-        wanted = await self._lacking(postings, lambda posting: f"transfer {posting.reference}")
+        wanted = await self._lacking(postings, lambda posting: f"transfer {posting.id}")
         if self._dry_run or not wanted:
             self._rebuilt.transfers += len(wanted)
             return
-        self._rebuilt.transfers += len((await self._ledger.post_transfers(wanted)).references)
+        self._rebuilt.transfers += len((await self._ledger.post(wanted)).ids)
 
     async def _lacking(self, postings: Sequence[Postings], name: Callable[[Postings], str]) -> list[Postings]:
         """Those of `postings` that the ledger does not have. Notes those that it has in part."""
@@ -251,7 +245,7 @@ class _Rebuild:
                 )
         return wanted
 
-    def _trade_postings(self, trade: ExecutedTrade) -> TradePostings | None:
+    def _trade_postings(self, trade: ExecutedTrade) -> Postings | None:
         try:
             return trade_postings(trade)
         except PostingError as error:

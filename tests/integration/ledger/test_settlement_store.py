@@ -8,18 +8,18 @@ import pytest
 
 from openspot.domain.money import amount_to_text
 from openspot.ledger.changes import AccountState, Posting
-from openspot.ledger.postings import TradePostings, trade_postings
+from openspot.ledger.postings import Postings, trade_postings
 from openspot.ledger.store import LedgerStore, RejectedTrade
 from tests.support.ledger import assert_books_are_right, available, count, trade
 
 
-def posted(*numbers: int, **changes: str) -> list[TradePostings]:
+def posted(*numbers: int, **changes: str) -> list[Postings]:
     return [trade_postings(trade(number, **changes)) for number in numbers]
 
 
 @pytest.mark.spec("A1.3-35", "A2.4-01", "A2.4-03", "A2.4-05")
 async def test_a_trade_is_written_as_six_legs_and_the_houses_two(store: LedgerStore, pool: asyncpg.Pool) -> None:
-    settled = await store.settle(posted(1))
+    settled = await store.post(posted(1))
     rows = await pool.fetch(
         """
         SELECT transaction_id, user_id, asset, trim_scale(amount)::text, trim_scale(balance)::text, entry_type,
@@ -37,7 +37,7 @@ async def test_a_trade_is_written_as_six_legs_and_the_houses_two(store: LedgerSt
         ("epoch-1:house-buyer-fee", "house:fees", "USD", "0.5", "0.5", "fee", "trade", "epoch-1"),
         ("epoch-1:house-seller-fee", "house:fees", "USD", "0.3", "0.8", "fee", "trade", "epoch-1"),
     ]
-    assert settled.trade_ids == {"epoch-1"}
+    assert settled.ids == {"epoch-1"}
     assert settled.states[("ann", "USD")] == AccountState(-2005 * 10**17, 0, 1)
     assert ("house:fees", "USD") not in settled.states
     assert await available(pool, "house:fees", "USD") == "0.8"
@@ -49,7 +49,7 @@ async def test_running_balances_go_on_from_what_stands_and_locked_funds_count(
 ) -> None:
     await store.apply([Posting("d1", "ann", "USD", 1000 * 10**18, "deposit", "custody", "d1")])
     await pool.execute("UPDATE ledger_accounts SET available = 900, locked = 100 WHERE user_id = 'ann'")
-    settled = await store.settle(posted(1, 2))
+    settled = await store.post(posted(1, 2))
     assert settled.states[("ann", "USD")] == AccountState(499 * 10**18, 100 * 10**18, 2)
     balances = await pool.fetch(
         "SELECT trim_scale(balance)::text FROM ledger_entries WHERE user_id = 'ann' AND asset = 'USD' ORDER BY entry_id"
@@ -60,17 +60,17 @@ async def test_running_balances_go_on_from_what_stands_and_locked_funds_count(
 
 @pytest.mark.spec("A2.3-03", "A2.4-04", "A6.4-06")
 async def test_the_same_batch_again_writes_nothing(store: LedgerStore, pool: asyncpg.Pool) -> None:
-    first = await store.settle(posted(1, 2, 3))
-    again = await store.settle(posted(1, 2, 3))
-    assert (len(first.trade_ids), again.trade_ids, again.states) == (3, set(), {})
+    first = await store.post(posted(1, 2, 3))
+    again = await store.post(posted(1, 2, 3))
+    assert (len(first.ids), again.ids, again.states) == (3, set(), {})
     assert await count(pool) == 24
     await assert_books_are_right(pool)
 
 
 async def test_overlapping_batches_write_each_trade_once(store: LedgerStore, pool: asyncpg.Pool) -> None:
-    await store.settle(posted(1, 2, 3))
-    settled = await store.settle(posted(2, 3, 4, 5))
-    assert settled.trade_ids == {"epoch-4", "epoch-5"}
+    await store.post(posted(1, 2, 3))
+    settled = await store.post(posted(2, 3, 4, 5))
+    assert settled.ids == {"epoch-4", "epoch-5"}
     assert await count(pool) == 40
     await assert_books_are_right(pool)
 
@@ -90,8 +90,8 @@ async def test_processes_that_settle_overlapping_batches_at_once_write_each_trad
         chosen = source.sample(numbers, 60)
         batches.append([trades[number] for number in chosen])
     batches += [[trades[number] for number in numbers[start : start + 50]] for start in range(0, 200, 50)]
-    results = await asyncio.gather(*(store.settle(batch) for batch in batches))
-    settled = [trade_id for result in results for trade_id in result.trade_ids]
+    results = await asyncio.gather(*(store.post(batch) for batch in batches))
+    settled = [trade_id for result in results for trade_id in result.ids]
     assert sorted(settled) == sorted(f"epoch-{number}" for number in numbers)
     assert await count(pool) == 8 * len(numbers)
     await assert_books_are_right(pool)
@@ -104,7 +104,7 @@ async def test_crossing_orders_of_accounts_do_not_deadlock(store: LedgerStore, p
                 trade_postings(trade(start + turn * 10 + place, buyer, seller, symbol=f"BTC-{quote}"))
                 for place, (buyer, seller, quote) in enumerate(zip(users, reversed(users), quotes, strict=True))
             ]
-            await store.settle(batch)
+            await store.post(batch)
 
     async def deposit(start: int, users: list[str]) -> None:
         for turn in range(15):
@@ -133,9 +133,9 @@ async def test_crossing_orders_of_accounts_do_not_deadlock(store: LedgerStore, p
 @pytest.mark.spec("A2.4-02")
 async def test_amounts_are_kept_to_the_last_of_eighteen_places(store: LedgerStore, pool: asyncpg.Pool) -> None:
     tiny = {"price": "0.000000001", "qty": "0.000000001", "buyer_fee": "0.000000000000000001", "seller_fee": "0"}
-    await store.settle(posted(1, **tiny))
+    await store.post(posted(1, **tiny))
     large = {"price": "9999999999.999999999", "qty": "999999999.999999999", "buyer_fee": "0", "seller_fee": "0"}
-    settled = await store.settle(posted(2, **large))
+    settled = await store.post(posted(2, **large))
     expected = -2 - 9999999999999999989000000000000000001
     assert settled.states[("ann", "USD")].available == expected
     query = "SELECT available::text FROM ledger_accounts WHERE user_id = 'ann' AND asset = 'USD'"
@@ -144,7 +144,7 @@ async def test_amounts_are_kept_to_the_last_of_eighteen_places(store: LedgerStor
 
 
 async def test_a_rebate_is_paid_by_the_house(store: LedgerStore, pool: asyncpg.Pool) -> None:
-    await store.settle(posted(1, buyer_fee="0.5", seller_fee="-0.2"))
+    await store.post(posted(1, buyer_fee="0.5", seller_fee="-0.2"))
     assert await available(pool, "bob", "USD") == "200.2"
     assert await available(pool, "house:fees", "USD") == "0.3"
     query = "SELECT entry_type FROM ledger_entries WHERE transaction_id = $1"
@@ -164,7 +164,7 @@ async def test_if_one_leg_of_a_trade_cannot_be_written_none_of_its_batch_is(
         f"epoch-2:{leg}",
     )
     with pytest.raises(asyncpg.UniqueViolationError):
-        await store.settle(posted(1, 2, 3))
+        await store.post(posted(1, 2, 3))
     assert await count(pool) == 1
     assert await count(pool, "ledger_accounts") == 0
 
