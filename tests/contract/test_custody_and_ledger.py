@@ -100,4 +100,5 @@ def test_an_ordinary_deposit_reaches_both() -> None:
 
 
 def test_the_reserved_endings_are_those_that_the_ledger_gives() -> None:
-    assert set(RESERVED_SUFFIXES) == {CONTRA_SUFFIX, *(f":{name}" for name in LEG_NAMES)}
+    transfers = {":transfer-debit", ":transfer-credit"}
+    assert set(RESERVED_SUFFIXES) == {CONTRA_SUFFIX, *(f":{name}" for name in LEG_NAMES)} | transfers

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from starlette.responses import Response
 
+from openspot.http.api_keys.authenticator import ApiKeys
 from openspot.http.app import make_http_app
 from openspot.http.audit import LogAudit
 from openspot.http.authentication import ServiceKeys, UserTokens
@@ -14,6 +15,7 @@ from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.app import Services, make_app
 from openspot.rest_edge.funds import FundServices
+from openspot.rest_edge.keys import KeyServices
 from openspot.rest_edge.kyc.digest import payload_digest
 from openspot.rest_edge.kyc.service import KycService
 from openspot.up.services import PlatformSettings
@@ -117,7 +119,8 @@ def edge_with(settings: Any) -> Any:
     nothing: Any = Broken()
     groups: Any = Parts()
     services = Services(
-        users=groups, keys=groups, modules=groups, orders=nothing, markets=nothing, health=Health(),
+        users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), modules=groups, orders=nothing,
+        markets=nothing, health=Health(),
         funds=FundServices(nothing, nothing, nothing, nothing, KycService(nothing, None, SECRET, (0, 0, 0), lambda: 0)),
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,
     )  # fmt: skip
