@@ -7,11 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from openspot.contracts.messages import DepositConfirmed, LedgerPosting, LedgerPostingReply, WithdrawalOutcome
+from openspot.contracts.messages import (
+    DepositConfirmed,
+    ExecutedTransfer,
+    LedgerPosting,
+    LedgerPostingReply,
+    TransferMovement,
+    WithdrawalOutcome,
+)
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, RESERVED_SUFFIXES
 from openspot.domain.market import load_markets
 from openspot.ledger.changes import CONTRA_SUFFIX
-from openspot.ledger.postings import LEG_NAMES
+from openspot.ledger.postings import LEG_NAMES, transfer_postings
 from openspot.ledger.schemas import checked_posting
 from openspot.router.custody.bridge import CustodyBridge, CustodyError
 
@@ -100,5 +107,7 @@ def test_an_ordinary_deposit_reaches_both() -> None:
 
 
 def test_the_reserved_endings_are_those_that_the_ledger_gives() -> None:
-    transfers = {":transfer-debit", ":transfer-credit"}
-    assert set(RESERVED_SUFFIXES) == {CONTRA_SUFFIX, *(f":{name}" for name in LEG_NAMES)} | transfers
+    movement = TransferMovement("a", "b", "USD", "1")
+    postings = transfer_postings(ExecutedTransfer("r", "conversion", [movement], 1, 1))
+    of_transfers = {f":{leg.transaction_id.rpartition(':')[2]}" for leg in (*postings.legs, *postings.house_legs)}
+    assert set(RESERVED_SUFFIXES) == {CONTRA_SUFFIX, *(f":{name}" for name in LEG_NAMES)} | of_transfers

@@ -110,7 +110,7 @@ class Parts:
         return Broken()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def edge() -> Any:
     return edge_with(PlatformSettings(body_bytes_max=1024))
 
@@ -119,8 +119,8 @@ def edge_with(settings: Any) -> Any:
     nothing: Any = Broken()
     groups: Any = Parts()
     services = Services(
-        users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), modules=groups, orders=nothing,
-        markets=nothing, health=Health(),
+        users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), modules=groups, orders=nothing, markets=nothing,
+        health=Health(),
         funds=FundServices(nothing, nothing, nothing, nothing, KycService(nothing, None, SECRET, (0, 0, 0), lambda: 0)),
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,
     )  # fmt: skip

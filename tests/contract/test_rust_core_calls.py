@@ -39,7 +39,7 @@ def test_a_call_does_what_its_record_does(seed: int) -> None:
     by_record, by_call = rust_core.RustCore(), rust_core.RustCore()
     calls = calls_of(by_call)
     called = 0
-    for command in decode_commands(generate(seed, 600)):
+    for command in decode_commands(generate(seed, 900)):
         results, events = by_record.apply(command.encode())
         if isinstance(command, CreateSymbol) or command.kind not in calls:
             assert by_call.apply(command.encode()) == (results, events)

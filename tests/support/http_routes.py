@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,18 @@ from openspot.http.routing import Route, Router
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from http_pages import services
 
+_services = cache(services)
+"""Made once: the documents of all services take a second."""
+
 
 def documents() -> dict[str, dict[str, Any]]:
     """The OpenAPI document of each service."""
-    return {name: document for name, (_, document) in services().items()}
+    return {name: document for name, (_, document) in _services().items()}
 
 
 def routers() -> dict[str, list[Router]]:
     """The routers of each service, without the objects that handle their requests."""
-    return {name: routers for name, (routers, _) in services().items()}
+    return {name: routers for name, (routers, _) in _services().items()}
 
 
 def all_routes() -> Iterator[tuple[str, Route]]:
