@@ -8,11 +8,14 @@ import asyncpg
 from starlette.types import ASGIApp
 
 from openspot.domain.market import load_markets
+from openspot.http.api_keys.authenticator import ApiKeys
 from openspot.http.audit import LogAudit
 from openspot.http.authentication import UserTokens
+from openspot.http.idempotency import DatabaseIdempotency
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
+from openspot.rest_edge.keys import KeyServices
 from openspot.rest_edge.modules import Modules, make_modules
 from openspot.rest_edge.settings import RestEdgeSettings
 from tests.support.asgi import Reply, ask
@@ -21,6 +24,13 @@ from tests.support.fake_transfers import FakeQueries, FakeTransfers
 SECRET = "test-secret-of-at-least-thirty-two-bytes"
 CALLBACK_SECRET = "callback-secret-of-thirty-two-bytes-or-more"
 BEGINNING = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class Absent:
+    """A group of services of which there is none."""
+
+    def __getattr__(self, name: str) -> None:
+        return None
 
 
 class HeardBus:
@@ -65,9 +75,12 @@ class EdgeModules:
 
     def _app(self) -> ASGIApp:
         nothing: Any = None
+        absent: Any = Absent()
         services = Services(
-            users=nothing, keys=nothing, funds=nothing, orders=nothing, markets=nothing, health=Health(),
-            tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=None, modules=self.modules,
+            users=absent, keys=KeyServices(nothing, ApiKeys(nothing)), funds=absent, orders=nothing,
+            markets=nothing, health=Health(),
+            tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), modules=self.modules,
+            idempotency=DatabaseIdempotency(self.pool),
         )  # fmt: skip
         return make_app(self.settings, services)
 

@@ -31,6 +31,8 @@ _HIT = (b"idempotency-hit", b"true")
 _TRIES = 3
 
 _NOT_BEGUN = frozenset({401, 403, 405, 408, 413, 415, 429, 431})
+_UNDONE_CODES = frozenset({"ENGINE_UNREACHABLE"})
+"""Codes of refusals that say for certain that nothing was done: the next request with the key is a new operation."""
 _NOT_BEGUN_CODES = frozenset({"VALIDATION_FAILED", "MALFORMED_JSON", "REPEATED_HEADER", "MFA_CODE_INVALID"})
 
 
@@ -96,7 +98,7 @@ class DatabaseIdempotency:
             response = await execute()
         except HttpError as error:
             # A resumed operation may have been done before this refusal: it keeps its id.
-            is_over = error.status_code < 500 and not claimed.is_resumed
+            is_over = (error.status_code < 500 and not claimed.is_resumed) or error.code in _UNDONE_CODES
             await self._release(user_id, key, claimed, forget=is_over)
             raise
         except Exception:

@@ -8,6 +8,7 @@ import asyncpg
 import pytest
 
 from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID
+from openspot.http.context import new_operation
 from openspot.rest_edge.staking.schemas import (
     ProductResponse,
     StakingBalanceResponse,
@@ -331,7 +332,7 @@ async def test_an_edge_that_is_killed_before_it_pays_leaves_the_payout_to_anothe
     edge.pass_time(days=11)
     with monkeypatch.context() as patch, pytest.raises(KilledError):
         patch.setattr(edge.transfers, "transfer", die)
-        await edge.modules.staking.unstake("u1", _body(balance))
+        await edge.modules.staking.unstake("u1", _body(balance), new_operation())
     edge.pass_time(seconds=31)
     await edge.modules.staking.pay_due()
     assert await edge.modules.runner.resume() == 2

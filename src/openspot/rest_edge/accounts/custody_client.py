@@ -79,9 +79,9 @@ class CustodyClient:
             raise service_unavailable("custody does not respond now") from error
         except RequestFailedError as error:
             log.warning("a withdrawal's outcome is unknown", withdrawal_id=withdrawal_id, error=str(error))
-            raise _unknown(withdrawal_id) from error
+            raise withdrawal_unknown(withdrawal_id) from error
         if reply.code in UNCERTAIN:
-            raise _unknown(withdrawal_id)
+            raise withdrawal_unknown(withdrawal_id)
         _check(reply)
         assert reply.withdrawal is not None, "a reply without an error has a withdrawal"
         return reply.withdrawal
@@ -107,7 +107,8 @@ def _check(reply: AssignAddressReply | GetAddressReply | WithdrawalReply) -> Non
     raise HttpError(status, reply.error, reply.code.value)
 
 
-def _unknown(withdrawal_id: str) -> HttpError:
+def withdrawal_unknown(withdrawal_id: str) -> HttpError:
+    """504 with the withdrawal's id: it may have been created or cancelled."""
     return HttpError(
         504,
         "nobody knows yet what became of the withdrawal: look it up by its id",

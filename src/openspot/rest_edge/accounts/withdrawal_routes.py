@@ -7,7 +7,7 @@ from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.context import caller
+from openspot.http.context import caller, context_of, operation_of
 from openspot.http.lists import (
     LIMIT_DEFAULT,
     NEXT_CURSOR_HEADER,
@@ -96,8 +96,9 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
         summary="Withdraw to a saved address",
     )  # fmt: skip
     async def withdraw_crypto(request: Request, body: CryptoWithdrawalBody) -> Response:
+        operation = operation_of(context_of(request))
         created = await withdrawals.withdraw(
-            caller(request).user_id, body.address_id, body.asset, body.network, body.amount, is_fiat=False,
+            caller(request).user_id, operation, body.address_id, body.asset, body.network, body.amount, is_fiat=False,
             code=body.mfa_code, fee_quote_id=body.fee_quote_id, client_withdrawal_id=body.client_withdrawal_id,
         )  # fmt: skip
         return json_response(created, 201)
@@ -107,8 +108,9 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
         summary="Withdraw to a saved bank account",
     )  # fmt: skip
     async def withdraw_fiat(request: Request, body: FiatWithdrawalBody) -> Response:
+        operation = operation_of(context_of(request))
         created = await withdrawals.withdraw(
-            caller(request).user_id, body.bank_account_id, body.currency, None, body.amount, is_fiat=True,
+            caller(request).user_id, operation, body.bank_account_id, body.currency, None, body.amount, is_fiat=True,
             code=body.mfa_code, client_withdrawal_id=body.client_withdrawal_id,
         )  # fmt: skip
         return json_response(created, 201)

@@ -1,27 +1,24 @@
 """Withdrawals as the edge handles them: who may, to which saved address, for which fee. Custody does the rest."""
 
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
 from openspot.contracts.messages import CreateWithdrawal, CustodyAddress, WithdrawalRecord
-from openspot.domain.ids import short_id
 from openspot.domain.market import AssetScale
 from openspot.domain.money import MoneyError, decimal_to_text, to_scaled
 from openspot.domain.networks import Network
+from openspot.http.context import Operation
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock
-from openspot.rest_edge.accounts.custody_client import CustodyClient
+from openspot.rest_edge.accounts.custody_client import CustodyClient, withdrawal_unknown
 from openspot.rest_edge.accounts.schemas import DepositFiatInfo
 from openspot.rest_edge.accounts.withdrawal_limits import limit_in_cents
 from openspot.rest_edge.accounts.withdrawal_store import WithdrawalFilter, WithdrawalPosition, WithdrawalStore
 from openspot.rest_edge.fees.network_fees import WithdrawalFees
 from openspot.rest_edge.users.second_factor import SecondFactor
 from openspot.rest_edge.withdrawal_addresses.store import SavedAddress
-
-WITHDRAWAL_ID_LENGTH = 20
 
 
 class AddressBook(Protocol):
@@ -93,6 +90,7 @@ class WithdrawalService:
     async def withdraw(
         self,
         user_id: str,
+        operation: Operation,
         address_id: str,
         asset: str,
         network: str | None,
@@ -103,7 +101,16 @@ class WithdrawalService:
         fee_quote_id: str | None = None,
         client_withdrawal_id: str | None = None,
     ) -> WithdrawalRecord:
-        """Withdraw to a saved address. The checks come first, the second factor last: its code is used up."""
+        """Withdraw to a saved address. The checks come first, the second factor last: its code is used up.
+
+        The withdrawal's id follows from the operation's. A resumed operation whose withdrawal is not there yet gets
+        504 if its code no longer holds: the earlier run may have used the code and reached custody.
+        """
+        withdrawal_id = f"wd-{operation.operation_id}"
+        if operation.is_resumed:
+            earlier = await self._store.get(user_id, withdrawal_id)
+            if earlier is not None:
+                return earlier
         limit = limit_in_cents(await self._verification.level(user_id), self._limits)
         saved = await self._usable_address(user_id, address_id, asset, network, is_fiat=is_fiat)
         known = self._networks[saved.network]
@@ -117,8 +124,12 @@ class WithdrawalService:
         fee = await self._fees.fee(user_id, known, asset, fee_quote_id)
         if amount <= fee:
             raise validation_error([f"amount must be greater than the fee of {decimal_to_text(fee)} {asset}"])
-        await self._second_factor.require(user_id, code)
-        withdrawal_id = f"wd-{short_id(os.urandom(WITHDRAWAL_ID_LENGTH), WITHDRAWAL_ID_LENGTH)}"
+        try:
+            await self._second_factor.require(user_id, code)
+        except HttpError as error:
+            if operation.is_resumed:
+                raise withdrawal_unknown(withdrawal_id) from error
+            raise
         return await self._custody.create(
             CreateWithdrawal(
                 withdrawal_id,

@@ -6,7 +6,7 @@ from fastapi import Header, Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.context import caller, context_of
+from openspot.http.context import caller, context_of, operation_of
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 from openspot.http.policy import PUBLIC, Access, Policy, Scope
 from openspot.http.responses import json_response
@@ -58,7 +58,8 @@ def payment_routes(prefix: str, payments: PaymentService) -> Router:
         summary="Open a payment",
     )  # fmt: skip
     async def open_payment_session(request: Request, body: SessionBody) -> Response:
-        return json_response(body_of(await payments.open_session(caller(request).user_id, body)), 201)
+        operation = operation_of(context_of(request))
+        return json_response(body_of(await payments.open_session(caller(request).user_id, body, operation)), 201)
 
     @router.post(
         "/callback", _CALLBACK, response=CallbackResponse,

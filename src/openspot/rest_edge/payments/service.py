@@ -7,16 +7,16 @@ credited once, whatever is killed meanwhile.
 
 import hashlib
 import hmac
-import os
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
-from openspot.domain.ids import PAYMENTS_ACCOUNT_ID, short_id
+from openspot.domain.ids import PAYMENTS_ACCOUNT_ID
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text
 from openspot.domain.transfer import Movement, TransferKind
+from openspot.http.context import Operation
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock
@@ -43,8 +43,6 @@ from openspot.rest_edge.transfers.runner import TransferRunner
 log = get_logger("payments")
 
 SESSION_LIFE = timedelta(hours=24)
-_RANDOM_BYTES = 24
-_ID_LENGTH = 24
 
 
 class PaymentRules:
@@ -119,8 +117,12 @@ class PaymentService:
             raise HttpError(404, f"payment route {route_id} not found", "PAYMENT_ROUTE_NOT_FOUND")
         return route
 
-    async def open_session(self, user_id: str, body: SessionBody) -> SessionResponse:
-        """Open a payment for the user."""
+    async def open_session(self, user_id: str, body: SessionBody, operation: Operation) -> SessionResponse:
+        """Open a payment for the user. It has the operation's id."""
+        if operation.is_resumed:
+            earlier = await self._store.get(operation.operation_id)
+            if earlier is not None:
+                return self._session_response(earlier)
         route = self._known(body.route_id)
         if body.currency != route.currency:
             raise validation_error([f"currency must be {route.currency} on this route"])
@@ -132,7 +134,7 @@ class PaymentService:
             raise validation_error(["returnUrl must lie at an origin that the platform allows"])
         now = moment(self._clock)
         payment = Payment(
-            short_id(os.urandom(_RANDOM_BYTES), _ID_LENGTH),
+            operation.operation_id,
             user_id,
             route.route_id,
             route.currency,
@@ -147,13 +149,7 @@ class PaymentService:
             None,
         )
         await self._store.add(payment)
-        return SessionResponse(
-            id=payment.payment_id,
-            url=self._url_of(payment),
-            status="open",
-            payment_status="unpaid",
-            expires_at=iso(payment.expires_at),
-        )
+        return self._session_response(payment)
 
     async def payments(self, user_id: str, limit: int, cursor: str | None) -> Page[PaymentResponse]:
         """A page of the user's payments, newest first."""
@@ -224,6 +220,15 @@ class PaymentService:
 
     def _url_of(self, payment: Payment) -> str:
         return f"{self._page_url}/{payment.payment_id}"
+
+    def _session_response(self, row: Payment) -> SessionResponse:
+        return SessionResponse(
+            id=row.payment_id,
+            url=self._url_of(row),
+            status=self._status(row),
+            payment_status=row.payment_status,
+            expires_at=iso(row.expires_at),
+        )
 
     def _response(self, row: Payment) -> PaymentResponse:
         return PaymentResponse(

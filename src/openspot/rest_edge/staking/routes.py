@@ -6,7 +6,7 @@ from fastapi import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.context import caller
+from openspot.http.context import caller, context_of, operation_of
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 from openspot.http.policy import PUBLIC, Access, Policy, Scope
 from openspot.http.responses import json_response
@@ -83,7 +83,8 @@ def staking_routes(prefix: str, staking: StakingService) -> Router:
         summary="Stake an amount",
     )  # fmt: skip
     async def stake(request: Request, body: StakeBody) -> Response:
-        return json_response(body_of(await staking.stake(caller(request).user_id, body)), 201)
+        operation = operation_of(context_of(request))
+        return json_response(body_of(await staking.stake(caller(request).user_id, body, operation)), 201)
 
     @router.post(
         "/unstake", _MOVE, response=UnstakeResponse, status=201,
@@ -95,6 +96,7 @@ def staking_routes(prefix: str, staking: StakingService) -> Router:
         summary="Take back a stake, or a part of a flexible one",
     )  # fmt: skip
     async def unstake(request: Request, body: UnstakeBody) -> Response:
-        return json_response(body_of(await staking.unstake(caller(request).user_id, body)), 201)
+        operation = operation_of(context_of(request))
+        return json_response(body_of(await staking.unstake(caller(request).user_id, body, operation)), 201)
 
     return router

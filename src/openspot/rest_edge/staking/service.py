@@ -4,14 +4,14 @@ The staked amount lies in the account `house:staking`. Rewards are owed by the p
 are paid from `house:rewards` together with the amount that is taken back.
 """
 
-import os
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID, short_id
+from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.domain.transfer import Movement, TransferKind
+from openspot.http.context import Operation, new_operation
 from openspot.http.errors import HttpError, validation_error
 from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
 from openspot.kit.clock import Clock
@@ -36,7 +36,6 @@ from openspot.rest_edge.transfers.runner import UNSENT, TransferRunner
 
 log = get_logger("staking")
 
-_RANDOM_BYTES = 16
 _AT_A_TIME = 500
 _EVENT_ID_MAX = 2**63 - 1
 
@@ -81,8 +80,12 @@ class StakingService:
 
     # Stakes
 
-    async def stake(self, user_id: str, body: StakeBody) -> StakingBalanceResponse:
-        """Stake an amount: one transfer from the user to the staking account."""
+    async def stake(self, user_id: str, body: StakeBody, operation: Operation) -> StakingBalanceResponse:
+        """Stake an amount: one transfer from the user to the staking account. The stake has the operation's id."""
+        if operation.is_resumed:
+            earlier = await self._store.get(operation.operation_id, user_id)
+            if earlier is not None:
+                return _outcome(earlier)
         product = self._known(body.product_id)
         amount = amount_of_asset("amount", body.amount, self._assets[product.asset])
         if amount < product.minimum:
@@ -96,7 +99,7 @@ class StakingService:
             if total + amount > product.capacity:
                 left = amount_to_text(max(product.capacity - total, 0))
                 raise HttpError(409, f"the product has room for {left} {product.asset} more", "CAPACITY_EXCEEDED")
-            balance = _new_balance(user_id, product, amount, moment(self._clock))
+            balance = _new_balance(operation.operation_id, user_id, product, amount, moment(self._clock))
             transfer = Transfer(
                 f"stake:{balance.balance_id}",
                 TransferKind.STAKING,
@@ -108,13 +111,7 @@ class StakingService:
         await self._runner.attempt(transfer)
         staked = await self._store.get(balance.balance_id, user_id)
         assert staked is not None, "it was written before"
-        if staked.status == "failed":
-            details = {"balanceId": staked.balance_id}
-            if staked.failure_code == UNSENT:
-                message = "the matching engine does not respond; nothing was moved"
-                raise HttpError(503, message, UNSENT, details=details, headers={"Retry-After": "1"})
-            raise HttpError(400, staked.failure_code or "", "TRANSFER_REFUSED", details=details)
-        return _balance_response(staked)
+        return _outcome(staked)
 
     async def balances(self, user_id: str, limit: int, cursor: str | None) -> Page[StakingBalanceResponse]:
         """A page of the user's stakes, newest first."""
@@ -130,9 +127,22 @@ class StakingService:
 
     # The way back
 
-    async def unstake(self, user_id: str, body: UnstakeBody) -> UnstakeResponse:
-        """Take back an amount, or all. Days that are over are accrued first; the day under way earns nothing on it."""
+    async def unstake(self, user_id: str, body: UnstakeBody, operation: Operation) -> UnstakeResponse:
+        """Take back an amount, or all. Days that are over are accrued first; the day under way earns nothing on it.
+
+        The unstake has the operation's id.
+        """
         now = moment(self._clock)
+        unstake = await self._store.unstake(operation.operation_id) if operation.is_resumed else None
+        if unstake is None:
+            unstake = await self._begin_unstake(user_id, body, operation.operation_id, now)
+        if unstake.available_at <= now:
+            await self.pay_out(unstake.unstake_id)
+        current = await self._store.unstake(unstake.unstake_id)
+        assert current is not None, "it was written before"
+        return _unstake_response(current)
+
+    async def _begin_unstake(self, user_id: str, body: UnstakeBody, unstake_id: str, now: datetime) -> Unstake:
         async with self._store.pool.acquire() as connection, connection.transaction():
             balance = await self._store.lock(connection, body.balance_id)
             if balance is None or balance.user_id != user_id:
@@ -144,12 +154,7 @@ class StakingService:
             if body.amount is not None:
                 amount = amount_of_asset("amount", body.amount, self._assets[balance.asset])
             self._check_unstake(balance, amount, now)
-            unstake = await self._take_back(connection, balance, amount, now)
-        if unstake.available_at <= now:
-            await self.pay_out(unstake.unstake_id)
-        current = await self._store.unstake(unstake.unstake_id)
-        assert current is not None, "it was written before"
-        return _unstake_response(current)
+            return await self._take_back(connection, balance, amount, unstake_id, now)
 
     def _check_unstake(self, balance: Balance, amount: int, now: datetime) -> None:
         if amount > balance.amount:
@@ -170,13 +175,15 @@ class StakingService:
         product = self._products.get(balance.product_id)
         return EarlyRedemption.ALLOWED if product is None else product.early_redemption
 
-    async def _take_back(self, connection: Connection, balance: Balance, amount: int, now: datetime) -> Unstake:
+    async def _take_back(
+        self, connection: Connection, balance: Balance, amount: int, unstake_id: str, now: datetime
+    ) -> Unstake:
         reward, remainder, forfeited = balance.accrued, balance.remainder, 0
         early = self._is_early(balance, now) and balance.type == ProductType.LOCKED
         if early and self._early_redemption(balance) is EarlyRedemption.FORFEITS_REWARDS:
             reward, remainder, forfeited = 0, 0, balance.accrued
         unstake = Unstake(
-            short_id(os.urandom(_RANDOM_BYTES)),
+            unstake_id,
             balance.balance_id,
             balance.user_id,
             balance.asset,
@@ -222,7 +229,7 @@ class StakingService:
                     continue
                 balance = await self._accrue(connection, balance, now)
                 if balance.ends_on is not None and balance.ends_on <= now.date():
-                    await self._take_back(connection, balance, balance.amount, now)
+                    await self._take_back(connection, balance, balance.amount, new_operation().operation_id, now)
                 done += 1
         return done
 
@@ -298,9 +305,9 @@ def payouts_of(unstake: Unstake) -> list[Transfer]:
     return transfers
 
 
-def _new_balance(user_id: str, product: Product, amount: int, now: datetime) -> Balance:
+def _new_balance(balance_id: str, user_id: str, product: Product, amount: int, now: datetime) -> Balance:
     return Balance(
-        short_id(os.urandom(_RANDOM_BYTES)),
+        balance_id,
         user_id,
         product.product_id,
         product.asset,
@@ -318,6 +325,17 @@ def _new_balance(user_id: str, product: Product, amount: int, now: datetime) -> 
         None,
         None,
     )
+
+
+def _outcome(staked: Balance) -> StakingBalanceResponse:
+    """The stake, or the refusal that it met."""
+    if staked.status != "failed":
+        return _balance_response(staked)
+    details = {"balanceId": staked.balance_id}
+    if staked.failure_code == UNSENT:
+        message = "the matching engine does not respond; nothing was moved"
+        raise HttpError(503, message, UNSENT, details=details, headers={"Retry-After": "1"})
+    raise HttpError(400, staked.failure_code or "", "TRANSFER_REFUSED", details=details)
 
 
 def _balance_not_found() -> HttpError:
