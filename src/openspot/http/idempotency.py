@@ -9,13 +9,13 @@ it. So every handler of such a route does its work under `operation_of(context)`
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from openspot.http.context import Operation, RequestContext, identity_of, new_operation
 from openspot.http.errors import HttpError, validation_error
-from openspot.kit.database import TRANSIENT_ERRORS, Pool
+from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool
 from openspot.kit.log import get_logger
 
 log = get_logger("idempotency")
@@ -73,6 +73,11 @@ def request_hash(context: RequestContext) -> bytes:
     for part in (context.method.encode(), context.target, context.body):
         digest.update(b"%d:" % len(part) + part)
     return digest.digest()
+
+
+async def forget_responses(connection: Connection | Pool, user_ids: Sequence[str]) -> None:
+    """Delete every key and stored response of these users."""
+    await connection.execute("DELETE FROM idempotency_keys WHERE user_id = ANY($1::text[])", list(user_ids))
 
 
 class DatabaseIdempotency:

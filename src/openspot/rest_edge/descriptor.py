@@ -64,7 +64,7 @@ DESCRIPTOR = Descriptor(
             "kyc_profiles",
             "kyc_events",
         ),
-        reads=("orders", "trades", "ledger_entries", "custody_withdrawals"),
+        reads=("orders", "trades", "ledger_entries", "custody_deposits", "custody_withdrawals"),
     ),
     addresses=(
         Address("REST edge", lambda settings: f"{settings.rest_url}/api/v1", is_for_users=True),

@@ -104,7 +104,9 @@ async def make_user_services(
     stack.push_async_callback(end_tasks, clean_up)
     return UserServices(
         auth=AuthService(users, attempts, passwords, ended, challenges, second_factor, sessions, activity, outbox),
-        mail_proof=MailProof(pool, users, mail_tokens, outbox, passwords.registrations, attempts, ended, activity),
+        mail_proof=MailProof(
+            pool, users, mail_tokens, outbox, passwords.registrations, attempts, ended, activity, revoke_keys
+        ),
         mfa=MfaService(factors, users, sealer, password_check, second_factor, activity),
         second_factor=second_factor,
         profiles=Profiles(pool, activity),
@@ -138,7 +140,7 @@ async def _clean_up(
             await activity.delete_older(now - ACTIVITY_KEPT)
             await outbox.delete_failed(now - FAILED_MAILS_KEPT)
             await mail_tokens.delete_expired(now)
-            await deletion.erase_late_addresses(now - LATE_RECORDS)
+            await deletion.erase_late_records(now - LATE_RECORDS)
         except TRANSIENT_ERRORS as error:
             log.warning("expired rows not deleted", error=repr(error))
         await asyncio.sleep(CLEAN_UP_S)

@@ -11,10 +11,10 @@ import pytest
 from nacl.signing import SigningKey
 
 from openspot.http.api_keys import uses
-from openspot.http.errors import HttpError
 from openspot.kit.settings import Settings
-from openspot.rest_edge import service
+from tests.support.authenticator import enable_mfa, register
 from tests.support.fake_router import FakeRouter
+from tests.support.mailbox import mail_to, token_of
 from tests.support.ports import free_port
 from tests.support.rest_client import PREFIX, Reply, RestClient, running_edge
 from tests.support.signed_requests import Signer
@@ -166,18 +166,49 @@ async def test_the_last_use_is_recorded_a_while_later(
         await eventually(recorded)
 
 
-async def test_making_a_secret_needs_the_second_factor(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Factor:
-        async def require(self, user_id: str, code: str | None) -> None:
-            if code != "123456":
-                raise HttpError(401, "a code is needed", "MFA_REQUIRED")
+async def test_making_a_secret_needs_the_second_factor(edge: RestClient, cheap_passwords: None) -> None:
+    edge.token = None
+    await register(edge, "ada@example.org")
+    app = await enable_mfa(edge)
+    refused = await edge("POST", "/api-keys", KEY)
+    assert (refused.status, refused.code) == (401, "MFA_REQUIRED")
+    refused = await edge("POST", "/api-keys", KEY | {"mfaCode": app.wrong_code()})
+    assert (refused.status, refused.code) == (400, "MFA_CODE_INVALID")
+    assert (await edge("GET", "/api-keys")).body == []
+    code = app.code()
+    body, signer = await create(edge, mfaCode=code)
+    # A code works once, for whatever it is.
+    for used in ({}, {"mfaCode": code}):
+        assert (await edge("POST", f"/api-keys/{body['id']}/rotate", used)).status in (400, 401)
+    assert (await ask(edge, signer, "GET", "/orders")).status == 200
+    rotated = await edge("POST", f"/api-keys/{body['id']}/rotate", {"mfaCode": app.recovery_codes[0]})
+    assert rotated.status == 200
+    # Ending a key makes nothing less safe.
+    assert (await edge("DELETE", f"/api-keys/{body['id']}")).status == 200
 
-    monkeypatch.setattr(service, "NoSecondFactor", Factor)
-    async with running_edge(settings) as edge:
-        edge.as_user("u1")
-        assert (await edge("POST", "/api-keys", KEY)).code == "MFA_REQUIRED"
-        body, _ = await create(edge, mfaCode="123456")
-        assert (await edge("POST", f"/api-keys/{body['id']}/rotate", {})).status == 401
-        assert (await edge("POST", f"/api-keys/{body['id']}/rotate", {"mfaCode": "123456"})).status == 200
-        # Ending a key makes nothing less safe.
-        assert (await edge("DELETE", f"/api-keys/{body['id']}")).status == 200
+
+async def test_a_reset_of_the_password_leaves_keys_alone_unless_the_account_was_locked(
+    edge: RestClient, settings: Settings, pool: asyncpg.Pool, router: FakeRouter, cheap_passwords: None
+) -> None:
+    """A locked account is under attack; a forgotten password says nothing about keys."""
+    edge.token = None
+    user_id = await register(edge, "ada@example.org")
+    _, signer = await create(edge)
+
+    async def reset(number: int) -> None:
+        # Mails with tokens come at most every two minutes.
+        await pool.execute("DELETE FROM mail_tokens")
+        await edge("POST", "/auth/forgot-password", {"email": "ada@example.org"})
+        token = token_of(await mail_to(settings.data_dir, "ada@example.org", "Reset your password", number))
+        body = {"token": token, "newPassword": "an entirely new pass phrase"}
+        assert (await edge("POST", "/auth/reset-password", body)).status == 200
+
+    await edge("POST", "/auth/login", {"email": "ada@example.org", "password": "a wrong password"})
+    await reset(1)
+    assert (await ask(edge, signer, "GET", "/orders")).status == 200
+    await edge("POST", "/auth/login", {"email": "ada@example.org", "password": "a wrong password"})
+    await pool.execute("UPDATE login_attempts SET attempts = 100 WHERE key ~ '^pair:'")
+    await reset(2)
+    assert (await ask(edge, signer, "GET", "/orders")).status == 401
+    edge.as_user(user_id)
+    assert (await edge("GET", "/api-keys")).body == []

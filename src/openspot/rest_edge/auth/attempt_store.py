@@ -83,6 +83,22 @@ class AttemptStore:
             _LONG_AGO,
         )
 
+    async def is_account_locked(self, email: str) -> bool:
+        """Whether logins of an account have ended, from one network or from all unknown ones."""
+        account = account_key(email)
+        return bool(
+            await self._pool.fetchval(
+                """
+                SELECT EXISTS (
+                    SELECT FROM login_attempts WHERE (key = $1 OR starts_with(key, $2)) AND attempts >= $3
+                )
+                """,
+                f"account:{account}",
+                f"pair:{account}:",
+                FAILURES_MAX,
+            )
+        )
+
     async def forget_account(self, email: str) -> None:
         """Forget all failed logins of an account, from wherever: its owner has reset the password."""
         account = account_key(email)

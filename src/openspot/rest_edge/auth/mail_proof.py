@@ -3,6 +3,8 @@
 Asking for a mail does the same work and gets the same response whether or not the address has an account.
 """
 
+from collections.abc import Awaitable, Callable
+
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Pool
@@ -31,6 +33,7 @@ class MailProof:
         attempts: AttemptStore,
         ended: EndedSessions,
         activity: ActivityLog,
+        revoke_keys: Callable[[str], Awaitable[None]],
         now: DateClock = utc_now,
     ) -> None:
         self._pool = pool
@@ -41,6 +44,7 @@ class MailProof:
         self._attempts = attempts
         self._ended = ended
         self._activity = activity
+        self._revoke_keys = revoke_keys
         self._now = now
 
     async def ask_for_reset(self, email: str) -> None:
@@ -51,8 +55,11 @@ class MailProof:
     async def reset(self, token: str, password: str, origin: Origin) -> None:
         """Set a new password and end all sessions. MFA stays, and the address counts as verified.
 
+        API keys stay too, since a forgotten password says nothing about them. After a lock-out somebody attacks the
+        account, so all its keys are revoked.
+
         400 for a token that is unknown, used or expired, and for a password that is easy to guess, which leaves the
-        token as it was.
+        token as it was. 503 if other processes cannot be told about the revoked keys: the token works again later.
         """
         digest = token_hash(token)
         user_id = await self._tokens.user_of(TokenKind.RESET_PASSWORD, digest, self._now())
@@ -63,6 +70,9 @@ class MailProof:
         if fault is not None:
             raise validation_error([fault.replace("password", "newPassword", 1)])
         password_hash = await self._passwords.hash(password)
+        # First, so that the lock is still there for the next try if this fails.
+        if await self._attempts.is_account_locked(user.email):
+            await self._revoke_keys(user.user_id)
         now = self._now()
         async with self._pool.acquire() as connection, connection.transaction():
             # Of two resets with one token at once, one finds it gone here.

@@ -1,13 +1,13 @@
 """Deleting an account: the personal data goes, the ledger and the orders stay under the user's id.
 
-The row of the user is deleted, and with it, by foreign key, everything that belongs to the person: addresses, sessions,
-factors, activity. Rows of money name the user's id without a foreign key and stay. The id is never given again.
+The row of the user is deleted, and with it, by foreign key, sessions, factors, activity and API keys. `erasure.py`
+deletes the personal rows of other modules. Rows of money name the user's id without a foreign key and stay. The id is
+never given again.
 """
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
-from openspot.http.audit import erase_addresses
 from openspot.http.errors import HttpError
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Pool
@@ -19,6 +19,8 @@ from openspot.rest_edge.auth.store import revoke_families
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.texts import MailKind
 from openspot.rest_edge.users.activity import Origin
+from openspot.rest_edge.users.erasure import erase_personal_data
+from openspot.rest_edge.users.obligations import open_obligations
 from openspot.rest_edge.users.profile import user_not_found
 from openspot.rest_edge.users.second_factor import SecondFactor
 
@@ -51,8 +53,8 @@ class AccountDeletion:
     async def delete(self, user_id: str, password: str, mfa_code: str | None, origin: Origin) -> None:
         """Delete the user's account and end all sessions.
 
-        Raises HttpError: 400 for a wrong password or code, 409 with open orders or a balance, 503 if the balances
-        cannot be read: the ledger's mirror may lag behind, so only the engine's count.
+        Raises HttpError: 400 for a wrong password or code, 409 with open orders, a balance or money on its way, 503 if
+        the balances cannot be read: the ledger's mirror may lag behind, so only the engine's count.
         """
         await self._check.require(user_id, password)
         open_orders = await self._pool.fetchval(
@@ -63,9 +65,12 @@ class AccountDeletion:
             raise HttpError(
                 409, "cancel your open orders first", "OPEN_ORDERS_REMAIN", details={"openOrders": open_orders}
             )
+        await self._require_no_obligations(user_id)
         left = await self._accounts.engine_totals(user_id)
         if left:
             raise HttpError(409, "withdraw your balances first", "BALANCES_REMAIN", details={"balances": left})
+        # Once more: money that left the balances between the two reads is on its way now.
+        await self._require_no_obligations(user_id)
         await self._second_factor.require(user_id, mfa_code, origin)
         # First, since every process must have forgotten the keys when the user is gone.
         await self._revoke_keys(user_id)
@@ -79,12 +84,18 @@ class AccountDeletion:
             await self._outbox.add(MailKind.ACCOUNT_DELETED, email, connection=connection)
             await connection.execute("INSERT INTO deleted_users (user_id, deleted_at) VALUES ($1, $2)", user_id, now)
             await connection.execute("DELETE FROM users WHERE user_id = $1", user_id)
-            await erase_addresses(connection, [user_id])
+            await erase_personal_data(connection, [user_id])
         await self._attempts.forget_account(email)
         await self._ended.end_as_far_as_possible(ended)
 
-    async def erase_late_addresses(self, since: datetime) -> None:
-        """Erase the addresses of audit records that were still being written when their user was deleted."""
+    async def _require_no_obligations(self, user_id: str) -> None:
+        remaining = await open_obligations(self._pool, user_id)
+        if remaining:
+            message = f"wait until your {', '.join(remaining)} are settled"
+            raise HttpError(409, message, "OBLIGATIONS_REMAIN", details={"obligations": remaining})
+
+    async def erase_late_records(self, since: datetime) -> None:
+        """Erase what requests under way wrote about users who were deleted at `since` or later."""
         rows = await self._pool.fetch("SELECT user_id FROM deleted_users WHERE deleted_at >= $1", since)
         if rows:
-            await erase_addresses(self._pool, [row["user_id"] for row in rows])
+            await erase_personal_data(self._pool, [row["user_id"] for row in rows])

@@ -163,8 +163,8 @@ def user_routes(prefix: str, users: UserServices) -> Router:
         "", _CHANGE, response=DoneResponse,
         refusals=_GONE | {
             400: "the password or the code is wrong", 401: "no valid credential, or MFA_REQUIRED: the code is missing",
-            409: "open orders or balances remain", 429: "too many requests, or too many wrong passwords or codes",
-            503: "balances cannot be read now",
+            409: "open orders, balances or money on its way remain",
+            429: "too many requests, or too many wrong passwords or codes", 503: "balances cannot be read now",
         },
         summary="Delete your account; orders and ledger stay, without your name",
     )  # fmt: skip

@@ -1,0 +1,25 @@
+"""Erasing what the platform holds about deleted users beyond the row in `users` and what that row takes along."""
+
+from collections.abc import Sequence
+
+from openspot.http.audit import erase_addresses
+from openspot.http.idempotency import forget_responses
+from openspot.kit.database import Connection, Pool
+
+PERSONAL_TABLES = (
+    "kyc_profiles",
+    "kyc_events",
+    "withdrawal_addresses",
+    "notification_settings",
+    "conversion_quotes",
+    "fee_quotes",
+)
+"""Tables of the REST edge that name their user in `user_id` without a foreign key, and hold only that user's data."""
+
+
+async def erase_personal_data(connection: Connection | Pool, user_ids: Sequence[str]) -> None:
+    """Delete these users' personal rows and stored responses, and the addresses in their audit records."""
+    for table in PERSONAL_TABLES:
+        await connection.execute(f"DELETE FROM {table} WHERE user_id = ANY($1::text[])", list(user_ids))  # noqa: S608
+    await forget_responses(connection, user_ids)
+    await erase_addresses(connection, user_ids)

@@ -1,0 +1,205 @@
+"""What deleting an account does to every table of the platform, and what money on its way stops it."""
+
+from typing import Any
+
+import asyncpg
+import pytest
+
+from openspot.kit.settings import Settings
+from openspot.rest_edge.accounts.service import AccountService
+from openspot.rest_edge.auth.guessing import account_key
+from tests.support.authenticator import PASSWORD, register
+from tests.support.fake_engine_http import FakeEngineHttp
+from tests.support.filled_tables import USER_COLUMNS, all_tables, fill, insert
+from tests.support.rest_client import Reply, RestClient, running_edge
+from tests.support.waiting import eventually
+
+EMAIL = "ada@example.org"
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+GOES = {
+    "users", "user_networks", "user_sessions", "user_activity", "user_mfa", "user_recovery_codes", "mfa_challenges",
+    "mail_tokens", "mail_outbox", "check_ins", "api_keys", "idempotency_keys", "notification_settings",
+    "kyc_profiles", "kyc_events", "withdrawal_addresses", "conversion_quotes", "fee_quotes",
+}  # fmt: skip
+"""Personal data: no row of the user is left."""
+
+STAYS = {
+    "orders", "trades", "ledger_accounts", "ledger_entries", "ledger_movements", "ledger_outbox", "conversions",
+    "staking_balances", "staking_accruals", "staking_unstakes", "staking_events", "payments", "payment_events",
+    "edge_transfers", "custody_addresses", "custody_deposits", "custody_withdrawals", "custody_approvals",
+    "custody_signatures", "custody_audit",
+}  # fmt: skip
+"""Money, and what explains it, under the user's id: not a column of any row changes."""
+
+NO_USERS = {
+    "engine_cursors", "router_held_events", "ledger_rejected_trades", "custody_chain_transactions"
+}  # fmt: skip
+"""Their rows name no user, or are not about users."""
+
+OTHERWISE = {"audit_records", "refresh_tokens", "login_attempts", "deleted_users"}
+"""Each has a test of its own below."""
+
+
+@pytest.fixture
+async def ada(edge: RestClient, engine: FakeEngineHttp) -> RestClient:
+    """A client that is logged in as a registered user without balances."""
+    edge.token = None
+    await register(edge, EMAIL)
+    return edge
+
+
+async def names_of(pool: asyncpg.Pool) -> dict[str, str]:
+    """The user as tables name her, by column."""
+    user_id = str(await pool.fetchval("SELECT user_id FROM users"))
+    return {"user_id": user_id, "buyer_id": user_id, "email": EMAIL}
+
+
+async def delete(client: RestClient) -> Reply:
+    return await client("DELETE", "/users/me", {"password": PASSWORD})
+
+
+async def rows_of(pool: asyncpg.Pool, table: str, user: dict[str, str]) -> int:
+    column = USER_COLUMNS.get(table, "user_id")
+    query = f"SELECT count(*) FROM {table} WHERE {column} = $1"
+    # The mail that confirms the deletion is sent after it.
+    query += " AND kind <> 'account_deleted'" if table == "mail_outbox" else ""
+    return int(await pool.fetchval(query, user[column]))
+
+
+async def test_every_table_is_classified(pool: asyncpg.Pool) -> None:
+    """A new table fails here until it is decided what becomes of its rows when their user is deleted."""
+    classes = [GOES, STAYS, NO_USERS, OTHERWISE]
+    assert set.union(*classes) == await all_tables(pool)
+    assert sum(map(len, classes)) == len(set.union(*classes))
+    rows = await pool.fetch("SELECT table_name FROM information_schema.columns WHERE column_name ~ '_?user_id$'")
+    assert not {row["table_name"] for row in rows} & NO_USERS
+
+
+@pytest.mark.spec("B4.1-48")
+async def test_all_personal_rows_go_and_all_rows_of_money_stay(ada: RestClient, pool: asyncpg.Pool) -> None:
+    user = await names_of(pool)
+    await fill(pool, (GOES | STAYS) - {"users"}, user)
+    assert [table for table in GOES if not await rows_of(pool, table, user)] == []
+    before = {table: await contents(pool, table) for table in STAYS}
+    assert all(before.values())
+    assert (await delete(ada)).body == {"success": True}
+    assert [table for table in GOES if await rows_of(pool, table, user)] == []
+    assert {table: await contents(pool, table) for table in STAYS} == before
+
+
+async def contents(pool: asyncpg.Pool, table: str) -> list[str]:
+    rows = await pool.fetch(f"SELECT row::text AS row FROM {table} AS row")
+    return sorted(row["row"] for row in rows)
+
+
+async def test_another_user_keeps_everything(ada: RestClient, pool: asyncpg.Pool) -> None:
+    user = await names_of(pool)
+    tables = (GOES | STAYS) - {"users"}
+    others = {"user_id": "bob", "buyer_id": "bob", "email": "bob@example.org"}
+    await insert(pool, "users", others, email="bob@example.org", role="user")
+    await fill(pool, tables, others)
+    before = {table: await rows_of(pool, table, others) for table in tables if table_names_user(table)}
+    assert all(before.values()) and user["user_id"] != "bob"
+    assert (await delete(ada)).status == 200
+    assert {table: await rows_of(pool, table, others) for table in before} == before
+
+
+def table_names_user(table: str) -> bool:
+    children = {"staking_accruals", "payment_events", "custody_approvals", "custody_signatures", "custody_audit"}
+    return table not in children | {"edge_transfers"}
+
+
+async def test_the_audit_keeps_its_records_without_addresses(ada: RestClient, pool: asyncpg.Pool) -> None:
+    await insert(pool, "audit_records", await names_of(pool))
+    assert (await delete(ada)).status == 200
+    record = await pool.fetchrow("SELECT user_id, path, address FROM audit_records WHERE request_id = 'request_id'")
+    deleted_id = await pool.fetchval("SELECT user_id FROM deleted_users")
+    assert tuple(record) == (deleted_id, "path", "")
+
+
+async def test_refresh_tokens_stay_revoked_so_that_every_process_refuses_them(
+    ada: RestClient, pool: asyncpg.Pool
+) -> None:
+    user = await names_of(pool)
+    await insert(pool, "refresh_tokens", user)
+    assert (await delete(ada)).status == 200
+    rows = await pool.fetch("SELECT user_id, revoked_at IS NOT NULL AS revoked FROM refresh_tokens")
+    assert [tuple(row) for row in rows] == [(user["user_id"], True)] * 2
+
+
+async def test_failed_logins_are_forgotten(ada: RestClient, pool: asyncpg.Pool) -> None:
+    assert (await ada("POST", "/auth/login", {"email": EMAIL, "password": "wrong"})).status == 401
+    of_ada = f"SELECT count(*) FROM login_attempts WHERE key ~ '{account_key(EMAIL)}'"
+    assert await pool.fetchval(of_ada) > 0
+    assert (await delete(ada)).status == 200
+    assert await pool.fetchval(of_ada) == 0
+
+
+UNDER_WAY: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
+    ("stakes", "staking_balances", {"status": "pending"}, {"status": "failed"}),
+    ("stakes", "staking_balances", {"status": "active"}, {"status": "redeemed"}),
+    ("stakes", "staking_balances", {"status": "unbonding"}, {"status": "redeemed"}),
+    ("payments", "payments", {"credited": False}, {"credited": True}),
+    ("conversions", "conversions", {"status": "pending"}, {"status": "failed"}),
+    ("deposits", "custody_deposits", {"confirmed_at": None}, {"confirmed_at": "2026-01-01"}),
+    ("withdrawals", "custody_withdrawals", {"status": "pending_approval", "funds": "new"}, {"funds": "refused"}),
+    ("withdrawals", "custody_withdrawals", {"status": "confirming", "funds": "reserved"}, {"funds": "taken"}),
+    # Cancelled, and the money not back yet.
+    ("withdrawals", "custody_withdrawals", {"status": "cancelled", "funds": "requested"}, {"funds": "released"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "table", "under_way", "over"), UNDER_WAY)
+async def test_money_on_its_way_stops_it(
+    ada: RestClient, pool: asyncpg.Pool, kind: str, table: str, under_way: dict[str, Any], over: dict[str, Any]
+) -> None:
+    user = await names_of(pool)
+    await insert(pool, "kyc_profiles", user)
+    await insert(pool, table, user, **under_way)
+    reply = await delete(ada)
+    assert (reply.status, reply.code) == (409, "OBLIGATIONS_REMAIN")
+    assert reply.body["details"] == {"obligations": {kind: 1}}
+    assert (await ada("GET", "/users/me/profile")).status == 200
+    assert await rows_of(pool, "kyc_profiles", user) == 1
+    for column, value in over.items():
+        await pool.execute(f"UPDATE {table} SET {column} = {value!r}")
+    assert (await delete(ada)).status == 200
+
+
+@pytest.mark.parametrize("status", ["unbonding", "paying"])
+async def test_an_unstake_that_is_not_paid_stops_it(ada: RestClient, pool: asyncpg.Pool, status: str) -> None:
+    user = await names_of(pool)
+    await insert(pool, "staking_balances", user)
+    await insert(pool, "staking_unstakes", user, status=status)
+    reply = await delete(ada)
+    assert (reply.code, reply.body["details"]) == ("OBLIGATIONS_REMAIN", {"obligations": {"unstakes": 1}})
+
+
+async def test_money_that_leaves_the_balances_meanwhile_is_seen(
+    ada: RestClient, pool: asyncpg.Pool, engine: FakeEngineHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stake begins after the first look at stakes and before the look at balances."""
+    user, read = await names_of(pool), AccountService.engine_totals
+
+    async def stake_and_read(self: AccountService, user_id: str) -> dict[str, str]:
+        await insert(pool, "staking_balances", user, status="pending")
+        return await read(self, user_id)
+
+    monkeypatch.setattr(AccountService, "engine_totals", stake_and_read)
+    assert (await delete(ada)).code == "OBLIGATIONS_REMAIN"
+
+
+async def test_rows_that_a_request_under_way_wrote_late_go_with_the_clean_up(
+    ada: RestClient, pool: asyncpg.Pool, settings: Settings
+) -> None:
+    user = await names_of(pool)
+    assert (await delete(ada)).status == 200
+    late = {"kyc_profiles", "withdrawal_addresses", "notification_settings", "idempotency_keys"}
+    await fill(pool, late, user)
+    async with running_edge(settings.model_copy(update={"rest_port": settings.ws_port})):
+
+        async def gone() -> bool:
+            return not [table for table in late if await rows_of(pool, table, user)]
+
+        await eventually(gone)
