@@ -6,6 +6,9 @@ from pydantic import Field
 
 from openspot.kit.settings import Generated, Port, Settings, address_for_clients, own_host
 
+DEVELOPMENT_PRICES = "BRL=0.2,BTC=100000,ETH=4000,SOL=200,USDC=1,USDT=1"
+"""Round prices of every asset, so that a new platform can value withdrawals. Set your own before money is real."""
+
 
 class CustodySettings(Settings):
     """What the custody simulator can be told."""
@@ -23,8 +26,8 @@ class CustodySettings(Settings):
         default="HOT", description="Wallets, with commas, whose signers sign by themselves; those of others are people"
     )
     custody_reference_prices: str = Field(
-        default="USDT=1,USDC=1",
-        description="US dollar prices, with commas, of assets that have not traded yet, for example BTC=100000",
+        default=DEVELOPMENT_PRICES,
+        description="US dollar prices, with commas, of assets that have not traded yet; the default is for development",
     )
 
     @property
