@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from openspot.kit.settings import Generated, Port, Settings, address_for_clients, own_host
+from openspot.kit.settings import EmptyIsNone, Generated, Port, Settings, address_for_clients, own_host
 
 DEVELOPMENT_PRICES = "BRL=0.2,BTC=100000,ETH=4000,SOL=200,USDC=1,USDT=1"
 """Round prices of every asset, so that a new platform can value withdrawals. Set your own before money is real."""
@@ -19,7 +19,7 @@ class CustodySettings(Settings):
         default="", description="Seed of deposit addresses and signers; empty: generated into the data directory"
     )
     custody_block_s: float = Field(default=1.0, gt=0, description="Seconds between two blocks of the simulated chains")
-    custody_confirmations: int | None = Field(
+    custody_confirmations: Annotated[int | None, EmptyIsNone] = Field(
         default=None, ge=0, le=10_000, description="Blocks until a transfer counts; empty: as domain/networks.toml says"
     )
     custody_automatic_signers: str = Field(
