@@ -3,12 +3,13 @@
 import asyncio
 import json
 import os
+import re
 import secrets
 import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -459,18 +460,49 @@ def review(
     final: Annotated[bool, typer.Option("--final", help="With RED: the user may not try again.")] = False,
 ) -> None:
     """Send the outcome of a user's check to the webhook, signed as a provider signs it."""
-    from openspot.rest_edge.kyc.development import ReviewError
     from openspot.rest_edge.kyc.development import review as send_review
     from openspot.rest_edge.settings import RestEdgeSettings
+    from openspot.rest_edge.signed_events import EventError
 
     if answer.upper() not in ("GREEN", "RED"):
         raise fail("ANSWER must be GREEN or RED")
     try:
         applied = asyncio.run(send_review(running_settings(RestEdgeSettings), user_id, answer.upper(), final=final))
-    except ReviewError as error:
+    except EventError as error:
         raise fail(str(error)) from error
     typer.echo("applied" if applied else "changed nothing: this user has no check, or a newer event came before")
     raise typer.Exit(0 if applied else 1)
+
+
+payments_app = typer.Typer(no_args_is_help=True, help="Play the provider of payments (development).")
+app.add_typer(payments_app, name="payments")
+PaymentId = Annotated[str, typer.Argument(help="Id of the payment, as `POST /payments/session` returns it")]
+
+
+@payments_app.command()
+def complete(payment_id: PaymentId) -> None:
+    """Tell the edge that a payment is paid, signed as a provider signs it. The user is credited once."""
+    _report_payment(payment_id, "paid")
+
+
+@payments_app.command("fail")
+def fail_payment(payment_id: PaymentId) -> None:
+    """Tell the edge that a payment failed, signed as a provider signs it."""
+    _report_payment(payment_id, "failed")
+
+
+def _report_payment(payment_id: str, outcome: Literal["paid", "failed"]) -> None:
+    from openspot.rest_edge.payments.development import report
+    from openspot.rest_edge.settings import RestEdgeSettings
+    from openspot.rest_edge.signed_events import EventError
+
+    if not re.fullmatch("[A-Za-z0-9]{1,40}", payment_id):
+        raise fail("PAYMENT_ID must be 1 to 40 letters and digits")
+    try:
+        is_new = asyncio.run(report(running_settings(RestEdgeSettings), payment_id, outcome))
+    except EventError as error:
+        raise fail(str(error)) from error
+    typer.echo(f"{payment_id} is {outcome}" if is_new else f"{payment_id}: the edge was told before; nothing changed")
 
 
 if __name__ == "__main__":

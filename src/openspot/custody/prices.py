@@ -1,4 +1,4 @@
-"""What an asset is worth in US dollars: the last trade, or a price from the settings where there was none yet."""
+"""What an asset is worth in US dollars: the last trades, or a price from the settings before the first one."""
 
 from decimal import Decimal
 
@@ -38,11 +38,11 @@ async def dollar_price(connection: Connection, asset: str, reference_prices: dic
     price: Decimal | None = await connection.fetchval(_LAST_PRICE, f"{asset}-{DOLLAR}")
     if price is not None:
         return price
-    if asset in reference_prices:
-        return reference_prices[asset]
     for crossing in _CROSSING_ASSETS:
         in_dollars = await connection.fetchval(_LAST_PRICE, f"{crossing}-{DOLLAR}")
         in_asset = await connection.fetchval(_LAST_PRICE, f"{crossing}-{asset}")
         if in_dollars is not None and in_asset is not None:
             return cross_price(in_dollars, in_asset)
+    if asset in reference_prices:
+        return reference_prices[asset]
     raise PriceUnknownError(f"nobody knows what {asset} is worth: it has not traded, and no price is set")

@@ -4,7 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from openspot.kit.settings import Generated, Port, Settings, address_for_clients, own_host
+from openspot.kit.settings import EmptyIsNone, Generated, Port, Settings, address_for_clients, own_host
+
+DEVELOPMENT_PRICES = "BRL=0.2,BTC=100000,ETH=4000,SOL=200,USDC=1,USDT=1"
+"""Round prices of every asset, so that a new platform can value withdrawals. Set your own before money is real."""
 
 
 class CustodySettings(Settings):
@@ -16,15 +19,15 @@ class CustodySettings(Settings):
         default="", description="Seed of deposit addresses and signers; empty: generated into the data directory"
     )
     custody_block_s: float = Field(default=1.0, gt=0, description="Seconds between two blocks of the simulated chains")
-    custody_confirmations: int | None = Field(
+    custody_confirmations: Annotated[int | None, EmptyIsNone] = Field(
         default=None, ge=0, le=10_000, description="Blocks until a transfer counts; empty: as domain/networks.toml says"
     )
     custody_automatic_signers: str = Field(
         default="HOT", description="Wallets, with commas, whose signers sign by themselves; those of others are people"
     )
     custody_reference_prices: str = Field(
-        default="USDT=1,USDC=1",
-        description="US dollar prices, with commas, of assets that have not traded yet, for example BTC=100000",
+        default=DEVELOPMENT_PRICES,
+        description="US dollar prices, with commas, of assets that have not traded yet; the default is for development",
     )
 
     @property

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AliasChoices, Field, ValidationError
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIX = "OPENSPOT_"
 Port = Annotated[int, Field(ge=1, le=65535)]
+EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
+"""Marks a setting that may be None: an environment variable expresses that by being empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,8 @@ def _variable_of(settings: type[Settings], location: str) -> str:
 def environment_of(settings: Settings) -> dict[str, str]:
     """The variables that give another process exactly these settings."""
     kind = type(settings)
-    return {variable(name, kind): str(value) for name, value in settings.model_dump(mode="json").items()}
+    values = settings.model_dump(mode="json")
+    return {variable(name, kind): "" if value is None else str(value) for name, value in values.items()}
 
 
 def generated_secrets(settings: type[Settings]) -> dict[str, Generated]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from openspot.kit.secrets_file import FILE_NAME, SecretsFileError, with_known_secrets, with_secrets
-from openspot.kit.settings import SettingsError, generated_secrets, load
+from openspot.kit.settings import SettingsError, environment_of, generated_secrets, load
 from openspot.up.services import PlatformSettings
 
 GENERATED = tuple(generated_secrets(PlatformSettings))
@@ -117,3 +117,14 @@ def test_secrets_never_reach_the_log() -> None:
     assert line["service"] == "test"
     assert line["user"] == "u"
     assert not {"p1", "s1", "t1", "a1"} & set(line.values())
+
+
+def test_a_child_process_gets_exactly_the_settings_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given in (PlatformSettings(), PlatformSettings(custody_confirmations=3, throttle_enabled=False)):
+        # What the parent does not know must not reach the child either.
+        monkeypatch.setenv("OPENSPOT_CUSTODY_CONFIRMATIONS", "7")
+        for name, value in environment_of(given).items():
+            monkeypatch.setenv(name, value)
+        assert PlatformSettings() == given
+        for name in environment_of(given):
+            monkeypatch.delenv(name)

@@ -3,21 +3,12 @@
 import uuid
 from datetime import UTC, datetime
 
-import aiohttp
-import msgspec
-
-from openspot.rest_edge.kyc.digest import payload_digest
 from openspot.rest_edge.settings import RestEdgeSettings
-
-TIMEOUT_S = 10.0
-
-
-class ReviewError(Exception):
-    """The event was not taken. The message says why."""
+from openspot.rest_edge.signed_events import send_event
 
 
 async def review(settings: RestEdgeSettings, user_id: str, answer: str, *, final: bool) -> bool:
-    """Send a completed review of the level verified. Returns whether it changed anything. Raises ReviewError."""
+    """Send a completed review of the level verified. Returns whether it changed anything. Raises EventError."""
     event = {
         "eventId": str(uuid.uuid4()),
         "userId": user_id,
@@ -27,19 +18,5 @@ async def review(settings: RestEdgeSettings, user_id: str, answer: str, *, final
         "rejectType": ("FINAL" if final else "RETRY") if answer == "RED" else None,
         "createdAt": datetime.now(UTC).isoformat(),
     }
-    body = msgspec.json.encode(event)
-    headers = {
-        "Content-Type": "application/json",
-        "X-Payload-Digest": payload_digest(settings.kyc_webhook_secret, body),
-    }
-    try:
-        async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)) as session,
-            session.post(f"{settings.rest_url}/api/v1/kyc/webhook", data=body, headers=headers) as response,
-        ):
-            reply = await response.json()
-    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise ReviewError(f"the REST edge does not answer ({error}); `openspot up` starts it") from error
-    if response.status != 200:
-        raise ReviewError(f"the REST edge refused the event: {reply.get('message')}")
+    reply = await send_event(settings, "/kyc/webhook", settings.kyc_webhook_secret, event)
     return bool(reply["applied"])
