@@ -117,7 +117,7 @@ async def test_every_subject_that_the_edge_listens_to_is_attacked_here(attacked:
     }
     assert heard == {pushed.pattern for pushed in PUSHED} | others
     watched = {name for name in attacked.handlers if name.startswith("watch ")}
-    assert watched == {"watch sessions-revoked"}
+    assert watched == {"watch sessions-revoked", "watch api-keys-changed"}
 
 
 @EVERY_PUSH

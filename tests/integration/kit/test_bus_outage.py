@@ -62,7 +62,7 @@ async def test_a_connection_that_was_checked_while_the_server_stood_still_hears_
 async def test_a_feed_that_was_checked_while_the_server_stood_still_hears_again(
     bus: Bus, settings: Settings, nats_server: EmbeddedNats
 ) -> None:
-    feed = Feed(settings, Hub(lambda: 0), lambda _: None)
+    feed = Feed(settings, Hub(lambda: 0), lambda _: None, lambda _: None)
     await feed.start()
     assert await answers(feed)
     async with standing_still(nats_server):

@@ -80,7 +80,7 @@ async def test_the_main_process_answers_settles_and_shows_its_health(
         for path in ("/health", "/ready"):
             status, _, body = await get(settings, settings.ledger_port, path)
             assert (status, json.loads(body)["status"]) == (200, "ok")
-        assert set(json.loads(body)["details"]) == {"bus", "database", "settlement"}
+        assert set(json.loads(body)["details"]) == {"bus", "database", "settlement", "transfers"}
         status, content_type, body = await get(settings, settings.ledger_port, "/metrics")
         assert (status, content_type) == (200, "text/plain")
         assert 'openspot_ledger_trades_total{outcome="settled"}' in body

@@ -120,7 +120,7 @@ DAMAGE = {
         f"DELETE FROM ledger_entries WHERE reference_id = {NEWEST_TRADE}",
         {
             "settlement",
-            "account house:fees USD",
+            "account house:fees (trading fees and rebates) USD",
             *(f"account {user} {asset}" for user in ("alice", "carol") for asset in ("BTC", "USD")),
         },
         {causes.PAST_THE_LEDGER, causes.LOST},
@@ -129,7 +129,7 @@ DAMAGE = {
         "WITH entry AS (DELETE FROM ledger_entries WHERE transaction_id LIKE 'tx-1%' RETURNING user_id, asset, amount)"
         " UPDATE ledger_accounts AS account SET available = available - entry.amount FROM entry"
         " WHERE account.user_id = entry.user_id AND account.asset = entry.asset",
-        {"balance alice USD", "entry tx-1", "account alice USD", "account house:external USD"},
+        {"balance alice USD", "entry tx-1", "account alice USD", "account house:external (the outside world) USD"},
         {f"{causes.LOST} +100000", causes.LOST, causes.PAST_THE_LEDGER},
     ),
     "an entry was added": (

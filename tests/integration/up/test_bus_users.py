@@ -17,9 +17,11 @@ from openspot.up.nats_configuration import NatsConfiguration
 from tests.support.ports import free_port
 
 PUBLISHERS = {
-    subjects.CUSTODY_DEPOSIT_CONFIRMED: {OPERATOR},
-    subjects.CUSTODY_WITHDRAWAL_REQUESTED: set(),
-    subjects.CUSTODY_WITHDRAWAL_COMPLETED: set(),
+    # The edge's are payments that their provider has confirmed.
+    subjects.CUSTODY_DEPOSIT_CONFIRMED: {"custody", "rest-edge", OPERATOR},
+    subjects.CUSTODY_WITHDRAWAL_REQUESTED: {"custody"},
+    subjects.CUSTODY_WITHDRAWAL_COMPLETED: {"custody"},
+    subjects.CUSTODY_WITHDRAWALS_CREATE: {"rest-edge"},
     subjects.TRADES_EXECUTED: {"router"},
     subjects.TRANSFERS_EXECUTED: {"router"},
     subjects.LEDGER_CREDIT: {"router"},
