@@ -1,0 +1,179 @@
+"""kill -9 of real processes while money moves: each withdrawal and each conversion is done once or not at all."""
+
+import asyncio
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import aiohttp
+import asyncpg
+import pytest
+
+from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID
+from openspot.up.child_platform import ChildPlatform
+from openspot.up.services import SERVICES
+from openspot.up.supervisor import is_ready
+from tests.support.fault_run import HEALED_S_MAX, kept_after_failure
+from tests.support.money_user import WAIT_S, MoneyUser, assert_every_book_agrees, house_totals, money_user, openspot
+from tests.support.platforms import child_platform
+from tests.support.rest_client import Reply
+from tests.support.waiting import eventually
+
+KILLS = 3
+START_S_MAX = 240.0
+WITHDRAWALS = 12
+CONVERTERS = 4
+OUTSIDE = "So11111111111111111111111111111111111111112"
+ENVIRONMENT = {
+    "OPENSPOT_THROTTLE_ENABLED": "false",
+    "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
+    "OPENSPOT_CUSTODY_BLOCK_S": "0.5",
+    "OPENSPOT_CUSTODY_CONFIRMATIONS": "4",
+}
+
+
+@pytest.fixture(scope="module")
+def breakable(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
+    """A platform to be broken, shared by the tests here."""
+    with kept_after_failure(request) as folder:
+        child = child_platform(folder, ENVIRONMENT)
+        child.start(timeout_s=START_S_MAX)
+        yield child
+        child.stop()
+
+
+async def kill_and_heal(platform: ChildPlatform, name: str) -> None:
+    """Kill -9 a service, and wait until another process of it is ready."""
+    killed = platform.kill(name)
+    service, settings = SERVICES[name], platform.settings
+
+    async def healed() -> bool:
+        return platform.state.pids.get(name, killed) != killed and await is_ready(
+            settings.host, service.ready_port(settings)
+        )
+
+    await eventually(healed, HEALED_S_MAX, 0.05)
+
+
+async def until_told(user: MoneyUser, method: str, path: str, body: Any = None) -> Reply:
+    """Repeat a request until the platform says what became of it."""
+
+    async def attempt() -> Reply | None:
+        try:
+            reply = await user.client(method, path, body)
+        except (aiohttp.ClientError, TimeoutError):
+            return None
+        return reply if reply.status < 500 else None
+
+    return await eventually(attempt, HEALED_S_MAX, 0.1)
+
+
+async def value(platform: ChildPlatform, query: str, *given: Any) -> Any:
+    connection = await asyncpg.connect(platform.settings.database_url)
+    try:
+        return await connection.fetchval(query, *given)
+    finally:
+        await connection.close()
+
+
+async def test_custody_killed_during_withdrawals_sends_each_once(breakable: ChildPlatform) -> None:
+    async with money_user(breakable) as user:
+        await user.verify()
+        await user.credit("SOL", "1000")
+        saved = {"label": "Wallet", "asset": "SOL", "network": "solana", "address": OUTSIDE}
+        address_id = (await user("POST", "/users/me/withdrawal-addresses", saved, status=201))["id"]
+        query = "SELECT count(*) FROM custody_withdrawals WHERE user_id = $1 AND status = 'completed'"
+        struck = 0
+
+        async def withdraw(number: int) -> str:
+            body = {
+                "asset": "SOL", "network": "solana", "amount": "2", "addressId": address_id,
+                "clientWithdrawalId": f"payout-{number}",
+            }  # fmt: skip
+            reply = await until_told(user, "POST", "/accounts/withdraw/crypto", body)
+            assert reply.status == 201, reply.body
+            return str(reply.body["id"])
+
+        async def one_after_the_other(first: int) -> list[str]:
+            return [await withdraw(number) for number in range(first, WITHDRAWALS, 3)]
+
+        flow = asyncio.gather(*(one_after_the_other(first) for first in range(3)))
+        open_query = "SELECT count(*) FROM custody_withdrawals WHERE user_id = $1 AND status <> 'completed'"
+        for _ in range(KILLS):
+
+            async def some_are_open() -> bool:
+                return bool(await value(breakable, open_query, user.user_id))
+
+            await eventually(some_are_open, WAIT_S, 0.02)
+            struck += 1
+            await kill_and_heal(breakable, "custody")
+            if flow.done():
+                break
+        ids = [withdrawal_id for part in await flow for withdrawal_id in part]
+        assert len(set(ids)) == WITHDRAWALS
+        assert struck > 0
+
+        async def all_completed() -> bool:
+            return bool(await value(breakable, query, user.user_id) == WITHDRAWALS)
+
+        await eventually(all_completed, HEALED_S_MAX, 0.1)
+        await user.has("SOL", str(1000 - 2 * WITHDRAWALS))
+    sent = await value(
+        breakable,
+        "SELECT count(*) FROM custody_chain_transactions"
+        " WHERE tx_hash IN (SELECT tx_hash FROM custody_withdrawals WHERE user_id = $1)",
+        user.user_id,
+    )
+    assert sent == WITHDRAWALS
+    await assert_every_book_agrees(breakable)
+
+
+async def test_the_edge_killed_during_conversions_does_each_once_or_not_at_all(breakable: ChildPlatform) -> None:
+    await openspot(breakable, "deposit", CONVERSIONS_ACCOUNT_ID, "SOL", "100")
+    before = await house_totals(breakable, CONVERSIONS_ACCOUNT_ID)
+    stop = asyncio.Event()
+    async with money_user(breakable) as maker, money_user(breakable) as user:
+        await asyncio.gather(maker.credit("SOL", "1000"), user.credit("USD", "1000000"))
+        order = {"symbol": "SOL-USD", "side": "sell", "type": "limit", "quantity": "1000", "price": "200"}
+        await maker("POST", "/orders", order, status=201)
+        told: dict[str, str] = {}
+
+        async def convert() -> None:
+            while not stop.is_set():
+                wanted = {"fromAsset": "USD", "toAsset": "SOL", "fromAmount": "20"}
+                quote = await until_told(user, "POST", "/conversions/quote", wanted)
+                if quote.status != 201:
+                    assert quote.status == 409, quote.body
+                    continue
+                reply = await until_told(user, "POST", "/conversions", {"quoteId": quote.body["quoteId"]})
+                # A quote lives ten seconds: it may have expired while the edge was away.
+                assert reply.status in (201, 409), reply.body
+                if reply.status == 201:
+                    told[reply.body["id"]] = reply.body["status"]
+
+        converting = [asyncio.create_task(convert()) for _ in range(CONVERTERS)]
+        for _ in range(KILLS):
+            known = len(told)
+            await eventually(lambda known=known: len(told) >= known + CONVERTERS, WAIT_S)  # type: ignore[misc]
+            await kill_and_heal(breakable, "rest-edge")
+        known = len(told)
+        await eventually(lambda: len(told) > known, WAIT_S)
+        stop.set()
+        await asyncio.gather(*converting)
+
+        async def none_pending() -> bool:
+            pending = "SELECT count(*) FROM conversions WHERE user_id = $1 AND status = 'pending'"
+            return bool(await value(breakable, pending, user.user_id) == 0)
+
+        await eventually(none_pending, HEALED_S_MAX, 0.1)
+        completed = "SELECT count(*) FROM conversions WHERE user_id = $1 AND status = 'completed'"
+        done = await value(breakable, completed, user.user_id)
+        of_told = await value(breakable, f"{completed} AND conversion_id = ANY($2)", user.user_id, list(told))
+        assert (of_told, done >= len(told)) == (len(told), True)
+        await user.has("USD", str(1_000_000 - 20 * done))
+        await user.has("SOL", str(Decimal("0.0995") * done))
+    after = await house_totals(breakable, CONVERSIONS_ACCOUNT_ID)
+    assert before["SOL"] - after["SOL"] == Decimal("0.0995") * done
+    assert after["USD"] - before.get("USD", Decimal(0)) == Decimal("19.9") * done
+    print(f"{done} conversions, of which {len(told)} were reported")
+    await assert_every_book_agrees(breakable)
