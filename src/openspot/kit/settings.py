@@ -162,7 +162,8 @@ def _variable_of(settings: type[Settings], location: str) -> str:
 def environment_of(settings: Settings) -> dict[str, str]:
     """The variables that give another process exactly these settings."""
     kind = type(settings)
-    return {variable(name, kind): str(value) for name, value in settings.model_dump(mode="json").items()}
+    given = settings.model_dump(mode="json", exclude_none=True)
+    return {variable(name, kind): str(value) for name, value in given.items()}
 
 
 def generated_secrets(settings: type[Settings]) -> dict[str, Generated]:

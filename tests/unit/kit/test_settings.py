@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from openspot.kit.secrets_file import FILE_NAME, SecretsFileError, with_known_secrets, with_secrets
-from openspot.kit.settings import SettingsError, generated_secrets, load
+from openspot.kit.settings import SettingsError, environment_of, generated_secrets, load
 from openspot.up.services import PlatformSettings
 
 GENERATED = tuple(generated_secrets(PlatformSettings))
@@ -117,3 +117,12 @@ def test_secrets_never_reach_the_log() -> None:
     assert line["service"] == "test"
     assert line["user"] == "u"
     assert not {"p1", "s1", "t1", "a1"} & set(line.values())
+
+
+def test_another_process_reads_exactly_these_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a number is not set."""
+    for given in (PlatformSettings(), PlatformSettings(custody_confirmations=0)):
+        with monkeypatch.context() as patch:
+            for name, value in environment_of(given).items():
+                patch.setenv(name, value)
+            assert load(PlatformSettings) == given
