@@ -7,11 +7,21 @@
             async for event in stream:
                 ...
 
+With MFA `login` raises MfaRequiredError; `login_mfa` takes its challenge and a code. A program signs with an API key
+instead: `OpenSpotClient(api_key=HmacKey(key_id, secret))`, or `Ed25519Key(key_id, pem)`.
+
 Decimals are `Decimal`, never floats. A refusal by the platform raises ApiError. A request
 without a readable reply raises UnreachableError. Both are OpenSpotError.
 """
 
-from openspot.client.errors import ApiError, OpenSpotError, StreamClosedError, StreamError, UnreachableError
+from openspot.client.errors import (
+    ApiError,
+    MfaRequiredError,
+    OpenSpotError,
+    StreamClosedError,
+    StreamError,
+    UnreachableError,
+)
 from openspot.client.records import (
     Balance,
     BulkCancel,
@@ -19,6 +29,7 @@ from openspot.client.records import (
     Level,
     Market,
     MarketTrade,
+    MfaChallenge,
     Order,
     OrderBook,
     Page,
@@ -28,6 +39,7 @@ from openspot.client.records import (
     User,
 )
 from openspot.client.rest import OpenSpotClient
+from openspot.client.signing import Ed25519Key, HmacKey
 from openspot.client.stream import Push, Reconnected, Stream
 from openspot.client.transport import RetryPolicy
 
@@ -36,9 +48,13 @@ __all__ = [
     "Balance",
     "BulkCancel",
     "CancelFailure",
+    "Ed25519Key",
+    "HmacKey",
     "Level",
     "Market",
     "MarketTrade",
+    "MfaChallenge",
+    "MfaRequiredError",
     "OpenSpotClient",
     "OpenSpotError",
     "Order",

@@ -4,6 +4,8 @@ from typing import Any
 
 import msgspec
 
+from openspot.client.records import MfaChallenge
+
 
 class OpenSpotError(Exception):
     """Base of the client's errors."""
@@ -34,6 +36,14 @@ class ApiError(OpenSpotError):
         self.retry_after_s = retry_after_s
         self.details = details or {}
         self.request_id = request_id
+
+
+class MfaRequiredError(OpenSpotError):
+    """The password is right and the user has MFA: pass `challenge` and a code to `login_mfa`."""
+
+    def __init__(self, challenge: MfaChallenge) -> None:
+        super().__init__(f"a code is needed: {' or '.join(challenge.methods)}")
+        self.challenge = challenge
 
 
 class UnreachableError(OpenSpotError):

@@ -36,6 +36,17 @@ class Session(Record, frozen=True):
     user_id: str
 
 
+class MfaChallenge(Record, frozen=True):
+    """The password was right and the user has MFA. It takes five codes until `expires_at`.
+
+    `methods` are the kinds of code it takes: `totp`, `recovery_code`.
+    """
+
+    challenge_token: str
+    methods: list[str]
+    expires_at: datetime
+
+
 class Order(Record, frozen=True):
     """An order (Document A 2.1). `side`, `type`, `time_in_force` and `status` are lower case."""
 

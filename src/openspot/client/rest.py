@@ -8,12 +8,13 @@ from urllib.parse import quote
 
 import msgspec
 
-from openspot.client.errors import ApiError, UnreachableError
+from openspot.client.errors import ApiError, MfaRequiredError, UnreachableError
 from openspot.client.records import (
     Balance,
     BulkCancel,
     Market,
     MarketTrade,
+    MfaChallenge,
     Order,
     OrderBook,
     Page,
@@ -22,6 +23,7 @@ from openspot.client.records import (
     Transaction,
     User,
 )
+from openspot.client.signing import RequestSigner
 from openspot.client.stream import Stream
 from openspot.client.transport import Answer, RetryPolicy, Transport
 
@@ -34,11 +36,16 @@ NEXT_CURSOR = "X-Next-Cursor"
 DEFAULT_RETRY = RetryPolicy()
 
 
+class _LoginStep(msgspec.Struct, rename="camel"):
+    mfa_required: bool = False
+
+
 class OpenSpotClient:
     """One user's view of the platform. Use it with `async with`, or call `close` at the end.
 
     Every call can raise ApiError and UnreachableError. If the access token has expired, the client renews it once with
-    the refresh token and repeats the request.
+    the refresh token and repeats the request. With `api_key` every request is signed, and there is no session:
+    `login`, `login_mfa` and `resume` raise RuntimeError.
     """
 
     def __init__(
@@ -48,8 +55,10 @@ class OpenSpotClient:
         *,
         timeout_s: float = 15.0,
         retry: RetryPolicy = DEFAULT_RETRY,
+        api_key: RequestSigner | None = None,
     ) -> None:
-        self._transport = Transport(base_url.rstrip("/") + PREFIX, timeout_s, retry)
+        self._transport = Transport(base_url.rstrip("/") + PREFIX, timeout_s, retry, api_key)
+        self._api_key = api_key
         self._ws_url = ws_url
         self._tokens: Session | None = None
         self._renewing = asyncio.Lock()
@@ -73,15 +82,37 @@ class OpenSpotClient:
         return await self._call("POST", "/auth/register", User, body={"email": email, "password": password})
 
     async def login(self, email: str, password: str) -> Session:
-        """Begin a session, which later calls use. Raises ApiError 401 for a wrong password."""
+        """Begin a session, which later calls use.
+
+        Raises ApiError 401 for a wrong password, and MfaRequiredError if the user has MFA: go on with `login_mfa`.
+        """
+        self._require_no_key()
         self._tokens = None
-        body = {"email": email, "password": password}
-        self._tokens = await self._call("POST", "/auth/login", Session, body=body)
+        answer = await self._send("POST", "/auth/login", None, {"email": email, "password": password})
+        if _decode(answer, _LoginStep).mfa_required:
+            raise MfaRequiredError(_decode(answer, MfaChallenge))
+        self._tokens = _decode(answer, Session)
+        return self._tokens
+
+    async def login_mfa(self, challenge: MfaChallenge, code: str) -> Session:
+        """Begin the session of a challenge with a TOTP or recovery code.
+
+        Raises ApiError: 400 MFA_CODE_INVALID for a wrong code, 401 if the challenge has expired or is used up.
+        """
+        self._require_no_key()
+        self._tokens = None
+        body = {"challengeToken": challenge.challenge_token, "code": code}
+        self._tokens = await self._call("POST", "/auth/login/mfa", Session, body=body)
         return self._tokens
 
     def resume(self, session: Session) -> None:
         """Use the tokens of an earlier login."""
+        self._require_no_key()
         self._tokens = session
+
+    def _require_no_key(self) -> None:
+        if self._api_key is not None:
+            raise RuntimeError("a client with an API key has no session")
 
     async def logout(self) -> None:
         """End the session, which makes its tokens invalid. Does nothing without a session."""
@@ -213,12 +244,14 @@ class OpenSpotClient:
     # Live events
 
     def stream(self, *channels: str, reconnect: bool = False) -> Stream:
-        """Live events of `channels`, and of the user's orders and balances if there is a session.
+        """Live events of `channels`, and of the user's orders and balances if there is a session or an API key.
 
         With `reconnect`, a closed stream is opened again and yields a Reconnected. Without it, or if that fails, the
         stream raises StreamClosedError.
         """
-        return Stream(self._transport, self._ws_url, self._fresh_token, channels, reconnect=reconnect)
+        return Stream(
+            self._transport, self._ws_url, self._fresh_token, channels, reconnect=reconnect, signer=self._api_key
+        )
 
     async def _fresh_token(self, renew: bool) -> str | None:
         if renew and self._tokens is not None:

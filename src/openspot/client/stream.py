@@ -9,8 +9,10 @@ from typing import Any, Self
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from openspot.client.errors import ApiError, StreamClosedError, StreamError, UnreachableError
+from openspot.client.signing import RequestSigner
 from openspot.client.transport import Transport
 
 PING_S = 30.0
@@ -21,7 +23,7 @@ RECONNECTS_MAX = 8
 RECONNECT_PAUSE_S_MAX = 5.0
 SUBSCRIBE_TIMEOUT_S = 10.0
 CUT_OFF = 1006
-UNAUTHORIZED = 401
+UNAUTHORIZED, FORBIDDEN = 401, 403
 
 TokenSource = Callable[[bool], Awaitable[str | None]]
 """Returns the access token, or None without a session. The argument says whether to renew it first."""
@@ -67,15 +69,24 @@ class Stream:
     """Events, in the order in which the platform sent them. Opened with `async with`, read with `async for`.
 
     Opening subscribes to every channel; from then on no event is missed. Opening raises StreamError for a channel that
-    the platform does not know, ApiError (401) for a session that has ended, and UnreachableError.
+    the platform does not know, ApiError for a session that has ended or an API key that is not taken (401) or lacks the
+    scope `read` (403), and UnreachableError.
     """
 
     def __init__(
-        self, transport: Transport, url: str, token: TokenSource, channels: Iterable[str], *, reconnect: bool
+        self,
+        transport: Transport,
+        url: str,
+        token: TokenSource,
+        channels: Iterable[str],
+        *,
+        reconnect: bool,
+        signer: RequestSigner | None = None,
     ) -> None:
         self._transport = transport
         self._url = url.rstrip("/") + "/"
         self._token = token
+        self._signer = signer
         self._channels = dict.fromkeys(channels)
         self._reconnect = reconnect
         self._socket: aiohttp.ClientWebSocketResponse | None = None
@@ -160,9 +171,15 @@ class Stream:
     async def _connect(self, *, renew: bool) -> aiohttp.ClientWebSocketResponse:
         token = await self._token(renew)
         query = {"token": token} if token is not None else {}
+        signed = self._signer.headers("GET", URL(self._url).raw_path, b"") if self._signer is not None else {}
         try:
-            return await self._transport.session.ws_connect(self._url, params=query, max_msg_size=MESSAGE_BYTES_MAX)
+            return await self._transport.session.ws_connect(
+                self._url, params=query, headers=signed, max_msg_size=MESSAGE_BYTES_MAX
+            )
         except aiohttp.WSServerHandshakeError as error:
+            if signed and error.status in (UNAUTHORIZED, FORBIDDEN):
+                code = "INVALID_CREDENTIAL" if error.status == UNAUTHORIZED else "INSUFFICIENT_SCOPE"
+                raise ApiError(error.status, code, "the API key was refused") from error
             if error.status != UNAUTHORIZED:
                 raise UnreachableError(f"the stream was refused: {error.status}") from error
             if token is None or renew:

@@ -10,11 +10,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from openspot.client.errors import ApiError, UnreachableError, api_error
+from openspot.client.signing import RequestSigner
 
 BUSY = frozenset({502, 503, 504})
 TOO_MANY_REQUESTS = 429
@@ -49,8 +52,11 @@ class Answer:
 class Transport:
     """Sends requests to one base address."""
 
-    def __init__(self, base_url: str, timeout_s: float, retry: RetryPolicy) -> None:
-        self._base_url = base_url
+    def __init__(
+        self, base_url: str, timeout_s: float, retry: RetryPolicy, signer: RequestSigner | None = None
+    ) -> None:
+        self._base_url = URL(base_url)
+        self._signer = signer
         self._timeout = aiohttp.ClientTimeout(total=timeout_s)
         self._retry = retry
         self._session: aiohttp.ClientSession | None = None
@@ -78,8 +84,12 @@ class Transport:
         query: dict[str, Any] | None = None,
         body: Any = None,
     ) -> Answer:
-        """Send a request and return the reply. Raises ApiError for a refusal, UnreachableError without a reply."""
+        """Send a request and return the reply. Raises ApiError for a refusal, UnreachableError without a reply.
+
+        `path` is percent-encoded already. With an API key every attempt is signed anew.
+        """
         headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
+        target = self._base_url.raw_path.rstrip("/") + path + (f"?{urlencode(query)}" if query else "")
         data = None
         if body is not None:
             data = _encode(body)
@@ -87,7 +97,7 @@ class Transport:
         attempt = 1
         while True:
             try:
-                return await self._send_once(method, path, headers, query, data)
+                return await self._send_once(method, path, target, headers, data)
             except (ApiError, UnreachableError) as error:
                 pause_s = self._pause(method, error, attempt)
                 if pause_s is None:
@@ -114,12 +124,14 @@ class Transport:
         return None
 
     async def _send_once(
-        self, method: str, path: str, headers: dict[str, str], query: dict[str, Any] | None, data: bytes | None
+        self, method: str, path: str, target: str, headers: dict[str, str], data: bytes | None
     ) -> Answer:
+        if self._signer is not None:
+            headers = headers | self._signer.headers(method, target, data or b"")
+        # The platform checks the bytes that it receives, so the address must be sent as it was signed.
+        url = URL(str(self._base_url.origin()) + target, encoded=True)
         try:
-            async with self.session.request(
-                method, self._base_url + path, headers=headers, params=query, data=data, allow_redirects=False
-            ) as response:
+            async with self.session.request(method, url, headers=headers, data=data, allow_redirects=False) as response:
                 body = await response.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnreachableError(f"{method} {path}: {str(error) or type(error).__name__}") from error

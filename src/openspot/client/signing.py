@@ -1,0 +1,88 @@
+"""API keys of a client, and how they sign (docs/guides/api-keys.md).
+
+The signed text is timestamp, METHOD, path with query and raw body, one after the other. An HMAC is sent in hex, an
+Ed25519 signature in base64.
+"""
+
+import base64
+import hmac
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+
+def _system_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class RequestSigner(Protocol):
+    """Signs requests with an API key."""
+
+    def headers(self, method: str, target: str, body: bytes) -> dict[str, str]:
+        """The headers that sign a request; `target` is the path with the query, as they are sent."""
+
+
+class _Key:
+    def __init__(self, key_id: str, now_ms: Callable[[], int]) -> None:
+        self._key_id = key_id
+        self._now_ms = now_ms
+        self._last_ms = 0
+
+    def headers(self, method: str, target: str, body: bytes) -> dict[str, str]:
+        """The headers that sign a request; `target` is the path with the query, as they are sent."""
+        # Two equal requests within a millisecond would have one signature, and the platform takes each only once.
+        self._last_ms = max(self._last_ms + 1, self._now_ms())
+        text = f"{self._last_ms}{method}{target}".encode() + body
+        return {
+            "X-API-Key": self._key_id,
+            "X-API-Timestamp": str(self._last_ms),
+            "X-API-Signature": self._sign(text),
+        }
+
+    def _sign(self, text: bytes) -> str:
+        raise NotImplementedError
+
+
+class HmacKey(_Key):
+    """A key of the algorithm `hmac-sha256`, with the secret that was shown when it was made.
+
+    `now_ms` gives milliseconds since 1970; the platform takes a request for five seconds around its own time.
+    """
+
+    def __init__(self, key_id: str, secret: str, *, now_ms: Callable[[], int] = _system_ms) -> None:
+        super().__init__(key_id, now_ms)
+        self._secret = secret.encode()
+
+    def _sign(self, text: bytes) -> str:
+        return hmac.digest(self._secret, text, "sha256").hex()
+
+
+class Ed25519Key(_Key):
+    """A key of the algorithm `ed25519`, with the private key whose public key the platform knows.
+
+    `private_key` is its PEM (`openssl genpkey -algorithm ed25519`) or its seed of 32 bytes. Raises ValueError for
+    anything else.
+    """
+
+    def __init__(self, key_id: str, private_key: str | bytes, *, now_ms: Callable[[], int] = _system_ms) -> None:
+        super().__init__(key_id, now_ms)
+        self._key = _read_private_key(private_key)
+
+    def _sign(self, text: bytes) -> str:
+        return base64.b64encode(self._key.sign(text)).decode()
+
+
+def _read_private_key(given: str | bytes) -> Ed25519PrivateKey:
+    if isinstance(given, bytes):
+        return Ed25519PrivateKey.from_private_bytes(given)
+    try:
+        key = load_pem_private_key(given.encode(), None)
+    except (TypeError, UnsupportedAlgorithm) as error:
+        raise ValueError("private_key must be PEM without a password") from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ValueError("private_key is not an Ed25519 key")
+    return key
