@@ -67,8 +67,13 @@ def test_what_is_left_is_cancelled(printed: list[str]) -> None:
     assert (cancelled["status"], cancelled["filledQuantity"]) == ("cancelled", "0.5")
 
 
+def test_a_program_places_an_order_with_a_signature(printed: list[str]) -> None:
+    order = json.loads(printed[12])
+    assert (order["status"], order["price"], order["userId"]) == ("open", "249", json.loads(printed[0])["userId"])
+
+
 def test_alice_logs_in_with_a_second_factor(printed: list[str]) -> None:
-    tokens = json.loads(printed[12])
+    tokens = json.loads(printed[13])
     assert (tokens["userId"], tokens["tokenType"]) == (json.loads(printed[0])["userId"], "Bearer")
 
 
