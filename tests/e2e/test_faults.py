@@ -86,11 +86,11 @@ async def test_a_slow_disk_of_the_database_slows_the_mirrors_and_not_the_orders(
     async with run.flowing():
         server = EmbeddedPostgres(run.settings.data_dir / "postgres")
         async with slow_disk(server.administrator_url(), run.pid("PostgreSQL"), run.chance):
-            accepted = len(run.flow.told.accepted)
+            accepted = len(run.flow.replies.accepted)
             began = time.monotonic()
             await asyncio.sleep(OUTAGE_S)
-            orders = len(run.flow.told.accepted) - accepted
+            orders = len(run.flow.replies.accepted) - accepted
             print(f"{orders / (time.monotonic() - began):.0f} orders/s with a slow disk")
-            await eventually(lambda: len(run.flow.told.accepted) > accepted, 30)
+            await eventually(lambda: len(run.flow.replies.accepted) > accepted, 30)
         await run.takes_orders()
     await run.heal_and_check()

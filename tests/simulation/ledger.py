@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from openspot.contracts.messages import LedgerBalance
+from openspot.domain.accounts import AccountKey
 from openspot.domain.money import amount_to_text
 from openspot.kit.clock import Clock
 from openspot.ledger.changes import (
@@ -25,7 +26,7 @@ from openspot.ledger.changes import (
 from openspot.ledger.consumer import trade_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
-from openspot.ledger.postings import Account, Leg, Postings, changes_of, running_balances, sums
+from openspot.ledger.postings import Leg, Postings, changes_of, running_balances, sums
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import Applied, Outbox, Posted, RejectedTrade
 from openspot.ledger.transfers import TransferPosting, transfer_consumer
@@ -44,7 +45,7 @@ class LedgerTables:
     """Accounts, entries, the outbox and what was rejected. A transaction id is unique."""
 
     def __init__(self) -> None:
-        self.accounts: dict[Account, AccountState] = {}
+        self.accounts: dict[AccountKey, AccountState] = {}
         self.entries: dict[str, Entry] = {}
         self.outbox: dict[int, BalanceChange] = {}
         self.rejected: list[RejectedTrade] = []
@@ -154,7 +155,7 @@ class SimulatedLedgerStore:
         yield outbox
         await self.published(outbox.published)
 
-    async def states(self, accounts: Collection[Account]) -> dict[Account, AccountState]:
+    async def states(self, accounts: Collection[AccountKey]) -> dict[AccountKey, AccountState]:
         """Those of `accounts` that exist."""
         states = self._tables.accounts
         return await self._process.act(

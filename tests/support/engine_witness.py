@@ -137,8 +137,8 @@ class Witness:
         assert last >= len(self.events), "events that were told are gone"
         events = await engine.events(first, last)
         assert [event["seq"] for event in events] == list(range(first, last + 1))
-        told = self.events[first - 1 :]
-        assert events[: len(told)] == told
+        replies = self.events[first - 1 :]
+        assert events[: len(replies)] == replies
         self.events[first - 1 :] = events
 
     def _check_answers(self) -> None:

@@ -33,7 +33,7 @@ from openspot.reconcile.store import EngineReader
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
 from openspot.up.supervisor import Child, child_settings, is_ready
-from tests.support.order_flow import OrderFlow, Told
+from tests.support.order_flow import OrderFlow, Replies
 from tests.support.waiting import eventually
 
 SECONDS = float(os.environ.get("OPENSPOT_FAULT_SECONDS", "5"))
@@ -157,8 +157,8 @@ class Run:
 
     async def takes_orders(self, number: int = 5) -> None:
         """Wait until `number` more orders are accepted with 201, while the flow runs."""
-        accepted = len(self.flow.told.accepted)
-        await eventually(lambda: len(self.flow.told.accepted) >= accepted + number, HEALED_S_MAX, 0.05)
+        accepted = len(self.flow.replies.accepted)
+        await eventually(lambda: len(self.flow.replies.accepted) >= accepted + number, HEALED_S_MAX, 0.05)
 
     async def settles_trades(self) -> None:
         """Wait until a trade made after this call is settled, while the flow runs."""
@@ -200,7 +200,7 @@ class Run:
         connection = await asyncpg.connect(self.settings.database_url)
         try:
             await _check_trades(connection, report["trades"])
-            await _check_orders(connection, self.flow.told)
+            await _check_orders(connection, self.flow.replies)
             await self._check_deposits(connection)
         finally:
             await connection.close()
@@ -208,7 +208,7 @@ class Run:
         assert not [line for line in log.splitlines() if any(f'"event": "{text}' in line for text in FORBIDDEN)]
         print(
             f"{report['orders']} orders, {report['trades']} trades, {report['entries']} entries, "
-            f"{len(self.flow.deposits)} deposits, answers {dict(self.flow.told.answers)}, killed {dict(self.killed)}"
+            f"{len(self.flow.deposits)} deposits, answers {dict(self.flow.replies.answers)}, killed {dict(self.killed)}"
         )
 
     def openspot(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -290,11 +290,11 @@ async def _check_trades(connection: asyncpg.Connection, trades: int) -> None:
     assert await connection.fetchval("SELECT count(*) FROM ledger_rejected_trades") == 0
 
 
-async def _check_orders(connection: asyncpg.Connection, told: Told) -> None:
+async def _check_orders(connection: asyncpg.Connection, replies: Replies) -> None:
     """Check what clients were told. Reconcile checks that an order without a reply is everywhere or nowhere."""
     rows = {row["order_id"]: row for row in await connection.fetch("SELECT * FROM orders")}
-    assert told.accepted
-    for order_id, order in told.accepted.items():
+    assert replies.accepted
+    for order_id, order in replies.accepted.items():
         row = rows.get(order_id)
         assert row is not None, f"an order that was answered with 201 has no row: {order}"
         assert (row["user_id"], row["symbol"], row["side"], row["quantity"]) == (
@@ -307,8 +307,8 @@ async def _check_orders(connection: asyncpg.Connection, told: Told) -> None:
         if order.status in ("filled", "cancelled"):
             assert row["status"] == order.status, order
         assert row["status"] in ("open", "partially_filled", "filled", "cancelled"), order
-    for order_id in told.cancelled:
+    for order_id in replies.cancelled:
         assert order_id in rows, f"an order whose cancel was answered with 200 has no row: {order_id}"
         assert rows[order_id]["status"] == "cancelled", order_id
-    for order_id in told.rejected & rows.keys():
+    for order_id in replies.rejected & rows.keys():
         assert rows[order_id]["status"] == "rejected", order_id

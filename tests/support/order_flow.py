@@ -29,7 +29,7 @@ OPEN_KEPT_MAX = 50
 
 
 @dataclass(slots=True)
-class Told:
+class Replies:
     """What clients were told. `accepted` holds the order of each 201; the others are order ids."""
 
     accepted: dict[str, Order] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class OrderFlow:
         self._clients: list[OpenSpotClient] = []
         self._bus: Bus | None = None
         self.users: list[str] = []
-        self.told = Told()
+        self.replies = Replies()
         self.deposits: list[Deposit] = []
 
     @classmethod
@@ -130,39 +130,39 @@ class OrderFlow:
                 client_order_id=f"c-{chance.randrange(1 << 40)}" if chance.random() < 0.5 else None,
             )
         except UnreachableError:
-            self.told.answers["place: no answer"] += 1
+            self.replies.answers["place: no answer"] += 1
             return None
         except ApiError as error:
-            self.told.answers[f"place: {error.status} {error.code}"] += 1
+            self.replies.answers[f"place: {error.status} {error.code}"] += 1
             order_id = error.details.get("orderId")
             if error.status == 400:
                 assert order_id is not None, f"a well-formed order is refused as malformed: {error}"
-                self.told.rejected.add(order_id)
+                self.replies.rejected.add(order_id)
             elif error.code == "ORDER_STATUS_UNKNOWN":
                 assert order_id is not None, f"nobody could ask what became of the order: {error}"
-                self.told.unknown.add(order_id)
+                self.replies.unknown.add(order_id)
                 return order_id
             else:
                 assert error.status in (502, 503, 504), f"placing answers {error}"
             return None
-        self.told.answers["place: 201"] += 1
-        self.told.accepted[order.order_id] = order
+        self.replies.answers["place: 201"] += 1
+        self.replies.accepted[order.order_id] = order
         return order.order_id
 
     async def _cancel(self, client: OpenSpotClient, order_id: str) -> None:
         try:
             await client.cancel_order(order_id)
         except UnreachableError:
-            self.told.answers["cancel: no answer"] += 1
+            self.replies.answers["cancel: no answer"] += 1
         except ApiError as error:
-            self.told.answers[f"cancel: {error.status} {error.code}"] += 1
+            self.replies.answers[f"cancel: {error.status} {error.code}"] += 1
             if error.status == 404:
-                assert order_id not in self.told.accepted, f"an accepted order is not found: {order_id}"
+                assert order_id not in self.replies.accepted, f"an accepted order is not found: {order_id}"
             else:
                 assert error.status in (409, 502, 503, 504), f"cancelling answers {error}"
         else:
-            self.told.answers["cancel: 200"] += 1
-            self.told.cancelled.add(order_id)
+            self.replies.answers["cancel: 200"] += 1
+            self.replies.cancelled.add(order_id)
 
     # Deposits
 

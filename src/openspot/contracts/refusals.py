@@ -83,3 +83,11 @@ class Refusal(msgspec.Struct, frozen=True):
 
     code: RefusalCode
     message: str
+
+
+class InvalidRequestError(ValueError):
+    """A provider cannot use a request; the message names the field and the reason."""
+
+    def __init__(self, message: str, code: RefusalCode = RefusalCode.VALIDATION) -> None:
+        super().__init__(message)
+        self.refusal = Refusal(code, message)

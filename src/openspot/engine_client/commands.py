@@ -89,24 +89,24 @@ class EngineCommands:
     async def cancel_order(self, engine_order_id: int, user_id: str, symbol: str) -> orders_pb2.CancelOrderResponse:
         """Cancel an open order of a user. Raises EngineError."""
         request = orders_pb2.CancelOrderRequest(order_id=engine_order_id, participant_id=user_id, symbol=symbol)
-        answer: orders_pb2.CancelOrderResponse = await self._call(
+        response: orders_pb2.CancelOrderResponse = await self._call(
             self._orders.CancelOrder, request, self._place_timeout_s
         )
-        return answer
+        return response
 
     async def get_order(self, order_id: str) -> orders_pb2.GetOrderResponse:
         """Return what the engine knows about the order with this external id. Raises EngineError."""
-        answer: orders_pb2.GetOrderResponse = await self._call(
+        response: orders_pb2.GetOrderResponse = await self._call(
             self._orders.GetOrder, orders_pb2.GetOrderRequest(external_id=order_id), self._query_timeout_s
         )
-        return answer
+        return response
 
-    async def free_balance(self, user_id: str, asset: str, timeout_s: float) -> Decimal:
+    async def available_balance(self, user_id: str, asset: str, timeout_s: float) -> Decimal:
         """What a new order of a user can spend: available − reserved. Zero without a balance. Raises EngineError."""
-        answer: accounts_pb2.GetBalancesResponse = await self._call(
+        response: accounts_pb2.GetBalancesResponse = await self._call(
             self._accounts.GetBalances, accounts_pb2.GetBalancesRequest(participant_id=user_id), timeout_s
         )
-        for balance in answer.balances:
+        for balance in response.balances:
             if balance.currency == asset:
                 return Decimal(balance.available) - Decimal(balance.reserved or "0")
         return Decimal(0)
@@ -158,16 +158,16 @@ class EngineCommands:
                 for movement in movements
             ],
         )
-        answer = await self._call(self._accounts.Transfer, request, self._query_timeout_s)
+        response = await self._call(self._accounts.Transfer, request, self._query_timeout_s)
         try:
-            code = ResultCode[answer.result_code]
+            code = ResultCode[response.result_code]
         except KeyError:
-            raise EngineAmbiguousError(f"the engine returned an unknown result code {answer.result_code!r}") from None
-        return TransferOutcome(code, answer.message, answer.sequence)
+            raise EngineAmbiguousError(f"the engine returned an unknown result code {response.result_code!r}") from None
+        return TransferOutcome(code, response.message, response.sequence)
 
     async def _account_call(self, method: Callable[..., Awaitable[Any]], request: Any) -> str:
-        answer = await self._call(method, request, self._query_timeout_s)
-        return str(answer.result_code)
+        response = await self._call(method, request, self._query_timeout_s)
+        return str(response.result_code)
 
     async def _call(self, method: Callable[..., Awaitable[Answer]], request: Any, timeout_s: float) -> Answer:
         if self._channel.get_state(try_to_connect=True) is not grpc.ChannelConnectivity.READY:

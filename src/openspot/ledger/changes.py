@@ -22,9 +22,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID
 from openspot.domain.money import AMOUNT_MAX, amount_to_text
-from openspot.ledger.postings import Account, Leg
+from openspot.ledger.postings import Leg
 
 CONTRA_SUFFIX = ":contra"
 """Ends the transaction id of a posting's other side."""
@@ -62,14 +63,14 @@ class Posting(NamedTuple):
     already_moved: bool = False
 
     @property
-    def account(self) -> Account:
+    def account(self) -> AccountKey:
         """The account that is changed."""
-        return Account(self.user_id, self.asset)
+        return AccountKey(self.user_id, self.asset)
 
     @property
-    def contra_account(self) -> Account:
+    def contra_account(self) -> AccountKey:
         """The account of the other side."""
-        return Account(EXTERNAL_ACCOUNT_ID, self.asset)
+        return AccountKey(EXTERNAL_ACCOUNT_ID, self.asset)
 
 
 class Movement(NamedTuple):
@@ -81,9 +82,9 @@ class Movement(NamedTuple):
     reference_id: str
 
     @property
-    def account(self) -> Account:
+    def account(self) -> AccountKey:
         """The account that is changed."""
-        return Account(self.user_id, self.asset)
+        return AccountKey(self.user_id, self.asset)
 
     @property
     def direction(self) -> str:
@@ -131,7 +132,7 @@ class ChangeResult(NamedTuple):
 class BalanceChange(NamedTuple):
     """An account after a change, for an event to its owner."""
 
-    account: Account
+    account: AccountKey
     state: AccountState
     transaction_id: str
 
@@ -147,13 +148,13 @@ class Decision:
     legs: list[Leg] = field(default_factory=list)
     balances: list[int] = field(default_factory=list)
     movements: list[Movement] = field(default_factory=list)
-    states: dict[Account, AccountState] = field(default_factory=dict)
+    states: dict[AccountKey, AccountState] = field(default_factory=dict)
     balance_changes: list[BalanceChange] = field(default_factory=list)
 
 
-def accounts_of(changes: Iterable[Change]) -> set[Account]:
+def accounts_of(changes: Iterable[Change]) -> set[AccountKey]:
     """Every account that `changes` read or may change."""
-    accounts: set[Account] = set()
+    accounts: set[AccountKey] = set()
     for change in changes:
         accounts.add(change.account)
         if isinstance(change, Posting):
@@ -163,7 +164,7 @@ def accounts_of(changes: Iterable[Change]) -> set[Account]:
 
 def decide(
     changes: Sequence[Change],
-    accounts: Mapping[Account, AccountState],
+    accounts: Mapping[AccountKey, AccountState],
     recorded: Mapping[str, Recorded],
     moved: Mapping[MovementKey, int],
 ) -> Decision:
@@ -182,7 +183,7 @@ def decide(
 class _Batch:
     def __init__(
         self,
-        accounts: Mapping[Account, AccountState],
+        accounts: Mapping[AccountKey, AccountState],
         recorded: Mapping[str, Recorded],
         moved: Mapping[MovementKey, int],
     ) -> None:
@@ -239,10 +240,10 @@ class _Batch:
         self.decision.balance_changes.append(BalanceChange(movement.account, state, ":".join(reversed(movement.key))))
         return ChangeResult(None, state.available, changed=True)
 
-    def _state(self, account: Account) -> AccountState:
+    def _state(self, account: AccountKey) -> AccountState:
         return self.decision.states.get(account) or self._accounts.get(account, NEW_ACCOUNT)
 
-    def _change(self, account: Account, available: int, locked: int) -> AccountState:
+    def _change(self, account: AccountKey, available: int, locked: int) -> AccountState:
         state = self._state(account)
         changed = AccountState(state.available + available, state.locked + locked, state.version + 1)
         self.decision.states[account] = changed

@@ -19,7 +19,7 @@ from openspot.contracts.messages import (
     LedgerPosting,
     LedgerPostingReply,
 )
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.money import amount_to_text
 from openspot.kit.batching import Batcher, BatcherFullError
 from openspot.kit.bus import Bus
@@ -30,7 +30,6 @@ from openspot.ledger.metrics import NEGATIVE_BALANCES, REQUESTS
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.retrying import with_retries
 from openspot.ledger.schemas import (
-    RequestError,
     check_balances,
     checked_movement,
     checked_posting,
@@ -50,7 +49,7 @@ UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the ledger's database does not a
 BUSY = Refusal(RefusalCode.BUSY, "too many requests wait for the ledger's database")
 
 # These errors become refusals. Any other error is a fault of the ledger.
-_EXPECTED = (RequestError, BatcherFullError, *TRANSIENT_ERRORS)
+_EXPECTED = (InvalidRequestError, BatcherFullError, *TRANSIENT_ERRORS)
 
 log = get_logger("ledger")
 
@@ -165,6 +164,6 @@ class RequestHandlers:
 
 def _refusal(error: Exception) -> Refusal:
     """The refusal for one of the expected errors."""
-    if isinstance(error, RequestError):
-        return Refusal(error.code, str(error))
+    if isinstance(error, InvalidRequestError):
+        return error.refusal
     return BUSY if isinstance(error, BatcherFullError) else UNAVAILABLE

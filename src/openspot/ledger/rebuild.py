@@ -16,7 +16,7 @@ def posting_of(event: BalanceEvent) -> Posting | None:
     """The credit or debit that mirrors `event`, or None.
 
     Nothing mirrors an operator's adjustment (Document A 1.5), a hold or its end, or money that was moved in the engine
-    without a reference. Raises RequestError for a reference that the ledger does not take.
+    without a reference. Raises InvalidRequestError for a reference that the ledger does not take.
     """
     if event.kind not in _ENTRY_TYPES or not event.reference:
         return None

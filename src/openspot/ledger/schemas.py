@@ -8,7 +8,7 @@ from openspot.contracts.messages import (
     LedgerLock,
     LedgerPosting,
 )
-from openspot.contracts.refusals import RefusalCode
+from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_TEXT, RESERVED_SUFFIXES
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
@@ -19,27 +19,15 @@ _KIND_TEXT = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _CURSOR_TEXT = re.compile(r"[0-9]{1,18}")
 
 
-class RequestError(ValueError):
-    """A request cannot be used; the message names the field and the reason."""
-
-    code = RefusalCode.VALIDATION
-
-
-class CursorError(RequestError):
-    """The cursor did not come from a page of this list."""
-
-    code = RefusalCode.INVALID_CURSOR
-
-
 def checked_posting(request: LedgerPosting, sign: int) -> Posting:
-    """The credit (`sign` 1) or debit (-1) that `request` asks for. Raises RequestError."""
+    """The credit (`sign` 1) or debit (-1) that `request` asks for. Raises InvalidRequestError."""
     _reference("transactionId", request.transaction_id)
     if request.transaction_id.endswith(RESERVED_SUFFIXES):
         ending = request.transaction_id.rpartition(":")[2]
-        raise RequestError(f"transactionId must not end in :{ending}, which the ledger gives itself")
+        raise InvalidRequestError(f"transactionId must not end in :{ending}, which the ledger gives itself")
     _user(request.user_id)
     if request.user_id == EXTERNAL_ACCOUNT_ID:
-        raise RequestError(f"userId {EXTERNAL_ACCOUNT_ID} is the other side of every credit and debit")
+        raise InvalidRequestError(f"userId {EXTERNAL_ACCOUNT_ID} is the other side of every credit and debit")
     _asset(request.asset)
     amount = _positive_amount(request.amount)
     _kind("entryType", request.entry_type)
@@ -58,7 +46,7 @@ def checked_posting(request: LedgerPosting, sign: int) -> Posting:
 
 
 def checked_movement(request: LedgerLock, sign: int) -> Movement:
-    """The lock (`sign` 1) or unlock (-1) that `request` asks for. Raises RequestError."""
+    """The lock (`sign` 1) or unlock (-1) that `request` asks for. Raises InvalidRequestError."""
     _user(request.user_id)
     _asset(request.asset)
     amount = _positive_amount(request.amount)
@@ -67,53 +55,53 @@ def checked_movement(request: LedgerLock, sign: int) -> Movement:
 
 
 def check_balances(request: LedgerBalancesRequest) -> None:
-    """Raise RequestError if `request` cannot be used."""
+    """Raise InvalidRequestError if `request` cannot be used."""
     _user(request.user_id)
     if request.asset is not None:
         _asset(request.asset)
 
 
 def history_position(request: LedgerHistoryRequest) -> int | None:
-    """Return the entry id below which the page begins, None for the first page. Raises RequestError, CursorError."""
+    """Return the entry id below which the page begins, None for the first page. Raises InvalidRequestError."""
     _user(request.user_id)
     if request.asset is not None:
         _asset(request.asset)
     if not 1 <= request.limit <= HISTORY_LIMIT_MAX:
-        raise RequestError(f"limit must be between 1 and {HISTORY_LIMIT_MAX}")
+        raise InvalidRequestError(f"limit must be between 1 and {HISTORY_LIMIT_MAX}")
     if request.entry_type is not None:
         _kind("entryType", request.entry_type)
     if request.cursor is None:
         return None
     if not _CURSOR_TEXT.fullmatch(request.cursor):
-        raise CursorError("cursor is not one that this list gave")
+        raise InvalidRequestError("cursor is not one that this list gave", RefusalCode.INVALID_CURSOR)
     return int(request.cursor)
 
 
 def _user(user_id: str) -> None:
     if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
-        raise RequestError("userId must be 1 to 64 letters, digits or _ : -")
+        raise InvalidRequestError("userId must be 1 to 64 letters, digits or _ : -")
 
 
 def _asset(asset: str) -> None:
     if not CURRENCY_TEXT.fullmatch(asset):
-        raise RequestError("asset must be 2 to 10 capital letters or digits")
+        raise InvalidRequestError("asset must be 2 to 10 capital letters or digits")
 
 
 def _reference(field: str, text: str) -> None:
     if not REFERENCE_TEXT.fullmatch(text):
-        raise RequestError(f"{field} must be 1 to 200 visible ASCII characters without quote or backslash")
+        raise InvalidRequestError(f"{field} must be 1 to 200 visible ASCII characters without quote or backslash")
 
 
 def _kind(field: str, text: str) -> None:
     if not _KIND_TEXT.fullmatch(text):
-        raise RequestError(f"{field} must be 1 to 64 letters, digits or _ . : -")
+        raise InvalidRequestError(f"{field} must be 1 to 64 letters, digits or _ . : -")
 
 
 def _positive_amount(text: str) -> int:
     try:
         amount = to_amount(parse_decimal(text))
     except MoneyError as error:
-        raise RequestError(f"amount {error}") from error
+        raise InvalidRequestError(f"amount {error}") from error
     if amount <= 0:
-        raise RequestError("amount must be positive")
+        raise InvalidRequestError("amount must be positive")
     return amount

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import asyncpg
 
 from openspot.contracts.messages import LedgerBalance, LedgerHistoryEntry
+from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import amount_to_text
 from openspot.kit.clock import iso_from_ms
@@ -37,7 +38,6 @@ from openspot.ledger.changes import (
 )
 from openspot.ledger.postings import (
     TRADE_REFERENCE,
-    Account,
     Leg,
     Postings,
     changes_of,
@@ -172,7 +172,7 @@ class Posted(NamedTuple):
     """
 
     ids: set[str]
-    states: dict[Account, AccountState]
+    states: dict[AccountKey, AccountState]
 
 
 class Applied(NamedTuple):
@@ -207,7 +207,7 @@ class Outbox(NamedTuple):
 class _AccountsMissingError(Exception):
     """The transaction must begin again after these accounts are made."""
 
-    def __init__(self, accounts: Collection[Account]) -> None:
+    def __init__(self, accounts: Collection[AccountKey]) -> None:
         super().__init__(f"{len(accounts)} accounts are missing")
         self.accounts = accounts
 
@@ -285,7 +285,7 @@ class LedgerStore:
             outbox_ids = await _write_outbox(connection, decision.balance_changes)
         return Applied(decision, outbox_ids)
 
-    async def _make_accounts(self, accounts: Collection[Account]) -> None:
+    async def _make_accounts(self, accounts: Collection[AccountKey]) -> None:
         await self._pool.execute(_MAKE_ACCOUNTS, *_columns(_sorted(accounts), 2))
 
     # Outbox
@@ -308,12 +308,12 @@ class LedgerStore:
         """
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             rows = await connection.fetch(_READ_OUTBOX, age_s, limit, list(without))
-            states = await _read(connection, {Account(row["user_id"], row["asset"]) for row in rows}) if rows else {}
+            states = await _read(connection, {AccountKey(row["user_id"], row["asset"]) for row in rows}) if rows else {}
             outbox = Outbox(
                 {
                     row["outbox_id"]: BalanceChange(account, states[account], row["transaction_id"])
                     for row in rows
-                    for account in [Account(row["user_id"], row["asset"])]
+                    for account in [AccountKey(row["user_id"], row["asset"])]
                 },
                 [],
             )
@@ -323,7 +323,7 @@ class LedgerStore:
 
     # Reading
 
-    async def states(self, accounts: Collection[Account]) -> dict[Account, AccountState]:
+    async def states(self, accounts: Collection[AccountKey]) -> dict[AccountKey, AccountState]:
         """The present state of those of `accounts` that exist."""
         if not accounts:
             return {}
@@ -363,28 +363,28 @@ class LedgerStore:
         return HistoryPage(entries, rows[limit - 1]["entry_id"] if len(rows) > limit else None)
 
 
-async def _lock(connection: Connection, accounts: Collection[Account]) -> dict[Account, AccountState]:
+async def _lock(connection: Connection, accounts: Collection[AccountKey]) -> dict[AccountKey, AccountState]:
     return _states(await connection.fetch(_LOCK_ACCOUNTS, *_columns(_sorted(accounts), 2)))
 
 
-async def _read(connection: Connection, accounts: Collection[Account]) -> dict[Account, AccountState]:
+async def _read(connection: Connection, accounts: Collection[AccountKey]) -> dict[AccountKey, AccountState]:
     return _states(await connection.fetch(_READ_ACCOUNTS, *_columns(accounts, 2)))
 
 
-def _sorted(accounts: Iterable[Account]) -> list[Account]:
+def _sorted(accounts: Iterable[AccountKey]) -> list[AccountKey]:
     return sorted(accounts, key=lock_order)
 
 
-def _states(rows: Iterable[asyncpg.Record]) -> dict[Account, AccountState]:
+def _states(rows: Iterable[asyncpg.Record]) -> dict[AccountKey, AccountState]:
     return {
-        Account(user_id, asset): AccountState(_amount(available), 0 if locked == _ZERO else _amount(locked), version)
+        AccountKey(user_id, asset): AccountState(_amount(available), 0 if locked == _ZERO else _amount(locked), version)
         for user_id, asset, available, locked, version in rows
     }
 
 
 async def _write_legs(
-    connection: Connection, legs: Sequence[Leg], changes: Mapping[Account, int]
-) -> dict[Account, AccountState]:
+    connection: Connection, legs: Sequence[Leg], changes: Mapping[AccountKey, int]
+) -> dict[AccountKey, AccountState]:
     """Write `legs` and change their accounts by `changes`, the sums of `legs`. Returns the accounts after that."""
     if not legs:
         return {}
@@ -412,7 +412,7 @@ async def _copy_entries(connection: Connection, legs: Sequence[Leg], balances: S
     await connection.copy_to_table("ledger_entries", source=io.BytesIO(text.encode()), columns=_ENTRY_COLUMNS)
 
 
-async def _write_accounts(connection: Connection, states: Mapping[Account, AccountState]) -> None:
+async def _write_accounts(connection: Connection, states: Mapping[AccountKey, AccountState]) -> None:
     if not states:
         return
     rows = [

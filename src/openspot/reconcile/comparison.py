@@ -5,16 +5,17 @@ from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
+from openspot.domain.accounts import AccountKey
 from openspot.domain.money import EXACT, decimal_to_text
 from openspot.domain.order import OrderStatus
-from openspot.reconcile.records import Account, Difference, OrderFacts, TradeFacts
+from openspot.reconcile.records import Difference, OrderFacts, TradeFacts
 
 ZERO = Decimal(0)
 MISSING = "missing"
 PRESENT = "present"
 
 
-def compare_balances(engine: Mapping[Account, Decimal], ledger: Mapping[Account, Decimal]) -> list[Difference]:
+def compare_balances(engine: Mapping[AccountKey, Decimal], ledger: Mapping[AccountKey, Decimal]) -> list[Difference]:
     """Compare totals by account. An account that one side lacks counts as zero."""
     differences = []
     for account in sorted(engine.keys() | ledger.keys()):

@@ -16,11 +16,12 @@ from openspot.contracts.engine_events import (
     TradeEvent,
     TransferEvent,
 )
+from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import EXACT, parse_decimal
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
-from openspot.reconcile.records import Account, OrderFacts, Posted, TradeFacts
+from openspot.reconcile.records import OrderFacts, Posted, TradeFacts
 
 ZERO = Decimal(0)
 _LIMITED_TYPES = frozenset({"GTC", "POST_ONLY"})
@@ -138,13 +139,13 @@ def movements(event: EngineEvent) -> list[Posted]:
     """By how much an event changes the totals of accounts."""
     if isinstance(event, BalanceEvent):
         held = event.kind in ("RESERVE", "RELEASE")
-        account = Account(event.participant_id, event.currency)
+        account = AccountKey(event.participant_id, event.currency)
         return [] if held else [Posted(account, parse_decimal(event.amount))]
     if isinstance(event, TransferEvent):
         amount = parse_decimal(event.amount)
         return [
-            Posted(Account(event.from_participant_id, event.currency), -amount),
-            Posted(Account(event.to_participant_id, event.currency), amount),
+            Posted(AccountKey(event.from_participant_id, event.currency), -amount),
+            Posted(AccountKey(event.to_participant_id, event.currency), amount),
         ]
     if not isinstance(event, TradeEvent):
         return []
@@ -153,13 +154,13 @@ def movements(event: EngineEvent) -> list[Posted]:
     notional = EXACT.multiply(trade.price, trade.quantity)
     fees = EXACT.add(trade.taker_fee, trade.maker_fee)
     return [
-        Posted(Account(trade.buyer_id, base), trade.quantity),
-        Posted(Account(trade.buyer_id, quote), -notional),
-        Posted(Account(trade.seller_id, base), -trade.quantity),
-        Posted(Account(trade.seller_id, quote), notional),
-        Posted(Account(event.taker_participant_id, trade.fee_currency), -trade.taker_fee),
-        Posted(Account(event.maker_participant_id, trade.fee_currency), -trade.maker_fee),
-        Posted(Account(FEE_ACCOUNT_ID, trade.fee_currency), fees),
+        Posted(AccountKey(trade.buyer_id, base), trade.quantity),
+        Posted(AccountKey(trade.buyer_id, quote), -notional),
+        Posted(AccountKey(trade.seller_id, base), -trade.quantity),
+        Posted(AccountKey(trade.seller_id, quote), notional),
+        Posted(AccountKey(event.taker_participant_id, trade.fee_currency), -trade.taker_fee),
+        Posted(AccountKey(event.maker_participant_id, trade.fee_currency), -trade.maker_fee),
+        Posted(AccountKey(FEE_ACCOUNT_ID, trade.fee_currency), fees),
     ]
 
 

@@ -17,12 +17,12 @@ import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, EngineEvent
 from openspot.contracts.messages import ExecutedTrade, ExecutedTransfer
+from openspot.contracts.refusals import InvalidRequestError
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, DatabaseUnavailableError, Pool, create_pool
 from openspot.ledger.changes import Posting
 from openspot.ledger.postings import PostingError, Postings, trade_postings, transfer_postings
 from openspot.ledger.rebuild import posting_of
-from openspot.ledger.schemas import RequestError
 from openspot.ledger.store import LedgerStore
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.router.store import Store, write_orders, write_trades
@@ -176,7 +176,7 @@ class _Rebuild:
             return None
         try:
             return posting_of(event)
-        except RequestError as error:
+        except InvalidRequestError as error:
             self._rebuilt.problem(f"event {event.seq}, {event.kind} {event.reference!r}: {error}")
             return None
 

@@ -14,6 +14,7 @@ from decimal import Decimal
 import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, EngineEvent, Hello, TradeEvent, TransferEvent
+from openspot.domain.accounts import AccountKey
 from openspot.domain.money import EXACT
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS
@@ -21,7 +22,7 @@ from openspot.reconcile import causes
 from openspot.reconcile.comparison import compare_orders, compare_trades
 from openspot.reconcile.progress import Progress, wait_for_mirrors
 from openspot.reconcile.projection import EngineProjection, movements, trade_facts
-from openspot.reconcile.records import Account, Difference
+from openspot.reconcile.records import Difference
 from openspot.reconcile.report import Report
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.reconcile.tables import Tables, open_tables
@@ -62,7 +63,7 @@ class _Comparison:
         self._rows_sequence = 0
         self._first_sequence = 1
         self._cut = 0
-        self._contradictions: dict[Account, Decimal] = {}
+        self._contradictions: dict[AccountKey, Decimal] = {}
         self._differences: list[Difference] = []
         self._unnamed = 0
 
@@ -95,7 +96,7 @@ class _Comparison:
     def _is_complete(self) -> bool:
         return self._first_sequence == 1
 
-    async def _balances(self) -> tuple[Hello, dict[Account, Decimal], Hello]:
+    async def _balances(self) -> tuple[Hello, dict[AccountKey, Decimal], Hello]:
         """The engine's balances, and its positions before and after they were read."""
         for _ in range(STILL_ATTEMPTS_MAX):
             before = await self._engine.position()

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
+from openspot.domain.accounts import AccountKey
+
 _SIDES = {
     "account": ("by its entries", "in the account"),
     "asset": ("by rule", "in the ledger"),
@@ -12,17 +14,10 @@ _SIDES = {
 """The two sides of a difference, by kind. A kind that is not listed is a difference between engine and mirror."""
 
 
-class Account(NamedTuple):
-    """Names an account: a participant's balance of one asset."""
-
-    user_id: str
-    asset: str
-
-
 class Posted(NamedTuple):
     """By how much an event changes the total of an account."""
 
-    account: Account
+    account: AccountKey
     amount: Decimal
 
 

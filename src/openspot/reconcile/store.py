@@ -8,13 +8,14 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from openspot.contracts.engine_events import EngineEvent, Hello
+from openspot.domain.accounts import AccountKey
 from openspot.domain.money import EXACT
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineQueries
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.database import Pool
-from openspot.reconcile.records import Account, OrderFacts, TradeFacts
+from openspot.reconcile.records import OrderFacts, TradeFacts
 
 REQUEST_TIMEOUT_S = 10.0
 EVENTS_AT_A_TIME = 4096
@@ -43,7 +44,7 @@ class EngineReader:
         if self._queries is not None:
             await self._queries.close()
 
-    async def balances(self, participants: Collection[str] | None = None) -> dict[Account, Decimal]:
+    async def balances(self, participants: Collection[str] | None = None) -> dict[AccountKey, Decimal]:
         """Totals of these participants' accounts, or of all accounts. An unknown participant has none."""
         assert self._queries is not None, "used within `async with`"
         try:
@@ -52,7 +53,7 @@ class EngineReader:
             raise EngineUnavailableError(f"balances: {error}") from error
         wanted = None if participants is None else frozenset(participants)
         return {
-            Account(entry.participant_id, entry.asset): entry.total
+            AccountKey(entry.participant_id, entry.asset): entry.total
             for entry in totals
             if wanted is None or entry.participant_id in wanted
         }
@@ -105,13 +106,13 @@ class MirrorReader:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def balances(self, participants: Sequence[str]) -> dict[Account, Decimal]:
+    async def balances(self, participants: Sequence[str]) -> dict[AccountKey, Decimal]:
         """Totals of these participants' ledger accounts: available and locked."""
         rows = await self._pool.fetch(
             "SELECT user_id, asset, available, locked FROM ledger_accounts WHERE user_id = ANY($1::text[])",
             list(participants),
         )
-        return {Account(row["user_id"], row["asset"]): EXACT.add(row["available"], row["locked"]) for row in rows}
+        return {AccountKey(row["user_id"], row["asset"]): EXACT.add(row["available"], row["locked"]) for row in rows}
 
     async def counts(self, users: Sequence[str]) -> RowCounts:
         """How many rows these users have."""

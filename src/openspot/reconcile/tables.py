@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, TransferEvent
+from openspot.domain.accounts import AccountKey
 from openspot.ledger.store import NEWEST_SETTLED
 from openspot.reconcile.queries import (
     ANALYZE,
@@ -29,7 +30,7 @@ from openspot.reconcile.queries import (
     UNEVEN_ASSETS,
     UNSUMMED,
 )
-from openspot.reconcile.records import Account, OrderFacts, TradeFacts
+from openspot.reconcile.records import OrderFacts, TradeFacts
 from openspot.router.store import CONSUMER
 from openspot.router.stream_position import Position
 
@@ -168,13 +169,13 @@ class Tables:
         )
         await self._copy("reconcile_transfers", rows)
 
-    async def add_balances(self, balances: Mapping[Account, Decimal]) -> None:
+    async def add_balances(self, balances: Mapping[AccountKey, Decimal]) -> None:
         """Add the engine's totals."""
         await self._copy("reconcile_balances", ((*account, total) for account, total in balances.items()))
 
-    async def unsummed(self) -> dict[Account, Decimal]:
+    async def unsummed(self) -> dict[AccountKey, Decimal]:
         """Accounts whose balance in the engine is not the sum of the added events, and the excess."""
-        return {Account(row["user_id"], row["asset"]): row["rest"] for row in await self._connection.fetch(UNSUMMED)}
+        return {AccountKey(row["user_id"], row["asset"]): row["rest"] for row in await self._connection.fetch(UNSUMMED)}
 
     async def find_gaps(self, first_sequence: int) -> None:
         """Find what the ledger lacks or has too much. The engine's events begin at `first_sequence`."""

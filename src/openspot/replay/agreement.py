@@ -35,7 +35,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Acknowledged:
     """The edge's replies to its clients: ids of orders that it accepted, and of orders that it cancelled."""
 
     accepted: Set[str]
@@ -43,7 +43,12 @@ class Told:
 
 
 async def check_agreement(
-    engine: EngineReader, mirror: MirrorReader, users: Sequence[str], told: Told, from_sequence: int, timeout_s: float
+    engine: EngineReader,
+    mirror: MirrorReader,
+    users: Sequence[str],
+    acknowledged: Acknowledged,
+    from_sequence: int,
+    timeout_s: float,
 ) -> Agreement:
     """Compare engine, ledger, rows and replies of `users`, giving the mirrors `timeout_s` to catch up.
 
@@ -68,7 +73,7 @@ async def check_agreement(
         if late or not differences:
             break
         await asyncio.sleep(POLL_S)
-    differences += compare_acknowledged(orders, told.accepted, told.cancelled)
+    differences += compare_acknowledged(orders, acknowledged.accepted, acknowledged.cancelled)
     volume = Decimal(0)
     for trade in trades.values():
         volume = EXACT.add(volume, trade.quantity)

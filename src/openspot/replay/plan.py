@@ -21,7 +21,7 @@ HEADROOM = Decimal("1.1")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceOrder:
     """An order to place; `price` is None for a market order."""
 
     venue_id: str
@@ -31,13 +31,13 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Cancel:
+class CancelOrder:
     """An order to cancel, if it was placed in this replay."""
 
     venue_id: str
 
 
-Command = Place | Cancel
+Command = PlaceOrder | CancelOrder
 
 
 def command_of(event: BookEvent) -> Command | None:
@@ -46,9 +46,9 @@ def command_of(event: BookEvent) -> Command | None:
         return None
     if event.action == "created":
         price = None if event.price in MARKET_PRICES else event.price
-        return Place(event.venue_id, event.side, price, event.volume)
+        return PlaceOrder(event.venue_id, event.side, price, event.volume)
     if event.action == "deleted":
-        return Cancel(event.venue_id)
+        return CancelOrder(event.venue_id)
     return None
 
 
@@ -86,7 +86,7 @@ def make_plan(events: Iterable[BookEvent], lanes: int) -> Plan:
         count += 1
         newest = max(newest, event.timestamp)
         command = command_of(event)
-        if not isinstance(command, Place):
+        if not isinstance(command, PlaceOrder):
             continue
         orders += 1
         lane = lane_of(command.venue_id, lanes)

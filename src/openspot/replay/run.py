@@ -18,7 +18,7 @@ from openspot.domain.market import load_markets
 from openspot.kit.bus import Bus, BusError, BusUnavailableError
 from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, create_pool
 from openspot.reconcile.store import EngineReader, EngineUnavailableError, MirrorReader
-from openspot.replay.agreement import Agreement, Told, check_agreement
+from openspot.replay.agreement import Acknowledged, Agreement, check_agreement
 from openspot.replay.lanes import run_lanes
 from openspot.replay.plan import Command, Plan, make_plan
 from openspot.replay.report import Report
@@ -158,10 +158,12 @@ async def _replay(options: ReplayOptions, plan: Plan, venue: VenueTotals | None,
             await run_lanes(options.events(), options.users, options.look_ahead, work, show)
         seconds = time.perf_counter() - began
     _remark(options, "comparing engine, ledger and rows …")
-    told = Told(
+    acknowledged = Acknowledged(
         set().union(*(trader.accepted for trader in traders)), set().union(*(trader.cancelled for trader in traders))
     )
-    agreement = await check_agreement(platform.engine, platform.mirror, users, told, first_event, options.catch_up_s)
+    agreement = await check_agreement(
+        platform.engine, platform.mirror, users, acknowledged, first_event, options.catch_up_s
+    )
     return _report(options, plan, venue, statistics, seconds, agreement)
 
 

@@ -9,10 +9,10 @@ from decimal import Decimal
 from openspot.client import ApiError, OpenSpotClient
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
+from openspot.domain.accounts import AccountKey
 from openspot.domain.money import decimal_to_text
 from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS
-from openspot.reconcile.records import Account
 from openspot.reconcile.store import EngineReader, MirrorReader
 from openspot.replay.plan import Funds
 from openspot.replay.trader import Patience
@@ -51,11 +51,11 @@ async def fund(
     Raises FundingError, PublishError, EngineUnavailableError.
     """
     base, _, quote = symbol.partition("-")
-    expected: dict[Account, Decimal] = {}
+    expected: dict[AccountKey, Decimal] = {}
     for user_id, needed in zip(users, funds, strict=True):
         for asset, amount in ((base, needed.base), (quote, needed.quote)):
             if amount:
-                expected[Account(user_id, asset)] = amount
+                expected[AccountKey(user_id, asset)] = amount
     for account, amount in expected.items():
         tx_hash = f"{run_id}-{account.user_id}-{account.asset}"
         deposit = DepositConfirmed(

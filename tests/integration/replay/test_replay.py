@@ -9,7 +9,7 @@ from rich.console import Console
 
 from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader, EngineUnavailableError, MirrorReader
-from openspot.replay.agreement import Told, check_agreement
+from openspot.replay.agreement import Acknowledged, check_agreement
 from openspot.replay.report import Report, format_report
 from openspot.replay.run import THROTTLE_ADVICE, ReplayError, ReplayOptions, replay
 from openspot.replay.source import read_events
@@ -17,7 +17,7 @@ from tests.support.in_process_platform import running
 from tests.support.shared_data import BITSTAMP, needs_bitstamp
 
 SERVICES = ("engine", "ledger", "router", "rest-edge")
-NOTHING = Told(frozenset(), frozenset())
+NOTHING = Acknowledged(frozenset(), frozenset())
 
 
 @pytest.fixture
@@ -28,15 +28,15 @@ async def platform(settings: Settings) -> AsyncIterator[Settings]:
 
 def assert_sound(report: Report) -> None:
     """What must hold of any replay."""
-    counts, told = report.statistics, format_report(report)
-    assert report.agrees, told
-    assert counts.orders_sent == counts.orders_accepted + sum(counts.orders_rejected.values()), told
-    assert not counts.orders_unclear, told
-    assert not counts.cancels_failed, told
-    assert counts.cancels_sent == counts.cancels_done + counts.cancels_too_late, told
-    assert len(counts.latencies_s) == counts.orders_sent, told
-    assert report.trades_compared == report.trades, told
-    assert report.orders_compared >= counts.orders_accepted, told
+    counts, text = report.statistics, format_report(report)
+    assert report.agrees, text
+    assert counts.orders_sent == counts.orders_accepted + sum(counts.orders_rejected.values()), text
+    assert not counts.orders_unclear, text
+    assert not counts.cancels_failed, text
+    assert counts.cancels_sent == counts.cancels_done + counts.cancels_too_late, text
+    assert len(counts.latencies_s) == counts.orders_sent, text
+    assert report.trades_compared == report.trades, text
+    assert report.orders_compared >= counts.orders_accepted, text
 
 
 @pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06")
@@ -71,8 +71,8 @@ async def test_each_kind_of_damage_is_named(platform: Settings, pool: asyncpg.Po
     users = [row["user_id"] for row in await pool.fetch("SELECT user_id FROM users")]
     async with EngineReader(platform) as engine:
 
-        async def kinds(told: Told = NOTHING) -> dict[str, set[str]]:
-            agreement = await check_agreement(engine, MirrorReader(pool), users, told, 1, timeout_s=0)
+        async def kinds(acknowledged: Acknowledged = NOTHING) -> dict[str, set[str]]:
+            agreement = await check_agreement(engine, MirrorReader(pool), users, acknowledged, 1, timeout_s=0)
             assert agreement.caught_up
             found: dict[str, set[str]] = {}
             for difference in agreement.differences:
@@ -80,7 +80,7 @@ async def test_each_kind_of_damage_is_named(platform: Settings, pool: asyncpg.Po
             return found
 
         assert await kinds() == {}
-        assert await kinds(Told({"no-such-order"}, frozenset())) == {"order": {"order"}}
+        assert await kinds(Acknowledged({"no-such-order"}, frozenset())) == {"order": {"order"}}
 
         await pool.execute(
             "UPDATE ledger_accounts SET available = available + 0.000000000000000001 WHERE user_id = $1", users[0]

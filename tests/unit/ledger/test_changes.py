@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.domain.accounts import AccountKey
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.ledger.changes import (
     AccountState,
@@ -18,10 +19,10 @@ from openspot.ledger.changes import (
     accounts_of,
     decide,
 )
-from openspot.ledger.postings import Account, changes_of, running_balances, sums
+from openspot.ledger.postings import changes_of, running_balances, sums
 
-ANN = Account("ann", "USD")
-OUTSIDE = Account("house:external", "USD")
+ANN = AccountKey("ann", "USD")
+OUTSIDE = AccountKey("house:external", "USD")
 
 
 def post(transaction_id: str, amount: int, user_id: str = "ann") -> Posting:
@@ -34,7 +35,7 @@ def move(amount: int, reference_id: str = "r", user_id: str = "ann") -> Movement
 
 def decided(
     changes: list[Change],
-    accounts: dict[Account, AccountState] | None = None,
+    accounts: dict[AccountKey, AccountState] | None = None,
     recorded: dict[str, Recorded] | None = None,
     moved: dict[MovementKey, int] | None = None,
 ) -> Decision:
@@ -168,13 +169,13 @@ def test_a_reference_that_is_used_for_another_amount_is_refused() -> None:
 
 
 def test_a_lock_and_an_unlock_may_share_a_reference_and_so_may_two_users() -> None:
-    accounts = {ANN: AccountState(5, 0, 1), Account("bob", "USD"): AccountState(5, 0, 1)}
+    accounts = {ANN: AccountState(5, 0, 1), AccountKey("bob", "USD"): AccountState(5, 0, 1)}
     decision = decided([move(2), move(-2), move(2, user_id="bob")], accounts)
     assert [outcome.refusal for outcome in decision.results] == [None, None, None]
 
 
 def test_the_accounts_of_a_batch_are_the_users_and_the_outside_of_what_is_posted() -> None:
-    assert accounts_of([post("t1", 1), move(1, user_id="bob")]) == {ANN, OUTSIDE, Account("bob", "USD")}
+    assert accounts_of([post("t1", 1), move(1, user_id="bob")]) == {ANN, OUTSIDE, AccountKey("bob", "USD")}
 
 
 users = st.sampled_from(["ann", "bob", "cat", "house:fees"])
@@ -186,7 +187,7 @@ changes = st.one_of(
 
 @given(st.lists(st.lists(changes, max_size=12), max_size=6))
 def test_batches_conserve_every_asset_and_leave_nothing_below_zero(batches: list[list[Change]]) -> None:
-    accounts: dict[Account, AccountState] = {}
+    accounts: dict[AccountKey, AccountState] = {}
     recorded: dict[str, Recorded] = {}
     moved: dict[MovementKey, int] = {}
     for batch in batches:

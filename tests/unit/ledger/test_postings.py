@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openspot.contracts.messages import TradeFee, TradeFees
+from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
 from openspot.ledger.postings import (
     LEG_NAMES,
-    Account,
     Leg,
     PostingError,
     changes_of,
@@ -197,16 +197,16 @@ def test_a_leg_without_an_account_is_a_fault() -> None:
 
 def test_the_house_is_locked_last() -> None:
     accounts = [
-        Account("house:fees", "BTC"),
-        Account("zoe", "USD"),
-        Account("house:external", "USD"),
-        Account("ann", "USD"),
-        Account("ann", "BTC"),
+        AccountKey("house:fees", "BTC"),
+        AccountKey("zoe", "USD"),
+        AccountKey("house:external", "USD"),
+        AccountKey("ann", "USD"),
+        AccountKey("ann", "BTC"),
     ]
     assert sorted(accounts, key=lock_order) == [
-        Account("ann", "BTC"),
-        Account("ann", "USD"),
-        Account("zoe", "USD"),
-        Account("house:external", "USD"),
-        Account("house:fees", "BTC"),
+        AccountKey("ann", "BTC"),
+        AccountKey("ann", "USD"),
+        AccountKey("zoe", "USD"),
+        AccountKey("house:external", "USD"),
+        AccountKey("house:fees", "BTC"),
     ]

@@ -9,7 +9,7 @@ from openspot.contracts.messages import LedgerBalancesRequest, LedgerHistoryRequ
 from openspot.domain.ids import RESERVED_SUFFIXES
 from openspot.ledger.changes import Movement, Posting
 from openspot.ledger.schemas import (
-    RequestError,
+    InvalidRequestError,
     check_balances,
     checked_movement,
     checked_posting,
@@ -55,9 +55,9 @@ def test_transaction_hashes_of_any_chain_are_taken(transaction_id: str) -> None:
 
 @pytest.mark.parametrize(("amount", "reason"), BAD_AMOUNTS)
 def test_a_bad_amount_is_refused_naming_it(amount: str, reason: str) -> None:
-    with pytest.raises(RequestError, match=reason):
+    with pytest.raises(InvalidRequestError, match=reason):
         checked_posting(posting("tx", amount=amount), 1)
-    with pytest.raises(RequestError, match=reason):
+    with pytest.raises(InvalidRequestError, match=reason):
         checked_movement(LedgerLock("ann", "USD", amount, "r"), 1)
 
 
@@ -74,18 +74,18 @@ def test_a_bad_field_of_a_credit_is_refused_naming_it(field: str, value: str) ->
     named = {"user_id": "userId", "transaction_id": "transactionId", "reference_id": "referenceId"}
     named |= {"entry_type": "entryType", "reference_type": "referenceType", "asset": "asset"}
     changes: dict[str, Any] = {field: value}
-    with pytest.raises(RequestError, match=f"^{named[field]} "):
+    with pytest.raises(InvalidRequestError, match=f"^{named[field]} "):
         checked_posting(msgspec.structs.replace(posting("tx"), **changes), 1)
 
 
 @pytest.mark.parametrize("suffix", RESERVED_SUFFIXES)
 def test_ids_that_the_ledger_gives_itself_are_refused(suffix: str) -> None:
-    with pytest.raises(RequestError, match=r"^transactionId must not end in :"):
+    with pytest.raises(InvalidRequestError, match=r"^transactionId must not end in :"):
         checked_posting(posting(f"epoch-1{suffix}"), 1)
 
 
 def test_the_outside_world_cannot_be_credited_but_the_fee_account_can_be_debited() -> None:
-    with pytest.raises(RequestError, match=r"^userId house:external"):
+    with pytest.raises(InvalidRequestError, match=r"^userId house:external"):
         checked_posting(posting("tx", "house:external"), 1)
     assert checked_posting(posting("tx", "house:fees"), -1).user_id == "house:fees"
 
@@ -105,16 +105,16 @@ def test_a_sound_lock_and_unlock_come_out_signed() -> None:
     ],
 )
 def test_a_bad_field_of_a_lock_is_refused_naming_it(request_: LedgerLock, field: str) -> None:
-    with pytest.raises(RequestError, match=f"^{field} "):
+    with pytest.raises(InvalidRequestError, match=f"^{field} "):
         checked_movement(request_, 1)
 
 
 def test_balances_need_a_user_and_perhaps_an_asset() -> None:
     check_balances(LedgerBalancesRequest("ann"))
     check_balances(LedgerBalancesRequest("ann", "BTC"))
-    with pytest.raises(RequestError, match=r"^userId "):
+    with pytest.raises(InvalidRequestError, match=r"^userId "):
         check_balances(LedgerBalancesRequest("a.b"))
-    with pytest.raises(RequestError, match=r"^asset "):
+    with pytest.raises(InvalidRequestError, match=r"^asset "):
         check_balances(LedgerBalancesRequest("ann", ""))
 
 
@@ -139,5 +139,5 @@ def test_a_history_page_begins_at_the_cursor() -> None:
     ],
 )
 def test_a_bad_field_of_a_history_request_is_refused_naming_it(request_: LedgerHistoryRequest, field: str) -> None:
-    with pytest.raises(RequestError, match=f"^{field} "):
+    with pytest.raises(InvalidRequestError, match=f"^{field} "):
         history_position(request_)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from openspot.domain.accounts import AccountKey
 from openspot.reconcile.comparison import (
     compare_acknowledged,
     compare_balances,
@@ -13,7 +14,7 @@ from openspot.reconcile.comparison import (
     compare_orders,
     compare_trades,
 )
-from openspot.reconcile.records import Account, Difference, OrderFacts, TradeFacts
+from openspot.reconcile.records import Difference, OrderFacts, TradeFacts
 
 ORDER = OrderFacts(
     "o1", "u1", "BTC-USD", "buy", Decimal(100), Decimal(2), Decimal("0.5"), Decimal(50), Decimal("1.5"),
@@ -26,21 +27,22 @@ TRADE = TradeFacts(
 
 
 def test_equal_balances_agree_however_they_are_written() -> None:
-    engine = {Account("u1", "USD"): Decimal("10.50"), Account("u2", "BTC"): Decimal(0)}
+    engine = {AccountKey("u1", "USD"): Decimal("10.50"), AccountKey("u2", "BTC"): Decimal(0)}
     assert (
-        compare_balances(engine, {Account("u1", "USD"): Decimal("10.5"), Account("u3", "BTC"): Decimal("0.00")}) == []
+        compare_balances(engine, {AccountKey("u1", "USD"): Decimal("10.5"), AccountKey("u3", "BTC"): Decimal("0.00")})
+        == []
     )
 
 
 def test_one_unit_of_the_last_digit_is_a_difference() -> None:
     last = Decimal("0.000000000000000001")
-    assert compare_balances({Account("u1", "USD"): 10 + last}, {Account("u1", "USD"): Decimal(10)}) == [
+    assert compare_balances({AccountKey("u1", "USD"): 10 + last}, {AccountKey("u1", "USD"): Decimal(10)}) == [
         Difference("balance", "u1 USD", "total", "10.000000000000000001", "10")
     ]
 
 
 def test_an_account_that_one_side_lacks_is_a_difference_if_it_holds_something() -> None:
-    engine, ledger = {Account("u1", "USD"): Decimal(1)}, {Account("u2", "BTC"): Decimal(-2)}
+    engine, ledger = {AccountKey("u1", "USD"): Decimal(1)}, {AccountKey("u2", "BTC"): Decimal(-2)}
     assert [str(difference) for difference in compare_balances(engine, ledger)] == [
         "balance u1 USD: total is 1 in the engine, 0 in the mirror",
         "balance u2 BTC: total is 0 in the engine, -2 in the mirror",

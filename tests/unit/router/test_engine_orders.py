@@ -8,9 +8,9 @@ import pytest
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.order import OrderStatus
 from openspot.router.orders.engine_orders import (
-    answered_order,
     cancelled_order,
     found_order,
+    order_in_response,
     pending_order,
     place_request,
     refused_order,
@@ -103,7 +103,7 @@ def test_the_answer_gives_the_real_state(
 ) -> None:
     pending = pending_order(checked(), 42, NOW_MS)
     assert pending.status is OrderStatus.PENDING
-    order = answered_order(pending, SPEC, given)
+    order = order_in_response(pending, SPEC, given)
     assert (order.status, order.last_sequence, order.created_ms) == (status, 9, NOW_MS + 5)
     record = record_of(order)
     assert (record.filled_quantity, record.remaining_quantity) == (filled, remaining)
@@ -111,7 +111,7 @@ def test_the_answer_gives_the_real_state(
 
 
 def test_average_price_and_fee_come_from_the_engine() -> None:
-    order = answered_order(
+    order = order_in_response(
         pending_order(checked(), 42, NOW_MS),
         SPEC,
         answer(orders_pb2.ACCEPTED, filled_quantity=3_000, remaining_quantity=7_000, notional="29.99", fee="0.074975"),
@@ -133,7 +133,7 @@ def test_a_market_order_is_shown_without_price() -> None:
 
 
 def test_a_cancelled_order_keeps_its_fills_and_has_nothing_left() -> None:
-    partial = answered_order(
+    partial = order_in_response(
         pending_order(checked(), 42, NOW_MS),
         SPEC,
         answer(orders_pb2.ACCEPTED, filled_quantity=4_000, remaining_quantity=6_000, notional="40", fee="0.1"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from openspot.domain.order import OrderType, TimeInForce
-from openspot.router.orders.draft import OrderSide, RequestError, draft_of
+from openspot.router.orders.draft import InvalidRequestError, OrderSide, draft_of
 from tests.unit.router.orders import submission
 
 
@@ -52,5 +52,5 @@ NUMBERS = ["", " ", "abc", "NaN", "Infinity", "1,000", "0x10", "1e99", "0.000000
     ],
 )  # fmt: skip
 def test_a_field_that_cannot_be_read_is_named(field: str, value: Any, named: str) -> None:
-    with pytest.raises(RequestError, match=rf"^{named} "):
+    with pytest.raises(InvalidRequestError, match=rf"^{named} "):
         draft_of(submission(**{field: value}))

@@ -112,7 +112,7 @@ class AvailableFunds:
     async def _ask_engine(self, account: _Account) -> Decimal | None:
         user_id, asset = account
         try:
-            return await self._engine.free_balance(user_id, asset, self._timeout_s)
+            return await self._engine.available_balance(user_id, asset, self._timeout_s)
         except (EngineError, InvalidOperation) as error:
             log.warning("balance check without the engine", error=repr(error))
             return None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import CancelOrder, CancelOrderReply
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine_client.commands import EngineCommands
@@ -12,7 +12,7 @@ from openspot.engine_client.errors import EngineAmbiguousError, EngineError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.metrics import CANCELS
-from openspot.router.orders.draft import RequestError, check_ids, check_symbol
+from openspot.router.orders.draft import check_ids, check_symbol
 from openspot.router.orders.engine_orders import cancelled_order, quantity_of
 from openspot.router.orders.lookup import OrderLookup, with_state_of
 from openspot.router.orders.recent_orders import RecentOrders
@@ -49,7 +49,7 @@ class Cancellation:
         except EngineAmbiguousError as error:
             reason = f"the matching engine did not answer, the order may or may not be cancelled: {error}"
             reply = _refused(RefusalCode.STATUS_UNKNOWN, reason)
-        except RequestError as error:
+        except InvalidRequestError as error:
             reply = _refused(RefusalCode.VALIDATION, str(error))
         except EngineError as error:
             reply = _refused(RefusalCode.UNAVAILABLE, str(error))

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from openspot.contracts.messages import SubmitOrder
+from openspot.contracts.refusals import InvalidRequestError
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
@@ -30,10 +31,6 @@ class OrderSide(StrEnum):
 
     BUY = "buy"
     SELL = "sell"
-
-
-class RequestError(ValueError):
-    """A request cannot be used; the message names the field and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ class OrderDraft:
 
 
 def draft_of(request: SubmitOrder) -> OrderDraft:
-    """The draft in `request`. Raises RequestError for the first field that cannot be read."""
+    """The draft in `request`. Raises InvalidRequestError for the first field that cannot be read."""
     order = request.order
     check_ids(request.user_id, order.order_id)
     check_symbol(order.symbol)
@@ -85,24 +82,24 @@ def draft_of(request: SubmitOrder) -> OrderDraft:
 
 
 def check_ids(user_id: str, order_id: str) -> None:
-    """Raise RequestError unless both have the form of an id."""
+    """Raise InvalidRequestError unless both have the form of an id."""
     if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
-        raise RequestError("userId must be 1 to 64 letters, digits, '_', ':' or '-'")
+        raise InvalidRequestError("userId must be 1 to 64 letters, digits, '_', ':' or '-'")
     if not ORDER_ID_TEXT.fullmatch(order_id):
-        raise RequestError("orderId must be 1 to 64 letters, digits, '_', ':' or '-'")
+        raise InvalidRequestError("orderId must be 1 to 64 letters, digits, '_', ':' or '-'")
 
 
 def check_symbol(symbol: str) -> None:
-    """Raise RequestError unless `symbol` has the form of a symbol."""
+    """Raise InvalidRequestError unless `symbol` has the form of a symbol."""
     if not SYMBOL_TEXT.fullmatch(symbol):
-        raise RequestError("symbol must have the form <BASE>-<QUOTE>")
+        raise InvalidRequestError("symbol must have the form <BASE>-<QUOTE>")
 
 
 def _choice(field: str, text: str, choices: type[Choice]) -> Choice:
     try:
         return choices(text.lower())
     except ValueError:
-        raise RequestError(f"{field} must be one of {', '.join(choices)}") from None
+        raise InvalidRequestError(f"{field} must be one of {', '.join(choices)}") from None
 
 
 def _decimal(field: str, text: str | None) -> Decimal | None:
@@ -113,18 +110,18 @@ def _decimal(field: str, text: str | None) -> Decimal | None:
         value = parse_decimal(text)
         to_amount(value)
     except MoneyError as error:
-        raise RequestError(f"{field} {error}") from None
+        raise InvalidRequestError(f"{field} {error}") from None
     return value
 
 
 def _slippage(text: str | None) -> Decimal | None:
     value = _decimal("maxSlippageBps", text)
     if value is not None and not 0 <= value <= SLIPPAGE_BPS_MAX:
-        raise RequestError(f"maxSlippageBps must be between 0 and {SLIPPAGE_BPS_MAX} basis points")
+        raise InvalidRequestError(f"maxSlippageBps must be between 0 and {SLIPPAGE_BPS_MAX} basis points")
     return value
 
 
 def _text(field: str, text: str | None, length_max: int) -> str | None:
     if text is not None and (len(text) > length_max or not text.isprintable()):
-        raise RequestError(f"{field} must be at most {length_max} printable characters")
+        raise InvalidRequestError(f"{field} must be at most {length_max} printable characters")
     return text

@@ -86,22 +86,22 @@ def refused_order(draft: OrderDraft, reason: str, now_ms: int) -> TrackedOrder:
     return _order(draft, quantity, quote_of(draft.symbol), None, OrderStatus.REJECTED, ZERO, reason, now_ms)
 
 
-def answered_order(pending: TrackedOrder, spec: SymbolSpec, answer: orders_pb2.PlaceOrderResponse) -> TrackedOrder:
+def order_in_response(pending: TrackedOrder, spec: SymbolSpec, response: orders_pb2.PlaceOrderResponse) -> TrackedOrder:
     """The order after the engine's response: open, filled in part or in full, cancelled or rejected."""
-    filled = quantity_of(answer.filled_quantity, spec)
-    remaining = quantity_of(answer.remaining_quantity, spec)
-    rejected = answer.status == orders_pb2.REJECTED
+    filled = quantity_of(response.filled_quantity, spec)
+    remaining = quantity_of(response.remaining_quantity, spec)
+    rejected = response.status == orders_pb2.REJECTED
     return msgspec.structs.replace(
         pending,
         filled_quantity=filled,
-        filled_notional=Decimal(answer.notional or "0"),
+        filled_notional=Decimal(response.notional or "0"),
         remaining_quantity=ZERO if rejected else remaining,
-        fee=Decimal(answer.fee or "0"),
-        status=_answered_status(answer),
-        reject_reason=answer.result_code if rejected else None,
-        last_sequence=answer.sequence,
-        created_ms=answer.timestamp or pending.created_ms,
-        updated_ms=answer.timestamp or pending.created_ms,
+        fee=Decimal(response.fee or "0"),
+        status=_status_of(response),
+        reject_reason=response.result_code if rejected else None,
+        last_sequence=response.sequence,
+        created_ms=response.timestamp or pending.created_ms,
+        updated_ms=response.timestamp or pending.created_ms,
     )
 
 
@@ -198,12 +198,12 @@ def quantity_of(scaled: int, spec: SymbolSpec) -> Decimal:
     return Decimal(scaled_to_text(scaled, spec.base_scale_k))
 
 
-def _answered_status(answer: orders_pb2.PlaceOrderResponse) -> OrderStatus:
-    if answer.status == orders_pb2.REJECTED:
+def _status_of(response: orders_pb2.PlaceOrderResponse) -> OrderStatus:
+    if response.status == orders_pb2.REJECTED:
         return OrderStatus.REJECTED
-    if answer.status == orders_pb2.CANCELLED:
+    if response.status == orders_pb2.CANCELLED:
         return OrderStatus.CANCELLED
-    if answer.remaining_quantity:
-        return OrderStatus.PARTIALLY_FILLED if answer.filled_quantity else OrderStatus.OPEN
+    if response.remaining_quantity:
+        return OrderStatus.PARTIALLY_FILLED if response.filled_quantity else OrderStatus.OPEN
     # Filled in part with nothing left: the rest was cancelled.
-    return OrderStatus.FILLED if answer.is_order_completed else OrderStatus.CANCELLED
+    return OrderStatus.FILLED if response.is_order_completed else OrderStatus.CANCELLED

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from openspot.contracts.messages import GetOrder, GetOrderReply
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.router.orders.draft import RequestError, check_ids
+from openspot.router.orders.draft import check_ids
 from openspot.router.orders.engine_orders import found_order
 from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
 from openspot.router.store import Store
@@ -56,8 +56,8 @@ class OrderLookup:
         try:
             check_ids(request.user_id, request.order_id)
             order = await self._freshest(request.order_id)
-        except RequestError as error:
-            return GetOrderReply.refused(Refusal(RefusalCode.VALIDATION, str(error)))
+        except InvalidRequestError as error:
+            return GetOrderReply.refused(error.refusal)
         except EngineError as error:
             reason = f"the order has no row and the matching engine does not answer: {error}"
             return GetOrderReply.refused(Refusal(RefusalCode.UNAVAILABLE, reason))

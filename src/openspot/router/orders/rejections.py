@@ -2,7 +2,7 @@
 failed pre-trade check publishes `risk.check.failed` (Document A 1.3, 3.1).
 
 Events and rows are retried until the bus and the database have taken them. The queue is bounded: an order reserves a
-place before its pre-trade check, and is refused as busy if no place is free (`Rejections.reserve`). Refusals are
+slot before its pre-trade check, and is refused as busy if no slot is free (`Rejections.reserve`). Refusals are
 recorded in micro-batches, so that many bad orders cost few calls. The caller waits at most one second for the events,
 and never for the row.
 """
@@ -27,7 +27,7 @@ from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("rejections")
 
-PLACES = 10_000
+SLOTS = 10_000
 """Orders that are being checked, or are refused and not recorded yet."""
 BATCH_MAX = 500
 PUBLISH_WAIT_S = 1.0
@@ -44,7 +44,7 @@ class _Refused(NamedTuple):
     published: asyncio.Future[None]
 
 
-class Place:
+class Slot:
     """Room for one refused order: `record` uses it, `release` gives it back."""
 
     def __init__(self, rejections: "Rejections") -> None:
@@ -56,11 +56,11 @@ class Place:
         `failure` is None if the engine refused the order.
         """
         rejections, self._rejections = self._rejections, None
-        assert rejections is not None, "a place is used once"
+        assert rejections is not None, "a slot is used once"
         await rejections.record(order, failure)
 
     def release(self) -> None:
-        """Give the place back, unless it was used."""
+        """Give the slot back, unless it was used."""
         rejections, self._rejections = self._rejections, None
         if rejections is not None:
             rejections.free()
@@ -72,9 +72,9 @@ class Rejections:
     def __init__(self, bus: Bus, store: Store) -> None:
         self._bus = bus
         self._store = store
-        self._publisher = HoldingPublisher(bus, held_max=PLACES, ready=self._connected)
-        self._events: Batcher[_Refused, None] = Batcher(self._publish, batch_max=BATCH_MAX, waiting_max=PLACES)
-        self._rows: Batcher[TrackedOrder, None] = Batcher(self._write, batch_max=BATCH_MAX, waiting_max=PLACES)
+        self._publisher = HoldingPublisher(bus, held_max=SLOTS, ready=self._connected)
+        self._events: Batcher[_Refused, None] = Batcher(self._publish, batch_max=BATCH_MAX, waiting_max=SLOTS)
+        self._rows: Batcher[TrackedOrder, None] = Batcher(self._write, batch_max=BATCH_MAX, waiting_max=SLOTS)
         self._taken = 0
         REJECTIONS_WAITING.set_function(lambda: self.waiting)
 
@@ -83,19 +83,19 @@ class Rejections:
         """Orders that are being checked or not recorded yet, and held events."""
         return self._taken + self._publisher.held
 
-    def reserve(self) -> Place | None:
-        """Reserve a place for an order that is about to be checked. Returns None if all are taken."""
-        if self._taken >= PLACES:
+    def reserve(self) -> Slot | None:
+        """Reserve a slot for an order that is about to be checked. Returns None if all are taken."""
+        if self._taken >= SLOTS:
             return None
         self._taken += 1
-        return Place(self)
+        return Slot(self)
 
     def free(self) -> None:
-        """Give a place back."""
+        """Give a slot back."""
         self._taken -= 1
 
     async def record(self, order: TrackedOrder, failure: PreTradeFailure | None) -> None:
-        """Record an order whose place was reserved. See `Place.record`."""
+        """Record an order whose slot was reserved. See `Slot.record`."""
         published: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         await self._events.put(_Refused(order, _events_of(order, failure), published))
         await asyncio.wait({published}, timeout=PUBLISH_WAIT_S)

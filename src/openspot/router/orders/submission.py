@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from openspot.contracts.messages import SubmitOrder, SubmitOrderReply
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.order import OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.engine_client.errors import EngineAmbiguousError, EngineError
@@ -14,9 +14,9 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.router.metrics import ORDERS
 from openspot.router.orders.available_funds import AvailableFunds
-from openspot.router.orders.draft import OrderDraft, RequestError, draft_of
+from openspot.router.orders.draft import OrderDraft, draft_of
 from openspot.router.orders.engine_order_ids import OrderIds, OrderIdsUnavailableError
-from openspot.router.orders.engine_orders import answered_order, pending_order, place_request, refused_order
+from openspot.router.orders.engine_orders import order_in_response, pending_order, place_request, refused_order
 from openspot.router.orders.placements import Placements
 from openspot.router.orders.pre_trade import (
     BALANCE_ONLY,
@@ -28,7 +28,7 @@ from openspot.router.orders.pre_trade import (
 )
 from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
 from openspot.router.orders.reference_prices import ReferencePrices
-from openspot.router.orders.rejections import Place, Rejections
+from openspot.router.orders.rejections import Rejections, Slot
 from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("submission")
@@ -67,30 +67,30 @@ class Submission:
         """Reply to one request."""
         try:
             draft = draft_of(request)
-        except RequestError as error:
+        except InvalidRequestError as error:
             ORDERS.labels("malformed", "").inc()
             return _refused(RefusalCode.VALIDATION, str(error))
         order_id = draft.order_id
         if order_id in self._under_way or self._recent_orders.get(order_id) is not None:
             ORDERS.labels("duplicate", "").inc()
             return _refused(RefusalCode.DUPLICATE_ORDER_ID, f"orderId {order_id} was used before")
-        place = self._rejections.reserve()
-        if place is None:
+        slot = self._rejections.reserve()
+        if slot is None:
             ORDERS.labels("not_sent", "busy").inc()
             return _refused(RefusalCode.BUSY, "too many refused orders wait to be recorded")
         self._under_way.add(order_id)
         try:
-            return await self._checked(draft, request.deadline, place)
+            return await self._checked(draft, request.deadline, slot)
         finally:
             self._under_way.discard(order_id)
-            place.release()
+            slot.release()
 
-    async def _checked(self, draft: OrderDraft, deadline: int | None, place: Place) -> SubmitOrderReply:
+    async def _checked(self, draft: OrderDraft, deadline: int | None, slot: Slot) -> SubmitOrderReply:
         now_ms = self._now_ms()
         candidate = Candidate(draft, self._markets, self._reference_prices.recent(draft.symbol, now_ms))
         failure = first_failure(candidate, BEFORE_BALANCE) or await self._balance_failure(candidate)
         if failure is not None:
-            return await self._refuse(draft, failure, now_ms, place)
+            return await self._refuse(draft, failure, now_ms, slot)
         try:
             engine_order_id = await self._order_ids.take()
         except OrderIdsUnavailableError as error:
@@ -101,7 +101,7 @@ class Submission:
             # may since have seen that there is no such order.
             ORDERS.labels("not_sent", "too_late").inc()
             return _refused(RefusalCode.TOO_LATE, TOO_LATE)
-        return await self._place(candidate, engine_order_id, place)
+        return await self._place(candidate, engine_order_id, slot)
 
     async def _balance_failure(self, candidate: Candidate) -> PreTradeFailure | None:
         candidate.available = await self._funds.available(
@@ -109,14 +109,14 @@ class Submission:
         )
         return first_failure(candidate, BALANCE_ONLY)
 
-    async def _refuse(self, draft: OrderDraft, failure: PreTradeFailure, now_ms: int, place: Place) -> SubmitOrderReply:
+    async def _refuse(self, draft: OrderDraft, failure: PreTradeFailure, now_ms: int, slot: Slot) -> SubmitOrderReply:
         ORDERS.labels("refused", failure.check.value).inc()
         order = refused_order(draft, failure.reason, now_ms)
         self._recent_orders.put(RecentOrder(order))
-        await place.record(order, failure)
+        await slot.record(order, failure)
         return _refused(RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
 
-    async def _place(self, candidate: Candidate, engine_order_id: int, place: Place) -> SubmitOrderReply:
+    async def _place(self, candidate: Candidate, engine_order_id: int, slot: Slot) -> SubmitOrderReply:
         """Send a checked order to the engine and remember the response."""
         draft = candidate.draft
         pending = pending_order(candidate, engine_order_id, self._now_ms())
@@ -139,22 +139,22 @@ class Submission:
         finally:
             recent.placing = None
             placing.set_result(None)
-        order = recent.order = answered_order(pending, candidate.market.spec, response)
+        order = recent.order = order_in_response(pending, candidate.market.spec, response)
         if order.status is OrderStatus.REJECTED:
             ORDERS.labels("rejected", response.result_code).inc()
             if not response.sequence:
-                await self._record_without_event(order, place)
+                await self._record_without_event(order, slot)
             return _refused(RefusalCode.ENGINE, response.result_code, order)
         ORDERS.labels(order.status.value, "").inc()
         return SubmitOrderReply(True, record_of(order))
 
-    async def _record_without_event(self, order: TrackedOrder, place: Place) -> None:
+    async def _record_without_event(self, order: TrackedOrder, slot: Slot) -> None:
         """Record a refusal by the engine that has no event in its stream: the translator never sees it."""
         if order.reject_reason == ResultCode.DUPLICATE_ORDER_ID.name:
             # The id belongs to an earlier order, whose events and row must stay as they are.
             self._recent_orders.forget(order.order_id)
             return
-        await place.record(msgspec.structs.replace(order, engine_order_id=None), None)
+        await slot.record(msgspec.structs.replace(order, engine_order_id=None), None)
 
     def _now_ms(self) -> int:
         return self._clock() // NANOSECONDS_PER_MS
