@@ -13,6 +13,7 @@ DESCRIPTOR = Descriptor(
             "orders",
             "trades",
             "engine_cursors",
+            "router_held_events",
             "ledger_accounts",
             "ledger_entries",
             "ledger_rejected_trades",

@@ -1,7 +1,8 @@
 """How far the mirrors are behind the engine, and a bounded wait for them.
 
-The cursor of the rows shows how far they are. The ledger follows through the bus: it has caught up once its durable
-consumers have acknowledged every message that was in their streams when the wait began.
+The cursor of the rows shows how far they are. The ledger follows through the bus: it has caught up once the router
+holds no event back that the ledger waits for, and the ledger's durable consumers have acknowledged every message that
+was in their streams then.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from openspot.router.store import CONSUMER
 
 POLL_S = 0.2
 BUS_TIMEOUT_S = 2.0
+_LEDGER_SUBJECTS = (subjects.TRADES_EXECUTED, subjects.TRANSFERS_EXECUTED)
 
 
 class Follower(NamedTuple):
@@ -53,22 +55,42 @@ async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) 
     Raises an asyncpg error, OSError or TimeoutError if the database does not answer.
     """
     deadline = time.monotonic() + timeout_s
-    rows_reached = await _wait_for_rows(settings.database_url, sequence, deadline)
-    return Progress(rows_reached, await _wait_for_ledger(settings, deadline))
-
-
-async def _wait_for_rows(database_url: str, sequence: int, deadline: float) -> bool:
-    connection = await asyncpg.connect(database_url, timeout=CONNECT_TIMEOUT_S)
+    connection = await asyncpg.connect(settings.database_url, timeout=CONNECT_TIMEOUT_S)
     try:
-        while True:
-            reached = await connection.fetchval("SELECT sequence FROM engine_cursors WHERE consumer = $1", CONSUMER)
-            if (reached or 0) >= sequence:
-                return True
-            if time.monotonic() >= deadline:
-                return False
-            await asyncio.sleep(POLL_S)
+        rows_reached = await _wait_for_rows(connection, sequence, deadline)
+        all_published = await _wait_for_held_events(connection, sequence, deadline)
     finally:
         await connection.close(timeout=CONNECT_TIMEOUT_S)
+    is_with_ledger = rows_reached and all_published
+    return Progress(rows_reached, await _wait_for_ledger(settings, deadline) if is_with_ledger else False)
+
+
+async def _wait_for_rows(connection: asyncpg.Connection, sequence: int, deadline: float) -> bool:
+    """Whether the rows reach the event `sequence` by the deadline."""
+    while True:
+        reached = await connection.fetchval("SELECT sequence FROM engine_cursors WHERE consumer = $1", CONSUMER)
+        if (reached or 0) >= sequence:
+            return True
+        if time.monotonic() >= deadline:
+            return False
+        await asyncio.sleep(POLL_S)
+
+
+async def _wait_for_held_events(connection: asyncpg.Connection, sequence: int, deadline: float) -> bool:
+    """Whether the router publishes by the deadline what it holds for the ledger up to the event `sequence`.
+
+    The router holds events that the bus does not take, for example while a subject's circuit breaker is open. The rows
+    do not wait for them.
+    """
+    while await connection.fetchval(
+        "SELECT EXISTS (SELECT FROM router_held_events WHERE sequence <= $1 AND subject = ANY ($2::text[]))",
+        sequence,
+        _LEDGER_SUBJECTS,
+    ):
+        if time.monotonic() >= deadline:
+            return False
+        await asyncio.sleep(POLL_S)
+    return True
 
 
 async def _wait_for_ledger(settings: Settings, deadline: float) -> bool | None:

@@ -24,6 +24,7 @@ from openspot.ledger.outbox import SWEEP_AGE_S, BalanceEvents
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import LedgerStore
 from tests.support.ledger import BalanceFeed, assert_books_are_right, available, count, posting, trade
+from tests.support.stream_limits import limit_stream
 from tests.support.waiting import eventually
 
 
@@ -232,10 +233,7 @@ async def test_a_sweep_that_cannot_publish_keeps_the_events(
 
 async def limit_stream_to(bus: Bus, *users: str) -> None:
     """Let the stream of balance events take those of `users` only; of all users if none are named."""
-    jetstream = bus.connection.jetstream
-    stream = (await jetstream.stream_info(BALANCES.name)).config
-    wanted = [f"balances.updated.{user}" for user in users] or list(BALANCES.subjects)
-    await jetstream.update_stream(stream.evolve(subjects=wanted))
+    await limit_stream(bus, BALANCES, *([f"balances.updated.{user}" for user in users] or BALANCES.subjects))
 
 
 async def test_a_user_whose_events_fail_holds_back_neither_settlement_nor_the_events_of_others(

@@ -5,6 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
+from openspot.contracts.streams import TRADES
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.ledger.metrics import SETTLED_SEQUENCE
@@ -15,6 +16,7 @@ from tests.support.engine_client import order
 from tests.support.in_process_platform import running
 from tests.support.mirrored_market import METADATA, MirroredMarket, mirrored_market
 from tests.support.ports import free_port
+from tests.support.stream_limits import limit_stream
 from tests.support.waiting import eventually
 
 
@@ -217,6 +219,30 @@ async def test_while_the_ledger_is_down_settlement_is_pending_and_afterwards_eve
         assert all(causes.PENDING_OR_LOST in difference.cause for difference in unknown.differences)
         async with running(settings, "ledger"):
             assert await market.differences() == []
+
+
+@pytest.mark.spec("A6.4-08")
+async def test_trades_that_the_router_holds_back_are_pending_not_lost(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool
+) -> None:
+    patient = settings.model_copy(update={"breaker_window_s": 1.0})
+    async with mirrored_market(patient, bus, pool) as market:
+        await market.fund()
+        await market.trade(1)
+        assert await market.differences() == []
+        await limit_stream(bus, TRADES)
+        await market.trade(1)
+        await eventually(lambda: pool.fetchval("SELECT count(*) FROM router_held_events"))
+        # The rows are there and the ledger has processed all that the bus has: the trades are with the router alone.
+        report = await market.reconcile(wait_s=0.5)
+        assert report.rows_sequence == report.engine_sequence
+        assert not report.caught_up
+        settlements = [found for found in report.differences if found.kind == "settlement"]
+        assert settlements
+        assert {found.cause for found in settlements} == {causes.PENDING}
+        await limit_stream(bus, TRADES, *TRADES.subjects)
+        report = await market.reconcile()
+        assert (report.caught_up, report.differences) == (True, [])
 
 
 @pytest.mark.spec("A6.4-07")

@@ -9,14 +9,8 @@ from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.router_client import RouterClient, router_process, router_ready, running_router, stored
+from tests.support.stream_limits import limit_stream
 from tests.support.waiting import eventually
-
-
-async def limit(bus: Bus, stream: StreamDefinition, *subjects: str) -> None:
-    """Let a stream take `subjects` only. A router that starts gives it its full list again."""
-    jetstream = bus.connection.jetstream
-    configuration = (await jetstream.stream_info(stream.name)).config
-    await jetstream.update_stream(configuration.evolve(subjects=list(subjects)))
 
 
 async def message_ids(pool: asyncpg.Pool) -> list[str]:
@@ -41,7 +35,7 @@ async def test_a_user_whose_order_events_fail_holds_back_no_trade_and_nobody_els
 ) -> None:
     router = RouterClient(bus)
     async with running_router(settings):
-        await limit(bus, ORDERS, *(subject.replace("*", "bob") for subject in ORDERS.subjects))
+        await limit_stream(bus, ORDERS, *(subject.replace("*", "bob") for subject in ORDERS.subjects))
         await router.place("alice", order_id="maker", quantity="2")
         for number in (1, 2):
             await router.place("bob", order_id=f"taker{number}", side="sell")
@@ -76,7 +70,7 @@ async def test_trades_that_the_bus_refuses_survive_a_killed_router_and_are_publi
 ) -> None:
     router = RouterClient(bus)
     async with router_process(settings) as child:
-        await limit(bus, TRADES, "nothing.that.is.published")
+        await limit_stream(bus, TRADES, "nothing.that.is.published")
         await router.place("alice", order_id="maker", quantity="3")
         for number in range(3):
             await router.place("bob", order_id=f"taker{number}", side="sell")

@@ -139,7 +139,7 @@ async def test_a_recorder_that_ends_records_what_waits(
     assert await order_ids(pool) == ["a"]
 
 
-async def test_an_order_is_not_judged_while_there_is_no_place_for_its_refusal(
+async def test_an_order_is_not_judged_while_there_is_no_slot_for_its_refusal(
     settings: Settings,
     router: RouterClient,
     engine: EngineClient,
@@ -147,7 +147,7 @@ async def test_an_order_is_not_judged_while_there_is_no_place_for_its_refusal(
     published: Published,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rejections_module, "PLACES", 2)
+    monkeypatch.setattr(rejections_module, "SLOTS", 2)
     await pool.execute("ALTER TABLE orders RENAME TO orders_away")
     replies = [await router.submit(order_id=f"r{number}", quantity="1000000") for number in range(4)]
     assert [reply.code for reply in replies] == [
