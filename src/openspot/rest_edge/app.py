@@ -95,20 +95,20 @@ def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
     """The routes of every noun."""
     users, funds, modules = services.users, services.funds, services.modules
     return [
-        fee_routes(PREFIX, modules.fees),
+        auth_routes(PREFIX, users.auth, users.mail_proof),
+        user_routes(PREFIX, users),
+        mfa_routes(PREFIX, users.mfa),
+        api_key_routes(PREFIX, services.keys.routes),
+        kyc_routes(PREFIX, funds.kyc),
+        market_routes(PREFIX, services.markets),
         order_routes(PREFIX, services.orders, direct=direct),
         account_routes(PREFIX, funds.accounts, funds.portfolio),
         withdrawal_routes(PREFIX, funds.withdrawals),
         withdrawal_address_routes(PREFIX, funds.withdrawal_addresses),
-        kyc_routes(PREFIX, funds.kyc),
-        market_routes(PREFIX, services.markets),
-        auth_routes(PREFIX, users.auth, users.mail_proof),
-        mfa_routes(PREFIX, users.mfa),
-        user_routes(PREFIX, users),
-        api_key_routes(PREFIX, services.keys.routes),
         conversion_routes(PREFIX, modules.conversions),
         staking_routes(PREFIX, modules.staking),
         payment_routes(PREFIX, modules.payments),
+        fee_routes(PREFIX, modules.fees),
         settings_routes(PREFIX, modules.system, modules.notifications),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
