@@ -32,9 +32,6 @@ REWARDS_ACCOUNT_ID = "house:rewards"
 PAYMENTS_ACCOUNT_ID = "house:payments"
 """The other side of payments to and from outside."""
 
-NETWORK_FEES_ACCOUNT_ID = "house:network-fees"
-"""Takes the network fees of withdrawals."""
-
 HOUSE_ACCOUNT_PURPOSES = {
     FEE_ACCOUNT_ID: "trading fees and rebates",
     EXTERNAL_ACCOUNT_ID: "the outside world",
@@ -42,7 +39,6 @@ HOUSE_ACCOUNT_PURPOSES = {
     STAKING_ACCOUNT_ID: "staked funds",
     REWARDS_ACCOUNT_ID: "rewards",
     PAYMENTS_ACCOUNT_ID: "payments",
-    NETWORK_FEES_ACCOUNT_ID: "network fees",
 }
 """What each of the house's accounts is for."""
 
