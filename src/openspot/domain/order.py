@@ -25,6 +25,10 @@ class EngineOrderType(IntEnum):
     POST_ONLY = 5
 
 
+RESTING_TYPES = frozenset({EngineOrderType.GTC, EngineOrderType.POST_ONLY})
+"""Order types of the engine whose unfilled rest stays in the book. The others end at once."""
+
+
 class OrderType(StrEnum):
     """Order types of the REST edge (Document A 2.1)."""
 

@@ -19,12 +19,12 @@ from openspot.contracts.engine_events import (
 from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import EXACT, parse_decimal
-from openspot.domain.order import TERMINAL, OrderStatus
+from openspot.domain.order import RESTING_TYPES, TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.reconcile.records import OrderFacts, Posted, TradeFacts
 
 ZERO = Decimal(0)
-_LIMITED_TYPES = frozenset({"GTC", "POST_ONLY"})
+_RESTING_TYPES = frozenset(order_type.name for order_type in RESTING_TYPES)
 
 
 class EngineProjection:
@@ -75,7 +75,7 @@ class EngineProjection:
             event.participant_id,
             event.symbol,
             event.side.lower(),
-            parse_decimal(event.price) if event.order_type in _LIMITED_TYPES else None,
+            parse_decimal(event.price) if event.order_type in _RESTING_TYPES else None,
             quantity,
             ZERO,
             ZERO,

@@ -9,7 +9,7 @@ import struct
 from typing import Any
 
 from openspot.domain.money import AMOUNT_MAX
-from openspot.domain.order import EngineOrderType, Side, StpMode
+from openspot.domain.order import RESTING_TYPES, Side, StpMode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.domain.transfer import MOVEMENTS_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, Symbol
@@ -42,7 +42,6 @@ from openspot.engine.core.snapshot_writer import write_snapshot
 _SEQUENCE_MAX = 1 << 62
 """Largest sequence in a snapshot. It leaves enough room for all later commands."""
 
-_RESTING_TYPES = frozenset({EngineOrderType.GTC, EngineOrderType.POST_ONLY})
 _LEAST_AMOUNTS = {
     CommandKind.DEPOSIT: 1,
     CommandKind.WITHDRAW: 1,
@@ -164,7 +163,7 @@ def _read_order(state: State, record: OrderRecord) -> None:
     if book is None:
         raise _not_a_snapshot("an order has no symbol")
     _require(record.side in frozenset(Side), "an order has no side")
-    _require(record.order_type in _RESTING_TYPES, "an order of this type cannot rest")
+    _require(record.order_type in RESTING_TYPES, "an order of this type cannot rest")
     _checked_fees(record)
     try:
         check_price(book, record.price)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
-from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.order import RESTING_TYPES, EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SYMBOL_TEXT, SymbolSpec
 from openspot.engine import metrics
@@ -22,7 +22,7 @@ from openspot.engine.intake.refusal import Refusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
 from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
-from openspot.engine.state.order_memory import RESTING_TYPES, SYMBOL
+from openspot.engine.state.order_memory import SYMBOL
 from openspot.engine.state.state_machine import StateMachine
 
 EXTERNAL_ID_LENGTH_MAX = 64

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from openspot.domain.order import EngineOrderType
+from openspot.domain.order import RESTING_TYPES
 
 OPEN = 0
 FILLED = 1
@@ -47,8 +47,6 @@ Entry = tuple[Any, ...]
 EXTERNAL_ID, ACCOUNT, SYMBOL, SIDE, _ORDER_TYPE, PRICE, QUANTITY, _, _STATUS, _ = range(len(RememberedOrder._fields))
 """Indices of an entry."""
 
-RESTING_TYPES = frozenset({int(EngineOrderType.GTC), int(EngineOrderType.POST_ONLY)})
-"""Order types that can rest in a book."""
 FILLED_END = (FILLED, 0)
 """Status and remaining quantity, appended to the entry of an order when a fill completes it."""
 

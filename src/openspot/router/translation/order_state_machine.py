@@ -45,13 +45,13 @@ from openspot.contracts.messages import (
 )
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.domain.money import BASIS_POINTS, EXACT, MoneyError, to_amount
-from openspot.domain.order import OrderStatus, OrderTrigger, next_status
+from openspot.domain.order import RESTING_TYPES, EngineOrderType, OrderStatus, OrderTrigger, next_status
 from openspot.domain.result_code import ResultCode
 from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.transfer_gathering import TransferGathering
 
-_IMMEDIATE_TYPES = frozenset({"IOC", "FOK", "FOK_BUDGET"})
+_IMMEDIATE_TYPES = frozenset(order_type.name for order_type in EngineOrderType if order_type not in RESTING_TYPES)
 _TIME_IN_FORCE = {"GTC": "gtc", "POST_ONLY": "gtc", "IOC": "ioc", "FOK": "fok", "FOK_BUDGET": "fok"}
 _decode_metadata = msgspec.json.Decoder(OrderMetadata).decode
 _replace = msgspec.structs.replace
