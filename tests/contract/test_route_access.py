@@ -137,7 +137,7 @@ def line(route: Route, outcomes: dict[str, str]) -> str:
     return f"{name:<52}" + "".join(f"{outcomes[column]:>11}" for column in COLUMNS)
 
 
-@pytest.mark.spec("A5-02", "A5-15", "B4.1-01", "A5-17")
+@pytest.mark.spec("A5-02", "A5-15", "B4.1-01", "B4.1-38", "A5-17")
 async def test_every_caller_gets_what_the_table_says() -> None:
     caller = Caller()
     head = f"{'route':<52}" + "".join(f"{column:>11}" for column in COLUMNS)
