@@ -14,6 +14,7 @@ async def withdraw(user: MoneyUser, address_id: str, amount: str) -> str:
     return str((await user("POST", "/accounts/withdraw/crypto", body, status=201))["id"])
 
 
+@pytest.mark.spec("A1.5-01", "A1.5-03", "A1.5-09", "A6.2-05", "A6.2-06")
 @pytest.mark.spec("B4.1-15", "B4.1-17", "B4.1-19", "B4.1-20", "A8-28", "A8-39")
 async def test_money_comes_in_and_leaves_by_chain_and_by_bank(platform: ChildPlatform) -> None:
     async with money_user(platform) as user:

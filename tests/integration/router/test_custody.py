@@ -47,7 +47,7 @@ async def hold(bus: Bus, engine: EngineClient, withdrawal_id: str, amount: str) 
     await eventually(lambda: is_reserved(engine, amount))
 
 
-@pytest.mark.spec("A1.5-01", "A1.5-02", "A1.5-03", "A6.2-05", side="consumer")
+@pytest.mark.spec("A1.5-01", "A1.5-02", "A1.5-03", "A6.2-05")
 async def test_a_confirmed_deposit_credits_the_engine_and_then_the_ledger(
     router: RouterClient, bus: Bus, engine: EngineClient, ledger: FakeLedger
 ) -> None:
@@ -58,7 +58,7 @@ async def test_a_confirmed_deposit_credits_the_engine_and_then_the_ledger(
     assert await total(engine, "carol", "BTC") == "1.50000001"
 
 
-@pytest.mark.spec("A1.5-07", "A1.5-08", side="consumer")
+@pytest.mark.spec("A1.5-07", "A1.5-08")
 async def test_the_same_transaction_hash_credits_once_however_often_it_comes(
     router: RouterClient, bus: Bus, engine: EngineClient, ledger: FakeLedger
 ) -> None:
@@ -70,7 +70,7 @@ async def test_the_same_transaction_hash_credits_once_however_often_it_comes(
     assert ledger.balances["carol", "BTC"] == 2
 
 
-@pytest.mark.spec("A1.5-04", "A1.5-05", "A1.5-06", side="consumer")
+@pytest.mark.spec("A1.5-04", "A1.5-05", "A1.5-06")
 async def test_a_ledger_that_fails_is_asked_again_until_it_has_the_deposit(
     router: RouterClient, bus: Bus, engine: EngineClient, ledger: FakeLedger
 ) -> None:
@@ -86,7 +86,7 @@ async def test_a_ledger_that_fails_is_asked_again_until_it_has_the_deposit(
     assert await total(engine, "carol", "BTC") == "3"
 
 
-@pytest.mark.spec("A1.5-02", side="consumer")
+@pytest.mark.spec("A1.5-02")
 @pytest.mark.parametrize(
     ("asset", "amount"),
     [("DOGE", "1"), ("BTC", "0.000000001"), ("USD", "1.005"), ("BTC", "-1"), ("BTC", "0"), ("BTC", "NaN")],
@@ -103,7 +103,7 @@ async def test_a_deposit_that_can_never_be_is_counted_and_left_and_the_next_is_d
     assert set(await engine.balances("carol")) == {"BTC"}
 
 
-@pytest.mark.spec("A1.5-09", "A1.5-10", "A6.2-06", side="consumer")
+@pytest.mark.spec("A1.5-09", "A1.5-10", "A6.2-06")
 async def test_a_withdrawal_is_held_before_anything_is_sent_and_then_taken_once(
     router: RouterClient, bus: Bus, engine: EngineClient, ledger: FakeLedger, nats_url: str
 ) -> None:
