@@ -7,6 +7,7 @@ Ed25519 signature in base64.
 import base64
 import hmac
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
@@ -26,7 +27,7 @@ class RequestSigner(Protocol):
         """The headers that sign a request; `target` is the path with the query, as they are sent."""
 
 
-class _Key:
+class _Key(ABC):
     def __init__(self, key_id: str, now_ms: Callable[[], int]) -> None:
         self._key_id = key_id
         self._now_ms = now_ms
@@ -43,8 +44,9 @@ class _Key:
             "X-API-Signature": self._sign(text),
         }
 
+    @abstractmethod
     def _sign(self, text: bytes) -> str:
-        raise NotImplementedError
+        """The signature of `text`, as the header carries it."""
 
 
 class HmacKey(_Key):
