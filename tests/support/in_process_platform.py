@@ -10,6 +10,9 @@ from openspot.up.services import SERVICES
 from openspot.up.supervisor import is_ready
 from tests.support.waiting import eventually
 
+START_S_MAX = 120.0
+"""Limit of one process's start. It is seconds of work, which a busy machine stretches: a neighbour's load is no fault."""
+
 
 @asynccontextmanager
 async def running(settings: Settings, *names: str) -> AsyncIterator[Settings]:
@@ -20,7 +23,7 @@ async def running(settings: Settings, *names: str) -> AsyncIterator[Settings]:
             stop = asyncio.Event()
             task = asyncio.create_task(process.main()(settings, stop))
             tasks.append((stop, task))
-            await eventually(lambda process=process, task=task: _is_ready(settings, process, task), timeout_s=30)
+            await _ready(settings, process, task)
         yield settings
     finally:
         for stop, task in reversed(tasks):
@@ -28,8 +31,14 @@ async def running(settings: Settings, *names: str) -> AsyncIterator[Settings]:
             await asyncio.wait_for(task, 30)
 
 
-async def _is_ready(settings: Settings, process: Process, task: asyncio.Task[None]) -> bool:
-    if task.done():
-        task.result()
-        raise AssertionError("the service ended before it was ready")
-    return await is_ready(process.listening_host(settings), process.ready_port(settings))
+async def _ready(settings: Settings, process: Process, task: asyncio.Task[None]) -> None:
+    async def is_ready_now() -> bool:
+        if task.done():
+            task.result()
+            raise AssertionError(f"{process.name} ended before it was ready")
+        return await is_ready(process.listening_host(settings), process.ready_port(settings))
+
+    try:
+        await eventually(is_ready_now, START_S_MAX)
+    except AssertionError as error:
+        raise AssertionError(f"{process.name} is not ready: {error}") from error

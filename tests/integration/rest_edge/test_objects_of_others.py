@@ -170,6 +170,16 @@ BY_BODY = {
     "POST /conversions": Owned(quote, {"quoteId": "{id}"}),
     "POST /staking/unstake": Owned(stake, {"balanceId": "{id}"}),
 }
+MADE_BY_THE_OWNER = {
+    "/orders": order,
+    "/accounts/withdrawals": withdrawal,
+    "/users/me/withdrawal-addresses": withdrawal_address,
+    "/api-keys": api_key,
+    "/conversions": conversion,
+    "/staking/balances": stake,
+    "/payments": payment,
+}
+"""What lists hold, by the path of the list."""
 OF_THE_CALLER = {"GET /accounts/balances/{asset}", "PUT /settings/notifications/{event}"}
 """The path names an asset or an event, and the caller's own entry for it is what is read or changed."""
 PUBLIC = {
@@ -223,30 +233,17 @@ async def test_an_object_of_another_user_is_not_found_as_if_it_did_not_exist(use
         assert taken.status in (200, 201), (route, taken.body)
 
 
-async def test_a_balance_is_the_callers_own(users: Users) -> None:
+async def test_balances_settings_and_lists_are_the_callers_own(users: Users) -> None:
     assert (await users.as_owner("GET", "/accounts/balances/USD")).body["total"] == "5000"
     assert (await users.as_stranger("GET", "/accounts/balances/USD")).body["total"] == "0"
 
-
-async def test_a_setting_of_notifications_is_the_callers_own(users: Users) -> None:
     before = (await users.as_owner("GET", "/settings/notifications")).body
     path, body = "/settings/notifications/order_filled", {"email": False, "websocket": False}
     assert (await users.as_stranger("PUT", path, body)).status == 200
     assert (await users.as_stranger("GET", "/settings/notifications")).body != before
     assert (await users.as_owner("GET", "/settings/notifications")).body == before
 
-
-async def test_the_lists_of_a_user_hold_nothing_of_another(users: Users) -> None:
-    listed = {
-        "/orders": order,
-        "/accounts/withdrawals": withdrawal,
-        "/users/me/withdrawal-addresses": withdrawal_address,
-        "/api-keys": api_key,
-        "/conversions": conversion,
-        "/staking/balances": stake,
-        "/payments": payment,
-    }
-    for path, make in listed.items():
+    for path, make in MADE_BY_THE_OWNER.items():
         await make(users)
         assert len((await users.as_owner("GET", path)).body) == 1, path
         assert (await users.as_stranger("GET", path)).body == [], path
