@@ -11,7 +11,7 @@ from openspot.up.supervisor import is_ready
 from tests.support.waiting import eventually
 
 START_S_MAX = 120.0
-"""Limit of one process's start. It is seconds of work, which a busy machine stretches: a neighbour's load is no fault."""
+"""Limit of one process's start: seconds of work, which a busy machine stretches. A neighbour's load is no fault."""
 
 
 @asynccontextmanager

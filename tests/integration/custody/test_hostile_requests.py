@@ -131,7 +131,9 @@ async def test_the_addresses_of_an_unknown_asset_are_refused_and_not_an_empty_li
     assert (reply.error or "").startswith("asset must be one of ")
 
 
-@pytest.mark.parametrize("withdrawal_id", ["", "a\x00b", "x" * 65, "w1:contra", "'; DROP TABLE custody_withdrawals; --"])
+@pytest.mark.parametrize(
+    "withdrawal_id", ["", "a\x00b", "x" * 65, "w1:contra", "'; DROP TABLE custody_withdrawals; --"]
+)
 async def test_an_outcome_with_an_impossible_id_is_passed_over(custody: CustodyBench, withdrawal_id: str) -> None:
     withdrawal = await custody.create("0.5")
     progress = custody.progress()
