@@ -8,10 +8,7 @@ from openspot.kit.description import Process
 from openspot.kit.settings import Settings
 from openspot.up.services import SERVICES
 from openspot.up.supervisor import is_ready
-from tests.support.waiting import eventually
-
-START_S_MAX = 120.0
-"""Limit of one process's start: seconds of work, which a busy machine stretches. A neighbour's load is no fault."""
+from tests.support.waiting import START_S_MAX, eventually
 
 
 @asynccontextmanager
