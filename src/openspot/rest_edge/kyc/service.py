@@ -47,8 +47,7 @@ class KycService:
 
     async def seal_clear_information(self) -> None:
         """Seal what an earlier version kept in clear."""
-        sealed = await self._store.seal_clear_information()
-        if sealed:
+        while sealed := await self._store.seal_clear_information():
             log.info("information sealed that was kept in clear", users=sealed)
 
     async def level(self, user_id: str) -> int:

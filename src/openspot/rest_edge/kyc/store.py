@@ -11,6 +11,7 @@ from openspot.kit.database import Pool
 from openspot.kit.sealing import Sealer
 from openspot.rest_edge.kyc.rules import Level, Review, Standing, Status, is_outdated, reviewed
 
+_SEALED_AT_A_TIME = 500
 _COLUMNS = """
     level, status, requested_level, provider_reference, last_event_at, updated_at,
     sealed_information IS NOT NULL OR clear_information IS NOT NULL AS has_information
@@ -83,11 +84,12 @@ class KycStore:
         return changed
 
     async def seal_clear_information(self) -> int:
-        """Seal information that an earlier version kept in clear; returns of how many users."""
+        """Seal some of the information that an earlier version kept in clear; returns of how many users."""
         async with self._pool.acquire() as connection, connection.transaction():
             rows = await connection.fetch(
                 "SELECT user_id, clear_information FROM kyc_profiles WHERE clear_information IS NOT NULL"
-                " FOR UPDATE SKIP LOCKED"
+                " LIMIT $1 FOR UPDATE SKIP LOCKED",
+                _SEALED_AT_A_TIME,
             )
             for row in rows:
                 information = msgspec.json.decode(row["clear_information"], type=BasicInformation)
