@@ -26,7 +26,7 @@ from openspot.engine.service import run
 from openspot.kit.settings import Settings, environment_of
 from openspot.up.services import PlatformSettings
 from tests.support.ports import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import START_S_MAX, eventually
 
 SCALE = 10**8
 """baseScaleK of BTC-USD; its quoteScaleK is 100."""
@@ -214,8 +214,8 @@ async def _until_ready(client: EngineClient, check: Any) -> None:
         except aiohttp.ClientError:
             return False
 
-    await eventually(ready, 30)
-    await asyncio.wait_for(client.channel.channel_ready(), 30)
+    await eventually(ready, START_S_MAX)
+    await asyncio.wait_for(client.channel.channel_ready(), START_S_MAX)
 
 
 class EngineProcess:

@@ -8,7 +8,7 @@ from openspot.kit.description import Process
 from openspot.kit.settings import Settings
 from openspot.up.services import SERVICES
 from openspot.up.supervisor import is_ready
-from tests.support.waiting import eventually
+from tests.support.waiting import START_S_MAX, eventually
 
 
 @asynccontextmanager
@@ -20,7 +20,7 @@ async def running(settings: Settings, *names: str) -> AsyncIterator[Settings]:
             stop = asyncio.Event()
             task = asyncio.create_task(process.main()(settings, stop))
             tasks.append((stop, task))
-            await eventually(lambda process=process, task=task: _is_ready(settings, process, task), timeout_s=30)
+            await _ready(settings, process, task)
         yield settings
     finally:
         for stop, task in reversed(tasks):
@@ -28,8 +28,14 @@ async def running(settings: Settings, *names: str) -> AsyncIterator[Settings]:
             await asyncio.wait_for(task, 30)
 
 
-async def _is_ready(settings: Settings, process: Process, task: asyncio.Task[None]) -> bool:
-    if task.done():
-        task.result()
-        raise AssertionError("the service ended before it was ready")
-    return await is_ready(process.listening_host(settings), process.ready_port(settings))
+async def _ready(settings: Settings, process: Process, task: asyncio.Task[None]) -> None:
+    async def is_ready_now() -> bool:
+        if task.done():
+            task.result()
+            raise AssertionError(f"{process.name} ended before it was ready")
+        return await is_ready(process.listening_host(settings), process.ready_port(settings))
+
+    try:
+        await eventually(is_ready_now, START_S_MAX)
+    except AssertionError as error:
+        raise AssertionError(f"{process.name} is not ready: {error}") from error

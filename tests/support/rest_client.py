@@ -13,9 +13,10 @@ import aiohttp
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.service import run
-from tests.support.waiting import eventually
+from tests.support.waiting import START_S_MAX, eventually
 
 PREFIX = "/api/v1"
+REPLY_S_MAX = 60.0
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class RestClient:
     def __init__(self, settings: Settings, token: str | None = None) -> None:
         self.settings = settings
         self.token = token
-        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=20))
+        self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=REPLY_S_MAX))
 
     def as_user(self, user_id: str, role: str = "user", session_id: str = "", life_s: int = 600) -> str:
         """Send a fresh access token of that user from now on. Returns the token."""
@@ -98,7 +99,7 @@ async def running_edge(settings: Settings) -> AsyncIterator[RestClient]:
             except aiohttp.ClientError:
                 return False
 
-        await eventually(alive)
+        await eventually(alive, START_S_MAX)
         yield client
     finally:
         await client.close()

@@ -10,6 +10,9 @@ from nats.aio.client import Client
 
 Value = TypeVar("Value")
 
+START_S_MAX = 120.0
+"""Limit of one process's start: seconds of work, which a busy machine stretches. A neighbour's load is no fault."""
+
 
 async def eventually(
     condition: Callable[[], Value | Awaitable[Value]], timeout_s: float = 30.0, pause_s: float = 0.01

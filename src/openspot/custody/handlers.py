@@ -1,7 +1,6 @@
 """The custody's requests (Document B 4.3). Each method returns a reply, even to a bad request."""
 
 import asyncio
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -17,12 +16,12 @@ from openspot.contracts.messages import (
     GetUserAddressesReply,
     WithdrawalReply,
 )
-from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.custody import withdrawal_store as store
 from openspot.custody.address_book import AddressBook
 from openspot.custody.addresses import AddressError, checked_tag, normalised
 from openspot.custody.progress import Progress
-from openspot.custody.withdrawal_states import Funds, Status
+from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX, WITHDRAWAL_ID_TEXT, Funds, Status
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import WithdrawalError, Withdrawals
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
@@ -39,21 +38,11 @@ log = get_logger("custody")
 FUNDS_WAIT_S = 3.0
 """How long a new withdrawal waits for the engine's decision on its funds before the reply."""
 _FUNDS_LOOK_S = 0.03
-ID_LENGTH_MAX = 64
-WITHDRAWAL_ID_TEXT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 LIMIT_CENTS_MAX = 2**62
 _UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the custody's database does not answer")
 
 
-class BadRequestError(Exception):
-    """A request cannot be used."""
-
-    def __init__(self, message: str, code: RefusalCode = RefusalCode.VALIDATION) -> None:
-        super().__init__(message)
-        self.refusal = Refusal(code, message)
-
-
-_REFUSED = (BadRequestError, WithdrawalError)
+_REFUSED = (InvalidRequestError, WithdrawalError)
 
 
 class RequestHandlers:
@@ -98,7 +87,7 @@ class RequestHandlers:
             _check_user(request.user_id)
             network = self._network(request.network, request.asset)
             if network.is_fiat:
-                raise BadRequestError(f"network {network.name} has no deposit addresses")
+                raise InvalidRequestError(f"network {network.name} has no deposit addresses")
             return AssignAddressReply(await self._addresses.assign(request.user_id, request.asset, network))
         except _REFUSED as error:
             return AssignAddressReply.refused(error.refusal)
@@ -109,6 +98,8 @@ class RequestHandlers:
         """Return the addresses that were assigned to a user."""
         try:
             _check_user(request.user_id)
+            if request.asset is not None and request.asset not in self._assets:
+                raise InvalidRequestError(f"asset must be one of {', '.join(self._assets)}")
             return GetUserAddressesReply(await self._addresses.of_user(request.user_id, request.asset))
         except _REFUSED as error:
             return GetUserAddressesReply.refused(error.refusal)
@@ -144,7 +135,8 @@ class RequestHandlers:
         """Cancel a withdrawal that is not approved yet."""
         try:
             _check_user(request.user_id)
-            cancelled = await self._withdrawals.cancel(request.withdrawal_id[:ID_LENGTH_MAX], request.user_id)
+            _check_id("withdrawalId", request.withdrawal_id)
+            cancelled = await self._withdrawals.cancel(request.withdrawal_id, request.user_id)
             self._progress.wake()
             return WithdrawalReply(cancelled.record())
         except _REFUSED as error:
@@ -154,37 +146,34 @@ class RequestHandlers:
             return WithdrawalReply.refused(Refusal(RefusalCode.STATUS_UNKNOWN, "the withdrawal may be cancelled"))
 
     def _checked_withdrawal(self, request: CreateWithdrawal) -> tuple[Decimal, Decimal]:
-        """Amount and fee, exact. Raises BadRequestError if any field breaks its rule."""
+        """Amount and fee, exact. Raises InvalidRequestError if any field breaks its rule."""
         _check_user(request.user_id)
-        for field, value in (
-            ("withdrawalId", request.withdrawal_id),
-            ("clientWithdrawalId", request.client_withdrawal_id),
-        ):
-            if value is not None and not WITHDRAWAL_ID_TEXT.fullmatch(value):
-                raise BadRequestError(f"{field} must be 1 to {ID_LENGTH_MAX} letters, digits, _ or -")
+        _check_id("withdrawalId", request.withdrawal_id)
+        if request.client_withdrawal_id is not None:
+            _check_id("clientWithdrawalId", request.client_withdrawal_id)
         network = self._network(request.network, request.asset)
         address, tag = _checked_address(network, request.address, request.tag)
         if (address, tag) != (request.address, request.tag):
-            raise BadRequestError("address must be in the form that custody.address.get returns")
+            raise InvalidRequestError("address must be in the form that custody.address.get returns")
         places = self._assets[request.asset].places
         amount, fee = _exact("amount", request.amount, places), _exact("fee", request.fee, places)
         if fee < 0:
-            raise BadRequestError("fee must be at least 0")
+            raise InvalidRequestError("fee must be at least 0")
         if amount <= fee:
-            raise BadRequestError("amount must be greater than the fee")
+            raise InvalidRequestError("amount must be greater than the fee")
         minimum = network.assets[request.asset].minimum
         if amount < minimum:
-            raise BadRequestError(f"amount must be at least {decimal_to_text(minimum)} {request.asset}")
+            raise InvalidRequestError(f"amount must be at least {decimal_to_text(minimum)} {request.asset}")
         if not 0 <= request.user_limit_cents <= LIMIT_CENTS_MAX:
-            raise BadRequestError("userLimitCents must be at least 0")
+            raise InvalidRequestError(f"userLimitCents must be 0 to {LIMIT_CENTS_MAX}")
         return amount, fee
 
     def _network(self, name: str, asset: str) -> Network:
         network = self._networks.get(name)
         if network is None:
-            raise BadRequestError(f"network must be one of {', '.join(self._networks)}")
+            raise InvalidRequestError(f"network must be one of {', '.join(self._networks)}")
         if asset not in network.assets or asset not in self._assets:
-            raise BadRequestError(f"asset must be one of {', '.join(network.assets)} on {network.name}")
+            raise InvalidRequestError(f"asset must be one of {', '.join(network.assets)} on {network.name}")
         return network
 
     async def _with_funds_decided(self, created: Withdrawal) -> Withdrawal:
@@ -208,7 +197,12 @@ def _reply(withdrawal: Withdrawal) -> WithdrawalReply:
 
 def _check_user(user_id: str) -> None:
     if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
-        raise BadRequestError("userId must be 1 to 64 letters, digits or _ : -")
+        raise InvalidRequestError("userId must be 1 to 64 letters, digits or _ : -")
+
+
+def _check_id(field: str, value: str) -> None:
+    if not WITHDRAWAL_ID_TEXT.fullmatch(value):
+        raise InvalidRequestError(f"{field} must be 1 to {WITHDRAWAL_ID_LENGTH_MAX} letters, digits, _ or -")
 
 
 def _checked_address(network: Network, address: str, tag: str | None) -> tuple[str, str | None]:
@@ -218,7 +212,7 @@ def _checked_address(network: Network, address: str, tag: str | None) -> tuple[s
         field = "tag"
         return kept, checked_tag(network, tag)
     except AddressError as error:
-        raise BadRequestError(f"{field} {error}", RefusalCode.ADDRESS_INVALID) from error
+        raise InvalidRequestError(f"{field} {error}", RefusalCode.ADDRESS_INVALID) from error
 
 
 def _exact(field: str, text: str, places: int) -> Decimal:
@@ -227,7 +221,7 @@ def _exact(field: str, text: str, places: int) -> Decimal:
         to_amount(value)
         to_scaled(value, 10**places)
     except MoneyError as error:
-        raise BadRequestError(f"{field} {error}") from error
+        raise InvalidRequestError(f"{field} {error}") from error
     return value
 
 

@@ -19,7 +19,15 @@ from openspot.custody.chain import Chain, ChainRefusedError, confirmations
 from openspot.custody.metrics import OPEN_WITHDRAWALS, STEPS
 from openspot.custody.signatures import may_send, sign, transaction_digest, transaction_hash, valid_signatures
 from openspot.custody.wallet_policy import QUOTA_WINDOW, RULES, Wallet, signers_of
-from openspot.custody.withdrawal_states import UNSENT, Funds, Status, Step, next_step
+from openspot.custody.withdrawal_states import (
+    UNSENT,
+    WITHDRAWAL_ID_LENGTH_MAX,
+    WITHDRAWAL_ID_TEXT,
+    Funds,
+    Status,
+    Step,
+    next_step,
+)
 from openspot.custody.withdrawal_store import Decision, Withdrawal
 from openspot.kit.bus import BusError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
@@ -132,6 +140,12 @@ class Progress:
             await self._funds_known(event, Funds.REFUSED)
 
     async def _funds_known(self, event: WithdrawalOutcome, funds: Funds) -> None:
+        # No withdrawal of ours has such an id. The database would refuse some of them, and the event would come again.
+        if not WITHDRAWAL_ID_TEXT.fullmatch(event.withdrawal_id):
+            log.warning(
+                "event of an impossible withdrawal", withdrawal_id=event.withdrawal_id[:WITHDRAWAL_ID_LENGTH_MAX]
+            )
+            return
         now = store.now_of(self._clock())
         async with store.transaction(self._pool) as connection:
             withdrawal = await store.lock(connection, event.withdrawal_id)

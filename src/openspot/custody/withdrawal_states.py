@@ -7,9 +7,13 @@
 The funds follow on the bus: requested, reserved (or refused), and at the end taken or released.
 """
 
+import re
 from enum import StrEnum
 
 from openspot.custody.wallet_policy import RULES, Wallet
+
+WITHDRAWAL_ID_LENGTH_MAX = 64
+WITHDRAWAL_ID_TEXT = re.compile(rf"[A-Za-z0-9_-]{{1,{WITHDRAWAL_ID_LENGTH_MAX}}}")
 
 
 class Status(StrEnum):

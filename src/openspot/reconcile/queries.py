@@ -7,7 +7,7 @@ over an account's gaps explains the account's difference.
 
 # ruff: noqa: S608  (the texts are made of constants only)
 
-from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, FEE_ACCOUNT_ID
+from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, FEE_ACCOUNT_ID, HOUSE_PREFIX
 from openspot.ledger.changes import CONTRA_SUFFIX
 from openspot.ledger.postings import TRADE_REFERENCE, TRANSFER_REFERENCE
 
@@ -217,6 +217,16 @@ UNSUMMED = f"""
     SELECT user_id, asset, coalesce(balance.total, 0) - coalesce(summed.total, 0) AS rest
     FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)
     WHERE coalesce(balance.total, 0) <> coalesce(summed.total, 0)
+"""
+HOUSE_BALANCES = f"""
+    SELECT user_id, asset, engine.total AS engine, ledger.total AS ledger
+    FROM (SELECT * FROM reconcile_balances WHERE starts_with(user_id, '{HOUSE_PREFIX}')) AS engine
+    FULL JOIN (
+        SELECT user_id, asset, available + locked AS total FROM ledger_accounts
+        WHERE starts_with(user_id, '{HOUSE_PREFIX}')
+    ) AS ledger USING (user_id, asset)
+    WHERE coalesce(engine.total, 0) <> 0 OR coalesce(ledger.total, 0) <> 0
+    ORDER BY user_id, asset
 """
 COUNTS = f"""
     SELECT (SELECT count(*) FROM reconcile_orders) AS orders,

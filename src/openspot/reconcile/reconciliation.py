@@ -20,6 +20,7 @@ from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.reconcile import causes
 from openspot.reconcile.comparison import compare_orders, compare_trades
+from openspot.reconcile.house import house_accounts
 from openspot.reconcile.progress import Progress, wait_for_mirrors
 from openspot.reconcile.projection import EngineProjection, movements, trade_facts
 from openspot.reconcile.records import Difference
@@ -181,6 +182,7 @@ class _Comparison:
             seconds=round(time.monotonic() - began, 3),
             differences=self._differences,
             unnamed=self._unnamed,
+            house_accounts=house_accounts(await self._tables.house_balances()),
         )
 
     async def _compare_rows(self) -> None:

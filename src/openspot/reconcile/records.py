@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
+import msgspec
+
 from openspot.domain.accounts import AccountKey
 
 _SIDES = {
@@ -77,3 +79,29 @@ class TradeFacts:
     taker_fee: Decimal
     maker_fee: Decimal
     fee_currency: str
+
+
+class HouseHolding(msgspec.Struct, frozen=True):
+    """What a house account holds of an asset. None on a side that does not have it: the engine has no outside world."""
+
+    asset: str
+    engine: str | None
+    ledger: str | None
+
+    def __str__(self) -> str:
+        here, there = self.engine, self.ledger
+        if here is None or here == there:
+            return f"{there} {self.asset}"
+        return f"{here} {self.asset} ({there or 'nothing'} in the ledger)"
+
+
+class HouseAccount(msgspec.Struct, frozen=True):
+    """One of the house's own accounts: its id, what it is for, and what it holds."""
+
+    account: str
+    purpose: str
+    holdings: list[HouseHolding]
+
+    def __str__(self) -> str:
+        held = ", ".join(map(str, self.holdings))
+        return f"{self.account} ({self.purpose}): {held or 'nothing'}"

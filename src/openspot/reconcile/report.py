@@ -2,7 +2,7 @@
 
 import msgspec
 
-from openspot.reconcile.records import Difference
+from openspot.reconcile.records import Difference, HouseAccount
 
 _encode = msgspec.json.Encoder().encode
 _LABEL = 22
@@ -14,6 +14,7 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     `rows_sequence` is the event at which order and trade rows stand, `settled_sequence` that of the newest trade in
     the ledger, `first_sequence` the oldest event that the engine keeps. `caught_up`: the mirrors had reached the
     event that was the engine's newest at the start. `unnamed` counts the differences that are not listed.
+    `house_accounts` are all accounts of the house, whether or not they differ.
     """
 
     epoch: str
@@ -30,6 +31,7 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     seconds: float
     differences: list[Difference]
     unnamed: int = 0
+    house_accounts: list[HouseAccount] = []
 
     @property
     def agrees(self) -> bool:
@@ -61,6 +63,8 @@ def format_report(report: Report) -> str:
         lines.append(_line("", f"the engine keeps its events from {report.first_sequence:,} on only"))
     if report.adjustments:
         lines.append(_line("operator adjustments", f"{report.adjustments:,}"))
+    for place, account in enumerate(report.house_accounts):
+        lines.append(_line("" if place else "house accounts", str(account)))
     if report.agrees:
         lines.append(_line("differences", "none"))
     else:

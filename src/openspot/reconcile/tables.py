@@ -21,6 +21,7 @@ from openspot.reconcile.queries import (
     COUNTS,
     ENTRY_GAPS,
     FIND_GAPS,
+    HOUSE_BALANCES,
     ORDER_FIELDS,
     ORDER_PAIRS,
     TEMPORARY_TABLES,
@@ -77,6 +78,15 @@ class UnevenAccount(NamedTuple):
     total: Decimal
     entries: Decimal
     newest: Decimal
+
+
+class HouseBalance(NamedTuple):
+    """What an account of the house holds on either side; None where a side does not have it."""
+
+    user_id: str
+    asset: str
+    engine: Decimal | None
+    ledger: Decimal | None
 
 
 class Counts(NamedTuple):
@@ -219,6 +229,10 @@ class Tables:
     async def uneven_assets(self) -> list[tuple[str, Decimal]]:
         """Assets whose ledger accounts, the outside world's included, do not sum to zero, with their sums."""
         return [(row["asset"], row["total"]) for row in await self._connection.fetch(UNEVEN_ASSETS)]
+
+    async def house_balances(self) -> list[HouseBalance]:
+        """What the house's own accounts hold, without those that hold nothing."""
+        return [HouseBalance(*row.values()) for row in await self._connection.fetch(HOUSE_BALANCES)]
 
     async def counts(self) -> Counts:
         """How much there was to compare."""

@@ -29,6 +29,7 @@ DESCRIPTOR = Descriptor(
                     subjects.CUSTODY_WITHDRAWALS_CREATE,
                     subjects.CUSTODY_WITHDRAWALS_CANCEL,
                 ),
+                # A payment that was paid enters the platform as a deposit into house:payments.
                 publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED,),
                 writes_buckets=(subjects.SESSIONS_REVOKED_BUCKET, subjects.API_KEYS_CHANGED_BUCKET),
             ),

@@ -8,6 +8,7 @@ from openspot.domain.networks import load_networks
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
 from openspot.kit.database import Pool
+from openspot.kit.sealing import Sealer
 from openspot.rest_edge.accounts.custody_client import CustodyClient
 from openspot.rest_edge.accounts.portfolio_service import PortfolioService
 from openspot.rest_edge.accounts.portfolio_store import PortfolioStore
@@ -47,7 +48,8 @@ def make_fund_services(
     networks, custody, saved = load_networks(), CustodyClient(bus), WithdrawalAddressStore(pool)
     provider = DevelopmentProvider() if settings.kyc_provider == "development" else None
     limits = settings.withdrawal_limits
-    kyc = KycService(KycStore(pool), provider, settings.kyc_webhook_secret, limits, system_clock)
+    profiles = KycStore(pool, Sealer(settings.sealing_secret))
+    kyc = KycService(profiles, provider, settings.kyc_webhook_secret, limits, system_clock)
     return FundServices(
         accounts=accounts,
         portfolio=PortfolioService(PortfolioStore(pool), system_clock),

@@ -27,6 +27,7 @@ from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.sender import MailSender
 from openspot.rest_edge.mail.tokens import MailTokens
 from openspot.rest_edge.mail.transports import make_transport
+from openspot.rest_edge.payments.store import PaymentStore
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.users.activity import ActivityLog
 from openspot.rest_edge.users.check_in import CheckIns
@@ -99,7 +100,10 @@ async def make_user_services(
     password_check = PasswordCheck(users, attempts, passwords.known_logins)
     sessions = SessionStart(settings, users, activity)
 
-    deletion = AccountDeletion(pool, accounts, password_check, second_factor, attempts, ended, outbox, revoke_keys)
+    deletion = AccountDeletion(
+        pool, accounts, password_check, second_factor, attempts, ended, outbox, revoke_keys,
+        PaymentStore(pool).cancel_unpaid,
+    )  # fmt: skip
     clean_up = asyncio.create_task(_clean_up(users, attempts, challenges, activity, outbox, mail_tokens, deletion))
     stack.push_async_callback(end_tasks, clean_up)
     return UserServices(

@@ -103,12 +103,14 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         clock=system_clock,
         tiers=THROTTLE_TIERS,
     )
+    funds = make_fund_services(settings, pool, bus, accounts, users.second_factor, configuration)
+    await funds.kyc.seal_clear_information()
     work = asyncio.create_task(modules.run())
     stack.push_async_callback(end_tasks, work)
     return Services(
         users=users,
         keys=keys,
-        funds=make_fund_services(settings, pool, bus, accounts, users.second_factor, configuration),
+        funds=funds,
         modules=modules,
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
         markets=MarketService(engine, TradeStore(pool), configuration.limits),

@@ -5,10 +5,18 @@ from typing import Any
 
 import pytest
 
-from openspot.contracts.messages import AssignAddress, CreateWithdrawal, GetAddress, GetUserAddresses
+from openspot.contracts.messages import (
+    AssignAddress,
+    CancelWithdrawal,
+    CreateWithdrawal,
+    GetAddress,
+    GetUserAddresses,
+    WithdrawalOutcome,
+)
 from openspot.contracts.refusals import RefusalCode
 from openspot.custody.address_book import AddressBook
 from openspot.custody.handlers import RequestHandlers
+from openspot.custody.withdrawal_states import Funds, Status
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from tests.support.custody import BITCOIN_ADDRESS, NO_LIMIT_CENTS, SEED, CustodyBench
@@ -39,7 +47,8 @@ BAD = [
     ("address", "'; DROP TABLE custody_withdrawals; --", "address"),
     ("address", "x\x00", "address"),
     ("tag", "7", "tag"),
-    ("user_limit_cents", -1, "userLimitCents"),
+    ("user_limit_cents", -1, "userLimitCents must be 0 to"),
+    ("user_limit_cents", 2**62 + 1, "userLimitCents must be 0 to"),
 ]
 
 
@@ -98,3 +107,37 @@ async def test_the_fee_is_part_of_the_amount(custody: CustodyBench) -> None:
     assert (withdrawal.amount, withdrawal.fee, withdrawal.net_amount) == (
         Decimal("0.01"), Decimal("0.0001"), Decimal("0.0099"),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("beyond", ["x", "\x00", ":contra"])
+async def test_a_cancel_of_an_id_that_is_too_long_leaves_the_withdrawal_it_begins_with(
+    handlers: RequestHandlers, custody: CustodyBench, beyond: str
+) -> None:
+    longest = "w" * 64
+    await custody.create("0.5", withdrawal_id=longest)
+    refused = await handlers.cancel(CancelWithdrawal(longest + beyond, "alice"))
+    assert (refused.code, refused.error) == (
+        RefusalCode.VALIDATION, "withdrawalId must be 1 to 64 letters, digits, _ or -",
+    )  # fmt: skip
+    assert (await custody.get(longest)).status is Status.PENDING_APPROVAL
+    cancelled = (await handlers.cancel(CancelWithdrawal(longest, "alice"))).withdrawal
+    assert cancelled is not None
+    assert cancelled.status == "cancelled"
+
+
+async def test_the_addresses_of_an_unknown_asset_are_refused_and_not_an_empty_list(handlers: RequestHandlers) -> None:
+    reply = await handlers.of_user(GetUserAddresses("alice", "DOGE"))
+    assert reply.code is RefusalCode.VALIDATION
+    assert (reply.error or "").startswith("asset must be one of ")
+
+
+@pytest.mark.parametrize(
+    "withdrawal_id", ["", "a\x00b", "x" * 65, "w1:contra", "'; DROP TABLE custody_withdrawals; --"]
+)
+async def test_an_outcome_with_an_impossible_id_is_passed_over(custody: CustodyBench, withdrawal_id: str) -> None:
+    withdrawal = await custody.create("0.5")
+    progress = custody.progress()
+    outcome = WithdrawalOutcome(withdrawal_id, "alice", "BTC", "0.5", "RISK_NSF", refused=True)
+    await progress.reserved(outcome)
+    await progress.refused(outcome)
+    assert (await custody.get(withdrawal.withdrawal_id)).funds is Funds.NEW

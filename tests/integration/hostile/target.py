@@ -1,4 +1,4 @@
-"""Engine, ledger, router and WebSocket edge that run for all tests of a module, and what an attacker sends them."""
+"""The services that run for all tests of a module, and what an attacker sends them."""
 
 import itertools
 import json
@@ -30,16 +30,20 @@ from tests.support.ports import free_port, free_ports
 from tests.support.waiting import eventually
 
 DURABLES = {
-    subjects.CUSTODY_DEPOSIT_CONFIRMED: (CUSTODY.name, "router-deposit"),
-    subjects.CUSTODY_WITHDRAWAL_REQUESTED: (CUSTODY.name, "router-reserve"),
-    subjects.CUSTODY_WITHDRAWAL_COMPLETED: (CUSTODY.name, "router-complete"),
-    subjects.CUSTODY_WITHDRAWAL_FAILED: (CUSTODY.name, "router-release"),
-    subjects.TRADES_EXECUTED: (TRADES.name, "ledger-settlement"),
-    subjects.TRANSFERS_EXECUTED: (TRANSFERS.name, "ledger-transfers"),
+    subjects.CUSTODY_DEPOSIT_CONFIRMED: (CUSTODY.name, ("router-deposit",)),
+    subjects.CUSTODY_WITHDRAWAL_REQUESTED: (CUSTODY.name, ("router-reserve",)),
+    subjects.CUSTODY_WITHDRAWAL_RESERVED: (CUSTODY.name, ("custody-reserved",)),
+    subjects.CUSTODY_WITHDRAWAL_COMPLETED: (CUSTODY.name, ("router-complete",)),
+    subjects.CUSTODY_WITHDRAWAL_FAILED: (CUSTODY.name, ("router-release", "custody-refused")),
+    subjects.TRADES_EXECUTED: (TRADES.name, ("ledger-settlement",)),
+    subjects.TRANSFERS_EXECUTED: (TRANSFERS.name, ("ledger-transfers",)),
 }
-"""(stream, durable) of every consumer, by the subject that it consumes."""
+"""(stream, durables) of the consumers of each subject."""
 
-TABLES = ("orders", "trades", "ledger_accounts", "ledger_entries", "ledger_movements", "ledger_outbox")
+TABLES = (
+    "orders", "trades", "ledger_accounts", "ledger_entries", "ledger_movements", "ledger_outbox", "custody_addresses",
+    "custody_deposits", "custody_withdrawals", "custody_chain_transactions", "custody_audit",
+)  # fmt: skip
 
 _serial = itertools.count(1)
 
@@ -89,6 +93,17 @@ class Target:
         await self._all_is_taken()
         await eventually(self._outbox_is_empty, 20)
 
+    async def custody_is_at_rest(self) -> None:
+        """Wait until every withdrawal has its funds, and every cancelled one has returned them."""
+        await eventually(self._funds_are_settled, 20)
+
+    async def _funds_are_settled(self) -> bool:
+        waiting = await self.pool.fetchval(
+            "SELECT count(*) FROM custody_withdrawals WHERE funds IN ('new', 'requested')"
+            " OR (status = 'cancelled' AND funds <> 'released')"
+        )
+        return waiting == 0
+
     async def _all_is_taken(self) -> None:
         for subject in DURABLES:
             await eventually(lambda subject=subject: self.has_taken_all(subject), 20)
@@ -101,8 +116,14 @@ class Target:
         return await count(self.pool, "ledger_outbox") == 0
 
     async def has_taken_all(self, subject: str) -> bool:
-        """Whether the consumer of `subject` has nothing waiting, and nothing that will come again."""
-        stream, durable = DURABLES[subject]
+        """Whether every consumer of `subject` has nothing waiting, and nothing that will come again."""
+        stream, durables = DURABLES[subject]
+        for durable in durables:
+            if not await self._has_taken_all(subject, stream, durable):
+                return False
+        return True
+
+    async def _has_taken_all(self, subject: str, stream: str, durable: str) -> bool:
         info = await self.raw.jetstream().consumer_info(stream, durable)
         # An event that was stored just now may not count as pending yet.
         if info.ack_floor is None or info.ack_floor.stream_seq < self._newest.get(subject, 0):
@@ -113,7 +134,10 @@ class Target:
         """Fail unless every service says that it has all it needs."""
         settings = self.settings
         async with aiohttp.ClientSession() as session:
-            for port in (settings.engine_http_port, settings.ledger_port, settings.router_port, settings.ws_port):
+            for port in (
+                settings.engine_http_port, settings.ledger_port, settings.router_port, settings.custody_port,
+                settings.ws_port,
+            ):  # fmt: skip
                 async with session.get(f"http://{settings.host}:{port}/ready") as response:
                     assert response.status == 200, await response.text()
 
@@ -163,7 +187,7 @@ async def target(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Targ
 async def _attacked(settings: Settings) -> AsyncIterator[Target]:
     handlers: set[str] = set()
     with _noting(handlers):
-        async with running(settings, "engine", "ledger", "router", "ws-edge"):
+        async with running(settings, "engine", "ledger", "router", "custody", "ws-edge"):
             bus = await Bus.connect(settings, "test")
             await bus.ensure_streams(STREAMS)
             engine = EngineClient(settings)

@@ -3,6 +3,7 @@
 After each: it is counted and never comes again, nothing changed anywhere, and the next good event is handled.
 """
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,12 +36,14 @@ from tests.integration.hostile.payloads import (
     without,
 )
 from tests.integration.hostile.target import DURABLES, Target, malformed
+from tests.support.custody import BITCOIN_ADDRESS, NO_LIMIT_CENTS
 from tests.support.ledger import trade
 from tests.support.router_client import Published, listening
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+_serial = itertools.count(1)
 WRONG_FOR_BOOLEAN = (0, 1, "true", "", [], {})
 IDS = (*HOSTILE_IDS, "house:external")
 REFERENCES = (*HOSTILE_REFERENCES, "x" * 129, "0xab:contra", "0xab:buyer-quote")
@@ -116,8 +119,10 @@ async def assert_handles(attacked: Target, subject: str) -> None:
 
 async def test_every_durable_consumer_is_attacked_here(attacked: Target) -> None:
     consumed = {name for name in attacked.handlers if name.startswith("consume ")}
-    assert consumed == {f"consume {subject}" for subject in EVENTS}
-    assert set(DURABLES) == set(EVENTS)
+    # Custody's own consumers have the tests at the end of this file.
+    attacked_here = set(EVENTS) | {subjects.CUSTODY_WITHDRAWAL_RESERVED}
+    assert consumed == {f"consume {subject}" for subject in attacked_here}
+    assert set(DURABLES) == attacked_here
 
 
 @EVERY_EVENT
@@ -247,6 +252,58 @@ async def test_an_event_about_a_field_beyond_any_length_is_not_repeated_in_the_l
     await attacked.publish(subject, EVENTS[subject].good | {"userId": LONG})
     await eventually(lambda: EVENTS[subject].handled("failed") == failed + 1)
     assert max(len(line) for line in capsys.readouterr().out.splitlines()) < 2000
+
+
+OUTCOMES_AT_CUSTODY = pytest.mark.parametrize(
+    ("subject", "refused"),
+    [(subjects.CUSTODY_WITHDRAWAL_RESERVED, False), (subjects.CUSTODY_WITHDRAWAL_FAILED, True)],
+)
+
+
+async def assert_custody_hears_outcomes(attacked: Target) -> None:
+    """A new withdrawal gets its funds, and one beyond the balance is refused."""
+    number = next(_serial)
+    wanted = {
+        "withdrawalId": f"good-{number}",
+        "userId": "alice",
+        "asset": "BTC",
+        "network": "bitcoin",
+        # Worth more than custody approves by itself: it waits for people.
+        "amount": "0.02",
+        "fee": "0.0001",
+        "address": BITCOIN_ADDRESS,
+        "tag": None,
+        "userLimitCents": NO_LIMIT_CENTS,
+    }
+    poor = wanted | {"withdrawalId": f"poor-{number}", "userId": "penniless"}
+    # A busy machine may reply before the engine has decided. The row shows the decision, however late it comes.
+    for request, funds in ((wanted, "reserved"), (poor, "refused")):
+        reply = await attacked.ask(subjects.CUSTODY_WITHDRAWALS_CREATE, request)
+        assert reply["code"] in (None, "INSUFFICIENT_BALANCE"), reply
+        await eventually(lambda request=request, funds=funds: has_funds(attacked, request["withdrawalId"], funds))
+
+
+async def has_funds(attacked: Target, withdrawal_id: str, funds: str) -> bool:
+    """Whether the funds of a withdrawal are in that state."""
+    found = await attacked.pool.fetchval(
+        "SELECT funds FROM custody_withdrawals WHERE withdrawal_id = $1", withdrawal_id
+    )
+    return bool(found == funds)
+
+
+@OUTCOMES_AT_CUSTODY
+async def test_custody_drops_what_is_no_outcome_and_hears_the_next_one(
+    attacked: Target, subject: str, refused: bool
+) -> None:
+    before, counted = await attacked.state(), malformed(subject)
+    for message in UNREADABLE.values():
+        await attacked.publish(subject, message)
+    for withdrawal_id in REFERENCES:
+        await attacked.publish(subject, withdrawal(withdrawal_id) | {"refused": refused})
+    await eventually(lambda: attacked.has_taken_all(subject), 20)
+    assert malformed(subject) >= counted + len(UNREADABLE)
+    assert await attacked.state() == before
+    await assert_custody_hears_outcomes(attacked)
 
 
 async def test_every_service_is_as_ready_as_before(attacked: Target) -> None:

@@ -32,6 +32,7 @@ from tests.integration.hostile.payloads import (
     without,
 )
 from tests.integration.hostile.target import Target, malformed
+from tests.support.custody import BITCOIN_ADDRESS, NO_LIMIT_CENTS
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -103,7 +104,26 @@ MOVEMENT = {
     ("referenceId",): HOSTILE_REFERENCES,
 }
 HOSTILE_SLIPPAGES = ("-1", "-1e-9", "-1e308", "1e308", "1e-300", "1e20", "10000.1")
-NUMBERS = frozenset({"limit"})
+NUMBERS = frozenset({"limit", "userLimitCents"})
+CUSTODY_ASSETS = (*HOSTILE_ASSETS, "DOGE")
+NETWORKS = ("", " ", "nowhere", "Bitcoin", "bitcoin ", "bitcoin\x00", "*", SQL, LONG)
+ADDRESSES = ("", " ", "nothing", "a\x00b", "é", BITCOIN_ADDRESS[:-1], BITCOIN_ADDRESS + " ", "x" * 129, SQL, LONG)
+TAGS = ("", " ", "a b", "a\x00b", "é", "x" * 29, LONG)
+WITHDRAWAL_IDS = ("", " ", "a b", "a:b", "a.b", "a\x00b", "é", "x" * 65, SQL, LONG)
+STELLAR_ADDRESS = "GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR"
+WITHDRAWAL: dict[str, Any] = {
+    "withdrawalId": "wd-1",
+    "userId": "alice",
+    "asset": "BTC",
+    "network": "bitcoin",
+    # Worth more than custody approves by itself: it waits for people.
+    "amount": "0.05",
+    "fee": "0.0001",
+    "address": BITCOIN_ADDRESS,
+    "tag": None,
+    "userLimitCents": NO_LIMIT_CENTS,
+    "clientWithdrawalId": "mine-1",
+}
 
 REQUESTS = {
     "orders.submit": Request(
@@ -154,16 +174,59 @@ REQUESTS = {
     "ledger.lock": Request(LOCK, succeeded, MOVEMENT),
     "ledger.unlock": Request(LOCK, succeeded, MOVEMENT),
     "ledger.history.get": Request(
-        {"userId": "alice", "asset": "USD", "limit": 10, "cursor": "999"},
+        {"userId": "alice", "asset": "USD", "limit": 10, "cursor": "999", "entryType": "deposit"},
         lambda answer: len(answer["entries"]) == 1,
         {
             ("userId",): HOSTILE_IDS,
             ("asset",): HOSTILE_ASSETS,
+            ("entryType",): KINDS,
             ("limit",): OUT_OF_RANGE,
             ("cursor",): ("", " ", "-1", "1.5", "abc", "9" * 19, "١", "1\n", SQL, LONG),
         },
-        frozenset({"asset", "limit", "cursor"}),
-        frozenset({"asset", "cursor"}),
+        frozenset({"asset", "limit", "cursor", "entryType"}),
+        frozenset({"asset", "cursor", "entryType"}),
+    ),
+    "custody.user.addresses.assign": Request(
+        {"userId": "alice", "asset": "BTC", "network": "bitcoin"},
+        lambda answer: answer["address"]["userId"] == "alice",
+        {("userId",): HOSTILE_IDS, ("asset",): CUSTODY_ASSETS, ("network",): NETWORKS},
+    ),
+    "custody.user.addresses.get": Request(
+        {"userId": "alice", "asset": "BTC"},
+        lambda answer: len(answer["addresses"]) == 1,
+        {("userId",): HOSTILE_IDS, ("asset",): CUSTODY_ASSETS},
+        frozenset({"asset"}),
+        frozenset({"asset"}),
+    ),
+    "custody.address.get": Request(
+        {"asset": "USDC", "network": "stellar", "address": STELLAR_ADDRESS, "tag": "7"},
+        lambda answer: answer["address"] == STELLAR_ADDRESS,
+        {("asset",): CUSTODY_ASSETS, ("network",): NETWORKS, ("address",): ADDRESSES, ("tag",): TAGS},
+        frozenset({"tag"}),
+        frozenset({"tag"}),
+    ),
+    "custody.withdrawals.create": Request(
+        WITHDRAWAL,
+        lambda answer: answer["withdrawal"]["id"] == "wd-1",
+        {
+            ("withdrawalId",): (*WITHDRAWAL_IDS, "wd-1:contra"),
+            ("userId",): HOSTILE_IDS,
+            ("asset",): CUSTODY_ASSETS,
+            ("network",): NETWORKS,
+            ("amount",): (*HOSTILE_AMOUNTS, *NOT_POSITIVE, "0.0001", "0.000000001"),
+            ("fee",): (*HOSTILE_AMOUNTS, "-1"),
+            ("address",): (*ADDRESSES, BITCOIN_ADDRESS.upper()),
+            ("tag",): TAGS,
+            ("userLimitCents",): (-1, 2**62 + 1, 10**30, -(10**30)),
+            ("clientWithdrawalId",): WITHDRAWAL_IDS,
+        },
+        frozenset({"clientWithdrawalId"}),
+        frozenset({"tag", "clientWithdrawalId"}),
+    ),
+    "custody.withdrawals.cancel": Request(
+        {"withdrawalId": "wd-2", "userId": "alice"},
+        lambda answer: answer["withdrawal"]["status"] == "cancelled",
+        {("withdrawalId",): WITHDRAWAL_IDS, ("userId",): HOSTILE_IDS},
     ),
 }
 EVERY_REQUEST = pytest.mark.parametrize("subject", REQUESTS)
@@ -181,6 +244,12 @@ async def begun(attacked: Target) -> None:
         assert succeeded(await attacked.ask(subject, posting(transaction_id) | {"amount": amount}))
     for subject in ("ledger.lock", "ledger.unlock"):
         assert succeeded(await attacked.ask(subject, LOCK))
+    await attacked.ask("custody.user.addresses.assign", {"userId": "alice", "asset": "BTC", "network": "bitcoin"})
+    for changes in ({}, {"withdrawalId": "wd-2", "clientWithdrawalId": "mine-2"}):
+        created = await attacked.ask("custody.withdrawals.create", WITHDRAWAL | changes)
+        assert created["error"] is None, created
+    await attacked.ask("custody.withdrawals.cancel", {"withdrawalId": "wd-2", "userId": "alice"})
+    await attacked.custody_is_at_rest()
     await attacked.at_rest()
 
 

@@ -22,6 +22,9 @@ async def test_mirrored_transfers_agree_and_a_lost_one_is_named_and_rebuilt(mark
     report = await market.reconcile()
     assert report.differences == []
     assert report.caught_up
+    held = {account.account: list(map(str, account.holdings)) for account in report.house_accounts}
+    assert (held[HOUSE], held["house:fees"], held["house:rewards"]) == (["6.25 USD"], ["0.005 BTC"], [])
+    assert held["house:external"] == ["-300.00000003 BTC", "-300000 USD"]
     lost = "s-2:%"
     await market.pool.execute("DELETE FROM ledger_entries WHERE transaction_id LIKE $1", lost)
     await market.pool.execute(

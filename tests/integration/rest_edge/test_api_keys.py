@@ -187,10 +187,14 @@ async def test_making_a_secret_needs_the_second_factor(edge: RestClient, cheap_p
     assert (await edge("DELETE", f"/api-keys/{body['id']}")).status == 200
 
 
+@pytest.mark.parametrize("locked", ["pair", "account"])
 async def test_a_reset_of_the_password_leaves_keys_alone_unless_the_account_was_locked(
-    edge: RestClient, settings: Settings, pool: asyncpg.Pool, router: FakeRouter, cheap_passwords: None
+    edge: RestClient, settings: Settings, pool: asyncpg.Pool, router: FakeRouter, cheap_passwords: None, locked: str
 ) -> None:
-    """A locked account is under attack; a forgotten password says nothing about keys."""
+    """An account that is locked, from one network or from all unknown ones, is under attack.
+
+    A forgotten password says nothing about keys.
+    """
     edge.token = None
     user_id = await register(edge, "ada@example.org")
     _, signer = await create(edge)
@@ -206,8 +210,11 @@ async def test_a_reset_of_the_password_leaves_keys_alone_unless_the_account_was_
     await edge("POST", "/auth/login", {"email": "ada@example.org", "password": "a wrong password"})
     await reset(1)
     assert (await ask(edge, signer, "GET", "/orders")).status == 200
+    # A login from an unknown network counts under both keys.
+    await pool.execute("DELETE FROM user_networks")
     await edge("POST", "/auth/login", {"email": "ada@example.org", "password": "a wrong password"})
-    await pool.execute("UPDATE login_attempts SET attempts = 100 WHERE key ~ '^pair:'")
+    changed = await pool.execute("UPDATE login_attempts SET attempts = 100 WHERE starts_with(key, $1)", f"{locked}:")
+    assert changed == "UPDATE 1"
     await reset(2)
     assert (await ask(edge, signer, "GET", "/orders")).status == 401
     edge.as_user(user_id)

@@ -1,13 +1,18 @@
 """What deleting an account does to every table of the platform, and what money on its way stops it."""
 
+import json
 from typing import Any
 
 import asyncpg
 import pytest
 
-from openspot.kit.settings import Settings
+from openspot.kit.secrets_file import with_secrets
+from openspot.kit.settings import Settings, as_part
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.auth.guessing import account_key
+from openspot.rest_edge.payments.service import digest_of
+from openspot.rest_edge.settings import RestEdgeSettings
+from openspot.rest_edge.users.second_factor import SecondFactor
 from tests.support.authenticator import PASSWORD, register
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.filled_tables import USER_COLUMNS, all_tables, fill, insert
@@ -176,18 +181,69 @@ async def test_an_unstake_that_is_not_paid_stops_it(ada: RestClient, pool: async
     assert (reply.code, reply.body["details"]) == ("OBLIGATIONS_REMAIN", {"obligations": {"unstakes": 1}})
 
 
+@pytest.mark.parametrize("nth", [1, 2])
 async def test_money_that_leaves_the_balances_meanwhile_is_seen(
-    ada: RestClient, pool: asyncpg.Pool, engine: FakeEngineHttp, monkeypatch: pytest.MonkeyPatch
+    ada: RestClient, pool: asyncpg.Pool, engine: FakeEngineHttp, monkeypatch: pytest.MonkeyPatch, nth: int
 ) -> None:
-    """The stake begins after the first look at stakes and before the look at balances."""
+    """The stake begins after a look at stakes and before the `nth` look at balances. The second look is the last."""
     user, read = await names_of(pool), AccountService.engine_totals
+    reads: list[str] = []
 
     async def stake_and_read(self: AccountService, user_id: str) -> dict[str, str]:
-        await insert(pool, "staking_balances", user, status="pending")
+        reads.append(user_id)
+        if len(reads) == nth:
+            await insert(pool, "staking_balances", user, status="pending")
         return await read(self, user_id)
 
     monkeypatch.setattr(AccountService, "engine_totals", stake_and_read)
     assert (await delete(ada)).code == "OBLIGATIONS_REMAIN"
+    assert len(reads) == nth
+
+
+SESSION = {"routeId": "development-usd", "amount": "100", "currency": "USD"}
+
+
+async def callback(edge: RestClient, payment_id: str, payment_status: str) -> Reply:
+    """What a provider says of a payment, signed."""
+    body = {"eventId": payment_status, "paymentId": payment_id, "paymentStatus": payment_status}
+    raw = json.dumps(body | {"amount": "100", "currency": "USD"}).encode()
+    digest = digest_of(raw, with_secrets(as_part(edge.settings, RestEdgeSettings)).payment_callback_secret)
+    return await edge("POST", "/payments/callback", raw=raw, headers={"X-Payload-Digest": digest})
+
+
+@pytest.mark.parametrize("before", ["unpaid", "failed"])
+async def test_a_payment_without_money_is_cancelled_and_takes_none_any_more(
+    ada: RestClient, pool: asyncpg.Pool, before: str
+) -> None:
+    payment_id = (await ada("POST", "/payments/session", SESSION)).body["id"]
+    if before == "failed":
+        assert (await callback(ada, payment_id, "failed")).status == 200
+    assert (await delete(ada)).status == 200
+    ada.token = None
+    for _ in range(2):
+        refused = await callback(ada, payment_id, "paid")
+        assert (refused.status, refused.code) == (409, "PAYMENT_CANCELLED")
+    assert (await callback(ada, payment_id, "failed")).body["repeated"] is True
+    assert (await ada("GET", f"/payments/development/{payment_id}")).body["status"] == "cancelled"
+    assert await pool.fetchval("SELECT payment_status FROM payments") == before
+    assert await pool.fetchval("SELECT count(*) FROM edge_transfers") == 0
+
+
+async def test_a_payment_that_is_paid_during_the_deletion_stops_it(
+    ada: RestClient, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The money arrives after the first look at payments, and before they are cancelled."""
+    await insert(pool, "payments", await names_of(pool), status="open", payment_status="unpaid", credited=False)
+    require = SecondFactor.require
+
+    async def pay_and_require(self: SecondFactor, *given: Any) -> None:
+        await pool.execute("UPDATE payments SET status = 'complete', payment_status = 'paid'")
+        await require(self, *given)
+
+    monkeypatch.setattr(SecondFactor, "require", pay_and_require)
+    reply = await delete(ada)
+    assert (reply.code, reply.body["details"]) == ("OBLIGATIONS_REMAIN", {"obligations": {"payments": 1}})
+    assert await pool.fetchval("SELECT status FROM payments") == "complete"
 
 
 async def test_rows_that_a_request_under_way_wrote_late_go_with_the_clean_up(
@@ -197,9 +253,15 @@ async def test_rows_that_a_request_under_way_wrote_late_go_with_the_clean_up(
     assert (await delete(ada)).status == 200
     late = {"kyc_profiles", "withdrawal_addresses", "notification_settings", "idempotency_keys"}
     await fill(pool, late, user)
+    await insert(pool, "payments", user, status="open", payment_status="unpaid", credited=False)
     async with running_edge(settings.model_copy(update={"rest_port": settings.ws_port})):
 
         async def gone() -> bool:
             return not [table for table in late if await rows_of(pool, table, user)]
 
         await eventually(gone)
+
+        async def cancelled() -> bool:
+            return bool(await pool.fetchval("SELECT status FROM payments") == "cancelled")
+
+        await eventually(cancelled)

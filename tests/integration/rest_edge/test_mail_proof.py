@@ -2,10 +2,12 @@
 
 import asyncio
 from datetime import UTC, datetime
+from typing import Any
 
 import asyncpg
 import pytest
 
+from openspot.kit import passwords
 from openspot.kit.settings import Settings
 from openspot.rest_edge.auth.guessing import FAILURES_MAX, account_key
 from openspot.rest_edge.mail.transports import read_mailbox
@@ -120,28 +122,35 @@ async def test_unknown_and_known_addresses_cost_the_same_hashes(
     calls: list[str] = []
 
     class Counting:
-        def __init__(self, inner: object) -> None:
+        """The hasher of the service, which notes its work."""
+
+        def __init__(self, inner: Any) -> None:
             self._inner = inner
 
-        def __getattr__(self, name: str) -> object:
-            if name in ("hash", "verify"):
-                calls.append(name)
-            return getattr(self._inner, name)
+        def hash(self, *given: str) -> Any:
+            calls.append("hash")
+            return self._inner.hash(*given)
 
-    from openspot.kit import passwords
+        def verify(self, *given: str) -> Any:
+            calls.append("verify")
+            return self._inner.verify(*given)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._inner, name)
 
     monkeypatch.setattr(passwords, "_HASHER", Counting(passwords._HASHER))
     async with running_edge(settings) as edge:
-        await edge("POST", "/auth/register", {"email": EMAIL, "password": PASSWORD})
-        work = {}
+        assert (await edge("POST", "/auth/register", {"email": EMAIL, "password": PASSWORD})).status == 201
         for email in (EMAIL, "nobody@example.org"):
-            for path, body in (("login", {"password": "wrong password"}), ("forgot-password", {}),
-                               ("register", {"password": PASSWORD})):  # fmt: skip
+            for path, body, status, work in (
+                ("login", {"password": "wrong password"}, 401, ["verify"]),
+                ("forgot-password", {}, 202, []),
+                ("register", {"password": PASSWORD}, 201, ["hash"]),
+            ):
                 calls.clear()
-                await edge("POST", f"/auth/{path}", {"email": email, **body})
-                work[email, path] = list(calls)
-        for path, wanted in (("login", ["verify"]), ("forgot-password", []), ("register", ["hash"])):
-            assert work[EMAIL, path] == work["nobody@example.org", path] == wanted
+                reply = await edge("POST", f"/auth/{path}", {"email": email, **body})
+                # A request that was refused for another reason says nothing about the work.
+                assert (reply.status, calls) == (status, work), (email, path, reply.body)
 
 
 async def test_a_mailbox_cannot_be_flooded(ada: RestClient, settings: Settings, pool: asyncpg.Pool) -> None:

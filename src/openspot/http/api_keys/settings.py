@@ -14,8 +14,8 @@ class ApiKeySettings(Settings):
 
     sealing_secret: Annotated[str, Generated(length_min=SEALING_SECRET_LENGTH_MIN)] = Field(
         default="",
-        description="Encrypts the secrets of API keys and second factors in the database; with another one neither "
-        "works; empty: generated into the data directory",
+        description="Encrypts the secrets of API keys and second factors and what users say about themselves for "
+        "verification, in the database; with another one none of them opens; empty: generated into the data directory",
     )
     throttle_storage: str = Field(
         default="memory://",

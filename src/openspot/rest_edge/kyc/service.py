@@ -45,6 +45,11 @@ class KycService:
         self._limits = limits
         self._clock = clock
 
+    async def seal_clear_information(self) -> None:
+        """Seal what an earlier version kept in clear."""
+        while sealed := await self._store.seal_clear_information():
+            log.info("information sealed that was kept in clear", users=sealed)
+
     async def level(self, user_id: str) -> int:
         """The user's level: 0 none, 1 basic, 2 verified."""
         return (await self._store.get(user_id)).standing.level

@@ -1,16 +1,20 @@
-"""The tables `kyc_profiles` and `kyc_events`."""
+"""The tables `kyc_profiles` and `kyc_events`. What users say about themselves is kept sealed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+import msgspec
+
 from openspot.kit.database import Pool
+from openspot.kit.sealing import Sealer
 from openspot.rest_edge.kyc.rules import Level, Review, Standing, Status, is_outdated, reviewed
 
+_SEALED_AT_A_TIME = 500
 _COLUMNS = """
-    level, status, requested_level, provider_reference, first_name, last_name, date_of_birth, country, city, street,
-    postal_code, last_event_at, updated_at
+    level, status, requested_level, provider_reference, last_event_at, updated_at,
+    sealed_information IS NOT NULL OR clear_information IS NOT NULL AS has_information
 """
 _GET = f"SELECT {_COLUMNS} FROM kyc_profiles WHERE user_id = $1"  # noqa: S608
 
@@ -44,11 +48,17 @@ Change = Callable[[Profile], Profile]
 """The profile after a change. May raise HttpError, which changes nothing."""
 
 
+def sealing_purpose(user_id: str) -> str:
+    """What a user's information is sealed for: it does not open in the row of another user."""
+    return f"kyc:{user_id}"
+
+
 class KycStore:
     """Profiles and events."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, sealer: Sealer) -> None:
         self._pool = pool
+        self._sealer = sealer
 
     async def get(self, user_id: str) -> Profile:
         """The user's profile; a new one if there is none."""
@@ -70,16 +80,29 @@ class KycStore:
             changed = change(_profile(await connection.fetchrow(f"{_GET} FOR UPDATE", user_id)))
             await _save(connection, user_id, changed, now)
             if information is not None:
-                await connection.execute(
-                    """
-                    UPDATE kyc_profiles SET first_name = $2, last_name = $3, date_of_birth = $4, country = $5,
-                        city = $6, street = $7, postal_code = $8
-                    WHERE user_id = $1
-                    """,
-                    user_id, information.first_name, information.last_name, information.date_of_birth,
-                    information.country, information.city, information.street, information.postal_code,
-                )  # fmt: skip
+                await self._seal(connection, user_id, information)
         return changed
+
+    async def seal_clear_information(self) -> int:
+        """Seal some of the information that an earlier version kept in clear; returns of how many users."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            rows = await connection.fetch(
+                "SELECT user_id, clear_information FROM kyc_profiles WHERE clear_information IS NOT NULL"
+                " LIMIT $1 FOR UPDATE SKIP LOCKED",
+                _SEALED_AT_A_TIME,
+            )
+            for row in rows:
+                information = msgspec.json.decode(row["clear_information"], type=BasicInformation)
+                await self._seal(connection, row["user_id"], information)
+        return len(rows)
+
+    async def _seal(self, connection: Any, user_id: str, information: BasicInformation) -> None:
+        sealed = self._sealer.seal(msgspec.json.encode(information), sealing_purpose(user_id))
+        await connection.execute(
+            "UPDATE kyc_profiles SET sealed_information = $2, clear_information = NULL WHERE user_id = $1",
+            user_id,
+            sealed,
+        )
 
     async def take_event(self, event_id: str, user_id: str, review: Review, now: datetime) -> bool:
         """Apply an event of the provider. False if it was seen before, is outdated, or is about nobody we know."""
@@ -119,7 +142,7 @@ def _profile(row: Any) -> Profile:
         return NEW_PROFILE
     requested = row["requested_level"]
     return Profile(
-        Standing(Level(row["level"]), Status(row["status"]), row["first_name"] is not None, row["last_event_at"]),
+        Standing(Level(row["level"]), Status(row["status"]), row["has_information"], row["last_event_at"]),
         None if requested is None else Level(requested),
         row["provider_reference"],
         row["updated_at"],

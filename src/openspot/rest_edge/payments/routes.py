@@ -67,7 +67,7 @@ def payment_routes(prefix: str, payments: PaymentService) -> Router:
             400: "the body is not valid",
             401: "the signature is missing or wrong",
             404: "there is no such payment",
-            409: "the payment is of another amount or currency",
+            409: "the payment is of another amount or currency, or was cancelled: PAYMENT_CANCELLED",
         },
         summary="A provider tells how a payment went",
     )  # fmt: skip

@@ -62,7 +62,7 @@ class SessionResponse(ResponseBody):
 
     id: str
     url: str
-    status: Literal["open", "complete", "expired"]
+    status: Literal["open", "complete", "expired", "cancelled"]
     payment_status: Literal["unpaid", "paid", "failed"]
     expires_at: str
 
@@ -76,7 +76,7 @@ class PaymentResponse(ResponseBody):
     amount: str
     fee: str
     net_amount: str
-    status: Literal["open", "complete", "expired"]
+    status: Literal["open", "complete", "expired", "cancelled"]
     payment_status: Literal["unpaid", "paid", "failed"]
     credited: bool
     url: str
@@ -99,6 +99,6 @@ class PaymentPageResponse(ResponseBody):
     payment_id: str
     currency: str
     amount: str
-    status: Literal["open", "complete", "expired"]
+    status: Literal["open", "complete", "expired", "cancelled"]
     payment_status: Literal["unpaid", "paid", "failed"]
     simulated: bool

@@ -180,7 +180,8 @@ class PaymentService:
     async def take_callback(self, raw: bytes, digest: str | None, body: CallbackBody) -> CallbackResponse:
         """Take a provider's word on a payment, once. 401 for a wrong signature.
 
-        The word `paid` counts even after the session has expired or failed: the money has arrived.
+        The word `paid` counts even after the session has expired or failed: the money has arrived. Not after it was
+        cancelled: its user's account is deleted, and the provider has to return the money.
         """
         given = (digest or "").lower().encode("utf-8", "replace")
         if not hmac.compare_digest(digest_of(raw, self._secret).encode(), given):
@@ -191,10 +192,13 @@ class PaymentService:
             if payment is None:
                 raise _not_found()
             self._check_amount(payment, body)
+            if payment.status == "cancelled" and body.payment_status == "paid":
+                log.error("a cancelled payment was paid", payment_id=payment.payment_id)
+                raise HttpError(409, "the payment was cancelled: return the money to its payer", "PAYMENT_CANCELLED")
             is_new = await self._store.note_event(
                 connection, body.event_id, payment.payment_id, body.payment_status, now
             )
-            settled = payment.payment_status == "paid" or payment.payment_status == body.payment_status
+            settled = payment.payment_status in ("paid", body.payment_status) or payment.status == "cancelled"
             if not is_new or settled:
                 return CallbackResponse(payment_id=payment.payment_id, repeated=True)
             await self._store.complete(connection, payment.payment_id, body.payment_status, now)

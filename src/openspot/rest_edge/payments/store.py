@@ -1,5 +1,6 @@
 """The tables `payments` and `payment_events`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -105,6 +106,13 @@ class PaymentStore:
             payment_id,
             payment_status,
             now,
+        )
+
+    async def cancel_unpaid(self, user_ids: Sequence[str]) -> None:
+        """Cancel the users' payments for which no money has arrived: none is taken from now on."""
+        await self.pool.execute(
+            "UPDATE payments SET status = 'cancelled' WHERE user_id = ANY($1::text[]) AND payment_status <> 'paid'",
+            list(user_ids),
         )
 
     async def mark_credited(self, connection: Connection, payment_id: str) -> None:

@@ -5,7 +5,7 @@ deletes the personal rows of other modules. Rows of money name the user's id wit
 never given again.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from openspot.http.errors import HttpError
@@ -38,6 +38,7 @@ class AccountDeletion:
         ended: EndedSessions,
         outbox: Outbox,
         revoke_keys: Callable[[str], Awaitable[None]],
+        cancel_payments: Callable[[Sequence[str]], Awaitable[None]],
         now: DateClock = utc_now,
     ) -> None:
         self._pool = pool
@@ -48,30 +49,21 @@ class AccountDeletion:
         self._ended = ended
         self._outbox = outbox
         self._revoke_keys = revoke_keys
+        self._cancel_payments = cancel_payments
         self._now = now
 
     async def delete(self, user_id: str, password: str, mfa_code: str | None, origin: Origin) -> None:
-        """Delete the user's account and end all sessions.
+        """Delete the user's account and end all sessions. Payments for which no money has arrived are cancelled.
 
         Raises HttpError: 400 for a wrong password or code, 409 with open orders, a balance or money on its way, 503 if
-        the balances cannot be read: the ledger's mirror may lag behind, so only the engine's count.
+        the balances cannot be read.
         """
         await self._check.require(user_id, password)
-        open_orders = await self._pool.fetchval(
-            "SELECT count(*) FROM orders WHERE user_id = $1 AND status IN ('pending', 'open', 'partially_filled')",
-            user_id,
-        )
-        if open_orders:
-            raise HttpError(
-                409, "cancel your open orders first", "OPEN_ORDERS_REMAIN", details={"openOrders": open_orders}
-            )
-        await self._require_no_obligations(user_id)
-        left = await self._accounts.engine_totals(user_id)
-        if left:
-            raise HttpError(409, "withdraw your balances first", "BALANCES_REMAIN", details={"balances": left})
-        # Once more: money that left the balances between the two reads is on its way now.
-        await self._require_no_obligations(user_id)
+        await self._require_nothing_remains(user_id)
         await self._second_factor.require(user_id, mfa_code, origin)
+        await self._cancel_payments([user_id])
+        # Once more: a payment may have arrived before it could be cancelled.
+        await self._require_nothing_remains(user_id)
         # First, since every process must have forgotten the keys when the user is gone.
         await self._revoke_keys(user_id)
         now = self._now()
@@ -88,6 +80,23 @@ class AccountDeletion:
         await self._attempts.forget_account(email)
         await self._ended.end_as_far_as_possible(ended)
 
+    async def _require_nothing_remains(self, user_id: str) -> None:
+        open_orders = await self._pool.fetchval(
+            "SELECT count(*) FROM orders WHERE user_id = $1 AND status IN ('pending', 'open', 'partially_filled')",
+            user_id,
+        )
+        if open_orders:
+            raise HttpError(
+                409, "cancel your open orders first", "OPEN_ORDERS_REMAIN", details={"openOrders": open_orders}
+            )
+        await self._require_no_obligations(user_id)
+        # The ledger's mirror may lag behind, so only the engine's balances count.
+        left = await self._accounts.engine_totals(user_id)
+        if left:
+            raise HttpError(409, "withdraw your balances first", "BALANCES_REMAIN", details={"balances": left})
+        # Once more: money that left the balances between the two reads is on its way now.
+        await self._require_no_obligations(user_id)
+
     async def _require_no_obligations(self, user_id: str) -> None:
         remaining = await open_obligations(self._pool, user_id)
         if remaining:
@@ -95,7 +104,12 @@ class AccountDeletion:
             raise HttpError(409, message, "OBLIGATIONS_REMAIN", details={"obligations": remaining})
 
     async def erase_late_records(self, since: datetime) -> None:
-        """Erase what requests under way wrote about users who were deleted at `since` or later."""
+        """Erase what requests under way wrote about users who were deleted at `since` or later.
+
+        Payments that they opened are cancelled.
+        """
         rows = await self._pool.fetch("SELECT user_id FROM deleted_users WHERE deleted_at >= $1", since)
         if rows:
-            await erase_personal_data(self._pool, [row["user_id"] for row in rows])
+            user_ids = [row["user_id"] for row in rows]
+            await self._cancel_payments(user_ids)
+            await erase_personal_data(self._pool, user_ids)
