@@ -25,6 +25,7 @@ SERVICES = ("engine", "ledger", "router", "custody", "rest-edge")
 DATABASE = "whole_edge"
 KEY, SECRET = "test-key", "test-api-secret"
 HEADERS = {"x-api-key": KEY, "x-api-secret": SECRET, "x-participant-type": "SYSTEM"}
+WEBHOOK_SECRET = "webhook-secret-of-at-least-thirty-two-bytes"
 FUNDS = {"USD": "1000000", "BTC": "100", "SOL": "10000"}
 
 
@@ -58,6 +59,8 @@ def whole_edge(run_folder: Path, postgres_server: EmbeddedPostgres) -> Iterator[
         throttle_enabled=False,
         withdrawal_address_wait_s=0,
         custody_block_s=0.05,
+        kyc_webhook_secret=WEBHOOK_SECRET,
+        payment_callback_secret=WEBHOOK_SECRET,
         engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
         **free_ports(),
     )

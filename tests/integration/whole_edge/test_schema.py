@@ -22,6 +22,7 @@ from schemathesis.schemas import BaseSchema
 
 from openspot.http.errors import ErrorBody
 from tests.integration.whole_edge.conftest import WholeEdge
+from tests.integration.whole_edge.leaks import LEAKS
 from tests.support.http_routes import documents
 
 load_all_checks()
@@ -47,11 +48,6 @@ CHECKS: list[CheckFunction] = schemathesis.checks.CHECKS.get_by_names(
     ]
 )
 REFUSED = schemathesis.checks.CHECKS.get_by_names(["negative_data_rejection"])
-LEAKS = re.compile(
-    r"Traceback|\.py\b|site-packages|NoneType|not found\b.*substring|substring not found|object has no attribute"
-    r"|asyncpg|psycopg|pydantic|sqlalchemy|SELECT .* FROM|INSERT INTO|violates|syntax error|/home/|/root/|/tmp/"
-    r"|[A-Z][a-z]+(Error|Exception)\b"
-)
 PROSE = ("/metrics",)
 """Responses that are no JSON, and name what the process measures."""
 

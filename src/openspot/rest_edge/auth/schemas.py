@@ -79,6 +79,8 @@ class LoginWithCodeBody(Body):
 class RefreshBody(Body):
     """A refresh token that has not been used yet."""
 
+    model_config = example({"refreshToken": "Jx0c…"})
+
     refresh_token: Annotated[str, StringConstraints(min_length=1, max_length=256), Field(repr=False)]
 
 
