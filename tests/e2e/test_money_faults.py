@@ -1,6 +1,7 @@
 """kill -9 of real processes while money moves: each withdrawal and each conversion is done once or not at all."""
 
 import asyncio
+import itertools
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -9,7 +10,7 @@ import aiohttp
 import asyncpg
 import pytest
 
-from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID
+from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
 from openspot.up.supervisor import is_ready
@@ -23,6 +24,8 @@ KILLS = 3
 START_S_MAX = 240.0
 WITHDRAWALS = 12
 CONVERTERS = 4
+PAUSE_S = 0.05
+"""Between the movements of a stream, so that its money lasts however long the platform takes to heal."""
 OUTSIDE = "So11111111111111111111111111111111111111112"
 ENVIRONMENT = {
     "OPENSPOT_THROTTLE_ENABLED": "false",
@@ -55,17 +58,24 @@ async def kill_and_heal(platform: ChildPlatform, name: str) -> None:
     await eventually(healed, HEALED_S_MAX, 0.05)
 
 
-async def until_told(user: MoneyUser, method: str, path: str, body: Any = None) -> Reply:
+async def until_told(user: MoneyUser, method: str, path: str, body: Any = None, **headers: str) -> Reply:
     """Repeat a request until the platform says what became of it."""
 
     async def attempt() -> Reply | None:
         try:
-            reply = await user.client(method, path, body)
+            reply = await user.client(method, path, body, headers=headers)
         except (aiohttp.ClientError, TimeoutError):
             return None
-        return reply if reply.status < 500 else None
+        if reply.status >= 500:
+            # A conversion that could not be sent has ended: its quote is used up, and nothing was moved.
+            return reply if is_unsent(reply) else None
+        return None if reply.status == 409 and reply.code == "IDEMPOTENCY_KEY_IN_USE" else reply
 
     return await eventually(attempt, HEALED_S_MAX, 0.1)
+
+
+def is_unsent(reply: Reply) -> bool:
+    return reply.code == "ENGINE_UNREACHABLE" and "conversionId" in (reply.body.get("details") or {})
 
 
 async def value(platform: ChildPlatform, query: str, *given: Any) -> Any:
@@ -74,6 +84,54 @@ async def value(platform: ChildPlatform, query: str, *given: Any) -> Any:
         return await connection.fetchval(query, *given)
     finally:
         await connection.close()
+
+
+async def convert(user: MoneyUser, stop: asyncio.Event, told: dict[str, str]) -> None:
+    """Convert 20 dollars to SOL again and again. `told` gets the status of each conversion that was reported."""
+    while not stop.is_set():
+        wanted = {"fromAsset": "USD", "toAsset": "SOL", "fromAmount": "20"}
+        quote = await until_told(user, "POST", "/conversions/quote", wanted)
+        if quote.status != 201:
+            assert quote.status == 409, quote.body
+            continue
+        reply = await until_told(user, "POST", "/conversions", {"quoteId": quote.body["quoteId"]})
+        # A quote lives ten seconds: it may have expired while the platform was away.
+        assert reply.status in (201, 409) or is_unsent(reply), reply.body
+        if reply.status == 201:
+            told[reply.body["id"]] = reply.body["status"]
+
+
+async def stake(user: MoneyUser, stop: asyncio.Event, told: dict[str, str]) -> None:
+    """Stake 1 USDT again and again, each time under a key of its own."""
+    for number in itertools.count():
+        if stop.is_set():
+            return
+        body = {"productId": "usdt-flexible", "amount": "1"}
+        reply = await until_told(user, "POST", "/staking/stake", body, **{"Idempotency-Key": f"stake-{number}"})
+        assert reply.status == 201, reply.body
+        assert reply.body["id"] not in told
+        told[reply.body["id"]] = reply.body["status"]
+        await asyncio.sleep(PAUSE_S)
+
+
+async def withdraw(user: MoneyUser, stop: asyncio.Event, told: dict[str, str], address_id: str) -> None:
+    """Withdraw 0.5 SOL again and again, each time under an id of its own."""
+    for number in itertools.count():
+        if stop.is_set():
+            return
+        body = {
+            "asset": "SOL", "network": "solana", "amount": "0.5", "addressId": address_id,
+            "clientWithdrawalId": f"stream-{number}",
+        }  # fmt: skip
+        reply = await until_told(user, "POST", "/accounts/withdraw/crypto", body)
+        assert reply.status == 201, reply.body
+        assert reply.body["id"] not in told
+        told[reply.body["id"]] = reply.body["status"]
+        await asyncio.sleep(PAUSE_S)
+
+
+async def has_none(platform: ChildPlatform, query: str, user: MoneyUser) -> bool:
+    return bool(await value(platform, query, user.user_id) == 0)
 
 
 async def test_custody_killed_during_withdrawals_sends_each_once(breakable: ChildPlatform) -> None:
@@ -138,20 +196,7 @@ async def test_the_edge_killed_during_conversions_does_each_once_or_not_at_all(b
         await maker("POST", "/orders", order, status=201)
         told: dict[str, str] = {}
 
-        async def convert() -> None:
-            while not stop.is_set():
-                wanted = {"fromAsset": "USD", "toAsset": "SOL", "fromAmount": "20"}
-                quote = await until_told(user, "POST", "/conversions/quote", wanted)
-                if quote.status != 201:
-                    assert quote.status == 409, quote.body
-                    continue
-                reply = await until_told(user, "POST", "/conversions", {"quoteId": quote.body["quoteId"]})
-                # A quote lives ten seconds: it may have expired while the edge was away.
-                assert reply.status in (201, 409), reply.body
-                if reply.status == 201:
-                    told[reply.body["id"]] = reply.body["status"]
-
-        converting = [asyncio.create_task(convert()) for _ in range(CONVERTERS)]
+        converting = [asyncio.create_task(convert(user, stop, told)) for _ in range(CONVERTERS)]
         for _ in range(KILLS):
             known = len(told)
             await eventually(lambda known=known: len(told) >= known + CONVERTERS, WAIT_S)  # type: ignore[misc]
@@ -168,7 +213,7 @@ async def test_the_edge_killed_during_conversions_does_each_once_or_not_at_all(b
         await eventually(none_pending, HEALED_S_MAX, 0.1)
         completed = "SELECT count(*) FROM conversions WHERE user_id = $1 AND status = 'completed'"
         done = await value(breakable, completed, user.user_id)
-        of_told = await value(breakable, f"{completed} AND conversion_id = ANY($2)", user.user_id, list(told))
+        of_told = await value(breakable, f"{completed} AND conversion_id = ANY($2)", user.user_id, [*told])
         assert (of_told, done >= len(told)) == (len(told), True)
         await user.has("USD", str(1_000_000 - 20 * done))
         await user.has("SOL", str(Decimal("0.0995") * done))
@@ -176,4 +221,82 @@ async def test_the_edge_killed_during_conversions_does_each_once_or_not_at_all(b
     assert before["SOL"] - after["SOL"] == Decimal("0.0995") * done
     assert after["USD"] - before.get("USD", Decimal(0)) == Decimal("19.9") * done
     print(f"{done} conversions, of which {len(told)} were reported")
+    await assert_every_book_agrees(breakable)
+
+
+@pytest.mark.timeout(900)
+async def test_engine_router_and_ledger_killed_under_a_stream_of_transfers_do_each_once(
+    breakable: ChildPlatform,
+) -> None:
+    await openspot(breakable, "deposit", CONVERSIONS_ACCOUNT_ID, "SOL", "10000")
+    before = await house_totals(breakable, CONVERSIONS_ACCOUNT_ID), await house_totals(breakable, STAKING_ACCOUNT_ID)
+    stop = asyncio.Event()
+    conversions: dict[str, str] = {}
+    stakes: dict[str, str] = {}
+    withdrawals: dict[str, str] = {}
+    async with money_user(breakable) as maker, money_user(breakable) as user, money_user(breakable) as payer:
+        await payer.verify()
+        await asyncio.gather(
+            maker.credit("SOL", "1000"), user.credit("USD", "1000000"), user.credit("USDT", "100000"),
+            payer.credit("SOL", "10000"),
+        )  # fmt: skip
+        order = {"symbol": "SOL-USD", "side": "sell", "type": "limit", "quantity": "1000", "price": "200"}
+        await maker("POST", "/orders", order, status=201)
+        saved = {"label": "Wallet", "asset": "SOL", "network": "solana", "address": OUTSIDE}
+        address_id = (await payer("POST", "/users/me/withdrawal-addresses", saved, status=201))["id"]
+        stream = [
+            asyncio.create_task(work)
+            for work in (
+                convert(user, stop, conversions),
+                convert(user, stop, conversions),
+                stake(user, stop, stakes),
+                withdraw(payer, stop, withdrawals, address_id),
+            )
+        ]
+
+        async def all_go_on() -> None:
+            """Wait until each kind of movement was reported once more."""
+            known = [len(told) for told in (conversions, stakes, withdrawals)]
+
+            def more() -> bool:
+                if ended := [task for task in stream if task.done()]:
+                    ended[0].result()
+                now = [len(told) for told in (conversions, stakes, withdrawals)]
+                return all(count > earlier for count, earlier in zip(now, known, strict=True))
+
+            await eventually(more, HEALED_S_MAX, 0.02)
+
+        for victims in (("engine",), ("router", "ledger"), ("engine", "router", "ledger")):
+            await all_go_on()
+            await asyncio.gather(*(kill_and_heal(breakable, name) for name in victims))
+        await all_go_on()
+        stop.set()
+        await asyncio.gather(*stream)
+
+        for query in (
+            "SELECT count(*) FROM conversions WHERE user_id = $1 AND status = 'pending'",
+            "SELECT count(*) FROM staking_balances WHERE user_id = $1 AND status = 'pending'",
+        ):
+            await eventually(lambda query=query: has_none(breakable, query, user), HEALED_S_MAX, 0.1)
+        unfinished = "SELECT count(*) FROM custody_withdrawals WHERE user_id = $1 AND status <> 'completed'"
+        await eventually(lambda: has_none(breakable, unfinished, payer), HEALED_S_MAX, 0.1)
+
+        converted = await value(
+            breakable, "SELECT count(*) FROM conversions WHERE user_id = $1 AND status = 'completed'", user.user_id
+        )
+        assert converted >= len(conversions)
+        staked = await value(
+            breakable, "SELECT count(*) FROM staking_balances WHERE user_id = $1 AND status = 'active'", user.user_id
+        )
+        assert staked == len(stakes)
+        sent = await value(breakable, "SELECT count(*) FROM custody_withdrawals WHERE user_id = $1", payer.user_id)
+        assert sent == len(withdrawals)
+        await user.has("USD", str(1_000_000 - 20 * converted))
+        await user.has("SOL", str(Decimal("0.0995") * converted))
+        await user.has("USDT", str(100_000 - staked))
+        await payer.has("SOL", str(10_000 - Decimal("0.5") * sent))
+    after = await house_totals(breakable, CONVERSIONS_ACCOUNT_ID), await house_totals(breakable, STAKING_ACCOUNT_ID)
+    assert before[0]["SOL"] - after[0]["SOL"] == Decimal("0.0995") * converted
+    assert after[1]["USDT"] - before[1].get("USDT", Decimal(0)) == staked
+    print(f"{converted} conversions, {staked} stakes, {sent} withdrawals")
     await assert_every_book_agrees(breakable)

@@ -52,7 +52,10 @@ def normalised(network: Network, address: str) -> str:
     except AddressError:
         raise
     except _LIBRARY_ERRORS as error:
-        raise AddressError(f"is no {network.name} address: {error}") from error
+        # Not the library's words: they are those of its code, such as "substring not found".
+        raise AddressError(
+            f"is no {network.name} address: its prefix, its length, its checksum or a character is wrong"
+        ) from error
 
 
 def checked_tag(network: Network, tag: str | None) -> str | None:

@@ -179,10 +179,11 @@ class RequestContext:
         rest = DISCARDED_BYTES_MAX
         try:
             async with asyncio.timeout(self._limits.seconds_max):
-                message = await self.receive()
-                while message.get("more_body", False) and rest > 0:
-                    rest -= len(message.get("body", b""))
+                while rest > 0:
                     message = await self.receive()
+                    if not message.get("more_body", False):
+                        return
+                    rest -= len(message.get("body", b""))
         except TimeoutError:
             return
 

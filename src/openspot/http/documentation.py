@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from openspot import __version__
 from openspot.http.authentication import Authenticator, may_fail, opens
 from openspot.http.errors import ErrorBody
+from openspot.http.idempotency import KEY_TEXT
 from openspot.http.policy import UNTHROTTLED, ThrottleClass
 from openspot.http.responses import json_response
 from openspot.http.routing import BodyKind, Route, Router
@@ -53,7 +54,7 @@ _IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "schema": {"type": "string", "maxLength": 255},
+    "schema": {"type": "string", "pattern": f"^{KEY_TEXT.pattern}$"},
     "description": "A repeated request with the same key gets the first response again, for 24 hours",
 }
 _IDEMPOTENCY_HIT = {

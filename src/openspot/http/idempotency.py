@@ -26,7 +26,7 @@ KEPT_S = 86_400
 CLAIM_S = 15
 """How long a run keeps others out. Longer than handlers take; a run that died delays the next one as long."""
 DELETED_AT_A_TIME = 5_000
-_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+KEY_TEXT = re.compile(r"[\x21-\x7e]{1,255}")
 _HIT = (b"idempotency-hit", b"true")
 _TRIES = 3
 
@@ -92,7 +92,7 @@ class DatabaseIdempotency:
         self, key: str, context: RequestContext, execute: Callable[[], Awaitable[StoredResponse]]
     ) -> StoredResponse:
         """Return the stored response for this caller and `key`, or else run `execute` and return its response."""
-        if not _KEY.fullmatch(key):
+        if not KEY_TEXT.fullmatch(key):
             raise validation_error(["Idempotency-Key must be 1 to 255 visible ASCII characters"])
         user_id = identity_of(context).user_id
         claimed = await self._claim(user_id, key, context)

@@ -7,7 +7,7 @@ numbers so; a text may not have an exponent or a sign.
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -16,13 +16,16 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
-from openspot.domain.money import AMOUNT_PLACES, MoneyError, decimal_to_text, to_amount
+from openspot.domain.money import AMOUNT_MAX, AMOUNT_PLACES, AMOUNT_SCALE, MoneyError, decimal_to_text, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT, SYMBOL_TEXT
 
 _TEXT_LENGTH_MAX = 80
 _PLAIN_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _DECIMAL_SCHEMA = {
-    "anyOf": [{"type": "string", "pattern": r"^[0-9]+(\.[0-9]{1,18})?$"}, {"type": "number", "exclusiveMinimum": 0}],
+    "anyOf": [
+        {"type": "string", "pattern": rf"^(?=.*[1-9])[0-9]+(\.[0-9]{{1,{AMOUNT_PLACES}}})?$"},
+        {"type": "number", "minimum": 1 / AMOUNT_SCALE, "maximum": AMOUNT_MAX // AMOUNT_SCALE},
+    ],
     "examples": ["0.015"],
 }
 
@@ -130,6 +133,7 @@ WholeNumber = Annotated[int, BeforeValidator(_not_a_bool)]
 """A whole number, as text or as a JSON number; true and false are none."""
 
 
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT_MS_MAX = 253_402_300_799_999
 _MOMENT_MIN = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -154,9 +158,45 @@ def _moment(value: object) -> object:
 Moment = Annotated[
     datetime,
     BeforeValidator(_moment),
-    WithJsonSchema({"type": "string", "examples": ["2026-01-02T03:04:05.678Z", "1767323045678"]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "format": "date-time"},
+                {"type": "string", "pattern": r"^[0-9]{1,14}$"},
+            ],
+            "examples": ["2026-01-02T03:04:05.678Z", "1767323045678"],
+        }
+    ),
 ]
 """A time, as ISO 8601 with an offset or as milliseconds since 1970; read as UTC."""
+
+
+def _day(value: object) -> date:
+    # Not left to pydantic: it reads numbers as seconds or milliseconds since 1970.
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            pass
+    raise PydanticCustomError("day", "must be a date such as 1990-12-10")
+
+
+Day = Annotated[date, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
+"""A date as ISO 8601: year, month, day."""
+
+
+def _instant(value: object) -> object:
+    if not isinstance(value, str) or value.isdigit():
+        raise PydanticCustomError("instant", "must be ISO 8601 with an offset")
+    return _moment(value)
+
+
+Instant = Annotated[
+    datetime,
+    BeforeValidator(_instant),
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-01-02T03:04:05.678Z"]}),
+]
+"""A time as ISO 8601 with an offset, read as UTC."""
 
 
 def _lower(value: object) -> object:

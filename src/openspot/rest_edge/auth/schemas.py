@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from openspot.http.validation import Body, ResponseBody, example
@@ -27,7 +27,13 @@ def _email(value: object) -> object:
     return text
 
 
-Email = Annotated[str, BeforeValidator(_email), Field(examples=["ada@example.org"])]
+Email = Annotated[
+    str,
+    BeforeValidator(_email),
+    WithJsonSchema(
+        {"type": "string", "format": "email", "maxLength": EMAIL_LENGTH_MAX, "examples": ["ada@example.org"]}
+    ),
+]
 """An email address, in lower case: `Ada@Example.org` and `ada@example.org` are one user."""
 
 
@@ -72,6 +78,8 @@ class LoginWithCodeBody(Body):
 
 class RefreshBody(Body):
     """A refresh token that has not been used yet."""
+
+    model_config = example({"refreshToken": "Jx0c…"})
 
     refresh_token: Annotated[str, StringConstraints(min_length=1, max_length=256), Field(repr=False)]
 

@@ -1,11 +1,19 @@
 """Bodies of verification."""
 
-from datetime import date, datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+from pydantic import StringConstraints, model_validator
 
-from openspot.http.validation import Body, ParticipantId, PrintableText, ResponseBody, example, rule_broken
+from openspot.http.validation import (
+    Body,
+    Day,
+    Instant,
+    ParticipantId,
+    PrintableText,
+    ResponseBody,
+    example,
+    rule_broken,
+)
 from openspot.rest_edge.kyc.rules import Level, RejectType, Review, ReviewAnswer, ReviewStatus
 
 LevelName = Literal["none", "basic", "verified"]
@@ -35,7 +43,7 @@ class BasicInformationBody(Body):
 
     first_name: Text
     last_name: Text
-    date_of_birth: date
+    date_of_birth: Day
     country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
     city: Text
     street: Text
@@ -92,7 +100,7 @@ class KycEventBody(Body):
     review_status: ReviewStatus
     review_answer: ReviewAnswer | None = None
     reject_type: RejectType | None = None
-    created_at: Annotated[AwareDatetime, Field(examples=["2026-01-02T03:04:05.678Z"])]
+    created_at: Instant
 
     @model_validator(mode="after")
     def _check_completed(self) -> Self:
@@ -102,8 +110,7 @@ class KycEventBody(Body):
 
     def review(self) -> Review:
         """What the event says."""
-        created: datetime = self.created_at
-        return Review(LEVELS[self.level], self.review_status, self.review_answer, self.reject_type, created)
+        return Review(LEVELS[self.level], self.review_status, self.review_answer, self.reject_type, self.created_at)
 
 
 class KycEventResponse(ResponseBody):
