@@ -1,7 +1,6 @@
 """Three REST edges side by side, as behind a balancer: whatever one of them learns or does counts at the others."""
 
 import asyncio
-import json
 import os
 import secrets
 import signal
@@ -258,8 +257,8 @@ async def test_a_key_at_three_edges_is_one_order_even_if_the_edge_that_places_it
                 await under_way
     ids = await asyncio.gather(*(placed(client, user, "killed") for client in edges.clients))
     assert len(set(ids)) == 1
-    assert sorted(await orders_of(edges, user)) == sorted({ids[0], *await orders_of(edges, user)})
-    assert len(await orders_of(edges, user)) == 2
+    orders = await orders_of(edges, user)
+    assert (len(orders), ids[0] in orders) == (2, True)
     await assert_every_book_agrees(edges.platform)
 
 
@@ -268,4 +267,4 @@ async def test_the_throttle_counts_over_all_edges(edges: Edges) -> None:
     found = [await edges.clients[number % 3]("POST", "/auth/register", raw=b"{}") for number in range(12)]
     assert Counter(reply.status for reply in found)[400] <= REGISTRATIONS_MAX
     assert [reply.status for reply in found[-3:]] == [429, 429, 429]
-    assert json.loads(json.dumps(found[-1].body))["code"] == "TOO_MANY_REQUESTS"
+    assert found[-1].code == "TOO_MANY_REQUESTS"

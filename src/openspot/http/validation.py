@@ -186,9 +186,12 @@ Day = Annotated[date, BeforeValidator(_day), WithJsonSchema({"type": "string", "
 
 
 def _instant(value: object) -> object:
-    if not isinstance(value, str) or value.isdigit():
-        raise PydanticCustomError("instant", "must be ISO 8601 with an offset")
-    return _moment(value)
+    try:
+        if isinstance(value, str) and not value.isdigit():
+            return _moment(value)
+    except PydanticCustomError:
+        pass
+    raise PydanticCustomError("instant", "must be ISO 8601 with an offset")
 
 
 Instant = Annotated[

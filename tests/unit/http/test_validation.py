@@ -38,7 +38,7 @@ def test_a_date_is_read() -> None:
      "1969-12-31T23:59:59Z", "10000-01-01T00:00:00Z", "soon", ""],
 )  # fmt: skip
 def test_an_instant_says_its_offset(value: Any) -> None:
-    with pytest.raises(ValidationError, match="must be ISO 8601 with an offset"):
+    with pytest.raises(ValidationError, match=r"must be ISO 8601 with an offset \["):
         Event.model_validate({"at": value})
 
 
