@@ -32,13 +32,6 @@ structlog.configure(
 )
 
 
-TOGETHER = {
-    "tests/e2e/": "e2e",
-    "tests/integration/hostile/": "hostile",
-    "tests/integration/engine/test_faults_kills.py": "engine kills",
-}
-"""Tests that one process of `pytest -n` runs one after the other: whole platforms load the machine and are killed, the
-others share what a file sets up. Every other test goes to whichever process is free."""
 FIRST = (
     "tests/e2e/",
     "tests/integration/engine/",
@@ -54,13 +47,10 @@ thousands of short tests, evens out."""
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In a process of `pytest -n --dist loadgroup`: mark the groups, and begin with what takes longest."""
-    if not hasattr(config, "workerinput"):
-        return
-    for item in items:
-        for start, group in TOGETHER.items():
-            if item.nodeid.startswith(start):
-                item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(
-        key=lambda item: next((rank for rank, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
-    )
+    """In a process of `pytest -n`: begin with what takes longest. Each file stays in one process (`--dist loadfile`)."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=_rank)
+
+
+def _rank(item: pytest.Item) -> int:
+    return next((rank for rank, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
