@@ -1,6 +1,5 @@
 """A session with the venue that breaks, falls silent or never comes about is begun again."""
 
-import dataclasses
 import functools
 from collections.abc import AsyncIterator
 
@@ -155,13 +154,15 @@ async def test_one_half_open_connection_is_noticed_while_the_other_one_has_ticks
         Faults(garbage_rate=0.3),
         Faults(unknown_market_rate=0.3),
         Faults(pause_s=0.002),
+        Faults(),
     ],
-    ids=lambda faults: next(field.name for field in dataclasses.fields(faults) if getattr(faults, field.name)),
+    ids=["gaps", "duplicates", "garbage", "unknown markets", "slow", "none"],
 )
-async def test_a_faulty_stream_ends_no_session_and_no_trade_comes_twice(
+async def test_a_faulty_stream_ends_no_session_no_trade_comes_twice_and_no_quote_is_lost_uncounted(
     venue_settings: VenueSettings, ticks: BusTicks, faults: Faults
 ) -> None:
     sent: list[int] = []
+    quotes = "btcusdt@bookTicker"
     source = Generator(seed=3, markets=[SEEDS["BTC-USDT"]], quotes_per_s=200.0)
     async with (
         running_simulator(
@@ -173,9 +174,21 @@ async def test_a_faulty_stream_ends_no_session_and_no_trade_comes_twice(
         counts = Counts()
         async with playing(venue):
             await eventually(lambda: len(ticks.trade_ids) >= 50)
+
+        def quotes_accounted_for() -> float:
+            published = counts("openspot_venue_ticks_total", kind="bookTicker")
+            return published + counts.dropped("bookTicker", "unchanged")
+
+        if not faults.gap_rate:
+            await eventually(lambda: quotes_accounted_for() >= venue.sent[quotes])
+            await eventually(lambda: len(ticks.trade_ids) >= len(sent))
+        # Only duplicates make more of them.
+        assert faults.duplicate_rate or quotes_accounted_for() <= venue.sent[quotes]
         assert counts("openspot_venue_sessions_total") == 0
         assert counts("openspot_venue_reconnects_total") == 0
     heard = ticks.trade_ids
+    if not faults.gap_rate:
+        assert heard == sent
     assert heard == [trade_id for trade_id in sent if trade_id in set(heard)]
     if faults.duplicate_rate:
         assert counts.dropped("trade", "repeated") > 10
@@ -186,3 +199,20 @@ async def test_a_faulty_stream_ends_no_session_and_no_trade_comes_twice(
         assert counts.dropped("trade", "unknown_symbol") > 10
     if faults.gap_rate:
         assert len(heard) < len(sent)
+
+
+async def test_a_venue_that_cuts_every_connection_is_followed_in_one_session_after_the_other(
+    venue_settings: VenueSettings, ticks: BusTicks
+) -> None:
+    source = Generator(seed=3, markets=[SEEDS["BTC-USDT"]], quotes_per_s=200.0)
+    counts = Counts()
+    async with (
+        running_simulator(source, faults=Faults(disconnect_after=40)) as venue,
+        running_adapter(of(venue_settings, venue)),
+        playing(venue),
+    ):
+        await eventually(lambda: counts("openspot_venue_reconnects_total", reason="closed") >= 3, timeout_s=60)
+        venue.faults = Faults()
+        heard = len(ticks.trade_ids)
+        await eventually(lambda: len(ticks.trade_ids) >= heard + 50, timeout_s=60)
+    assert ticks.trade_ids == sorted(set(ticks.trade_ids))
