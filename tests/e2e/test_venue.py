@@ -93,7 +93,23 @@ async def test_a_platform_starts_without_its_venue_and_follows_it_once_it_is_the
         assert await asyncio.to_thread(platform.stop) == 0
 
 
-def test_a_wrong_setting_of_the_venue_ends_the_start_with_its_reason(own_folder: Path) -> None:
-    platform = child_platform(own_folder, {"OPENSPOT_VENUE": "binance", "OPENSPOT_VENUE_CONFIG": "["})
-    with pytest.raises(RuntimeError, match=r"Venue adapter ends again and again; OPENSPOT_VENUE_CONFIG is not JSON"):
-        platform.start()
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ({"OPENSPOT_VENUE": ""}, "OPENSPOT_VENUE is not set"),
+        ({"OPENSPOT_VENUE": "binance", "OPENSPOT_VENUE_CONFIG": "["}, "OPENSPOT_VENUE_CONFIG is not JSON"),
+    ],
+)
+def test_the_service_alone_ends_at_once_with_the_reason_if_a_setting_is_wrong(
+    own_folder: Path, setting: dict[str, str], reason: str
+) -> None:
+    outcome = subprocess.run(
+        [sys.executable, "-m", "openspot.cli", "run", "venue"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=os.environ | {"OPENSPOT_DATA_DIR": str(own_folder)} | setting,
+    )
+    assert outcome.returncode == 1
+    assert reason in outcome.stdout + outcome.stderr
