@@ -64,28 +64,6 @@ async def _with_trades(venue: Simulator, settings: VenueSettings, code: int) -> 
     return await answers(settings, code)
 
 
-async def test_a_repeated_quote_is_a_sign_of_life(venue_settings: VenueSettings) -> None:
-    stale_s = 4.0
-    async with (
-        running_simulator() as venue,
-        running_adapter(settings := of(venue_settings, venue, venue_stale_s=stale_s)),
-    ):
-        await subscribed(venue)
-        await send(venue, quote(1))
-        await eventually(lambda: answers(settings, 200))
-        counts, began = Counts(), asyncio.get_running_loop().time()
-
-        async def has_lived_on_repetitions() -> bool:
-            await send(venue, quote(1))
-            assert await answers(settings, 200)
-            return asyncio.get_running_loop().time() - began > 1.5 * stale_s
-
-        await eventually(has_lived_on_repetitions)
-        assert counts.dropped("bookTicker", "unchanged") > 1
-        assert counts("openspot_venue_ticks_total") == 0
-        assert counts("openspot_venue_reconnects_total") == 0
-
-
 @pytest.mark.spec("A1.1-58", "A1.1-60")
 async def test_without_the_bus_the_adapter_is_not_healthy(
     venue_settings: VenueSettings, nats_server: EmbeddedNats

@@ -127,7 +127,7 @@ async def test_connections_that_stay_open_and_send_nothing_are_replaced(
 async def test_one_half_open_connection_is_noticed_while_the_other_one_has_ticks(
     venue_settings: VenueSettings, simulator: Simulator, ticks: BusTicks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ccxt_venue, "KEEP_ALIVE_MS", 200)
+    monkeypatch.setattr(ccxt_venue, "KEEP_ALIVE_MS", 1000)
     async with running_adapter(of(venue_settings, simulator)):
         await subscribed(simulator)
         trades = next(each for each in simulator.connections if "btcusdt@trade" in each.streams)
@@ -141,9 +141,14 @@ async def test_one_half_open_connection_is_noticed_while_the_other_one_has_ticks
             return trades not in simulator.connections
 
         await eventually(is_replaced)
-        await subscribed(simulator)
-        await send(simulator, trade(1))
-        await eventually(lambda: ticks.trade_ids == [1])
+
+        async def hears_trades_again() -> bool:
+            nonlocal sent
+            sent += 1
+            await send(simulator, trade(sent))
+            return bool(ticks.trade_ids)
+
+        await eventually(hears_trades_again)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,19 @@ def test_only_usable_ticks_of_known_markets_are_signs_of_life(bench: Bench) -> N
     assert bench.freshness.problem(bench.monotonic) is None
 
 
+def test_a_repeated_quote_and_a_repeated_trade_are_signs_of_life(bench: Bench) -> None:
+    for take, tick in ((bench.intake.take_quote, quote()), (bench.intake.take_trade, trade("1"))):
+        take(tick)
+        assert len(bench.messages()) == 2
+        for _ in range(3):
+            bench.monotonic += 9
+            take(tick)
+            assert bench.freshness.problem(bench.monotonic) is None
+        assert bench.messages() == []
+    bench.monotonic += 10
+    assert bench.freshness.problem(bench.monotonic) == "no tick for 10.0 s"
+
+
 def test_a_flood_of_useless_ticks_is_counted_and_logged_once_in_a_while(bench: Bench) -> None:
     counts = Counts()
     with capture_logs() as lines:
