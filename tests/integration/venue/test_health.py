@@ -114,6 +114,12 @@ async def test_nothing_else_is_served(venue_settings: VenueSettings, path: str) 
     [
         ({"venue": ""}, "OPENSPOT_VENUE is not set"),
         ({"venue": "atlantis"}, "OPENSPOT_VENUE: ccxt has no venue 'atlantis'"),
+        pytest.param(
+            {"venue": "binance,kraken"},
+            "OPENSPOT_VENUE: ccxt has no venue 'binance,kraken'",
+            marks=pytest.mark.spec("A1.2-20"),
+            id="no failover between venues",
+        ),
         ({"venue_config": "{"}, "OPENSPOT_VENUE_CONFIG is not JSON"),
         ({"venue_config": "[]"}, "OPENSPOT_VENUE_CONFIG must be a JSON object"),
         ({"venue_symbols": "BTC-EUR=BTC/EUR"}, "OPENSPOT_VENUE_SYMBOLS: .*no symbol 'BTC-EUR'"),
