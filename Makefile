@@ -3,7 +3,7 @@ PYTHON ?= python3
 RUN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up setup test check format conformance protocol lock core bench clean
+.PHONY: help up setup venue test check format conformance protocol lock core bench clean
 
 help:          ## Show this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -13,6 +13,9 @@ up: setup      ## Start the whole platform; Ctrl-C stops it
 
 setup:         ## Make .venv, install the locked packages, build the fast core if Rust is there
 	@$(PYTHON) tools/setup.py
+
+venue:         ## Install the library that the venue adapter needs
+	@$(PYTHON) tools/setup.py --venue
 
 test:          ## Set up for development, check the house rules, run all tests
 	@$(PYTHON) tools/setup.py --development

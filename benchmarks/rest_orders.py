@@ -32,7 +32,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.embedded_nats import EmbeddedNats, free_port
-from openspot.up.services import SERVICES
+from openspot.up.services import enabled
 
 CONNECTIONS = 16
 USERS = 4
@@ -169,8 +169,9 @@ def main() -> None:
     bare_bus = EmbeddedNats(folder / "bare-bus", free_port())
     try:
         bare_bus.start()
-        print(f"platform ready in {platform.start():.1f} s; {os.cpu_count()} cores, {len(SERVICES)} services")
+        started_s = platform.start()
         port, settings = free_port(), platform.settings
+        print(f"platform ready in {started_s:.1f} s; {os.cpu_count()} cores, {len(enabled(settings))} services")
         environment = os.environ | {
             "NATS_URL": bare_bus.url,
             "JWT_SECRET": settings.jwt_secret,

@@ -21,6 +21,7 @@ NAMES = (
     "rest_orders",
     "rest_signed_orders",
     "rest_order_list",
+    "venue_ticks",
 )
 
 

@@ -1,6 +1,6 @@
 """Renew the lock files in requirements/: every hash, and no download address.
 
-run.lock and dev.lock come from pyproject.toml, installer.lock and build.lock from requirements/*.in.
+run.lock, venue.lock and dev.lock come from pyproject.toml, installer.lock and build.lock from requirements/*.in.
 """
 
 import os
@@ -25,6 +25,7 @@ def main() -> None:
     """Write the lock files. A package that stands in several has the same version in all of them."""
     compile_lock("run.lock", "pyproject.toml")
     compile_lock("dev.lock", "pyproject.toml", "--extra", "dev", "--constraint", "requirements/run.lock")
+    compile_lock("venue.lock", "pyproject.toml", "--extra", "venue", "--constraint", "requirements/dev.lock")
     for name in ("installer", "build"):
         compile_lock(f"{name}.lock", f"requirements/{name}.in", "--constraint", "requirements/dev.lock")
 

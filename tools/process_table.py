@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from openspot.kit.settings import variable
 from openspot.up.services import DESCRIPTOR_OF, DESCRIPTORS, SERVICES
 
 PAGE = Path(__file__).resolve().parent.parent / "ARCHITECTURE.md"
@@ -20,7 +21,10 @@ def render() -> str:
         bus = process.bus
         serves, publishes = (_codes(bus.serves), _codes(bus.publishes)) if bus is not None else ("", "")
         after = ", ".join(process.after)
-        lines.append(f"| {process.title} (`{name}`) | {', '.join(ports)} | {after} | {serves} | {publishes} |")
+        title = f"{process.title} (`{name}`)"
+        if process.enabled_by:
+            title += f", if `{variable(process.enabled_by, DESCRIPTOR_OF[name].settings)}` is set"
+        lines.append(f"| {title} | {', '.join(ports)} | {after} | {serves} | {publishes} |")
     lines += ["", "| Package | Owns the tables | Reads |", "|---|---|---|"]
     for package, tables in ((descriptor.name.replace("-", "_"), descriptor.tables) for descriptor in DESCRIPTORS):
         if tables.owns or tables.reads:

@@ -39,6 +39,10 @@ PIP = ("-m", "pip", "--disable-pip-version-check")
 ADDING_PIP = threading.Lock()
 
 
+STEPS = {"run.lock": "packages", "venue.lock": "packages-venue", "dev.lock": "packages-development"}
+"""The step that a lock file's packages belong to."""
+
+
 class SetupError(Exception):
     """The set-up cannot go on; the message says why and what to do."""
 
@@ -68,11 +72,18 @@ def packages_digest(name: str) -> str:
     return digest_of(REQUIREMENTS / name, ROOT / "pyproject.toml")
 
 
-def needs_packages(development: bool) -> bool:
-    """Whether packages must be installed. The development packages include all others."""
+def missing_packages(development: bool, venue: bool) -> str:
+    """The lock file to install packages from, empty if none is needed. Those for development include all others."""
     if is_done("packages-development", packages_digest("dev.lock")):
-        return False
-    return development or not is_done("packages", packages_digest("run.lock"))
+        return ""
+    if development:
+        return "dev.lock"
+    # The packages of venue.lock include those of run.lock, in the same versions.
+    if is_done("packages-venue", packages_digest("venue.lock")):
+        return ""
+    if venue:
+        return "venue.lock"
+    return "" if is_done("packages", packages_digest("run.lock")) else "run.lock"
 
 
 def core_digest() -> str:
@@ -201,13 +212,12 @@ def make_tools(part: Part) -> Tools:
     return Tools(options, has_uv=True, has_build_tools=True)
 
 
-def install_packages(part: Part, tools: Tools, development: bool) -> None:
-    """Install the locked packages, the project and pip. Raises SetupError."""
-    lock = "dev.lock" if development else "run.lock"
+def install_packages(part: Part, tools: Tools, lock: str) -> None:
+    """Install the packages of a lock file, the project and pip. Raises SetupError."""
     part.step(f"installing the packages of requirements/{lock}")
     tools.install(part, "--require-hashes", "-r", REQUIREMENTS / lock)
     tools.install(part, "--no-deps", "--editable", ROOT, builds=True)
-    note_done("packages-development" if development else "packages", packages_digest(lock))
+    note_done(STEPS[lock], packages_digest(lock))
     with contextlib.suppress(SetupError):
         add_pip(part)
     part.done()
@@ -249,7 +259,7 @@ def core_wheel(part: Part, built: Future[Path], required: bool) -> Path | None:
         return None
 
 
-def set_up(development: bool, cargo: str | None, core_required: bool) -> None:
+def set_up(development: bool, venue: bool, cargo: str | None, core_required: bool) -> None:
     """Do what is not done yet; `cargo` is None if the core is not to be built. Raises SetupError."""
     with ThreadPoolExecutor() as threads, Progress("set-up") as progress:
         packages, core = progress.part("packages"), progress.part("Rust core")
@@ -258,8 +268,8 @@ def set_up(development: bool, cargo: str | None, core_required: bool) -> None:
             make_environment()
         tools = threads.submit(make_tools, packages)
         built = threads.submit(build_core, core, cargo, tools) if cargo else None
-        if needs_packages(development):
-            install_packages(packages, tools.result(), development)
+        if lock := missing_packages(development, venue):
+            install_packages(packages, tools.result(), lock)
         elif packages.text:
             packages.done()
         if built and (wheel := core_wheel(core, built, core_required)):
@@ -273,6 +283,7 @@ def main() -> None:
     """Set up what the options ask for, as far as it is not done yet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--development", action="store_true", help="also what tests and checks need")
+    parser.add_argument("--venue", action="store_true", help="also the library of the venue adapter")
     parser.add_argument("--core", action="store_true", help="fail if the Rust core cannot be built")
     options = parser.parse_args()
     if sys.version_info < PYTHON_MINIMUM:
@@ -288,10 +299,10 @@ def main() -> None:
             if options.core:
                 raise SystemExit(message)
             print(message, flush=True)
-    if is_usable() and not cargo and not needs_packages(options.development):
+    if is_usable() and not cargo and not missing_packages(options.development, options.venue):
         return
     try:
-        set_up(options.development, cargo, options.core)
+        set_up(options.development, options.venue, cargo, options.core)
     except SetupError as error:
         raise SystemExit(f"set-up failed:\n{error}") from error
     except KeyboardInterrupt:

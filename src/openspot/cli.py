@@ -18,9 +18,11 @@ from openspot import __version__
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.log import configure_log
 from openspot.kit.settings import AnySettings, Settings, SettingsError, as_part, load
+from openspot.venue_simulator.command import app as venue_simulator_app
 
 if TYPE_CHECKING:
     from openspot.custody.operator import Operator
+    from openspot.up.state import PlatformState
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 console = Console()
@@ -124,7 +126,7 @@ def status(
         else:
             console.print(f"nothing runs for {data_dir}; `openspot up` starts it")
         raise typer.Exit(1)
-    ready = asyncio.run(_readiness(settings))
+    ready = asyncio.run(_readiness(settings, state))
     if as_json:
         report = {
             "running": True,
@@ -145,14 +147,15 @@ def status(
     raise typer.Exit(0 if all(ready.values()) else 1)
 
 
-async def _readiness(settings: Settings) -> dict[str, bool]:
-    from openspot.up.services import SERVICES
+async def _readiness(settings: Settings, state: "PlatformState") -> dict[str, bool]:
+    from openspot.up.services import PlatformSettings, enabled
     from openspot.up.supervisor import is_ready
 
+    services = enabled(PlatformSettings.model_validate(state.settings))
     answers = await asyncio.gather(
-        *(is_ready(service.listening_host(settings), service.ready_port(settings)) for service in SERVICES.values())
+        *(is_ready(service.listening_host(settings), service.ready_port(settings)) for service in services.values())
     )
-    return dict(zip(SERVICES, answers, strict=True))
+    return dict(zip(services, answers, strict=True))
 
 
 @app.command()
@@ -503,6 +506,9 @@ def _report_payment(payment_id: str, outcome: Literal["paid", "failed"]) -> None
     except EventError as error:
         raise fail(str(error)) from error
     typer.echo(f"{payment_id} is {outcome}" if is_new else f"{payment_id}: the edge was told before; nothing changed")
+
+
+app.add_typer(venue_simulator_app, name="venue-simulator")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ async def run(request: pytest.FixtureRequest) -> AsyncIterator[Run]:
             for name in (*ROUTERS[1:], *WORKERS[1:]):
                 beside[name] = Beside(platform, SERVICES[name[:-2]], free_port())
             await asyncio.gather(*(one.child.start() for one in beside.values()))
-            await asyncio.gather(*(one.child.await_ready() for one in beside.values()))
+            await asyncio.gather(*(one.child.await_started() for one in beside.values()))
             async with running(platform, beside) as run:
                 yield run
         finally:

@@ -19,7 +19,7 @@ import pytest
 from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.embedded_postgres import EmbeddedPostgres
-from openspot.up.services import SERVICES
+from openspot.up.services import enabled
 from tests.support.other_account import STRANGER, as_account, needs_root, readable, visible_in_proc
 from tests.support.platforms import child_platform
 
@@ -154,7 +154,7 @@ def test_a_stranger_cannot_publish_on_the_bus(guarded: ChildPlatform) -> None:
 def test_no_other_account_sees_a_secret_in_processes(guarded: ChildPlatform) -> None:
     secrets = [GIVEN_SECRET, *json.loads((guarded.data_dir / "secrets.json").read_text("utf-8")).values()]
     bus_urls = guarded.state.bus_urls
-    secrets += [str(urlsplit(bus_urls[name]).password) for name in SERVICES if name in bus_urls]
+    secrets += [str(urlsplit(bus_urls[name]).password) for name in enabled(guarded.settings) if name in bus_urls]
     pids = guarded.state.pids.values()
     own = visible_in_proc()
     assert all(any(secret.encode() in text for text in own.values()) for secret in secrets)

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
-from openspot.up.services import SERVICES
+from openspot.up.services import SERVICES, PlatformSettings, enabled
 from tests.support.platforms import alive, child_platform
 from tests.support.ports import free_port
 from tests.support.waiting import eventually
@@ -41,7 +41,7 @@ def openspot(platform: ChildPlatform, *arguments: str, **environment: str) -> su
     "A1.1-24", "A1.1-26", "A1.1-28", "A1.1-29", "A1.1-31", "A1.1-33", "A1.1-34", "A1.1-36", "A1.1-38",
     "A1.1-39", "A1.1-41", "A1.1-43", "A1.1-62", "A1.1-64", "A1.1-66",
 )  # fmt: skip
-@pytest.mark.parametrize("name", sorted(SERVICES))
+@pytest.mark.parametrize("name", sorted(enabled(PlatformSettings())))
 def test_every_service_answers_health_ready_and_metrics(platform: ChildPlatform, name: str) -> None:
     base = f"http://127.0.0.1:{SERVICES[name].ready_port(platform.settings)}"
     assert answer(f"{base}/health")[0] == 200
@@ -63,8 +63,9 @@ def test_status_tells_addresses_processes_and_readiness(platform: ChildPlatform)
     assert outcome.returncode == 0, outcome.stderr
     report = json.loads(outcome.stdout)
     assert report["running"] is True
-    assert set(report["processes"]) == {*SERVICES, "NATS", "PostgreSQL"}
-    assert all(report["processes"][name]["ready"] for name in SERVICES)
+    services = enabled(platform.settings)
+    assert set(report["processes"]) == {*services, "NATS", "PostgreSQL"}
+    assert all(report["processes"][name]["ready"] for name in services)
     assert openspot(platform, "status").returncode == 0
 
 

@@ -15,7 +15,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings, environment_of
-from openspot.up.services import DESCRIPTOR_OF, SERVICES
+from openspot.up.services import DESCRIPTOR_OF, SERVICES, enabled
 from openspot.up.supervisor import is_ready
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually
@@ -43,7 +43,7 @@ def running_alone(settings: Settings, folder: Path) -> Iterator[dict[str, subpro
     """`openspot run` for each process, its output in a file of `folder`."""
     children: dict[str, subprocess.Popen[bytes]] = {}
     try:
-        for name in SERVICES:
+        for name in enabled(settings):
             environment = os.environ | environment_of(settings_of(name, settings, folder))
             with (folder / f"{name}.log").open("wb") as output:
                 children[name] = subprocess.Popen(
@@ -60,7 +60,7 @@ def running_alone(settings: Settings, folder: Path) -> Iterator[dict[str, subpro
 async def are_ready(settings: Settings, children: dict[str, subprocess.Popen[bytes]], folder: Path) -> bool:
     for name, child in children.items():
         assert child.poll() is None, (folder / f"{name}.log").read_text("utf-8")
-    ports = {name: process.ready_port(settings) for name, process in SERVICES.items()}
+    ports = {name: process.ready_port(settings) for name, process in enabled(settings).items()}
     return all(await asyncio.gather(*(is_ready(ADDRESSES[name], port) for name, port in ports.items())))
 
 

@@ -31,7 +31,7 @@ from openspot.kit.description import Process
 from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader
 from openspot.up.child_platform import ChildPlatform
-from openspot.up.services import SERVICES
+from openspot.up.services import SERVICES, enabled
 from openspot.up.supervisor import Child, child_settings, is_ready
 from tests.support.order_flow import OrderFlow, Replies
 from tests.support.waiting import eventually
@@ -148,7 +148,7 @@ class Run:
 
     async def healed(self) -> None:
         """Wait until every service is ready."""
-        ports = [self._port(name) for name in (*SERVICES, *self.beside)]
+        ports = [self._port(name) for name in (*enabled(self.settings), *self.beside)]
 
         async def ready() -> bool:
             return all(await asyncio.gather(*(is_ready(self.settings.host, port) for port in ports)))

@@ -36,6 +36,10 @@ MARKETDATA_TICKER = "marketdata.ticker"
 MARKETDATA_ORDERBOOK = "marketdata.orderbook"
 MARKETDATA_TRADE = "marketdata.trade"
 
+# Kinds of tick of an external venue, see `of_venue`
+VENUE_BOOK_TICKER = "bookTicker"
+VENUE_TRADE = "trade"
+
 # Buckets
 SESSIONS_REVOKED_BUCKET = "sessions-revoked"
 """Keys are the ids of sessions that were ended. Entries live as long as an access token of the session can be valid."""
@@ -61,3 +65,8 @@ def of_user(subject: str, user_id: str) -> str:
 def of_symbol(subject: str, symbol: str) -> str:
     """`subject` for one symbol, for example `trades.executed.<SYMBOL>`."""
     return f"{subject}.{symbol}"
+
+
+def of_venue(venue: str, kind: str, symbol: str) -> str:
+    """The subject of one kind of tick of a venue and a symbol, for example `venue.binance.trade.BTC-USDT`."""
+    return f"venue.{venue}.{kind}.{symbol}"

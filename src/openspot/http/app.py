@@ -45,13 +45,15 @@ def make_http_app(
     requests_max: int = REQUESTS_MAX,
     health_aliases: tuple[str, ...] = (),
 ) -> ASGIApp:
-    """The application of `routers`, with health and metrics at the root and the documentation at `/docs`.
+    """The application of `routers`, with health and metrics at the root, and their documentation at `/docs`.
 
     Raises ValueError if a route cannot be served as its policy says: no authenticator grants its access, it is
     audited without a sink, or it is declared twice.
     """
     document = openapi_document(title, description, routers, authenticators, throttles or {}, idempotency is not None)
-    all_routers = [*routers, health_routes(health, aliases=health_aliases), documentation_routes(title, document)]
+    all_routers = [*routers, health_routes(health, aliases=health_aliases)]
+    if routers:  # else there is nothing to document
+        all_routers.append(documentation_routes(title, document))
     return Pipeline(
         [route for router in all_routers for route in router.routes],
         [route for router in all_routers for route in router.websockets],

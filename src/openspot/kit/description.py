@@ -63,6 +63,9 @@ class Process:
 
     The first of `listeners` serves /ready. The process starts when those in `after` are ready, and stops before those
     in `uses`. `secrets_checked` names the settings fields of the secrets that it checks callers by.
+
+    If `enabled_by` names a settings field, `openspot up` runs the process only when that field is not empty. It waits
+    until `started_path` returns 200: /ready, or a path that does not depend on servers outside the platform.
     """
 
     name: str
@@ -74,6 +77,8 @@ class Process:
     uses: tuple[str, ...] = ()
     secrets_checked: tuple[str, ...] = ()
     bus: BusAccess | None = None
+    enabled_by: str = ""
+    started_path: str = "/ready"
 
     def main(self) -> ServiceMain:
         """The async function that runs it. Imported here, so that a process loads only its own service."""
@@ -84,6 +89,10 @@ class Process:
         """The address that it listens on: its own, or else that of every process."""
         host: str = getattr(settings, self.host)
         return host or settings.host
+
+    def is_enabled(self, settings: Settings) -> bool:
+        """Whether `openspot up` runs it with these settings."""
+        return not self.enabled_by or bool(getattr(settings, self.enabled_by))
 
     def ready_port(self, settings: Settings) -> int:
         """The port that serves /ready."""

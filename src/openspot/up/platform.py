@@ -28,7 +28,7 @@ from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, free_po
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.exposure import dangers
 from openspot.up.nats_configuration import NatsConfiguration
-from openspot.up.services import DESCRIPTORS, SERVICES, addresses
+from openspot.up.services import DESCRIPTORS, addresses, enabled
 from openspot.up.state import end_leftovers, write_state
 from openspot.up.supervisor import Child, ChildFailedError, child_settings
 
@@ -56,6 +56,7 @@ class Platform:
         self._home = settings.data_dir.resolve()
         folder = self._home / EPHEMERAL if ephemeral else self._home
         self.settings = settings.model_copy(update={"data_dir": folder})
+        self._services = enabled(settings)
         self._servers: dict[str, Server] = {}
         self._bus_users = bus_users()
         self._bus_urls: dict[str, str] = {}
@@ -71,7 +72,7 @@ class Platform:
     async def start(self) -> None:
         """Run the steps after `take_data_directory`. Raises StartError; `stop` then ends what was started."""
         began = time.monotonic()
-        if found := dangers(self.settings, SERVICES):
+        if found := dangers(self.settings, self._services):
             raise StartError("\n".join(found))
         self._check_ports()
         await self._start_servers()
@@ -118,7 +119,7 @@ class Platform:
 
     def _check_ports(self) -> None:
         taken = []
-        for service in SERVICES.values():
+        for service in self._services.values():
             for listener in service.listeners:
                 port = getattr(self.settings, listener.setting)
                 if not port_is_free(port, service.listening_host(self.settings)):
@@ -166,16 +167,16 @@ class Platform:
     async def _start_children(self) -> None:
         self._children = {
             name: Child(service, child_settings(name, self.settings, self._bus_urls), self.log_path)
-            for name, service in SERVICES.items()
+            for name, service in self._services.items()
         }
-        ready = {name: asyncio.Event() for name in SERVICES}
+        ready = {name: asyncio.Event() for name in self._services}
 
         async def bring_up(child: Child) -> None:
             for other in child.service.after:
                 await ready[other].wait()
             await child.start()
             try:
-                await child.await_ready()
+                await child.await_started()
             except ChildFailedError as error:
                 raise StartError(f"{error}; {self._last_fault(child.service.name)}") from error
             ready[child.service.name].set()

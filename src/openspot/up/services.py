@@ -52,6 +52,12 @@ DESCRIPTOR_OF: dict[str, Descriptor] = {
 PlatformSettings: Any = _joined_settings(DESCRIPTORS)
 """The settings class of `openspot up`: it has the settings of every package, and is a subclass of each one's class."""
 
+
+def enabled(settings: Settings) -> dict[str, Process]:
+    """The processes that `openspot up` runs with these settings, in the order in which they start."""
+    return {name: process for name, process in SERVICES.items() if process.is_enabled(settings)}
+
+
 _PASSWORD = re.compile(r"(?<=://)([^:@/?,]*):[^,]*@|(?<=[?&]password=)[^&,]*")
 _TOKEN = re.compile(r"(?<=://)[^:@/?,]+@")
 HIDDEN = "***"
@@ -69,7 +75,12 @@ def _shown_nats_url(url: str) -> str:
 
 def addresses(settings: Settings) -> dict[str, str]:
     """What `openspot up` prints when all is ready, by name."""
-    found = [address for descriptor in DESCRIPTORS for address in descriptor.addresses]
+    found = [
+        address
+        for descriptor in DESCRIPTORS
+        if all(process.is_enabled(settings) for process in descriptor.processes)
+        for address in descriptor.addresses
+    ]
     found.sort(key=lambda address: not address.is_for_users)
     return {address.name: address.text(settings) for address in found} | {
         "NATS": _shown_nats_url(settings.nats_url),

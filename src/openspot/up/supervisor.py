@@ -43,14 +43,14 @@ def child_settings(name: str, settings: Settings, bus_urls: Mapping[str, str]) -
     return DESCRIPTOR_OF[name].settings.model_validate(given)
 
 
-async def is_ready(host: str, port: int) -> bool:
-    """Whether `GET /ready` returns 200 now, from a process that listens on that address."""
+async def is_ready(host: str, port: int, path: str = "/ready") -> bool:
+    """Whether `GET` of the path returns 200 now, from a process that listens on that address."""
     host = host_for_clients(host)
     try:
         async with asyncio.timeout(_HTTP_TIMEOUT_S):
             reader, writer = await asyncio.open_connection(host, port)
             try:
-                writer.write(f"GET /ready HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+                writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
                 status_line = await reader.readline()
             finally:
                 writer.close()
@@ -112,10 +112,10 @@ class Child:
             if not self._stopping:
                 await self._spawn()
 
-    async def await_ready(self) -> None:
-        """Wait until `/ready` returns 200. Raises ChildFailedError if the child keeps ending instead."""
+    async def await_started(self) -> None:
+        """Wait until its `started_path` returns 200. Raises ChildFailedError if the child keeps ending instead."""
         host, port = self.service.listening_host(self._settings), self.service.ready_port(self._settings)
-        while not await is_ready(host, port):
+        while not await is_ready(host, port, self.service.started_path):
             if self.restarts > RESTARTS_BEFORE_READY_MAX:
                 raise ChildFailedError(f"{self.service.title} ends again and again")
             await asyncio.sleep(0.05)

@@ -24,6 +24,7 @@ PUBLISHERS = {
     subjects.CUSTODY_WITHDRAWALS_CREATE: {"rest-edge"},
     subjects.TRADES_EXECUTED: {"router"},
     subjects.TRANSFERS_EXECUTED: {"router"},
+    "venue.binance.trade.BTC-USD": {"venue"},
     subjects.LEDGER_CREDIT: {"router"},
     subjects.LEDGER_DEBIT: {"router"},
     subjects.ORDERS_SUBMIT: {"rest-edge"},
@@ -48,6 +49,7 @@ LISTENERS = {
     "deliver.ledger-transfers": {"ledger", "ledger-worker"},
     "deliver.router-deposit": {"router"},
     "custody.>": set(),
+    "venue.>": set(),
     f"{subjects.BALANCES_UPDATED}.*": {"ws-edge"},
 }
 """Who may subscribe to what, beside the operator, who hears everything."""

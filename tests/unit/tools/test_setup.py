@@ -27,7 +27,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / ".venv/bin").mkdir(parents=True)
     (root / "requirements").mkdir()
     (root / "rust/matching/src").mkdir(parents=True)
-    for name in ("run", "dev", "installer", "build"):
+    for name in ("run", "venue", "dev", "installer", "build"):
         (root / f"requirements/{name}.lock").write_text(f"{name}==1\n", "utf-8")
     (root / "pyproject.toml").write_text("", "utf-8")
     (root / "rust/matching/src/lib.rs").write_text("", "utf-8")
@@ -79,21 +79,33 @@ def notes(path: Path) -> list[tuple[list[str], str | None, str | None]]:
     return [tuple(json.loads(line)) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
 
 
+def missing(*, development: bool = False, venue: bool = False) -> str:
+    return setup.missing_packages(development, venue)
+
+
 def test_packages_are_installed_again_when_the_lock_file_changes(project: Path) -> None:
-    assert setup.needs_packages(development=False)
+    assert missing() == "run.lock"
     setup.note_done("packages", setup.packages_digest("run.lock"))
-    assert not setup.needs_packages(development=False)
-    assert setup.needs_packages(development=True)
+    assert missing() == ""
+    assert missing(venue=True) == "venue.lock"
+    assert missing(development=True) == "dev.lock"
     (project / "requirements/run.lock").write_text("run==2\n", "utf-8")
-    assert setup.needs_packages(development=False)
+    assert missing() == "run.lock"
+
+
+def test_the_packages_of_the_venue_adapter_include_those_of_every_run(project: Path) -> None:
+    setup.note_done("packages-venue", setup.packages_digest("venue.lock"))
+    assert missing() == missing(venue=True) == ""
+    assert missing(development=True) == "dev.lock"
+    (project / "requirements/venue.lock").write_text("venue==2\n", "utf-8")
+    assert (missing(), missing(venue=True)) == ("run.lock", "venue.lock")
 
 
 def test_the_packages_of_development_include_the_others(project: Path) -> None:
     setup.note_done("packages-development", setup.packages_digest("dev.lock"))
-    assert not setup.needs_packages(development=False)
-    assert not setup.needs_packages(development=True)
+    assert missing() == missing(venue=True) == missing(development=True) == ""
     (project / "pyproject.toml").write_text("[project]\n", "utf-8")
-    assert setup.needs_packages(development=True)
+    assert missing(development=True, venue=True) == "dev.lock"
 
 
 def test_the_core_is_built_again_when_a_source_changes(project: Path) -> None:
@@ -224,7 +236,7 @@ def test_an_environment_whose_python_is_gone_is_made_anew(project: Path) -> None
     setup.note_done("packages", setup.packages_digest("run.lock"))
     setup.make_environment()
     assert setup.is_usable()
-    assert setup.needs_packages(development=False)
+    assert missing() == "run.lock"
 
 
 def failed(reason: str) -> Future[Path]:

@@ -1,8 +1,8 @@
-"""Addresses as they are printed: without what would let a reader in."""
+"""Which processes run, and addresses as they are printed: without what would let a reader in."""
 
 import pytest
 
-from openspot.up.services import PlatformSettings, addresses
+from openspot.up.services import SERVICES, PlatformSettings, addresses, enabled
 
 
 def shown(name: str, **settings: str) -> str:
@@ -34,3 +34,11 @@ def test_a_database_address_is_shown_without_its_password(url: str, expected: st
 )
 def test_a_bus_address_is_shown_without_password_and_token(url: str, expected: str) -> None:
     assert shown("NATS", nats_url=url) == expected
+
+
+def test_the_venue_adapter_runs_only_if_a_venue_is_named() -> None:
+    without, with_one = PlatformSettings(venue=""), PlatformSettings(venue="binance")
+    assert set(SERVICES) - set(enabled(without)) == {"venue"}
+    assert enabled(with_one) == SERVICES
+    assert "Venue health" not in addresses(without)
+    assert addresses(with_one)["Venue health"] == "http://127.0.0.1:3010/health"

@@ -49,6 +49,7 @@ from openspot.contracts.messages.orders import (
 from openspot.contracts.messages.risk import RiskCheckFailed
 from openspot.contracts.messages.trades import ExecutedTrade, SideTrade, TradeFee, TradeFees, TradesSettled
 from openspot.contracts.messages.transfers import ExecutedTransfer, TransferMovement
+from openspot.contracts.messages.venue import VenueBookTicker, VenueTrade
 
 __all__ = [
     "AssignAddress",
@@ -90,6 +91,8 @@ __all__ = [
     "TradeFees",
     "TradesSettled",
     "TransferMovement",
+    "VenueBookTicker",
+    "VenueTrade",
     "WithdrawalOutcome",
     "WithdrawalRecord",
     "WithdrawalReply",

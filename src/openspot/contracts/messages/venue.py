@@ -1,0 +1,34 @@
+"""Ticks of external venues (Document A 6.1). No stream keeps them: a listener that is away misses them."""
+
+from openspot.contracts.messages.message import Message
+
+
+class VenueBookTicker(Message, frozen=True):
+    """Payload of `venue.<venue>.bookTicker.<SYMBOL>`: the best bid and ask of a market, with their quantities.
+
+    `symbol` is the platform's. Prices and quantities have every digit that the venue wrote. `timestamp` is the venue's
+    time of the quote, or the time of its receipt if the venue gives none.
+    """
+
+    venue: str
+    symbol: str
+    bid_price: str
+    bid_qty: str
+    ask_price: str
+    ask_qty: str
+    timestamp: int
+
+
+class VenueTrade(Message, frozen=True):
+    """Payload of `venue.<venue>.trade.<SYMBOL>`: one trade of the venue.
+
+    `trade_id` and `timestamp` are the venue's. `buyer_is_maker` is true if the seller was the taker.
+    """
+
+    venue: str
+    symbol: str
+    price: str
+    quantity: str
+    trade_id: str
+    timestamp: int
+    buyer_is_maker: bool
