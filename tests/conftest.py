@@ -47,7 +47,7 @@ thousands of short tests, evens out."""
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In a process of `pytest -n`: begin with what takes longest. Each file stays in one process (`--dist loadfile`)."""
+    """In a process of `pytest -n`, which runs whole files: begin with those that take longest."""
     if hasattr(config, "workerinput"):
         items.sort(key=_rank)
 
