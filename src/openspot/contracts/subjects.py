@@ -15,6 +15,10 @@ CUSTODY_USER_ADDRESSES_GET = "custody.user.addresses.get"
 CUSTODY_ADDRESS_GET = "custody.address.get"
 CUSTODY_WITHDRAWALS_CREATE = "custody.withdrawals.create"
 CUSTODY_WITHDRAWALS_CANCEL = "custody.withdrawals.cancel"
+MARKETDATA_BOOKS_GET = "marketdata.books.get"
+MARKETDATA_TICKERS_GET = "marketdata.tickers.get"
+MARKETDATA_TRADES_GET = "marketdata.trades.get"
+MARKETDATA_CANDLES_GET = "marketdata.candles.get"
 
 # Events
 ORDERS_CREATED = "orders.created"
@@ -46,6 +50,7 @@ API_KEYS_CHANGED_BUCKET = "api-keys-changed"
 ORDER_ROUTER_QUEUE = "order-router"
 LEDGER_QUEUE = "ledger-service"
 CUSTODY_QUEUE = "custody"
+MARKET_DATA_QUEUE = "market-data"
 
 
 def inbox_of(user: str) -> str:

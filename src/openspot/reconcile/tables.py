@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, TransferEvent
+from openspot.engine_client.position import Position
 from openspot.ledger.store import NEWEST_SETTLED
 from openspot.reconcile.queries import (
     ANALYZE,
@@ -31,7 +32,6 @@ from openspot.reconcile.queries import (
 )
 from openspot.reconcile.records import Account, OrderFacts, TradeFacts
 from openspot.router.store import CONSUMER
-from openspot.router.stream_position import Position
 
 CONNECT_TIMEOUT_S = 10.0
 _APPLICATION = "openspot-reconcile"

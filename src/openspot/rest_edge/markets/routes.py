@@ -6,13 +6,13 @@ import msgspec
 from fastapi import Path, Query
 from starlette.responses import Response
 
+from openspot.domain.candles import Interval
 from openspot.http.errors import validation_error
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
 from openspot.http.policy import PUBLIC
 from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Moment, Symbol
-from openspot.rest_edge.markets.candles import Interval
 from openspot.rest_edge.markets.schemas import (
     CandleResponse,
     MarketResponse,

@@ -13,13 +13,13 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from openspot.domain.candles import Interval, Window, window_of
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import decimal_to_text
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineBook, EngineMarket, EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.single_flight import SingleFlight
-from openspot.rest_edge.markets.candles import Interval, Window, window_of
 from openspot.rest_edge.markets.store import Candle, DayFigures, Trade, TradeStore
 
 Value = TypeVar("Value")

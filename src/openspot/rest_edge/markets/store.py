@@ -5,9 +5,9 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 import msgspec
 
+from openspot.domain.candles import ORIGIN, Window
 from openspot.domain.money import decimal_to_text
 from openspot.kit.database import Pool
-from openspot.rest_edge.markets.candles import ORIGIN, Window
 
 _PERCENT_PLACE = Decimal("0.01")
 _WIDE = Context(prec=100, rounding=ROUND_HALF_EVEN)
