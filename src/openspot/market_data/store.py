@@ -153,7 +153,7 @@ class Store:
             self._pool.acquire() as connection,
             connection.transaction(isolation="repeatable_read"),
         ):
-            rows = await _cursor_of_rows(connection)
+            rows = await cursor_of_rows(connection)
             reached = begin
             if rows is not None and rows.epoch == begin.epoch and rows.sequence > begin.sequence:
                 reached = rows
@@ -271,7 +271,8 @@ async def _move_checkpoint(connection: Connection, token: int, position: Positio
         raise FencedError("another market data process leads")
 
 
-async def _cursor_of_rows(connection: Connection) -> Position | None:
+async def cursor_of_rows(connection: Connection) -> Position | None:
+    """How far the router's trade rows have come; None before the first event."""
     row = await connection.fetchrow("SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", _ROUTER)
     return None if row is None else Position(row["epoch"], row["sequence"])
 
