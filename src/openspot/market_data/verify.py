@@ -32,7 +32,7 @@ _RECOMPUTE = f"""
     {AGGREGATE}
     FROM trades CROSS JOIN ({intervals_sql()}) AS intervals
     -- Trades of the current journal that the checkpoint has not reached are not in the candles yet.
-    WHERE trade_id NOT LIKE $1 || '-%' OR sequence <= $2
+    WHERE trade_id <> $1 || '-' || sequence OR sequence <= $2
     GROUP BY symbol, name, date_bin(length, executed_at, origin)
 """
 _COMPARE = f"""
