@@ -19,7 +19,7 @@ from openspot.engine.state.state_machine import StateMachine
 from openspot.engine.stream.event_render import EventRenderer
 from openspot.market_data.markets import Markets, publishable
 
-COMMANDS = 200_000
+COMMANDS = 40_000
 ROUNDS = 5
 ARRAY = 512
 EVENTS_BETWEEN = (1, 512, 4096)

@@ -9,9 +9,10 @@ then shrinks trade by trade. `is_whole` is false then; such a book is not shown.
 
 import zlib
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,6 +23,10 @@ from openspot.domain.money import amount_to_text, text_to_amount
 CHECKSUM_LEVELS = 10
 _IMMEDIATE_TYPES = frozenset({"IOC", "FOK", "FOK_BUDGET"})
 _BUY = "buy"
+
+# Prices and quantities repeat, so most come from the cache.
+_amount_of = lru_cache(65_536)(text_to_amount)
+_text_of = lru_cache(65_536)(amount_to_text)
 
 BookEvent = AcceptedEvent | TradeEvent | ReduceEvent | MovedEvent
 """The events that can change a book."""
@@ -46,7 +51,7 @@ class BookSide:
     def __init__(self, levels: Iterable[Level], *, is_bids: bool) -> None:
         # Prices are kept by rank, and a bid's rank is its negative price: the best rank comes first on both sides.
         self._sign = -1 if is_bids else 1
-        self._quantities = {self._sign * text_to_amount(price): text_to_amount(quantity) for price, quantity in levels}
+        self._quantities = {self._sign * _amount_of(price): _amount_of(quantity) for price, quantity in levels}
         self._ranks = sorted(self._quantities)
 
     def __len__(self) -> int:
@@ -67,7 +72,7 @@ class BookSide:
         held = self._quantities.get(rank)
         if held is None:
             if quantity <= 0:
-                raise BookContradictionError(f"nothing rests at {amount_to_text(price)}")
+                raise BookContradictionError(f"nothing rests at {_text_of(price)}")
             self._quantities[rank] = quantity
             insort(self._ranks, rank)
             return
@@ -78,7 +83,7 @@ class BookSide:
             del self._quantities[rank]
             del self._ranks[bisect_left(self._ranks, rank)]
         else:
-            raise BookContradictionError(f"less than 0 would rest at {amount_to_text(price)}")
+            raise BookContradictionError(f"less than 0 would rest at {_text_of(price)}")
 
     def top(self, depth: int) -> dict[int, int]:
         """Quantities by rank of the best `depth` levels, best first."""
@@ -87,7 +92,7 @@ class BookSide:
 
     def level(self, rank: int, quantity: int) -> Level:
         """A level as text."""
-        return amount_to_text(self._sign * rank), amount_to_text(quantity)
+        return _text_of(self._sign * rank), _text_of(quantity)
 
     def levels(self, view: dict[int, int]) -> list[Level]:
         """The levels of a view as text."""
@@ -161,15 +166,7 @@ class OrderBook:
         Raises BookContradictionError. The book is then not whole until it gets a new base.
         """
         try:
-            match event:
-                case TradeEvent():
-                    self._trade(event)
-                case AcceptedEvent():
-                    self._accept(event)
-                case ReduceEvent():
-                    self._reduce(event)
-                case MovedEvent():
-                    self._move(event)
+            _APPLY[type(event)](self, event)
         except BookContradictionError:
             self._is_sound = False
             raise
@@ -191,9 +188,9 @@ class OrderBook:
             self._forget(event.taker_engine_order_id)
         if event.seq <= self._base_sequence:
             return
-        quantity = text_to_amount(event.quantity)
+        quantity = _amount_of(event.quantity)
         makers = self.asks if event.taker_side == _BUY else self.bids
-        makers.change(text_to_amount(event.price), -quantity)
+        makers.change(_amount_of(event.price), -quantity)
         if taker is not None:
             self._side(event.taker_side).change(taker, -quantity)
         elif not is_immediate:
@@ -204,21 +201,21 @@ class OrderBook:
         if event.is_order_completed:
             self._forget(event.engine_order_id)
         if rests and event.seq > self._base_sequence:
-            self._side(event.side).change(text_to_amount(event.price), -text_to_amount(event.quantity))
+            self._side(event.side).change(_amount_of(event.price), -_amount_of(event.quantity))
 
     def _move(self, event: MovedEvent) -> None:
         left = self._resting.get(event.engine_order_id)
         if event.seq > self._base_sequence and left is not None:
-            self._side(event.side).change(left, -text_to_amount(event.remaining))
+            self._side(event.side).change(left, -_amount_of(event.remaining))
         self._rest(event, event.remaining)
         if event.seq > self._base_sequence and left is None:
             raise BookContradictionError(f"order {event.engine_order_id} moved from an unknown price")
 
     def _rest(self, event: AcceptedEvent | MovedEvent, quantity: str) -> None:
-        price = text_to_amount(event.price)
+        price = _amount_of(event.price)
         self._resting[event.engine_order_id] = price
         if event.seq > self._base_sequence:
-            self._side(event.side).change(price, text_to_amount(quantity))
+            self._side(event.side).change(price, _amount_of(quantity))
 
     def _forget(self, order_id: str) -> None:
         self._resting.pop(order_id, None)
@@ -290,6 +287,14 @@ class OrderBook:
         return checksum(
             self.bids.levels(self.bids.top(CHECKSUM_LEVELS)), self.asks.levels(self.asks.top(CHECKSUM_LEVELS))
         )
+
+
+_APPLY: dict[type[BookEvent], Callable[[OrderBook, Any], None]] = {
+    AcceptedEvent: OrderBook._accept,
+    TradeEvent: OrderBook._trade,
+    ReduceEvent: OrderBook._reduce,
+    MovedEvent: OrderBook._move,
+}
 
 
 def checksum(bids: list[Level], asks: list[Level]) -> int:

@@ -5,15 +5,15 @@ and to record, and whether the market's book needs a new base.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, MovedEvent, ReduceEvent, TradeEvent
 from openspot.contracts.messages import MarketTicker, MarketTrade, OrderBookEvent
 from openspot.domain.money import amount_to_text, text_to_amount
-from openspot.market_data.book import BookBase, BookContradictionError, OrderBook
+from openspot.market_data.book import BookBase, BookContradictionError, BookEvent, OrderBook
 from openspot.market_data.day import RollingDay
 
-_BOOK_EVENTS = (AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent)
+_BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent})
 
 
 class MarketHistory(NamedTuple):
@@ -24,7 +24,7 @@ class MarketHistory(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """The outcome of an event. `contradiction` says why the book of `symbol` needs a new base."""
+    """What follows from an event. `contradiction` says why the book of `symbol` needs a new base."""
 
     symbol: str
     trade: MarketTrade | None = None
@@ -102,19 +102,20 @@ class Markets:
             market.book.rebase(base)
 
     def apply(self, event: EngineEvent) -> Applied | None:
-        """Take the next event. None if it concerns no market."""
-        if not isinstance(event, _BOOK_EVENTS):
+        """Take the next event. None if nothing follows from it but a changed book."""
+        if type(event) not in _BOOK_EVENTS:
             return None
-        market = self._markets.get(event.symbol)
+        changing = cast(BookEvent, event)
+        market = self._markets.get(changing.symbol)
         if market is None:
             # A market that the engine did not have when the others got their books: it was empty before this event.
-            market = self._begin_market(event.symbol, BookBase(event.seq - 1, event.timestamp, (), ()))
+            market = self._begin_market(changing.symbol, BookBase(event.seq - 1, event.timestamp, (), ()))
         trade = self._trade(market, event) if isinstance(event, TradeEvent) else None
         try:
-            market.book.apply(event)
+            market.book.apply(changing)
         except BookContradictionError as error:
-            return Applied(event.symbol, trade, f"event {event.seq}: {error}")
-        return Applied(event.symbol, trade)
+            return Applied(market.symbol, trade, f"event {event.seq}: {error}")
+        return None if trade is None else Applied(market.symbol, trade)
 
     def _begin_market(self, symbol: str, base: BookBase) -> Market:
         history = self._histories.pop(symbol, None) or MarketHistory(RollingDay(), 0)
