@@ -13,7 +13,7 @@ from decimal import Decimal
 import msgspec
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import MarketTicker, MarketTrade, OrderBookEvent
+from openspot.contracts.messages import CandleEvent, MarketTicker, MarketTrade, OrderBookEvent
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings, environment_of
 from openspot.market_data.service import run
@@ -80,6 +80,8 @@ class Heard:
         self.book_messages: dict[str, list[OrderBookEvent]] = defaultdict(list)
         self.trades: dict[str, list[MarketTrade]] = defaultdict(list)
         self.tickers: dict[str, list[MarketTicker]] = defaultdict(list)
+        self.candles: dict[tuple[str, str, int], CandleEvent] = {}
+        """The newest message of each candle, by symbol, interval and begin."""
 
     def book(self, _: str, payload: bytes) -> None:
         message = msgspec.json.decode(payload, type=OrderBookEvent)
@@ -94,6 +96,12 @@ class Heard:
         message = msgspec.json.decode(payload, type=MarketTicker)
         self.tickers[message.symbol].append(message)
 
+    def candle(self, _: str, payload: bytes) -> None:
+        message = msgspec.json.decode(payload, type=CandleEvent)
+        key = message.symbol, message.interval, message.timestamp
+        assert key not in self.candles or self.candles[key].trades <= message.trades
+        self.candles[key] = message
+
 
 async def listening(bus: Bus) -> Heard:
     """Hear what is published from now on."""
@@ -101,6 +109,7 @@ async def listening(bus: Bus) -> Heard:
     await bus.listen(f"{subjects.MARKETDATA_ORDERBOOK}.*", heard.book)
     await bus.listen(f"{subjects.MARKETDATA_TRADE}.*", heard.trade)
     await bus.listen(f"{subjects.MARKETDATA_TICKER}.*", heard.ticker)
+    await bus.listen(f"{subjects.MARKETDATA_CANDLE}.*", heard.candle)
     await bus.check()
     return heard
 

@@ -39,6 +39,7 @@ CUSTODY_WITHDRAWAL_FAILED = "custody.withdrawal.failed"
 MARKETDATA_TICKER = "marketdata.ticker"
 MARKETDATA_ORDERBOOK = "marketdata.orderbook"
 MARKETDATA_TRADE = "marketdata.trade"
+MARKETDATA_CANDLE = "marketdata.candle"
 
 # Buckets
 SESSIONS_REVOKED_BUCKET = "sessions-revoked"

@@ -145,6 +145,11 @@ class OrderBook:
         """Whether events came after the last look for something to publish."""
         return self._examined != self.sequence
 
+    @property
+    def known_orders(self) -> int:
+        """How many orders the book remembers: those that rest, and those of the command under way."""
+        return len(self._resting) + len(self._immediate)
+
     # Events
 
     def rebase(self, base: BookBase) -> None:

@@ -30,6 +30,7 @@ DESCRIPTOR = Descriptor(
                     f"{subjects.MARKETDATA_TICKER}.*",
                     f"{subjects.MARKETDATA_ORDERBOOK}.*",
                     f"{subjects.MARKETDATA_TRADE}.*",
+                    f"{subjects.MARKETDATA_CANDLE}.*",
                 ),
                 writes_buckets=(LEASE_BUCKET,),
             ),

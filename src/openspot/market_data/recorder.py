@@ -5,12 +5,12 @@ recorder retries; books, tickers and trades are published meanwhile.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, NoReturn
 
 import asyncpg
 
-from openspot.contracts.messages import MarketTrade
+from openspot.contracts.messages import CandleEvent, MarketTrade
 from openspot.engine_client.position import Position
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
@@ -45,6 +45,7 @@ class Recorder:
         self._store = store
         self._token = token
         self._fault: str | None = None
+        self._changed: dict[tuple[str, str, int], CandleEvent] = {}
         self._batcher: Batcher[_Trades, None] = Batcher(
             self._record,
             batch_max=BATCH_MAX,
@@ -62,6 +63,16 @@ class Recorder:
         """Queue trades that bring the candles to `position`. Waits while the queue is full. Raises FencedError."""
         await self._batcher.put(_Trades(trades, position))
         QUEUE.set(self._batcher.waiting)
+
+    def note_changed(self, candles: Iterable[CandleEvent]) -> None:
+        """Add candles to those that `take_changed` returns."""
+        for candle in candles:
+            self._changed[candle.symbol, candle.interval, candle.timestamp] = candle
+
+    def take_changed(self) -> list[CandleEvent]:
+        """The candles that changed since the last call, each as it is now."""
+        changed, self._changed = self._changed, {}
+        return list(changed.values())
 
     async def drained(self) -> None:
         """Wait until everything that was put is recorded. Raises FencedError."""
@@ -81,7 +92,7 @@ class Recorder:
         backoff = Backoff(RETRY_PAUSE_S, RETRY_PAUSE_S_MAX)
         while True:
             try:
-                await self._store.record(self._token, trades, position)
+                self.note_changed(await self._store.record(self._token, trades, position))
             except (*TRANSIENT_ERRORS, asyncpg.PostgresError) as error:
                 RECORD_FAILURES.inc()
                 self._fault = f"trades are not recorded: {error!r}"

@@ -15,7 +15,10 @@ class MarketDataSettings(EngineConnectionSettings):
         default=100, ge=0, le=60_000, description="Least time between two updates of a book; 0: every change"
     )
     market_data_ticker_ms: int = Field(
-        default=500, ge=10, le=60_000, description="Least time between two tickers of a market"
+        default=500,
+        ge=10,
+        le=60_000,
+        description="Least time between two tickers of a market, and between two messages of a candle",
     )
     market_data_depth: int = Field(
         default=1000, ge=10, le=5000, description="Levels on each side of a published book, best ones"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import asyncpg
 
-from openspot.contracts.messages import MarketCandle, MarketTrade, RecentTrade
+from openspot.contracts.messages import CandleEvent, MarketCandle, MarketTrade, RecentTrade
 from openspot.domain.candles import ORIGIN, Interval
 from openspot.domain.ids import trade_id
 from openspot.domain.money import AMOUNT_SCALE, decimal_to_text, to_amount, to_scaled
@@ -81,6 +81,7 @@ _COUNT_TRADES = """
             THEN EXCLUDED.last_sequence ELSE candle.last_sequence END,
         last_at = greatest(EXCLUDED.last_at, candle.last_at)
 """
+_CANDLE_COLUMNS = "symbol, interval, begins_at, open, high, low, close, volume, trades, last_sequence"
 
 
 def intervals_sql() -> str:
@@ -92,7 +93,10 @@ def intervals_sql() -> str:
     )
 
 
-_COUNT_GIVEN = _COUNT_TRADES.format(source=_GIVEN_TRADES, aggregate=AGGREGATE, intervals=intervals_sql())
+_COUNT_GIVEN = (
+    _COUNT_TRADES.format(source=_GIVEN_TRADES, aggregate=AGGREGATE, intervals=intervals_sql())
+    + f" RETURNING {_CANDLE_COLUMNS}"
+)
 _COUNT_ROUTERS = _COUNT_TRADES.format(source=_ROUTERS_TRADES, aggregate=AGGREGATE, intervals=intervals_sql())
 
 
@@ -127,21 +131,41 @@ class Store:
         position = Position(row["epoch"], row["sequence"]) if row["epoch"] else None
         return Checkpoint(row["token"], position)
 
-    async def record(self, token: int, trades: Sequence[MarketTrade], position: Position) -> None:
-        """Count trades in the candles and move the checkpoint to `position`. Raises FencedError."""
+    async def record(self, token: int, trades: Sequence[MarketTrade], position: Position) -> list[CandleEvent]:
+        """Count trades in the candles, move the checkpoint to `position`, and return the candles that changed.
+
+        Raises FencedError.
+        """
         async with self._pool.acquire() as connection, connection.transaction():
             await _move_checkpoint(connection, token, position)
-            if trades:
-                await connection.execute(
-                    _COUNT_GIVEN,
-                    [trade.trade_id for trade in trades],
-                    [trade.symbol for trade in trades],
-                    [trade.seq for trade in trades],
-                    [trade.price for trade in trades],
-                    [trade.quantity for trade in trades],
-                    [trade.side for trade in trades],
-                    [trade.timestamp for trade in trades],
-                )
+            if not trades:
+                return []
+            rows = await connection.fetch(
+                _COUNT_GIVEN,
+                [trade.trade_id for trade in trades],
+                [trade.symbol for trade in trades],
+                [trade.seq for trade in trades],
+                [trade.price for trade in trades],
+                [trade.quantity for trade in trades],
+                [trade.side for trade in trades],
+                [trade.timestamp for trade in trades],
+            )
+        return [_candle_event(row) for row in rows]
+
+    async def newest_candles(self) -> list[CandleEvent]:
+        """The newest candle of every market and interval."""
+        rows = await self._pool.fetch(
+            f"""
+            SELECT newest.* FROM (SELECT DISTINCT symbol FROM market_candles WHERE interval = '1w') AS market
+            CROSS JOIN unnest($1::text[]) AS wanted (interval)
+            CROSS JOIN LATERAL (
+                SELECT {_CANDLE_COLUMNS} FROM market_candles
+                WHERE symbol = market.symbol AND interval = wanted.interval ORDER BY begins_at DESC LIMIT 1
+            ) AS newest
+            """,  # noqa: S608  (constant text)
+            [interval.value for interval in Interval],
+        )
+        return [_candle_event(row) for row in rows]
 
     async def count_routers_trades(self, token: int, begin: Position) -> Position:
         """Count the trades of the router's rows that are not counted yet, in one transaction.
@@ -286,6 +310,21 @@ def _minute(row: asyncpg.Record) -> Minute:
         close=to_amount(row["close"]),
         volume=to_amount(row["volume"]),
         quote_volume=to_scaled(row["quote_volume"], AMOUNT_SCALE**2),
+    )
+
+
+def _candle_event(row: asyncpg.Record) -> CandleEvent:
+    return CandleEvent(
+        symbol=row["symbol"],
+        interval=row["interval"],
+        seq=row["last_sequence"],
+        timestamp=_milliseconds(row["begins_at"]),
+        open=decimal_to_text(row["open"]),
+        high=decimal_to_text(row["high"]),
+        low=decimal_to_text(row["low"]),
+        close=decimal_to_text(row["close"]),
+        volume=decimal_to_text(row["volume"]),
+        trades=row["trades"],
     )
 
 

@@ -106,7 +106,7 @@ class Term:
             self._lease.keep(),
             self._recorder.failure(),
             self._follow(),
-            self._every(self._settings.market_data_ticker_ms / 1000, self._publish_tickers),
+            self._every(self._settings.market_data_ticker_ms / 1000, self._publish_tickers_and_candles),
             self._every(NEW_MARKETS_S, self._begin_new_markets),
         ]
         if self._settings.market_data_book_ms:
@@ -193,11 +193,15 @@ class Term:
         self._is_loaded = False
 
     async def _load(self) -> None:
-        """Begin all markets: their days from the candles, their books from the engine. Raises EngineError."""
+        """Begin all markets: their days from the candles, their books from the engine. Raises EngineError.
+
+        The newest candles are published again: the last leader may have recorded and not published them.
+        """
         assert self._position is not None, "the position is known when the stream continues"
         await self._recorder.drained()
         now_ms = self._sources.clock() // NANOSECONDS_PER_MS
         self.markets.begin(await self._sources.store.histories(self._position.epoch, now_ms))
+        self._recorder.note_changed(await self._sources.store.newest_candles())
         for market in await self._sources.queries.markets():
             self.markets.set_base(market.symbol, await self._base_of(market.symbol))
         self._is_loaded = True
@@ -274,7 +278,7 @@ class Term:
         messages = publishable(self.markets.all())
         await self._publish([(subjects.MARKETDATA_ORDERBOOK, book.symbol, book) for book in messages], "orderbook")
 
-    async def _publish_tickers(self) -> None:
+    async def _publish_tickers_and_candles(self) -> None:
         if not self._sources.bus.is_connected:
             return
         self._lease.check()
@@ -283,6 +287,8 @@ class Term:
         await self._publish(
             [(subjects.MARKETDATA_TICKER, ticker.symbol, ticker) for ticker in tickers if ticker is not None], "ticker"
         )
+        candles = self._recorder.take_changed()
+        await self._publish([(subjects.MARKETDATA_CANDLE, candle.symbol, candle) for candle in candles], "candle")
 
     async def _publish(self, events: list[tuple[str, str, Message]], kind: str) -> None:
         """Publish events as (subject, symbol, message). Raises LeaseLostError."""

@@ -9,7 +9,7 @@ import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.gen.exchange.v1 import market_data_pb2, orders_pb2
-from openspot.contracts.messages import GetBook, GetBookReply, GetTickers, GetTickersReply, OrderBookEvent
+from openspot.contracts.messages import GetBook, GetBookReply, GetTickers, GetTickersReply
 from openspot.contracts.refusals import RefusalCode
 from openspot.engine.service import run as run_engine
 from openspot.kit.bus import Bus
@@ -17,6 +17,7 @@ from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineClient
 from tests.support.market_data import Heard, Levels, ReceivedBook, listening, running_market_data
 from tests.support.waiting import eventually
+from tests.support.websocket_edge import ask, open_client, receive, running_edge
 
 SYMBOL = "BTC-USD"
 
@@ -156,30 +157,44 @@ async def test_the_ticker_tells_best_prices_and_the_day(settings: Settings, engi
     assert reply.tickers[0].open_price == ticker.open_price
 
 
-async def test_a_snapshot_on_request_fits_the_updates(settings: Settings, engine: EngineClient, bus: Bus) -> None:
+async def test_a_snapshot_on_request_fits_the_updates(settings: Settings, engine: EngineClient) -> None:
     """Receivers that join at any moment: updates from now on, and a snapshot. None needs more."""
     quick = settings.model_copy(update={"market_data_book_ms": 5})
+    enough = asyncio.Event()
+
+    async def flow() -> None:
+        chance = random.Random(2)
+        while not enough.is_set():
+            await random_orders(engine, chance, 10)
+
     async with running_market_data(quick):
-        flow = asyncio.create_task(random_orders(engine, random.Random(2), 300))
-        joined: list[tuple[ReceivedBook, list[OrderBookEvent]]] = []
-        while not flow.done():
-            late = await Bus.connect(settings, f"late{len(joined)}")
-            heard = await listening(late)
-            reply = await late.request(subjects.MARKETDATA_BOOKS_GET, GetBook(SYMBOL), GetBookReply)
-            assert reply.book is not None
-            await engine.place("buy", "10", "0.001")
-            await eventually(lambda heard=heard, reply=reply: any(
-                message.seq > reply.book.seq for message in heard.book_messages[SYMBOL]
-            ))  # fmt: skip
-            book = ReceivedBook()
-            for message in (reply.book, *heard.book_messages[SYMBOL]):
-                if message is reply.book or message.seq > reply.book.seq:
-                    book.take(message)
-            assert book.gaps == 0
-            joined.append((book, heard.book_messages[SYMBOL]))
-            await late.close()
-        await flow
-    assert len(joined) >= 3
+        orders = asyncio.create_task(flow())
+        try:
+            for number in range(5):
+                await join(settings, f"late-{number}", engine)
+        finally:
+            enough.set()
+            await orders
+
+
+async def join(settings: Settings, name: str, engine: EngineClient) -> None:
+    """Keep a book as docs/guides/market-data.md says, until some updates have come."""
+    bus = await Bus.connect(settings, name)
+    try:
+        heard = await listening(bus)
+        reply = await bus.request(subjects.MARKETDATA_BOOKS_GET, GetBook(SYMBOL), GetBookReply)
+        snapshot = reply.book
+        assert snapshot is not None
+        messages = heard.book_messages[SYMBOL]
+        await eventually(lambda: sum(message.seq > snapshot.seq for message in messages) >= 5)
+    finally:
+        await bus.close()
+    book = ReceivedBook()
+    book.take(snapshot)
+    for message in messages:
+        if message.seq > snapshot.seq:
+            book.take(message)
+    assert book.gaps == 0
 
 
 async def test_a_book_is_published_to_its_depth_and_levels_come_back_into_it(
@@ -267,3 +282,19 @@ async def ready(settings: Settings) -> int:
         session.get(f"http://{settings.host}:{settings.market_data_port}/ready") as response,
     ):
         return response.status
+
+
+@pytest.mark.spec("A6.3-04")
+async def test_a_fill_reaches_a_client_of_the_websocket_edge(settings: Settings, engine: EngineClient) -> None:
+    async with running_market_data(settings), running_edge(settings), open_client(settings) as client:
+        assert (await ask(client, action="subscribe", channel=f"trades:{SYMBOL}"))["type"] == "subscribed"
+        await engine.place("sell", "100", "1", "alice")
+        await engine.place("buy", "100", "0.25", "bob")
+        push = await receive(client)
+        made = (await engine.events(1, await engine.last_sequence()))[-1]
+    assert made["type"] == "trade"
+    assert (push["channel"], push["type"], push["seq"]) == (f"trades:{SYMBOL}", "update", made["seq"])
+    assert push["data"] == {
+        "symbol": SYMBOL, "seq": made["seq"], "prevSeq": 0, "tradeId": made["tradeId"], "price": "100",
+        "quantity": "0.25", "side": "buy", "timestamp": made["timestamp"],
+    }  # fmt: skip

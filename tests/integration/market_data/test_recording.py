@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
+from decimal import Decimal
 
 import asyncpg
 import pytest
@@ -74,6 +75,40 @@ async def test_candles_equal_the_trade_rows(settings: Settings, pool: asyncpg.Po
     assert {row["interval"]: row["trades"] for row in rows} == dict.fromkeys(
         ("1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w"), found.trades
     )
+
+
+async def test_candles_are_published_as_they_change_and_by_every_new_leader(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, market: MirroredMarket
+) -> None:
+    quick = settings.model_copy(update={"market_data_ticker_ms": 10})
+    heard = await listening(bus)
+    async with running_market_data(quick):
+        await market.trade(rounds=5)
+        await recorded(pool, market.engine)
+        rows = await pool.fetch("SELECT * FROM market_candles")
+        await eventually(lambda: _candles(heard) == _rows(rows))
+    newest = {interval: max(key for key in heard.candles if key[1] == interval) for _, interval, _ in heard.candles}
+    late = await listening(bus)
+    async with running_market_data(quick):
+        await eventually(lambda: set(late.candles) == set(newest.values()))
+    assert all(late.candles[key] == heard.candles[key] for key in late.candles)
+
+
+def _candles(heard: Heard) -> set[tuple[object, ...]]:
+    return {
+        (candle.symbol, candle.interval, candle.timestamp, candle.seq, candle.trades, *map(Decimal, (
+            candle.open, candle.high, candle.low, candle.close, candle.volume,
+        )))
+        for candle in heard.candles.values()
+    }  # fmt: skip
+
+
+def _rows(rows: list[asyncpg.Record]) -> set[tuple[object, ...]]:
+    return {
+        (row["symbol"], row["interval"], round(row["begins_at"].timestamp() * 1000), row["last_sequence"],
+         row["trades"], row["open"], row["high"], row["low"], row["close"], row["volume"])
+        for row in rows
+    }  # fmt: skip
 
 
 STEPS = {

@@ -1,5 +1,6 @@
 """The book made of the engine's events is the reference core's book, over random command streams."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -85,11 +86,13 @@ def test_the_book_is_the_cores_after_every_command(seed: int) -> None:
             applied = markets.apply(event)
             assert applied is None or applied.contradiction is None
         expected = core_books(core)
+        resting = Counter(symbol_of(order.symbol) for order in core.open_orders())
         for market in markets.all():
             assert market.book.is_whole
             book = market.book.current(DEPTH)
             assert book is not None
             assert (book.bids, book.asks) == expected.pop(market.symbol, EMPTY)
+            assert market.book.known_orders == resting[market.symbol], "what has ended is forgotten"
         assert all(sides == ([], []) for sides in expected.values())
 
 

@@ -35,6 +35,7 @@ from openspot.contracts.messages.ledger import (
     LedgerPostingReply,
 )
 from openspot.contracts.messages.market_data import (
+    CandleEvent,
     GetBook,
     GetBookReply,
     GetCandles,
@@ -72,6 +73,7 @@ __all__ = [
     "CancelOrder",
     "CancelOrderReply",
     "CancelWithdrawal",
+    "CandleEvent",
     "CreateWithdrawal",
     "CustodyAddress",
     "DepositConfirmed",

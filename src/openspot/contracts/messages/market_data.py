@@ -85,6 +85,25 @@ class MarketCandle(Message, frozen=True):
     trades: int
 
 
+class CandleEvent(Message, frozen=True):
+    """Payload of `marketdata.candle.<SYMBOL>`: a candle of one interval with the trades up to `seq`.
+
+    Each message has the whole candle. It replaces what was known of the interval that begins at its `timestamp`, unless
+    that had more trades.
+    """
+
+    symbol: str
+    interval: str
+    seq: int
+    timestamp: int
+    open: str
+    high: str
+    low: str
+    close: str
+    volume: str
+    trades: int
+
+
 class GetBook(Message, frozen=True):
     """Request `marketdata.books.get`.
 
