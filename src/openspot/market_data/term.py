@@ -219,10 +219,12 @@ class Term:
     async def _take(self, events: list[EngineEvent]) -> None:
         """Apply the events, publish their trades, queue them for the record. Raises StreamEndedError at a gap."""
         assert self._position is not None, "the position is known when events come"
+        for due, event in enumerate(events, start=self._next):
+            # Before any of them is applied, so that a trade before the gap is not left unpublished.
+            if event.seq != due:
+                raise StreamEndedError(f"event {event.seq} came where {due} was due")
         trades: list[MarketTrade] = []
         for event in events:
-            if event.seq != self._next:
-                raise StreamEndedError(f"event {event.seq} came where {self._next} was due")
             applied = self.markets.apply(event)
             self._position = Position(self._position.epoch, event.seq)
             if applied is None:
