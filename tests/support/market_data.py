@@ -115,12 +115,13 @@ async def listening(bus: Bus) -> Heard:
 
 
 @asynccontextmanager
-async def running_market_data(settings: Settings) -> AsyncIterator[asyncio.Task[None]]:
+async def running_market_data(settings: Settings, *, await_ready: bool = True) -> AsyncIterator[asyncio.Task[None]]:
     """The service in this process, stopped cleanly in the end."""
     stop = asyncio.Event()
     task = asyncio.create_task(run(settings, stop))
     try:
-        await market_data_ready(settings, task)
+        if await_ready:
+            await market_data_ready(settings, task)
         yield task
     finally:
         stop.set()
