@@ -1,7 +1,7 @@
 """All markets as of one event of the engine: books, rolling days, newest trades. Rules without IO.
 
-`apply` takes the engine's events one by one and in their order. It returns what became of each: the trade to publish
-and to record, and whether the market's book needs a new base.
+`apply` takes the engine's events one by one and in their order. It returns what has to be done: which trade to publish
+and record, and whether the market's book needs a new base.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, MovedEv
 from openspot.contracts.messages import MarketTicker, MarketTrade, OrderBookEvent
 from openspot.domain.money import amount_to_text, text_to_amount
 from openspot.market_data.book import BookBase, BookContradictionError, BookEvent, OrderBook
-from openspot.market_data.day import RollingDay
+from openspot.market_data.day import MINUTE_MS, RollingDay
 
 _BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent})
 
@@ -65,8 +65,11 @@ class Market:
     def changed_ticker(self, now_ms: int) -> MarketTicker | None:
         """The ticker at `now_ms` if it says something else than the last one that this method returned."""
         before = self._ticker
-        is_touched = before is None or before.seq != max(self.book.sequence, self.last_trade)
-        if not self.day.forget_before(now_ms) and not is_touched:
+        if (
+            before is not None
+            and before.seq == max(self.book.sequence, self.last_trade)
+            and before.timestamp // MINUTE_MS == now_ms // MINUTE_MS
+        ):
             return None
         self._ticker = self.ticker(now_ms)
         return None if before is not None and _says_the_same(before, self._ticker) else self._ticker

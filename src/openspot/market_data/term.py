@@ -233,6 +233,7 @@ class Term:
                 trades.append(applied.trade)
             if applied.contradiction is not None:
                 await self._rebase(applied)
+        await self._connected()
         await self._publish([(subjects.MARKETDATA_TRADE, trade.symbol, trade) for trade in trades], "trade")
         if not self._settings.market_data_book_ms:
             await self._publish_books()
@@ -265,6 +266,12 @@ class Term:
             self._behind_since = asyncio.get_running_loop().time()
 
     # Publishing
+
+    async def _connected(self) -> None:
+        """Wait for the bus. Raises LeaseLostError if the lease is lost meanwhile."""
+        while not self._sources.bus.is_connected:
+            self._lease.check()
+            await asyncio.sleep(PAUSE_S)
 
     async def _every(self, interval_s: float, work: Callable[[], Awaitable[None]]) -> None:
         while True:
