@@ -509,6 +509,33 @@ def _report_payment(payment_id: str, outcome: Literal["paid", "failed"]) -> None
 
 
 app.add_typer(venue_simulator_app, name="venue-simulator")
+market_data_app = typer.Typer(no_args_is_help=True, help="Check market data.")
+app.add_typer(market_data_app, name="market-data")
+
+
+@market_data_app.command("verify")
+def verify_candles(
+    wait: Annotated[float, typer.Option(help="Seconds that the trade rows get to catch up", min=0)] = 30,
+) -> None:
+    """Make every candle again from the trade rows, and name each one that differs.
+
+    Exit code 0: no difference. 1: differences. 2: could not be compared.
+    """
+    from openspot.market_data.verify import NotComparableError
+    from openspot.market_data.verify import verify as compare
+
+    try:
+        found = asyncio.run(compare(running_settings(Settings), wait))
+    except NotComparableError as error:
+        error_console.print(f"openspot: could not be compared: {error}", highlight=False, markup=False, soft_wrap=True)
+        raise typer.Exit(2) from error
+    typer.echo(
+        f"{found.candles} candles of {found.trades} trades up to event {found.position.sequence}: "
+        f"{found.count} differences"
+    )
+    for difference in found.differences:
+        typer.echo(str(difference))
+    raise typer.Exit(1 if found.count else 0)
 
 
 if __name__ == "__main__":

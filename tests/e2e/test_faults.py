@@ -1,7 +1,7 @@
 """Broken on purpose: real processes are killed, stand still or crawl under real order flow.
 
-Afterwards, with no hand moved, engine, ledger, order and trade rows agree to the last digit, each trade is settled
-once, each deposit credited once, and every order that a client was told of is there and in the right state. The
+Afterwards, with no hand moved, engine, ledger, order and trade rows and candles agree to the last digit, each trade is
+settled once, each deposit credited once, and every order that a client was told of is there and in the right state. The
 seed of a run is printed; `OPENSPOT_FAULT_SEED` repeats its choices, `OPENSPOT_FAULT_SECONDS` and
 `OPENSPOT_FAULT_OUTAGE_SECONDS` make it longer.
 """
@@ -21,7 +21,7 @@ from tests.support.slow_disk import slow_disk
 from tests.support.suspension import frozen
 from tests.support.waiting import eventually
 
-VICTIMS = ("router", "ledger", "ledger-worker", "engine", "NATS", "PostgreSQL", "rest-edge")
+VICTIMS = ("router", "ledger", "ledger-worker", "engine", "NATS", "PostgreSQL", "rest-edge", "market-data")
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ async def pasted(platform: ChildPlatform, folder: Path, guide: str, usd: str = "
     blocks = re.findall(r"```bash\n(.*?)```", (ROOT / "docs/guides" / guide).read_text("utf-8"), re.DOTALL)
     assert blocks, "the guide has no line to paste"
     script = PRELUDE + "".join(blocks).replace("http://127.0.0.1:3001", platform.settings.rest_url)
+    script = script.replace("http://127.0.0.1:3011", platform.settings.market_data_url)
     script = script.replace(".openspot/secrets.json", str(platform.data_dir / "secrets.json"))
     async with money_user(platform) as user:
         if usd:
@@ -81,6 +82,14 @@ async def test_idempotency(platform: ChildPlatform, tmp_path: Path) -> None:
     printed = await pasted(platform, tmp_path, "idempotency.md", usd="100")
     assert printed.lower().count("idempotency-hit: true") == 1
     assert len(set(re.findall(r'"orderId":"([^"]+)"', printed))) == 1
+
+
+async def test_market_data(platform: ChildPlatform, tmp_path: Path) -> None:
+    printed = await pasted(platform, tmp_path, "market-data.md")
+    assert '"symbol":"BTC-USD","lastPrice":' in printed
+    assert '"status":"ok"' in printed
+    assert "openspot_market_data_leads 1.0" in printed
+    assert re.search(r"\d+ candles of \d+ trades up to event \d+: 0 differences\n$", printed)
 
 
 async def test_every_book_agrees_after_the_guides(platform: ChildPlatform) -> None:

@@ -11,12 +11,12 @@ from openspot.contracts.messages import ExecutedTransfer, SubmitOrderReply, Tran
 from openspot.contracts.refusals import RefusalCode
 from openspot.engine.intake import command_intake
 from openspot.engine.state.order_memory import OrderMemory
+from openspot.engine_client.position import Position
 from openspot.ledger import settlement, transfers
 from openspot.ledger.changes import Change, decide
 from openspot.ledger.postings import Leg, Postings, trade_postings, transfer_postings
 from openspot.ledger.store import Applied
 from openspot.router.orders.submission import Submission
-from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.translation import row_writer, translator
 from openspot.router.translation.order_state_machine import OrderStateMachine

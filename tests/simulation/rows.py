@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from openspot.domain.order import OrderStatus
+from openspot.engine_client.position import Position
 from openspot.kit.bus import Outgoing, PendingEvent
 from openspot.router.orders.engine_order_ids import BLOCK_SIZE
 from openspot.router.store import FencedError, Resumption
-from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from tests.simulation.process import Place, Process

@@ -197,6 +197,8 @@ class Run:
         report = json.loads(outcome.stdout)
         assert report["caughtUp"]
         assert report["differences"] == []
+        candles = await asyncio.to_thread(self.openspot, "market-data", "verify", "--wait", str(SETTLED_S_MAX))
+        assert candles.returncode == 0, candles.stdout + candles.stderr
         connection = await asyncpg.connect(self.settings.database_url)
         try:
             await _check_trades(connection, report["trades"])

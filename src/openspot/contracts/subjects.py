@@ -15,6 +15,10 @@ CUSTODY_USER_ADDRESSES_GET = "custody.user.addresses.get"
 CUSTODY_ADDRESS_GET = "custody.address.get"
 CUSTODY_WITHDRAWALS_CREATE = "custody.withdrawals.create"
 CUSTODY_WITHDRAWALS_CANCEL = "custody.withdrawals.cancel"
+MARKETDATA_BOOKS_GET = "marketdata.books.get"
+MARKETDATA_TICKERS_GET = "marketdata.tickers.get"
+MARKETDATA_TRADES_GET = "marketdata.trades.get"
+MARKETDATA_CANDLES_GET = "marketdata.candles.get"
 
 # Events
 ORDERS_CREATED = "orders.created"
@@ -35,6 +39,7 @@ CUSTODY_WITHDRAWAL_FAILED = "custody.withdrawal.failed"
 MARKETDATA_TICKER = "marketdata.ticker"
 MARKETDATA_ORDERBOOK = "marketdata.orderbook"
 MARKETDATA_TRADE = "marketdata.trade"
+MARKETDATA_CANDLE = "marketdata.candle"
 
 # Kinds of tick of an external venue, see `of_venue`
 VENUE_BOOK_TICKER = "bookTicker"
@@ -50,6 +55,7 @@ API_KEYS_CHANGED_BUCKET = "api-keys-changed"
 ORDER_ROUTER_QUEUE = "order-router"
 LEDGER_QUEUE = "ledger-service"
 CUSTODY_QUEUE = "custody"
+MARKET_DATA_QUEUE = "market-data"
 
 
 def inbox_of(user: str) -> str:

@@ -19,6 +19,7 @@ EXACT = Context(prec=100, traps=[InvalidOperation, Inexact, Rounded])
 
 _DECIMAL_TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _TEXT_LENGTH_MAX = 80
+_SHIFTS: tuple[int, ...] = tuple(10**places for places in range(AMOUNT_PLACES + 1))
 
 
 class MoneyError(ValueError):
@@ -78,6 +79,20 @@ def amount_to_text(amount: int) -> str:
     fraction = digits[-AMOUNT_PLACES:].rstrip("0")
     text = digits[:-AMOUNT_PLACES] + ("." + fraction if fraction else "")
     return "-" + text if amount < 0 else text
+
+
+def text_to_amount(text: str) -> int:
+    """The amount of a plain decimal text without sign or exponent, as `amount_to_text` writes it.
+
+    Raises MoneyError for any other text, and for more than 18 places.
+    """
+    whole, _, fraction = text.partition(".")
+    if len(fraction) > AMOUNT_PLACES:
+        raise MoneyError(f"has more than {AMOUNT_PLACES} decimal places")
+    digits = whole + fraction
+    if not (digits.isascii() and digits.isdigit()):
+        raise MoneyError("is not a plain decimal number")
+    return int(digits) * _SHIFTS[AMOUNT_PLACES - len(fraction)]
 
 
 def decimal_to_text(value: Decimal) -> str:

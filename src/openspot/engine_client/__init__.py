@@ -2,7 +2,7 @@
 
 - `commands`: orders and money over gRPC. It never retries: only the caller knows whether a retry is safe.
 - `queries`: symbols, books and balances over HTTP.
-- `stream`: one connection to the event stream, from any sequence on.
+- `stream`, `position`: one connection to the event stream, from any sequence on.
 - `errors`: why a call failed, and whether the engine may have carried it out.
 - `settings`: the engine's addresses, and the credential of the services that call it.
 """

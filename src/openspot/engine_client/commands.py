@@ -7,7 +7,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import grpc
 
-from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc, orders_pb2, orders_pb2_grpc
+from openspot.contracts.gen.exchange.v1 import (
+    accounts_pb2,
+    accounts_pb2_grpc,
+    market_data_pb2,
+    market_data_pb2_grpc,
+    orders_pb2,
+    orders_pb2_grpc,
+)
 from openspot.domain.money import decimal_to_text
 from openspot.domain.result_code import ResultCode
 from openspot.domain.transfer import Movement, TransferKind
@@ -71,6 +78,7 @@ class EngineCommands:
             ],
         )
         self._orders: Any = orders_pb2_grpc.OrderServiceStub(self._channel)  # type: ignore[no-untyped-call]
+        self._market_data: Any = market_data_pb2_grpc.MarketDataServiceStub(self._channel)  # type: ignore[no-untyped-call]
         self._accounts: Any = accounts_pb2_grpc.AccountServiceStub(self._channel)  # type: ignore[no-untyped-call]
 
     async def close(self) -> None:
@@ -98,6 +106,13 @@ class EngineCommands:
         """Return what the engine knows about the order with this external id. Raises EngineError."""
         response: orders_pb2.GetOrderResponse = await self._call(
             self._orders.GetOrder, orders_pb2.GetOrderRequest(external_id=order_id), self._query_timeout_s
+        )
+        return response
+
+    async def whole_book(self, symbol: str) -> market_data_pb2.GetOrderBookResponse:
+        """Every level of a symbol's book, best first, and the newest event that it includes. Raises EngineError."""
+        response: market_data_pb2.GetOrderBookResponse = await self._call(
+            self._market_data.GetOrderBook, market_data_pb2.GetOrderBookRequest(symbol=symbol), self._query_timeout_s
         )
         return response
 

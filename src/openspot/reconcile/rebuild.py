@@ -18,6 +18,7 @@ import asyncpg
 from openspot.contracts.engine_events import BalanceEvent, EngineEvent
 from openspot.contracts.messages import ExecutedTrade, ExecutedTransfer
 from openspot.contracts.refusals import InvalidRequestError
+from openspot.engine_client.position import Position
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, DatabaseUnavailableError, Pool, create_pool
 from openspot.ledger.changes import Posting
@@ -26,7 +27,6 @@ from openspot.ledger.rebuild import posting_of
 from openspot.ledger.store import LedgerStore
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.router.store import Store, write_orders, write_trades
-from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.order_state_machine import OrderStateMachine

@@ -14,6 +14,7 @@ import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, TransferEvent
 from openspot.domain.accounts import AccountKey
+from openspot.engine_client.position import Position
 from openspot.ledger.store import NEWEST_SETTLED
 from openspot.reconcile.queries import (
     ANALYZE,
@@ -33,7 +34,6 @@ from openspot.reconcile.queries import (
 )
 from openspot.reconcile.records import OrderFacts, TradeFacts
 from openspot.router.store import CONSUMER
-from openspot.router.stream_position import Position
 
 CONNECT_TIMEOUT_S = 10.0
 _APPLICATION = "openspot-reconcile"

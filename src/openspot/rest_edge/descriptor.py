@@ -15,7 +15,7 @@ DESCRIPTOR = Descriptor(
             module="openspot.rest_edge.service",
             host="rest_host",
             listeners=(Listener("rest_port", "REST"),),
-            uses=("custody", "engine", "ledger", "ledger-worker", "router"),
+            uses=("custody", "engine", "ledger", "ledger-worker", "market-data", "router"),
             secrets_checked=("jwt_secret", "sealing_secret", "payment_callback_secret", "kyc_webhook_secret"),
             bus=BusAccess(
                 requests=(
@@ -28,6 +28,10 @@ DESCRIPTOR = Descriptor(
                     subjects.CUSTODY_ADDRESS_GET,
                     subjects.CUSTODY_WITHDRAWALS_CREATE,
                     subjects.CUSTODY_WITHDRAWALS_CANCEL,
+                    subjects.MARKETDATA_BOOKS_GET,
+                    subjects.MARKETDATA_TICKERS_GET,
+                    subjects.MARKETDATA_TRADES_GET,
+                    subjects.MARKETDATA_CANDLES_GET,
                 ),
                 # A payment that was paid enters the platform as a deposit into house:payments.
                 publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED,),

@@ -24,8 +24,8 @@ from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
 from openspot.rest_edge.funds import make_fund_services
 from openspot.rest_edge.identity import make_user_services
 from openspot.rest_edge.keys import make_key_services
+from openspot.rest_edge.markets.market_data import MarketDataClient
 from openspot.rest_edge.markets.service import MarketService
-from openspot.rest_edge.markets.store import TradeStore
 from openspot.rest_edge.modules import make_modules
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
@@ -113,7 +113,7 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         funds=funds,
         modules=modules,
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
-        markets=MarketService(engine, TradeStore(pool), configuration.limits),
+        markets=MarketService(engine, MarketDataClient(bus), configuration.limits),
         health=health,
         tokens=UserTokens(settings.jwt_secret, revoked),
         throttles=throttles if settings.throttle_enabled else {},

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from openspot.domain.order import OrderStatus
+from openspot.engine_client.position import Position
 from openspot.kit.bus import Outgoing, PendingEvent
 from openspot.kit.database import Connection, Pool
-from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 

@@ -23,6 +23,7 @@ async def platform(settings: Settings) -> AsyncIterator[Settings]:
         settings,
         "engine",
         "router",
+        "market-data",
         "rest-edge",
         "ws-edge",
     ):
@@ -58,8 +59,7 @@ async def test_everything_a_trader_does(platform: Settings) -> None:
                 "BTC-USD", "sell", quantity="0.5", price="50000", client_order_id="mine", time_in_force="gtc"
             )
             assert (resting.status, resting.price, resting.client_order_id) == ("open", Decimal(50000), "mine")
-            book = await maker.order_book("BTC-USD", depth=5)
-            assert book.asks == [(Decimal(50000), Decimal("0.5"))]
+            await eventually(lambda: _asks(maker, [(Decimal(50000), Decimal("0.5"))]))
 
             bought = await taker.place_order("BTC-USD", "buy", quantity=Decimal("0.2"), price=50000)
             assert bought.status == "filled"
@@ -83,8 +83,7 @@ async def test_everything_a_trader_does(platform: Settings) -> None:
         assert [order.order_id for order in await maker.orders(status="partially_filled", client_order_id="mine")] == [
             resting.order_id
         ]
-        trades = await maker.trades("BTC-USD")
-        assert [trade.quantity for trade in trades] == [Decimal("0.1"), Decimal("0.2")]
+        await eventually(lambda: _traded(maker, [Decimal("0.1"), Decimal("0.2")]))
         ticker = await maker.ticker("BTC-USD")
         assert (ticker.last_price, ticker.ask_price, ticker.bid_price) == (Decimal(50000), Decimal(50000), None)
         assert "BTC-USD" in {entry.symbol for entry in await maker.tickers()}
@@ -98,6 +97,16 @@ async def test_everything_a_trader_does(platform: Settings) -> None:
             await taker.order(resting.order_id)
         assert foreign.value.status == 404
         assert {entry.asset: entry.locked for entry in await maker.balances()}["BTC"] == 0
+
+
+async def _asks(client: OpenSpotClient, expected: list[tuple[Decimal, Decimal]]) -> bool:
+    """Market data follows the engine some moments later."""
+    return (await client.order_book("BTC-USD", depth=5)).asks == expected
+
+
+async def _traded(client: OpenSpotClient, expected: list[Decimal]) -> bool:
+    """Whether these are the quantities of the newest trades."""
+    return [trade.quantity for trade in await client.trades("BTC-USD")] == expected
 
 
 async def _market_buy(client: OpenSpotClient):  # type: ignore[no-untyped-def]

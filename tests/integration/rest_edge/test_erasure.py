@@ -38,7 +38,8 @@ STAYS = {
 """Money, and what explains it, under the user's id: not a column of any row changes."""
 
 NO_USERS = {
-    "engine_cursors", "router_held_events", "ledger_rejected_trades", "custody_chain_transactions"
+    "engine_cursors", "router_held_events", "ledger_rejected_trades", "custody_chain_transactions",
+    "market_trades", "market_candles", "market_data_checkpoints",
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 

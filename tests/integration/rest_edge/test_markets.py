@@ -1,10 +1,12 @@
-"""Market data through the REST edge: specifications and books of the engine, trades of the database."""
+"""Markets through the REST edge: specifications of the engine, everything else of market data."""
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import pytest
 
+from openspot.kit.settings import Settings
 from openspot.rest_edge.markets.schemas import (
     CandleResponse,
     MarketResponse,
@@ -14,10 +16,21 @@ from openspot.rest_edge.markets.schemas import (
 )
 from tests.integration.rest_edge.test_orders import add_row
 from tests.support.fake_engine_http import FakeEngineHttp, market
+from tests.support.fake_market_data import FakeMarketData
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually
 
-NOW = datetime.now(UTC)
+NOW = datetime.fromtimestamp(round(datetime.now(UTC).timestamp() * 1000) / 1000, UTC)
+"""Now. The engine's times are whole milliseconds."""
+
+
+@pytest.fixture
+async def market_data(settings: Settings, pool: asyncpg.Pool) -> AsyncIterator[FakeMarketData]:
+    """Market data of two markets."""
+    fake = FakeMarketData(settings, pool, ("BTC-USD", "ETH-USD"), NOW)
+    await fake.start()
+    yield fake
+    await fake.stop()
 
 
 async def add_trades(pool: asyncpg.Pool, symbol: str, *trades: tuple[int, str, str, float]) -> None:
@@ -68,17 +81,19 @@ async def test_a_change_at_the_engine_shows_within_moments(edge: RestClient, eng
 
 
 @pytest.mark.spec("B4.1-28")
-async def test_the_book_is_the_engines_of_this_moment(edge: RestClient, engine: FakeEngineHttp) -> None:
+async def test_the_book_is_market_datas_of_this_moment(
+    edge: RestClient, engine: FakeEngineHttp, market_data: FakeMarketData
+) -> None:
     bids = [[str(100 - number), "1.5"] for number in range(80)]
     asks = [[str(101 + number), "2"] for number in range(80)]
-    engine.books["BTC-USD"] |= {"bids": bids, "asks": asks, "sequence": 77}
+    market_data.set_book("BTC-USD", bids, asks, 77)
     reply = await edge("GET", "/markets/BTC-USD/orderbook?depth=3")
     OrderBookResponse.model_validate(reply.body)
     assert reply.body == {
         "symbol": "BTC-USD", "bids": bids[:3], "asks": asks[:3], "sequence": 77, "timestamp": 1_700_000_000_000,
     }  # fmt: skip
     assert len((await edge("GET", "/markets/BTC-USD/orderbook")).body["bids"]) == 50
-    engine.books["BTC-USD"]["sequence"] = 78
+    market_data.set_book("BTC-USD", bids, asks, 78)
     assert (await edge("GET", "/markets/BTC-USD/orderbook")).body["sequence"] == 78
     for query, message in (("0", "depth must be at least 1"), ("1001", "depth must be at most 1000")):
         assert (await edge("GET", f"/markets/BTC-USD/orderbook?depth={query}")).message == [message]
@@ -86,9 +101,12 @@ async def test_the_book_is_the_engines_of_this_moment(edge: RestClient, engine: 
 
 
 @pytest.mark.spec("B4.1-29")
-async def test_trades_are_listed_newest_first(edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool) -> None:
+async def test_trades_are_listed_newest_first(
+    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool, market_data: FakeMarketData
+) -> None:
     await add_trades(pool, "BTC-USD", (1, "100", "1", 3), (2, "101.5", "0.25", 2), (5, "99", "2", 1))
     await add_trades(pool, "ETH-USD", (3, "10", "1", 1))
+    await market_data.load()
     reply = await edge("GET", "/markets/BTC-USD/trades?limit=2")
     assert [(row["sequence"], row["price"], row["quantity"], row["side"]) for row in reply.body] == [
         (5, "99", "2", "sell"),
@@ -102,18 +120,21 @@ async def test_trades_are_listed_newest_first(edge: RestClient, engine: FakeEngi
     assert "X-Next-Cursor" not in following.headers
     assert (await edge("GET", "/markets/ADA-USD/trades")).status == 404
     assert (await edge("GET", "/markets/BTC-USD/trades?cursor=WzFlOTld")).status == 400
-    assert (await edge("GET", "/markets/BTC-USD/trades?cursor=WzkyMjMzNzIwMzY4NTQ3NzU4MDhd")).status == 400
+    # [2^63], [1, 2^63] and a time after the year 9999.
+    for cursor in ("WzkyMjMzNzIwMzY4NTQ3NzU4MDhd", "WzEsOTIyMzM3MjAzNjg1NDc3NTgwOF0", "WzI1MzQwMjMwMDgwMDAwMCwxXQ"):
+        assert (await edge("GET", f"/markets/BTC-USD/trades?cursor={cursor}")).status == 400
 
 
 @pytest.mark.spec("B4.1-24", "B4.1-26")
 async def test_tickers_tell_the_last_day_and_the_best_prices(
-    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool
+    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool, market_data: FakeMarketData
 ) -> None:
     await add_trades(
         pool, "BTC-USD", (1, "500", "9", 25), (2, "100", "1", 23), (3, "120", "0.5", 12), (4, "90", "2", 6),
         (5, "110", "0.123456789012345678", 1),
     )  # fmt: skip
-    engine.books["BTC-USD"] |= {"bids": [["109", "1"]], "asks": [["111", "1"], ["112", "1"]]}
+    await market_data.load()
+    market_data.set_book("BTC-USD", [["109", "1"]], [["111", "1"], ["112", "1"]])
     reply = await edge("GET", "/markets/tickers")
     assert [row["symbol"] for row in reply.body] == ["BTC-USD", "ETH-USD"]
     for row in reply.body:
@@ -122,7 +143,7 @@ async def test_tickers_tell_the_last_day_and_the_best_prices(
         "symbol": "BTC-USD", "lastPrice": "110", "bidPrice": "109", "askPrice": "111", "openPrice": "100",
         "highPrice": "120", "lowPrice": "90", "volume": "3.623456789012345678",
         "quoteVolume": "353.58024679135802458", "priceChange": "10", "priceChangePercent": "10",
-        "timestamp": 1_700_000_000_000,
+        "timestamp": round(NOW.timestamp() * 1000),
     }  # fmt: skip
     silent = reply.body[1]
     assert (silent["lastPrice"], silent["openPrice"], silent["volume"]) == (None, None, "0")
@@ -131,9 +152,10 @@ async def test_tickers_tell_the_last_day_and_the_best_prices(
 
 
 async def test_a_price_older_than_a_day_is_still_the_last(
-    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool
+    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool, market_data: FakeMarketData
 ) -> None:
     await add_trades(pool, "BTC-USD", (1, "500", "9", 25))
+    await market_data.load()
     ticker = (await edge("GET", "/markets/BTC-USD/ticker")).body
     assert (ticker["lastPrice"], ticker["openPrice"], ticker["volume"]) == ("500", None, "0")
 
@@ -146,14 +168,46 @@ async def test_without_the_engine_market_data_answers_503(edge: RestClient) -> N
 
 async def test_an_engine_that_answers_nonsense_counts_as_silent(edge: RestClient, engine: FakeEngineHttp) -> None:
     engine.markets = [{"symbol": 5}]
-    engine.books["BTC-USD"] = {"symbol": "BTC-USD", "bids": "none"}
     assert (await edge("GET", "/markets")).status == 503
-    assert (await edge("GET", "/markets/BTC-USD/orderbook")).status == 503
+    assert (await edge("GET", "/markets/BTC-USD/trades")).status == 503
+
+
+async def test_without_market_data_its_routes_answer_503_with_the_reason(
+    edge: RestClient, engine: FakeEngineHttp
+) -> None:
+    for path in ("/tickers", "/BTC-USD/ticker", "/BTC-USD/orderbook", "/BTC-USD/trades", "/BTC-USD/candles"):
+        reply = await edge("GET", f"/markets{path}")
+        assert (reply.status, reply.code) == (503, "SERVICE_UNAVAILABLE"), path
+        assert reply.message == "nobody provides market data now"
+    assert (await edge("GET", "/markets")).status == 200
+
+
+async def test_no_stale_book_or_ticker_is_served(
+    edge: RestClient, engine: FakeEngineHttp, market_data: FakeMarketData
+) -> None:
+    assert (await edge("GET", "/markets/BTC-USD/orderbook")).status == 200
+    market_data.fault = "the engine's events do not come"
+    for path in ("/tickers", "/BTC-USD/ticker", "/BTC-USD/orderbook"):
+        reply = await edge("GET", f"/markets{path}")
+        assert (reply.status, reply.message) == (
+            503,
+            "market data is not current: the engine's events do not come",
+        ), path
+    assert (await edge("GET", "/markets/BTC-USD/trades")).status == 200
+
+
+async def test_a_market_that_only_the_engine_has_yet_answers_503(
+    edge: RestClient, engine: FakeEngineHttp, market_data: FakeMarketData
+) -> None:
+    engine.markets.append(market("DOGE-USD"))
+    for path in ("ticker", "orderbook"):
+        reply = await edge("GET", f"/markets/DOGE-USD/{path}")
+        assert (reply.status, reply.message) == (503, "market data has nothing of DOGE-USD yet")
 
 
 @pytest.mark.spec("B4.1-30")
 async def test_candles_are_made_of_the_trades_of_each_interval(
-    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool
+    edge: RestClient, engine: FakeEngineHttp, pool: asyncpg.Pool, market_data: FakeMarketData
 ) -> None:
     edge.token = None
     # Of one moment, the sequence decides what opened and closed.
@@ -162,6 +216,7 @@ async def test_candles_are_made_of_the_trades_of_each_interval(
         (5, "7", "2", 1), (6, "8", "1", 24 * 30),
     )  # fmt: skip
     await add_trades(pool, "ETH-USD", (7, "1", "1", 3))
+    await market_data.load()
     reply = await edge("GET", "/markets/BTC-USD/candles?interval=1m&limit=1000")
     assert reply.status == 200
     first, second = (CandleResponse.model_validate(row) for row in reply.body)

@@ -10,11 +10,11 @@ import asyncpg
 import pytest
 
 from openspot.domain.order import OrderStatus
+from openspot.engine_client.position import Position
 from openspot.kit.bus import HoldingPublisher, Outgoing, PendingEvent, PublishError
 from openspot.kit.database import Connection
 from openspot.router.metrics import ROW_WRITE_FAILURES, ROWS_DROPPED
 from openspot.router.store import FencedError, Store
-from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.row_writer import FOREIGN_KEY_PAUSE_S, RowWriter

@@ -35,6 +35,9 @@ PUBLISHERS = {
     "$JS.API.CONSUMER.DELETE.TRADES.ledger-settlement": set(),
     "$KV.sessions-revoked.someone": {"rest-edge"},
     "$KV.router-lease.translator": {"router"},
+    "$KV.market-data-lease.leader": {"market-data"},
+    f"{subjects.MARKETDATA_ORDERBOOK}.BTC-USD": {"market-data"},
+    f"{subjects.MARKETDATA_TRADE}.BTC-USD": {"market-data"},
     "_INBOX.router.x": {"router"},
     "deliver.ledger-settlement": set(),
 }

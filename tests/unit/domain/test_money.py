@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from openspot.domain.money import (
     AMOUNT_MAX,
+    AMOUNT_SCALE,
     MoneyError,
     amount_to_text,
     decimal_to_text,
     parse_decimal,
     scaled_to_text,
+    text_to_amount,
     to_amount,
     to_scaled,
 )
@@ -66,3 +68,17 @@ def test_texts_are_shortest() -> None:
     assert decimal_to_text(Decimal("1.500")) == "1.5"
     assert decimal_to_text(Decimal("1E+3")) == "1000"
     assert decimal_to_text(Decimal("-0.0")) == "0"
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [("0", 0), ("1", AMOUNT_SCALE), ("12.5", 125 * 10**17), ("0.000000000000000001", 1), ("00.10", 10**17)],
+)
+def test_a_plain_text_is_an_amount(text: str, amount: int) -> None:
+    assert text_to_amount(text) == amount
+
+
+@pytest.mark.parametrize("text", ["", ".", "-1", "+1", "1e3", "1.2.3", " 1", "١", "1.0000000000000000001", "nan"])
+def test_a_text_that_is_no_plain_amount_is_refused(text: str) -> None:
+    with pytest.raises(MoneyError):
+        text_to_amount(text)

@@ -1,4 +1,4 @@
-"""Paths of the markets (Document B 4.1): read-only, and open to everybody."""
+"""Routes of the markets (Document B 4.1): read-only, and open to everybody."""
 
 from typing import Annotated
 
@@ -6,13 +6,13 @@ import msgspec
 from fastapi import Path, Query
 from starlette.responses import Response
 
+from openspot.domain.candles import Interval
 from openspot.http.errors import validation_error
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
 from openspot.http.policy import PUBLIC
 from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Moment, Symbol
-from openspot.rest_edge.markets.candles import Interval
 from openspot.rest_edge.markets.schemas import (
     CandleResponse,
     MarketResponse,
@@ -24,12 +24,15 @@ from openspot.rest_edge.markets.service import MarketService
 
 DEPTH_DEFAULT = 50
 DEPTH_MAX = 1000
+MILLISECONDS_MAX = 253_402_300_799_999
+"""The last millisecond of the year 9999."""
 
 SymbolPath = Annotated[Symbol, Path()]
+Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=MILLISECONDS_MAX)]
 EngineSequence = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 Depth = Annotated[int, Query(ge=1, le=DEPTH_MAX, description="Levels a side at most")]
 
-_SILENT = {503: "the engine does not respond"}
+_SILENT = {503: "the engine or market data does not respond"}
 _UNKNOWN = {404: "no such market"} | _SILENT
 
 
@@ -62,9 +65,10 @@ def market_routes(prefix: str, markets: MarketService) -> Router:
     @router.get("/{symbol}/trades", PUBLIC, response=list[TradeResponse], headers=NEXT_CURSOR_HEADER,
                 refusals=_UNKNOWN, summary="Recent trades, newest first")  # fmt: skip
     async def list_trades(symbol: SymbolPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        before = decode_cursor(cursor, tuple[EngineSequence])[0] if cursor is not None else None
+        before = decode_cursor(cursor, tuple[Milliseconds, EngineSequence]) if cursor is not None else None
         trades = await markets.trades(symbol, limit, before)
-        return page_response(trades, encode_cursor([trades[-1].sequence]) if len(trades) == limit else None)
+        following = encode_cursor([trades[-1].timestamp, trades[-1].sequence]) if len(trades) == limit else None
+        return page_response(trades, following)
 
     @router.get("/{symbol}/candles", PUBLIC, response=list[CandleResponse], refusals=_UNKNOWN,
                 summary="Candles, oldest first; weeks begin on Mondays, all times are UTC")  # fmt: skip

@@ -1,35 +1,32 @@
-"""Markets, proxied from the engine; trades and day figures from the trades table.
+"""Markets: specifications from the engine; books, trades, tickers and candles from the market data service.
 
-Specifications and day figures are cached for a second or more: they are the same for everybody, and the day figures
-cost a walk over a day's trades. Books are never cached.
+Specifications are cached for a second or more: they are the same for everybody. Everything else is as market data has
+it at the time of the request.
 """
 
-import asyncio
-import functools
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 import msgspec
 
+from openspot.contracts.messages import MarketCandle, MarketTicker, RecentTrade
+from openspot.contracts.messages.market_data import Level
+from openspot.domain.candles import Interval, window_of
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import decimal_to_text
 from openspot.engine_client.errors import EngineError
-from openspot.engine_client.queries import EngineBook, EngineMarket, EngineQueries
+from openspot.engine_client.queries import EngineMarket, EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.single_flight import SingleFlight
-from openspot.rest_edge.markets.candles import Interval, Window, window_of
-from openspot.rest_edge.markets.store import Candle, DayFigures, Trade, TradeStore
+from openspot.rest_edge.markets.market_data import MarketDataClient, UnknownMarketError
 
 Value = TypeVar("Value")
 
 KEPT_S = 1.0
 # A value that takes long to make is cached longer: making it may take at most this share of the time.
 _WORK_SHARE = 0.05
-_BOOKS_AT_A_TIME = 8
-CANDLES_KEPT_MAX = 256
-"""Lists of candles that are cached at a time; the one that nobody wanted for longest is dropped first."""
 
 
 class Market(msgspec.Struct, rename="camel", frozen=True):
@@ -49,6 +46,16 @@ class Market(msgspec.Struct, rename="camel", frozen=True):
     quantity_max: str | None = None
     notional_min: str | None = None
     notional_max: str | None = None
+
+
+class OrderBook(msgspec.Struct, rename="camel", frozen=True):
+    """A level-2 book, best first. `sequence` is the newest engine event that it includes."""
+
+    symbol: str
+    bids: list[Level]
+    asks: list[Level]
+    sequence: int
+    timestamp: int
 
 
 class Ticker(msgspec.Struct, rename="camel", frozen=True):
@@ -95,13 +102,13 @@ class Kept(Generic[Value]):
 class MarketService:
     """What the market routes do. Every method raises HttpError with what the client is told."""
 
-    def __init__(self, engine: EngineQueries, trades: TradeStore, limits: Mapping[str, MarketLimits]) -> None:
+    def __init__(
+        self, engine: EngineQueries, market_data: MarketDataClient, limits: Mapping[str, MarketLimits]
+    ) -> None:
         self._engine = engine
-        self._trades = trades
+        self._market_data = market_data
         self._limits = limits
         self._specifications: Kept[dict[str, EngineMarket]] = Kept(self._load)
-        self._candles: dict[tuple[str, Window], Kept[list[Candle]]] = {}
-        self._days: Kept[dict[str, DayFigures]] = Kept(self._sum_up)
 
     async def markets(self) -> list[Market]:
         """All markets, by symbol. 503 if the engine does not respond."""
@@ -111,54 +118,43 @@ class MarketService:
         """One market. 404 if the engine does not know the symbol."""
         return self._market(await self._specification(symbol))
 
-    async def book(self, symbol: str, depth: int) -> EngineBook:
-        """The engine's current book, at most `depth` levels a side. 404 for an unknown symbol."""
+    async def book(self, symbol: str, depth: int) -> OrderBook:
+        """The current book, at most `depth` levels a side. 404 for an unknown symbol."""
         try:
-            book = await self._engine.book(symbol, depth)
-        except EngineError as error:
-            raise _unavailable() from error
-        if book is None:
-            raise _not_found(symbol)
-        return book
+            book = await self._market_data.book(symbol, depth)
+        except UnknownMarketError:
+            raise await self._not_found_or_new(symbol) from None
+        return OrderBook(book.symbol, book.bids, book.asks, book.seq, book.timestamp)
 
-    async def trades(self, symbol: str, limit: int, before: int | None) -> list[Trade]:
-        """Trades, newest first, before an engine sequence. 404 for an unknown symbol."""
+    async def trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[RecentTrade]:
+        """Trades, newest first, older than `before`: (milliseconds, sequence). 404 for an unknown symbol."""
         await self._specification(symbol)
-        return await self._trades.recent(symbol, limit, before)
+        return await self._market_data.trades(symbol, limit, before)
 
     async def candles(
         self, symbol: str, interval: Interval, since: datetime | None, until: datetime | None, limit: int
-    ) -> list[Candle]:
+    ) -> list[MarketCandle]:
         """Candles, oldest first, at most `limit` intervals. 404 for an unknown symbol."""
         await self._specification(symbol)
-        wanted = symbol, window_of(interval, since, until, limit, datetime.now(UTC))
-        kept = self._candles.pop(wanted, None)
-        if kept is None:
-            kept = Kept(functools.partial(self._trades.candles, *wanted))
-        self._candles[wanted] = kept
-        if len(self._candles) > CANDLES_KEPT_MAX:
-            del self._candles[next(iter(self._candles))]
-        return await kept.get()
+        return await self._market_data.candles(symbol, window_of(interval, since, until, limit, datetime.now(UTC)))
 
     async def ticker(self, symbol: str) -> Ticker:
         """One market's ticker. 404 for an unknown symbol."""
-        await self._specification(symbol)
-        return (await self._tickers([symbol]))[0]
+        try:
+            (ticker,) = await self._market_data.tickers(symbol)
+        except UnknownMarketError:
+            raise await self._not_found_or_new(symbol) from None
+        return _ticker(ticker)
 
     async def tickers(self) -> list[Ticker]:
         """The tickers of all markets, by symbol."""
-        return await self._tickers(sorted(await self._known()))
+        known = await self._known()
+        return [_ticker(ticker) for ticker in await self._market_data.tickers() if ticker.symbol in known]
 
-    async def _tickers(self, symbols: Iterable[str]) -> list[Ticker]:
-        days = await self._days.get()
-        places = asyncio.Semaphore(_BOOKS_AT_A_TIME)
-
-        async def best(symbol: str) -> EngineBook:
-            async with places:
-                return await self.book(symbol, 1)
-
-        books = await asyncio.gather(*(best(symbol) for symbol in symbols))
-        return [_ticker(book, days.get(book.symbol, DayFigures())) for book in books]
+    async def _not_found_or_new(self, symbol: str) -> HttpError:
+        """404, or 503 for a market that the engine has and market data does not have yet."""
+        await self._specification(symbol)
+        return service_unavailable(f"market data has nothing of {symbol} yet")
 
     async def _known(self) -> dict[str, EngineMarket]:
         try:
@@ -174,9 +170,6 @@ class MarketService:
 
     async def _load(self) -> dict[str, EngineMarket]:
         return {market.symbol: market for market in await self._engine.markets()}
-
-    async def _sum_up(self) -> dict[str, DayFigures]:
-        return await self._trades.day_figures(sorted(await self._known()), datetime.now(UTC))
 
     def _market(self, specification: EngineMarket) -> Market:
         limits = self._limits.get(specification.symbol)
@@ -202,20 +195,20 @@ class MarketService:
         )
 
 
-def _ticker(book: EngineBook, day: DayFigures) -> Ticker:
+def _ticker(ticker: MarketTicker) -> Ticker:
     return Ticker(
-        book.symbol,
-        day.last,
-        book.bids[0][0] if book.bids else None,
-        book.asks[0][0] if book.asks else None,
-        day.open,
-        day.high,
-        day.low,
-        day.volume,
-        day.quote_volume,
-        day.change,
-        day.change_percent,
-        book.timestamp,
+        ticker.symbol,
+        ticker.last_price,
+        ticker.bid_price,
+        ticker.ask_price,
+        ticker.open_price,
+        ticker.high_price,
+        ticker.low_price,
+        ticker.volume,
+        ticker.quote_volume,
+        ticker.price_change,
+        ticker.price_change_percent,
+        ticker.timestamp,
     )
 
 

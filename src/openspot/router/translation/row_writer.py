@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 
 import asyncpg
 
+from openspot.engine_client.position import Position
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
 from openspot.kit.bus import HoldingPublisher
@@ -19,7 +20,6 @@ from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.kit.log import get_logger
 from openspot.router.metrics import ROW_QUEUE, ROW_WRITE_FAILURES, ROWS_DROPPED
 from openspot.router.store import BAD_ROW_ERRORS, Store, write_held, write_orders, write_trades
-from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 

@@ -25,9 +25,11 @@ import aiohttp
 
 from openspot.contracts.engine_events import EngineEvent, Hello
 from openspot.contracts.messages import OrderEvent
+from openspot.engine_client.position import Position
 from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import Bus, HoldingPublisher, KeyValueError, Outgoing, PendingEvent, encode
+from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
 from openspot.kit.pacing import Pace
 from openspot.kit.tasks import end_tasks
@@ -41,10 +43,9 @@ from openspot.router.metrics import (
 )
 from openspot.router.settings import RouterSettings
 from openspot.router.store import Resumption, Store
-from openspot.router.stream_position import Position
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
-from openspot.router.translation.lease import LEASE_BUCKET, POSITION_BUCKET, Lease, PublishedPosition
+from openspot.router.translation.lease import KEY, LEASE_BUCKET, POSITION_BUCKET, PublishedPosition
 from openspot.router.translation.order_state_machine import OrderStateMachine, TranslatedEvent
 from openspot.router.translation.row_writer import RowWriter
 from openspot.router.translation.transfer_gathering import whole_transfers
@@ -95,7 +96,7 @@ class Translator:
     async def run(self) -> None:
         """Translate whenever this process holds the lease, until cancelled."""
         life_s = self._settings.translator_lease_s
-        lease = Lease(self._bus.key_value(LEASE_BUCKET, bytes, life_s), life_s, time.monotonic)
+        lease = Lease(self._bus.key_value(LEASE_BUCKET, bytes, life_s), KEY, life_s, time.monotonic)
         position = PublishedPosition(self._bus.key_value(POSITION_BUCKET, Position))
         while True:
             await self._acquire(lease)

@@ -1,11 +1,11 @@
-"""Candles: which intervals there are, and which of them a request covers. Rules without IO."""
+"""Candles: which intervals there are, where each begins, and which of them a request covers."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 ORIGIN = datetime(1970, 1, 5, tzinfo=UTC)
-"""A Monday, so that weeks begin on Mondays; all shorter intervals begin then, too."""
+"""A Monday. Every interval begins a whole number of its lengths from here, so weeks begin on Mondays."""
 
 
 class Interval(StrEnum):
@@ -22,7 +22,7 @@ class Interval(StrEnum):
 
     @property
     def length(self) -> timedelta:
-        """The same as a time."""
+        """Its length."""
         return _LENGTHS[self]
 
 
@@ -40,7 +40,7 @@ _LENGTHS = {
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Whole intervals from `begin` to before `end`."""
+    """The whole intervals that begin at `begin` or later, and before `end`."""
 
     interval: Interval
     begin: datetime
@@ -50,12 +50,12 @@ class Window:
 def window_of(interval: Interval, since: datetime | None, until: datetime | None, limit: int, now: datetime) -> Window:
     """The intervals that begin at or after `since` and before `until`, at most `limit`.
 
-    Without `since` they are the newest ones, up to the one that `now` lies in; with it those that follow `since`.
+    With `since`, they are the first ones after it. Without, they are the last ones before `until`, or up to `now`.
     """
     end = _next_begin(interval, now if until is None else until)
     if until is None:
         # The interval that has just begun counts.
-        end = max(end, _begin(interval, now) + interval.length)
+        end = max(end, begin_of(interval, now) + interval.length)
     span = limit * interval.length
     if since is None:
         return Window(interval, end - span, end)
@@ -63,8 +63,8 @@ def window_of(interval: Interval, since: datetime | None, until: datetime | None
     return Window(interval, begin, max(begin, min(end, begin + span)))
 
 
-def _begin(interval: Interval, time: datetime) -> datetime:
-    """When the interval that `time` lies in began."""
+def begin_of(interval: Interval, time: datetime) -> datetime:
+    """When the interval that `time` lies in began. A week begins on Monday, 00:00 UTC."""
     return time - (time - ORIGIN) % interval.length
 
 

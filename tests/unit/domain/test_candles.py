@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from openspot.rest_edge.markets.candles import Interval, window_of
+from openspot.domain.candles import Interval, window_of
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 """A Wednesday."""

@@ -1,0 +1,208 @@
+"""Market data: the events `marketdata.*`, and requests to the market data service.
+
+`seq` of a book or trade is the engine's event sequence. `prev_seq` names the message before it on the same subject, so
+that a receiver notices a gap. Sequences do not rise by one, and they start again with a new journal of the engine.
+"""
+
+from typing import Literal, Self
+
+from openspot.contracts.messages.message import Message
+from openspot.contracts.refusals import Refusal, RefusalCode
+
+Level = tuple[str, str]
+"""Price and quantity. In an update, quantity "0" removes the level."""
+
+
+class OrderBookEvent(Message, frozen=True):
+    """Payload of `marketdata.orderbook.<SYMBOL>`, and the reply's book of `marketdata.books.get`.
+
+    A snapshot has every level of the published depth, best first, and no `prev_seq`. A receiver always accepts a
+    snapshot, even one with a lower `seq`. An update has the levels that changed since the message with seq `prev_seq`;
+    a receiver whose book is not at `prev_seq` has missed something and asks for a snapshot.
+
+    `checksum` is the CRC-32 of the ten best levels after this message: `bidPrice:bidQuantity:askPrice:askQuantity` of
+    level 1, 2 … joined with colons; a level that a side does not have is left out.
+    """
+
+    symbol: str
+    type: Literal["snapshot", "update"]
+    seq: int
+    prev_seq: int | None
+    timestamp: int
+    bids: list[Level]
+    asks: list[Level]
+    checksum: int
+
+
+class MarketTrade(Message, frozen=True):
+    """Payload of `marketdata.trade.<SYMBOL>`: a trade, without its parties. `side` is the taker's.
+
+    After a restart of the service, trades may come again: a receiver drops those whose `seq` it has had.
+    `prev_seq` is the market's trade before this one, 0 if the service knows of none.
+    """
+
+    symbol: str
+    seq: int
+    prev_seq: int
+    trade_id: str
+    price: str
+    quantity: str
+    side: Literal["buy", "sell"]
+    timestamp: int
+
+
+class MarketTicker(Message, frozen=True):
+    """Payload of `marketdata.ticker.<SYMBOL>`: the best prices, the last price, and the figures of the last 24 hours.
+
+    The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
+    and volumes 0. `seq` is the newest engine event of the market that the ticker includes.
+    """
+
+    symbol: str
+    seq: int
+    last_price: str | None
+    bid_price: str | None
+    ask_price: str | None
+    open_price: str | None
+    high_price: str | None
+    low_price: str | None
+    volume: str
+    quote_volume: str
+    price_change: str | None
+    price_change_percent: str | None
+    timestamp: int
+
+
+class MarketCandle(Message, frozen=True):
+    """What traded in one interval. `timestamp` is its begin."""
+
+    timestamp: int
+    open: str
+    high: str
+    low: str
+    close: str
+    volume: str
+    trades: int
+
+
+class CandleEvent(Message, frozen=True):
+    """Payload of `marketdata.candle.<SYMBOL>`: a candle of one interval with the trades up to `seq`.
+
+    Each message has the whole candle. It replaces what was known of the interval that begins at its `timestamp`, unless
+    that had more trades.
+    """
+
+    symbol: str
+    interval: str
+    seq: int
+    timestamp: int
+    open: str
+    high: str
+    low: str
+    close: str
+    volume: str
+    trades: int
+
+
+class GetBook(Message, frozen=True):
+    """Request `marketdata.books.get`.
+
+    Without `depth`: the snapshot that the published updates continue. With it: the book of this moment, at most `depth`
+    levels a side; its `seq` may lie between two updates.
+    """
+
+    symbol: str
+    depth: int | None = None
+
+
+class GetBookReply(Message, frozen=True):
+    """Reply of `marketdata.books.get`; a refusal has `error` and `code`, and no book."""
+
+    book: OrderBookEvent | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(error=refusal.message, code=refusal.code)
+
+
+class GetTickers(Message, frozen=True):
+    """Request `marketdata.tickers.get`: the tickers of all markets, or of one."""
+
+    symbol: str | None = None
+
+
+class GetTickersReply(Message, frozen=True):
+    """Reply of `marketdata.tickers.get`, by symbol; a refusal has `error` and `code`."""
+
+    tickers: list[MarketTicker]
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls([], error=refusal.message, code=refusal.code)
+
+
+class GetMarketTrades(Message, frozen=True):
+    """Request `marketdata.trades.get`: trades of a market, newest first.
+
+    `before` is (timestamp, sequence) of a trade: only older trades are wanted.
+    """
+
+    symbol: str
+    limit: int = 100
+    before: tuple[int, int] | None = None
+
+
+class RecentTrade(Message, frozen=True):
+    """A trade of a list. `side` is the taker's."""
+
+    trade_id: str
+    symbol: str
+    price: str
+    quantity: str
+    side: str
+    timestamp: int
+    sequence: int
+
+
+class GetMarketTradesReply(Message, frozen=True):
+    """Reply of `marketdata.trades.get`; a refusal has `error` and `code`."""
+
+    trades: list[RecentTrade]
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls([], error=refusal.message, code=refusal.code)
+
+
+class GetCandles(Message, frozen=True):
+    """Request `marketdata.candles.get`: candles that begin at `since` or later and before `until`, in milliseconds."""
+
+    symbol: str
+    interval: str
+    since: int
+    until: int
+
+
+class GetCandlesReply(Message, frozen=True):
+    """Reply of `marketdata.candles.get`, oldest first; a refusal has `error` and `code`.
+
+    An interval without a trade has no candle.
+    """
+
+    candles: list[MarketCandle]
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls([], error=refusal.message, code=refusal.code)

@@ -1,0 +1,110 @@
+"""A lease: one of several processes holds it and works, and another takes over within seconds.
+
+The lease is a key with a short life in a bucket of the bus. A renewal names the key's last revision, so only one of two
+processes can renew it. If no renewal succeeds, the holder treats the lease as lost as soon as the key may have expired
+by the holder's own clock.
+
+A holder that was paused may come back late and still believe that it holds the lease. So it calls `check` before each
+piece of work, and what it writes elsewhere needs a fence of its own.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from openspot.kit.bus import KeyValueBucket, KeyValueError, WrongRevisionError
+from openspot.kit.log import get_logger
+
+log = get_logger("lease")
+
+TRY_PAUSE_S = 0.5
+
+Result = TypeVar("Result")
+
+
+class LeaseLostError(Exception):
+    """This process no longer holds the lease."""
+
+
+class Lease:
+    """A lease as one process sees it. `monotonic` returns seconds of a clock that never goes back."""
+
+    def __init__(self, bucket: KeyValueBucket[bytes], key: str, life_s: float, monotonic: Callable[[], float]) -> None:
+        """`key` names the lease in `bucket`, whose entries must expire after `life_s` seconds."""
+        self._bucket = bucket
+        self._key = key
+        self._life_s = life_s
+        self._monotonic = monotonic
+        self._holder = b""
+        self._revision = 0
+        self._held_until = 0.0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process is certain to hold the lease now."""
+        return self._monotonic() < self._held_until
+
+    def check(self) -> None:
+        """Raise LeaseLostError unless this process is certain to hold the lease."""
+        if not self.is_held:
+            raise LeaseLostError(f"the lease {self._key} was lost")
+
+    async def acquire(self) -> None:
+        """Wait until the lease is free, and take it."""
+        while True:
+            began = self._monotonic()
+            # Each attempt has a new name: if the reply is lost, the name shows whose key it is.
+            self._holder = secrets.token_hex(8).encode()
+            try:
+                self._revision = await self._within(self._bucket.create(self._key, self._holder))
+            except WrongRevisionError:
+                pass
+            except (KeyValueError, TimeoutError) as error:
+                log.warning("attempt to take the lease failed", error=repr(error))
+            else:
+                self._held_until = began + self._life_s
+                return
+            await asyncio.sleep(TRY_PAUSE_S)
+
+    async def keep(self) -> None:
+        """Renew the lease until cancelled. Raises LeaseLostError when it is lost."""
+        while True:
+            await asyncio.sleep(self._life_s / 4)
+            began = self._monotonic()
+            try:
+                self._revision = await self._within(self._bucket.put(self._key, self._holder, self._revision))
+            except WrongRevisionError:
+                if not await self._is_ours():
+                    self._held_until = 0.0
+                    raise LeaseLostError(f"another process holds the lease {self._key}") from None
+            except (KeyValueError, TimeoutError) as error:
+                log.warning("lease not renewed", error=repr(error))
+                self.check()
+            else:
+                self._held_until = began + self._life_s
+
+    async def release(self) -> None:
+        """Give the lease up, so that another process can take it at once."""
+        if not self.is_held:
+            return
+        self._held_until = 0.0
+        try:
+            await self._within(self._bucket.delete(self._key, self._revision))
+        except (KeyValueError, TimeoutError) as error:
+            log.warning("lease not released: it expires by itself", error=repr(error))
+
+    async def _is_ours(self) -> bool:
+        """Whether the key is still ours. A renewal whose reply was lost has changed the revision."""
+        try:
+            entry = await self._within(self._bucket.get(self._key))
+        except (KeyValueError, TimeoutError):
+            return False
+        if entry is None or entry.value != self._holder:
+            return False
+        self._revision = entry.revision
+        return True
+
+    async def _within(self, call: Coroutine[Any, Any, Result]) -> Result:
+        async with asyncio.timeout(self._life_s / 4):
+            return await call

@@ -1,0 +1,312 @@
+"""A market's order book, built from the engine's events: rules without IO.
+
+The book is level 2. Two things that an event does not tell are kept beside it, for the orders whose events were seen:
+the price at which an order rests (a MOVED event names only the new one), and which orders never rest (IOC, FOK).
+
+While a command's events are being applied, the book may be crossed: an order that matches at once is entered whole and
+then shrinks trade by trade. `is_whole` is false then; such a book is not shown.
+"""
+
+import zlib
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
+
+import msgspec
+
+from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent, TradeEvent
+from openspot.contracts.messages.market_data import Level, OrderBookEvent
+from openspot.domain.money import amount_to_text, text_to_amount
+
+CHECKSUM_LEVELS = 10
+_IMMEDIATE_TYPES = frozenset({"IOC", "FOK", "FOK_BUDGET"})
+_BUY = "buy"
+
+# Prices and quantities repeat, so most come from the cache.
+_amount_of = lru_cache(65_536)(text_to_amount)
+_text_of = lru_cache(65_536)(amount_to_text)
+
+BookEvent = AcceptedEvent | TradeEvent | ReduceEvent | MovedEvent
+"""The events that can change a book."""
+
+
+class BookContradictionError(Exception):
+    """An event contradicts the book, or needs what the book does not know. A new base is needed."""
+
+
+class BookBase(NamedTuple):
+    """A whole book as of event `sequence`, from which events continue. Levels are best first."""
+
+    sequence: int
+    timestamp: int
+    bids: Iterable[Level]
+    asks: Iterable[Level]
+
+
+class BookSide:
+    """One side: quantities by price, both as amounts of 18 places, and the prices in order."""
+
+    def __init__(self, levels: Iterable[Level], *, is_bids: bool) -> None:
+        # Prices are kept by rank, and a bid's rank is its negative price: the best rank comes first on both sides.
+        self._sign = -1 if is_bids else 1
+        self._quantities = {self._sign * _amount_of(price): _amount_of(quantity) for price, quantity in levels}
+        self._ranks = sorted(self._quantities)
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    @property
+    def best(self) -> int | None:
+        """The best price, or None if the side is empty."""
+        return self._sign * self._ranks[0] if self._ranks else None
+
+    def best_of(self, view: dict[int, int]) -> int | None:
+        """The best price of a view, or None if it is empty."""
+        return self._sign * next(iter(view)) if view else None
+
+    def change(self, price: int, quantity: int) -> None:
+        """Add `quantity`, which may be negative, at `price`. Raises BookContradictionError if less than 0 would be."""
+        rank = self._sign * price
+        held = self._quantities.get(rank)
+        if held is None:
+            if quantity <= 0:
+                raise BookContradictionError(f"nothing rests at {_text_of(price)}")
+            self._quantities[rank] = quantity
+            insort(self._ranks, rank)
+            return
+        rest = held + quantity
+        if rest > 0:
+            self._quantities[rank] = rest
+        elif rest == 0:
+            del self._quantities[rank]
+            del self._ranks[bisect_left(self._ranks, rank)]
+        else:
+            raise BookContradictionError(f"less than 0 would rest at {_text_of(price)}")
+
+    def top(self, depth: int) -> dict[int, int]:
+        """Quantities by rank of the best `depth` levels, best first."""
+        quantities = self._quantities
+        return {rank: quantities[rank] for rank in islice(self._ranks, depth)}
+
+    def level(self, rank: int, quantity: int) -> Level:
+        """A level as text."""
+        return _text_of(self._sign * rank), _text_of(quantity)
+
+    def levels(self, view: dict[int, int]) -> list[Level]:
+        """The levels of a view as text."""
+        return [self.level(rank, quantity) for rank, quantity in view.items()]
+
+    def changed(self, before: dict[int, int], after: dict[int, int]) -> list[Level]:
+        """What turns one view into another, best first; quantity "0" for a level that is gone."""
+        changes = dict(after.items() - before.items())
+        changes.update(dict.fromkeys(before.keys() - after.keys(), 0))
+        return [self.level(rank, changes[rank]) for rank in sorted(changes)]
+
+
+class OrderBook:
+    """The book of one market. `depth` levels a side are published."""
+
+    def __init__(self, symbol: str, base: BookBase, depth: int) -> None:
+        self.symbol = symbol
+        self._depth = depth
+        self._resting: dict[str, int] = {}
+        """The prices of the orders that are known to rest, by engine order id."""
+        self._immediate: set[str] = set()
+        """The orders under way that never rest."""
+        self._published: OrderBookEvent | None = None
+        """The last publication, without its levels. None until there is one since the base."""
+        self._published_bids: dict[int, int] = {}
+        self._published_asks: dict[int, int] = {}
+        self.rebase(base)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the book may be shown: no event contradicts it, and no command is under way.
+
+        While the best bid reaches the best ask, the command under way has more events.
+        """
+        bid, ask = self.bids.best, self.asks.best
+        return self._is_sound and (bid is None or ask is None or bid < ask)
+
+    @property
+    def best_bid(self) -> int | None:
+        """The best bid, or the published one while the book is not whole."""
+        return self.bids.best if self.is_whole else self.bids.best_of(self._published_bids)
+
+    @property
+    def best_ask(self) -> int | None:
+        """The best ask, or the published one while the book is not whole."""
+        return self.asks.best if self.is_whole else self.asks.best_of(self._published_asks)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether events came after the last look for something to publish."""
+        return self._examined != self.sequence
+
+    @property
+    def known_orders(self) -> int:
+        """How many orders the book remembers: those that rest, and those of the command under way."""
+        return len(self._resting) + len(self._immediate)
+
+    # Events
+
+    def rebase(self, base: BookBase) -> None:
+        """Replace the levels by those of `base`. What is known of the orders stays."""
+        self._base_sequence = base.sequence
+        self.sequence = base.sequence
+        """The newest event that the book includes."""
+        self.timestamp = base.timestamp
+        """When that event happened, in milliseconds since 1970."""
+        self.bids = BookSide(base.bids, is_bids=True)
+        self.asks = BookSide(base.asks, is_bids=False)
+        self._published = None
+        self._examined: int | None = None
+        self._is_sound = True
+
+    def apply(self, event: BookEvent) -> None:
+        """Take the market's next event. The levels skip events that the base includes.
+
+        Raises BookContradictionError. The book is then not whole until it gets a new base.
+        """
+        try:
+            _APPLY[type(event)](self, event)
+        except BookContradictionError:
+            self._is_sound = False
+            raise
+        if event.seq > self.sequence:
+            self.sequence, self.timestamp = event.seq, event.timestamp
+
+    def _accept(self, event: AcceptedEvent) -> None:
+        if event.order_type in _IMMEDIATE_TYPES:
+            self._immediate.add(event.engine_order_id)
+        else:
+            self._rest(event, event.quantity)
+
+    def _trade(self, event: TradeEvent) -> None:
+        taker = self._resting.get(event.taker_engine_order_id)
+        is_immediate = event.taker_engine_order_id in self._immediate
+        if event.is_maker_completed:
+            self._resting.pop(event.maker_engine_order_id, None)
+        if event.is_taker_completed:
+            self._forget(event.taker_engine_order_id)
+        if event.seq <= self._base_sequence:
+            return
+        quantity = _amount_of(event.quantity)
+        makers = self.asks if event.taker_side == _BUY else self.bids
+        makers.change(_amount_of(event.price), -quantity)
+        if taker is not None:
+            self._side(event.taker_side).change(taker, -quantity)
+        elif not is_immediate:
+            raise BookContradictionError(f"trade of order {event.taker_engine_order_id}, which was not accepted")
+
+    def _reduce(self, event: ReduceEvent) -> None:
+        rests = event.engine_order_id not in self._immediate
+        if event.is_order_completed:
+            self._forget(event.engine_order_id)
+        if rests and event.seq > self._base_sequence:
+            self._side(event.side).change(_amount_of(event.price), -_amount_of(event.quantity))
+
+    def _move(self, event: MovedEvent) -> None:
+        left = self._resting.get(event.engine_order_id)
+        if event.seq > self._base_sequence and left is not None:
+            self._side(event.side).change(left, -_amount_of(event.remaining))
+        self._rest(event, event.remaining)
+        if event.seq > self._base_sequence and left is None:
+            raise BookContradictionError(f"order {event.engine_order_id} moved from an unknown price")
+
+    def _rest(self, event: AcceptedEvent | MovedEvent, quantity: str) -> None:
+        price = _amount_of(event.price)
+        self._resting[event.engine_order_id] = price
+        if event.seq > self._base_sequence:
+            self._side(event.side).change(price, _amount_of(quantity))
+
+    def _forget(self, order_id: str) -> None:
+        self._resting.pop(order_id, None)
+        self._immediate.discard(order_id)
+
+    def _side(self, side: str) -> BookSide:
+        return self.bids if side == _BUY else self.asks
+
+    # Publication
+
+    def update(self) -> OrderBookEvent | None:
+        """Publish what changed since the last publication; the first publication after a base is a snapshot.
+
+        None, and nothing published, if no level differs.
+        """
+        self._examined = self.sequence
+        before = self._published
+        bids, asks = self.bids.top(self._depth), self.asks.top(self._depth)
+        if before is None:
+            self._note_published(bids, asks)
+            return self.published()
+        changed_bids = self.bids.changed(self._published_bids, bids)
+        changed_asks = self.asks.changed(self._published_asks, asks)
+        if not changed_bids and not changed_asks:
+            return None
+        after = self._note_published(bids, asks)
+        return OrderBookEvent(
+            self.symbol, "update", after.seq, before.seq, after.timestamp, changed_bids, changed_asks, after.checksum
+        )
+
+    def published(self) -> OrderBookEvent | None:
+        """The book as it was last published, as a snapshot that the next update continues. None before the first."""
+        last = self._published
+        if last is None:
+            return None
+        return OrderBookEvent(
+            self.symbol,
+            "snapshot",
+            last.seq,
+            None,
+            last.timestamp,
+            self.bids.levels(self._published_bids),
+            self.asks.levels(self._published_asks),
+            last.checksum,
+        )
+
+    def current(self, depth: int) -> OrderBookEvent | None:
+        """The book of this moment, at most `depth` levels a side. Publishes nothing.
+
+        While the book is not whole, it is the published one, or None before the first.
+        """
+        if not self.is_whole:
+            last = self.published()
+            return last and msgspec.structs.replace(last, bids=last.bids[:depth], asks=last.asks[:depth])
+        bids, asks = self.bids.levels(self.bids.top(depth)), self.asks.levels(self.asks.top(depth))
+        return OrderBookEvent(
+            self.symbol, "snapshot", self.sequence, None, self.timestamp, bids, asks, self._checksum()
+        )
+
+    def _note_published(self, bids: dict[int, int], asks: dict[int, int]) -> OrderBookEvent:
+        """Remember the published view. Its levels are made into text when somebody asks for them."""
+        self._published_bids, self._published_asks = bids, asks
+        self._published = OrderBookEvent(
+            self.symbol, "snapshot", self.sequence, None, self.timestamp, [], [], self._checksum()
+        )
+        return self._published
+
+    def _checksum(self) -> int:
+        return checksum(
+            self.bids.levels(self.bids.top(CHECKSUM_LEVELS)), self.asks.levels(self.asks.top(CHECKSUM_LEVELS))
+        )
+
+
+_APPLY: dict[type[BookEvent], Callable[[OrderBook, Any], None]] = {
+    AcceptedEvent: OrderBook._accept,
+    TradeEvent: OrderBook._trade,
+    ReduceEvent: OrderBook._reduce,
+    MovedEvent: OrderBook._move,
+}
+
+
+def checksum(bids: list[Level], asks: list[Level]) -> int:
+    """The CRC-32 of the ten best levels, as OrderBookEvent describes it. Levels are best first."""
+    texts: list[str] = []
+    for place in range(CHECKSUM_LEVELS):
+        for side in (bids, asks):
+            if place < len(side):
+                texts += side[place]
+    return zlib.crc32(":".join(texts).encode())

@@ -1,0 +1,107 @@
+"""The figures of a market's last 24 hours, from a ring of minutes: rules without IO.
+
+The window begins with a whole minute, so it is up to 59,999 ms longer than 24 hours. Prices are amounts of 18 places,
+sums of price × quantity have 36: nothing is rounded but the percentage.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import NamedTuple
+
+from openspot.domain.money import AMOUNT_SCALE, amount_to_text, decimal_to_text, scaled_to_text
+
+MINUTE_MS = 60_000
+DAY_MINUTES = 1440
+_QUOTE_SCALE = AMOUNT_SCALE**2
+_PERCENT_PLACE = Decimal("0.01")
+_WIDE = Context(prec=100, rounding=ROUND_HALF_EVEN)
+
+
+@dataclass(slots=True)
+class Minute:
+    """What traded in one minute, counted since 1970."""
+
+    number: int
+    open: int
+    high: int
+    low: int
+    close: int
+    volume: int
+    quote_volume: int
+
+
+class DayFigures(NamedTuple):
+    """The figures as text. `last` is the newest price, however old; the other prices are null if nothing traded."""
+
+    last: str | None
+    open: str | None
+    high: str | None
+    low: str | None
+    volume: str
+    quote_volume: str
+    change: str | None
+    change_percent: str | None
+
+
+class RollingDay:
+    """The minutes of the last 24 hours in which something traded."""
+
+    def __init__(self, last: int | None = None) -> None:
+        """`last` is the newest price before the minutes that will be added."""
+        self._last = last
+        self._minutes: deque[Minute] = deque()
+        self._volume = 0
+        self._quote_volume = 0
+
+    def load(self, minute: Minute) -> None:
+        """Append a whole minute, newer than those before."""
+        assert not self._minutes or minute.number > self._minutes[-1].number, "minutes are loaded in their order"
+        self._minutes.append(minute)
+        self._last = minute.close
+        self._volume += minute.volume
+        self._quote_volume += minute.quote_volume
+
+    def add(self, timestamp_ms: int, price: int, quantity: int) -> None:
+        """Count a trade. The engine's time never goes back; a trade with an older time counts to the newest minute."""
+        number = timestamp_ms // MINUTE_MS
+        newest = self._minutes[-1] if self._minutes else None
+        if newest is None or number > newest.number:
+            self.load(Minute(number, price, price, price, price, quantity, price * quantity))
+            return
+        newest.high = max(newest.high, price)
+        newest.low = min(newest.low, price)
+        newest.close = self._last = price
+        newest.volume += quantity
+        newest.quote_volume += price * quantity
+        self._volume += quantity
+        self._quote_volume += price * quantity
+
+    def forget_before(self, now_ms: int) -> bool:
+        """Drop the minutes that are out of the window at `now_ms`. Returns whether there were any."""
+        first = now_ms // MINUTE_MS - DAY_MINUTES
+        had = len(self._minutes)
+        while self._minutes and self._minutes[0].number < first:
+            gone = self._minutes.popleft()
+            self._volume -= gone.volume
+            self._quote_volume -= gone.quote_volume
+        return len(self._minutes) < had
+
+    def figures(self) -> DayFigures:
+        """The figures of the minutes that are held."""
+        last = None if self._last is None else amount_to_text(self._last)
+        if not self._minutes:
+            return DayFigures(last, None, None, None, "0", "0", None, None)
+        opened = self._minutes[0].open
+        change = self._minutes[-1].close - opened
+        percent = _WIDE.quantize(_WIDE.divide(Decimal(change * 100), Decimal(opened)), _PERCENT_PLACE)
+        return DayFigures(
+            last,
+            amount_to_text(opened),
+            amount_to_text(max(minute.high for minute in self._minutes)),
+            amount_to_text(min(minute.low for minute in self._minutes)),
+            amount_to_text(self._volume),
+            scaled_to_text(self._quote_volume, _QUOTE_SCALE),
+            amount_to_text(change),
+            decimal_to_text(percent),
+        )

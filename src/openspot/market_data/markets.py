@@ -1,0 +1,168 @@
+"""All markets as of one event of the engine: books, rolling days, newest trades. Rules without IO.
+
+`apply` takes the engine's events one by one and in their order. It returns what has to be done: which trade to publish
+and record, and whether the market's book needs a new base.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple, cast
+
+from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, MovedEvent, ReduceEvent, TradeEvent
+from openspot.contracts.messages import MarketTicker, MarketTrade, OrderBookEvent
+from openspot.domain.money import amount_to_text, text_to_amount
+from openspot.market_data.book import BookBase, BookContradictionError, BookEvent, OrderBook
+from openspot.market_data.day import MINUTE_MS, RollingDay
+
+_BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent})
+
+
+class MarketHistory(NamedTuple):
+    """What is known of a market from its rows: its rolling day, and its newest trade (0: none in this journal)."""
+
+    day: RollingDay
+    last_trade: int
+
+
+class Applied(NamedTuple):
+    """What follows from an event. `contradiction` says why the book of `symbol` needs a new base."""
+
+    symbol: str
+    trade: MarketTrade | None = None
+    contradiction: str | None = None
+
+
+class Market:
+    """One market."""
+
+    def __init__(self, symbol: str, book: OrderBook, history: MarketHistory) -> None:
+        self.symbol = symbol
+        self.book = book
+        self.day = history.day
+        self.last_trade = history.last_trade
+        self._ticker: MarketTicker | None = None
+
+    def ticker(self, now_ms: int) -> MarketTicker:
+        """The ticker at `now_ms`."""
+        self.day.forget_before(now_ms)
+        figures = self.day.figures()
+        bid, ask = self.book.best_bid, self.book.best_ask
+        return MarketTicker(
+            symbol=self.symbol,
+            seq=max(self.book.sequence, self.last_trade),
+            last_price=figures.last,
+            bid_price=None if bid is None else amount_to_text(bid),
+            ask_price=None if ask is None else amount_to_text(ask),
+            open_price=figures.open,
+            high_price=figures.high,
+            low_price=figures.low,
+            volume=figures.volume,
+            quote_volume=figures.quote_volume,
+            price_change=figures.change,
+            price_change_percent=figures.change_percent,
+            timestamp=now_ms,
+        )
+
+    def changed_ticker(self, now_ms: int) -> MarketTicker | None:
+        """The ticker at `now_ms` if it says something else than the last one that this method returned."""
+        before = self._ticker
+        if (
+            before is not None
+            and before.seq == max(self.book.sequence, self.last_trade)
+            and before.timestamp // MINUTE_MS == now_ms // MINUTE_MS
+        ):
+            return None
+        self._ticker = self.ticker(now_ms)
+        return None if before is not None and _says_the_same(before, self._ticker) else self._ticker
+
+
+class Markets:
+    """The markets by symbol. `depth` levels a side are published."""
+
+    def __init__(self, depth: int) -> None:
+        self._depth = depth
+        self._markets: dict[str, Market] = {}
+        self._histories: dict[str, MarketHistory] = {}
+
+    def begin(self, histories: dict[str, MarketHistory]) -> None:
+        """Forget all markets. Those that begin from now on have these histories."""
+        self._markets.clear()
+        self._histories = dict(histories)
+
+    def all(self) -> list[Market]:
+        """The markets, by symbol."""
+        return [market for _, market in sorted(self._markets.items())]
+
+    def get(self, symbol: str) -> Market | None:
+        """The market of that symbol, or None."""
+        return self._markets.get(symbol)
+
+    def set_base(self, symbol: str, base: BookBase) -> None:
+        """Begin a market with this book, or give its book a new base."""
+        market = self._markets.get(symbol)
+        if market is None:
+            self._begin_market(symbol, base)
+        else:
+            market.book.rebase(base)
+
+    def apply(self, event: EngineEvent) -> Applied | None:
+        """Take the next event. None if nothing follows from it but a changed book."""
+        if type(event) not in _BOOK_EVENTS:
+            return None
+        changing = cast(BookEvent, event)
+        market = self._markets.get(changing.symbol)
+        if market is None:
+            # A market that the engine did not have when the others got their books: it was empty before this event.
+            market = self._begin_market(changing.symbol, BookBase(event.seq - 1, event.timestamp, (), ()))
+        trade = self._trade(market, event) if isinstance(event, TradeEvent) else None
+        try:
+            market.book.apply(changing)
+        except BookContradictionError as error:
+            return Applied(market.symbol, trade, f"event {event.seq}: {error}")
+        return None if trade is None else Applied(market.symbol, trade)
+
+    def _begin_market(self, symbol: str, base: BookBase) -> Market:
+        history = self._histories.pop(symbol, None) or MarketHistory(RollingDay(), 0)
+        market = self._markets[symbol] = Market(symbol, OrderBook(symbol, base, self._depth), history)
+        return market
+
+    def _trade(self, market: Market, event: TradeEvent) -> MarketTrade:
+        market.day.add(event.timestamp, text_to_amount(event.price), text_to_amount(event.quantity))
+        before, market.last_trade = market.last_trade, event.seq
+        return MarketTrade(
+            symbol=event.symbol,
+            seq=event.seq,
+            prev_seq=before,
+            trade_id=event.trade_id,
+            price=event.price,
+            quantity=event.quantity,
+            side="buy" if event.taker_side == "buy" else "sell",
+            timestamp=event.timestamp,
+        )
+
+
+def publishable(markets: Iterable[Market]) -> list[OrderBookEvent]:
+    """Publish the changed books that are not in the middle of a command, and return the messages."""
+    messages = []
+    for market in markets:
+        if market.book.is_changed and market.book.is_whole:
+            message = market.book.update()
+            if message is not None:
+                messages.append(message)
+    return messages
+
+
+def _says_the_same(first: MarketTicker, second: MarketTicker) -> bool:
+    return _content(first) == _content(second)
+
+
+def _content(ticker: MarketTicker) -> tuple[object, ...]:
+    return (
+        ticker.last_price,
+        ticker.bid_price,
+        ticker.ask_price,
+        ticker.open_price,
+        ticker.high_price,
+        ticker.low_price,
+        ticker.volume,
+        ticker.quote_volume,
+    )

@@ -1,0 +1,319 @@
+"""One term of the leader: it follows the engine's events, publishes, and records, until it loses the lease.
+
+At its start the term reads the checkpoint of the candles, follows the events after it, and takes each market's book
+from the engine once, as of a sequence; from there on the events make the book. A book that an event contradicts is
+taken from the engine again, and published as a snapshot.
+
+Trades are published before they are recorded. So after a kill some may be published again, and none is missing.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import aiohttp
+
+from openspot.contracts import subjects
+from openspot.contracts.engine_events import EngineEvent, Hello
+from openspot.contracts.messages import MarketTrade, Message
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.position import Position
+from openspot.engine_client.queries import EngineQueries
+from openspot.engine_client.stream import EngineStream, StreamEndedError
+from openspot.kit.backoff import Backoff
+from openspot.kit.bus import Bus
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.lease import Lease
+from openspot.kit.log import get_logger
+from openspot.kit.tasks import end_tasks
+from openspot.market_data.book import BookBase
+from openspot.market_data.markets import Applied, Markets, publishable
+from openspot.market_data.metrics import EVENTS, LAG, PUBLISHED, REBASED, SEQUENCE
+from openspot.market_data.recorder import Recorder
+from openspot.market_data.settings import MarketDataSettings
+from openspot.market_data.store import Checkpoint, Store
+
+log = get_logger("market-data")
+
+EVENTS_MAX = 512
+"""Events that are applied before the trades among them are published."""
+PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
+NEW_MARKETS_S = 2.0
+"""How often the term asks the engine for new markets. One that trades is noticed at once, by its events."""
+DRAIN_S_MAX = 3.0
+
+
+class EngineHistoryError(Exception):
+    """The engine's events do not continue what was recorded before."""
+
+
+class StaleError(Exception):
+    """Market data is not current; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a term reads and writes."""
+
+    settings: MarketDataSettings
+    bus: Bus
+    store: Store
+    queries: EngineQueries
+    commands: EngineCommands
+    clock: Clock
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The HTTP session of the event stream."""
+        return self.queries.session
+
+
+class Term:
+    """The work of a leader. `markets` may be served while `check` does not raise."""
+
+    def __init__(self, sources: Sources, lease: Lease, checkpoint: Checkpoint) -> None:
+        self._sources = sources
+        self._settings = sources.settings
+        self._lease = lease
+        self._token = checkpoint.token
+        self._position = checkpoint.position
+        self._recorder = Recorder(sources.store, checkpoint.token, sources.settings.market_data_queue_max)
+        self._fault: str | None = "the engine's events have not been reached yet"
+        self._behind_since: float | None = None
+        self._lag = 0
+        self._is_loaded = False
+        self.markets = Markets(sources.settings.market_data_depth)
+
+    def check(self) -> None:
+        """Raise StaleError, LeaseLostError or NotRecordedError while this process is not publishing current data."""
+        self.check_current()
+        self._recorder.check()
+
+    def check_current(self) -> None:
+        """Raise StaleError or LeaseLostError unless books, tickers and trades are current."""
+        self._lease.check()
+        if self._fault is not None:
+            raise StaleError(self._fault)
+        if self._behind_since is not None:
+            behind_s = asyncio.get_running_loop().time() - self._behind_since
+            if behind_s > self._settings.market_data_stale_s:
+                raise StaleError(f"{self._lag} events behind the engine, for {behind_s:.0f} s")
+
+    async def run(self) -> None:
+        """Work until the lease is lost. Raises LeaseLostError, FencedError, or the error that ended the term."""
+        work: list[Awaitable[None]] = [
+            self._lease.keep(),
+            self._recorder.failure(),
+            self._follow(),
+            self._every(self._settings.market_data_ticker_ms / 1000, self._publish_tickers_and_candles),
+            self._every(NEW_MARKETS_S, self._begin_new_markets),
+        ]
+        if self._settings.market_data_book_ms:
+            work.append(self._every(self._settings.market_data_book_ms / 1000, self._publish_books))
+        tasks = [asyncio.ensure_future(task) for task in work]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            keeping, recording, *rest = tasks
+            await end_tasks(*rest)
+            if self._lease.is_held and not recording.done():
+                await self._drain()
+            await end_tasks(keeping, recording)
+            await self._recorder.cancel()
+
+    async def _drain(self) -> None:
+        try:
+            async with asyncio.timeout(DRAIN_S_MAX):
+                await self._recorder.drained()
+        except TimeoutError:
+            log.warning("stopped before every trade was recorded: the next leader reads them again")
+
+    # Following
+
+    async def _follow(self) -> None:
+        """Follow the event stream, through all its connections."""
+        backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
+        while True:
+            try:
+                async with EngineStream(self._sources.session, self._settings.engine_url, self._next) as stream:
+                    if not await self._continues_with(stream.hello):
+                        continue
+                    if not self._is_loaded:
+                        await self._load()
+                    self._note_lag(stream)
+                    self._fault = None
+                    backoff.succeeded()
+                    while True:
+                        await stream.arrived()
+                        await self._take(stream.take(EVENTS_MAX))
+                        self._note_lag(stream)
+            except (StreamEndedError, EngineError) as error:
+                self._fault = f"the engine's events do not come: {error}"
+                log.warning("event stream ended, connecting again", error=str(error), next=self._next)
+                await asyncio.sleep(backoff.failed())
+
+    @property
+    def _next(self) -> int:
+        return 1 if self._position is None else self._position.sequence + 1
+
+    async def _continues_with(self, hello: Hello) -> bool:
+        """Whether this connection delivers the next event. If not, connect again.
+
+        Events that the engine no longer has are taken from the router's rows. Raises EngineHistoryError if those do not
+        have them either, or if the engine is older than what was recorded.
+        """
+        position = self._position
+        if position is None or position.epoch != hello.epoch:
+            if position is not None:
+                log.warning("the engine has a new journal", epoch=hello.epoch, last_epoch=position.epoch)
+            await self._count_routers_trades(Position(hello.epoch, 0))
+            # The connection that is open began where the old position was.
+            return self._next == (1 if position is None else position.sequence + 1)
+        if hello.last_seq < position.sequence:
+            raise EngineHistoryError(
+                f"the engine's newest event is {hello.last_seq}, but {position.sequence} was recorded before: "
+                "its data directory is older than the platform's"
+            )
+        if hello.first_seq > self._next:
+            log.warning("events were lost to the engine's retention", next=self._next, first=hello.first_seq)
+            await self._count_routers_trades(position)
+            if hello.first_seq > self._next:
+                raise EngineHistoryError(
+                    f"the engine's oldest event is {hello.first_seq}, and the router's rows end with {self._next - 1}"
+                )
+            return False
+        return True
+
+    async def _count_routers_trades(self, begin: Position) -> None:
+        await self._recorder.drained()
+        self._position = await self._sources.store.count_routers_trades(self._token, begin)
+        self._is_loaded = False
+
+    async def _load(self) -> None:
+        """Begin all markets: their days from the candles, their books from the engine. Raises EngineError.
+
+        The newest candles are published again: the last leader may have recorded and not published them.
+        """
+        assert self._position is not None, "the position is known when the stream continues"
+        await self._recorder.drained()
+        now_ms = self._sources.clock() // NANOSECONDS_PER_MS
+        self.markets.begin(await self._sources.store.histories(self._position.epoch, now_ms))
+        self._recorder.note_changed(await self._sources.store.newest_candles())
+        for market in await self._sources.queries.markets():
+            self.markets.set_base(market.symbol, await self._base_of(market.symbol))
+        self._is_loaded = True
+        await self._publish_books()
+
+    async def _base_of(self, symbol: str) -> BookBase:
+        book = await self._sources.commands.whole_book(symbol)
+        return BookBase(
+            book.sequence,
+            book.timestamp,
+            [(level.price, level.quantity) for level in book.bids],
+            [(level.price, level.quantity) for level in book.asks],
+        )
+
+    async def _take(self, events: list[EngineEvent]) -> None:
+        """Apply the events, publish their trades, queue them for the record. Raises StreamEndedError at a gap."""
+        assert self._position is not None, "the position is known when events come"
+        for due, event in enumerate(events, start=self._next):
+            # Before any of them is applied, so that a trade before the gap is not left unpublished.
+            if event.seq != due:
+                raise StreamEndedError(f"event {event.seq} came where {due} was due")
+        trades: list[MarketTrade] = []
+        for event in events:
+            applied = self.markets.apply(event)
+            self._position = Position(self._position.epoch, event.seq)
+            if applied is None:
+                continue
+            if applied.trade is not None:
+                trades.append(applied.trade)
+            if applied.contradiction is not None:
+                await self._rebase(applied)
+        await self._connected()
+        await self._publish([(subjects.MARKETDATA_TRADE, trade.symbol, trade) for trade in trades], "trade")
+        if not self._settings.market_data_book_ms:
+            await self._publish_books()
+        EVENTS.inc(len(events))
+        SEQUENCE.set(self._position.sequence)
+        await self._recorder.put(trades, self._position)
+
+    async def _rebase(self, applied: Applied) -> None:
+        """Take a book from the engine again. No event is applied meanwhile, so none is missed between the two."""
+        REBASED.labels("contradiction").inc()
+        log.warning("book taken from the engine again", symbol=applied.symbol, reason=applied.contradiction)
+        backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
+        while True:
+            try:
+                base = await self._base_of(applied.symbol)
+            except EngineError as error:
+                log.warning("book not read yet", symbol=applied.symbol, error=str(error))
+                await asyncio.sleep(backoff.failed())
+            else:
+                self.markets.set_base(applied.symbol, base)
+                await self._publish_books()
+                return
+
+    def _note_lag(self, stream: EngineStream) -> None:
+        self._lag = max(0, stream.last_received - self._next + 1)
+        LAG.set(self._lag)
+        if not self._lag:
+            self._behind_since = None
+        elif self._behind_since is None:
+            self._behind_since = asyncio.get_running_loop().time()
+
+    # Publishing
+
+    async def _connected(self) -> None:
+        """Wait for the bus. Raises LeaseLostError if the lease is lost meanwhile."""
+        while not self._sources.bus.is_connected:
+            self._lease.check()
+            await asyncio.sleep(PAUSE_S)
+
+    async def _every(self, interval_s: float, work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(interval_s)
+            if self._is_loaded:
+                await work()
+
+    async def _publish_books(self) -> None:
+        if not self._sources.bus.is_connected:
+            # The next update then covers the time without a connection.
+            return
+        self._lease.check()
+        messages = publishable(self.markets.all())
+        await self._publish([(subjects.MARKETDATA_ORDERBOOK, book.symbol, book) for book in messages], "orderbook")
+
+    async def _publish_tickers_and_candles(self) -> None:
+        if not self._sources.bus.is_connected:
+            return
+        self._lease.check()
+        now_ms = self._sources.clock() // NANOSECONDS_PER_MS
+        tickers = [market.changed_ticker(now_ms) for market in self.markets.all()]
+        await self._publish(
+            [(subjects.MARKETDATA_TICKER, ticker.symbol, ticker) for ticker in tickers if ticker is not None], "ticker"
+        )
+        candles = self._recorder.take_changed()
+        await self._publish([(subjects.MARKETDATA_CANDLE, candle.symbol, candle) for candle in candles], "candle")
+
+    async def _publish(self, events: list[tuple[str, str, Message]], kind: str) -> None:
+        """Publish events as (subject, symbol, message). Raises LeaseLostError."""
+        self._lease.check()
+        for subject, symbol, message in events:
+            await self._sources.bus.announce(subjects.of_symbol(subject, symbol), message)
+        PUBLISHED.labels(kind).inc(len(events))
+
+    async def _begin_new_markets(self) -> None:
+        """Begin the markets that the engine has got since."""
+        try:
+            for market in await self._sources.queries.markets():
+                if self.markets.get(market.symbol) is None:
+                    base = await self._base_of(market.symbol)
+                    if self.markets.get(market.symbol) is None:
+                        self.markets.set_base(market.symbol, base)
+                        await self._publish_books()
+        except EngineError as error:
+            log.warning("new markets not read", error=str(error))

@@ -1,0 +1,80 @@
+"""Events of a bare core as the engine's stream tells them, for tests without an engine."""
+
+from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, MovedEvent, ReduceEvent, TradeEvent
+from openspot.domain.money import amount_to_text, scaled_to_text
+from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core.protocol import MatchingCore
+from openspot.engine.core.records import (
+    EVENT_MAKER_COMPLETED,
+    EVENT_MAKER_REBATE,
+    EVENT_TAKER_COMPLETED,
+    Event,
+    EventType,
+    decode_events,
+)
+
+_BOOK_EVENTS = frozenset({EventType.ACCEPTED, EventType.TRADE, EventType.REDUCE, EventType.MOVED})
+_SIDES = {Side.BUY: "buy", Side.SELL: "sell"}
+
+
+def symbol_of(number: int) -> str:
+    """The name of a symbol of the stream."""
+    return f"BASE{number}-QUOTE"
+
+
+def scales_of(core: MatchingCore) -> dict[int, tuple[int, int]]:
+    """(baseScaleK, quoteScaleK) of the core's symbols, by number."""
+    return {symbol.symbol: (symbol.base_scale_k, symbol.quote_scale_k) for symbol in core.symbols()}
+
+
+def events_of(core: MatchingCore, records: bytes) -> list[EngineEvent]:
+    """The events that can change a book, of the last command that `core` applied."""
+    scales = scales_of(core)
+    return [_event(event, *scales[event.symbol]) for event in decode_events(records) if event.type in _BOOK_EVENTS]
+
+
+def _event(event: Event, base: int, quote: int) -> EngineEvent:
+    common = {"seq": event.sequence, "timestamp": event.timestamp // 10**6, "symbol": symbol_of(event.symbol)}
+    price, quantity = scaled_to_text(event.price, quote), scaled_to_text(event.quantity, base)
+    remaining = scaled_to_text(event.remaining, base)
+    order = {
+        "engine_order_id": str(event.order_id), "order_id": "", "participant_id": str(event.account),
+        "side": _SIDES[Side(event.side)],
+    }  # fmt: skip
+    match event.type:
+        case EventType.ACCEPTED:
+            kind = EngineOrderType(event.order_type).name
+            return AcceptedEvent(**common, **order, order_type=kind, price=price, quantity=quantity, metadata="")
+        case EventType.REDUCE:
+            completed, reason = bool(event.flags & EVENT_TAKER_COMPLETED), ResultCode(event.code).name
+            return ReduceEvent(
+                **common, **order, price=price, quantity=quantity, remaining=remaining,
+                is_order_completed=completed, reason=reason,
+            )  # fmt: skip
+        case EventType.MOVED:
+            return MovedEvent(**common, **order, price=price, remaining=remaining)
+        case _:
+            return TradeEvent(
+                **common,
+                trade_id=f"epoch-{event.sequence}",
+                taker_engine_order_id=str(event.order_id),
+                maker_engine_order_id=str(event.maker_order_id),
+                taker_order_id="",
+                maker_order_id="",
+                taker_participant_id=str(event.account),
+                maker_participant_id=str(event.maker_account),
+                taker_side=_SIDES[Side(event.side)],
+                price=price,
+                quantity=quantity,
+                is_taker_completed=bool(event.flags & EVENT_TAKER_COMPLETED),
+                is_maker_completed=bool(event.flags & EVENT_MAKER_COMPLETED),
+                taker_remaining=remaining,
+                maker_remaining=scaled_to_text(event.maker_remaining, base),
+                taker_fee_amount=amount_to_text(event.amount),
+                taker_fee_bps=event.fee_bps,
+                maker_fee_amount=amount_to_text(event.maker_amount),
+                maker_fee_bps=event.maker_fee_bps,
+                maker_is_rebate=bool(event.flags & EVENT_MAKER_REBATE),
+                fee_currency="QUOTE",
+            )
