@@ -30,7 +30,7 @@ PROCESSES = ("market-data", "market-data-2")
 def own_platform(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
     """A platform to be broken, shared by the tests here."""
     with kept_after_failure(request) as folder:
-        environment = {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_MARKET_DATA_LEASE_S": "2"}
+        environment = {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_MARKET_DATA_LEASE_S": "4"}
         child = child_platform(folder, environment)
         child.start()
         yield child
@@ -43,7 +43,7 @@ async def run(own_platform: ChildPlatform) -> AsyncIterator[Run]:
     second = Beside(own_platform, SERVICES["market-data"], free_port())
     try:
         await second.child.start()
-        await second.child.await_ready()
+        await second.child.await_started()
         async with running(own_platform, {"market-data-2": second}) as made:
             yield made
     finally:

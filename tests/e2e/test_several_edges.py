@@ -67,7 +67,7 @@ async def edges(request: pytest.FixtureRequest) -> AsyncIterator[Edges]:
             await asyncio.to_thread(platform.start, START_S_MAX)
             beside = [Beside(platform, SERVICES["rest-edge"], free_port()) for _ in range(2)]
             await asyncio.gather(*(one.child.start() for one in beside))
-            await asyncio.gather(*(one.child.await_ready() for one in beside))
+            await asyncio.gather(*(one.child.await_started() for one in beside))
             settings = platform.settings
             clients = [RestClient(settings)]
             clients += [RestClient(settings.model_copy(update={"rest_port": one.port})) for one in beside]

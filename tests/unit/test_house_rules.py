@@ -51,5 +51,5 @@ def test_every_package_says_what_it_is() -> None:
     assert not silent
 
 
-def test_the_groups_and_ranks_of_the_test_run_name_what_exists() -> None:
+def test_the_ranks_of_the_test_run_name_what_exists() -> None:
     assert [start for start in FIRST if not (ROOT / start).exists()] == []
