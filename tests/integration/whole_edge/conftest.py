@@ -21,7 +21,7 @@ from tests.support.engine_client import OPEN_ORDERS_EXPECTED
 from tests.support.ports import free_port, free_ports
 from tests.support.rest_client import RestClient
 
-SERVICES = ("engine", "ledger", "router", "custody", "rest-edge")
+SERVICES = ("engine", "ledger", "router", "market-data", "custody", "rest-edge")
 DATABASE = "whole_edge"
 KEY, SECRET = "test-key", "test-api-secret"
 HEADERS = {"x-api-key": KEY, "x-api-secret": SECRET, "x-participant-type": "SYSTEM"}
