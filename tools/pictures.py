@@ -40,7 +40,7 @@ def with_default_ports(printed: str, settings: Settings) -> str:
     for service in SERVICES.values():
         for name in (listener.setting for listener in service.listeners):
             printed = printed.replace(f":{getattr(settings, name)}", f":{type(settings).model_fields[name].default}")
-    return printed.replace(settings.nats_url, "nats://127.0.0.1:4222")
+    return re.sub(r"(nats://\S*127\.0\.0\.1:)\d+", r"\g<1>4222", printed)
 
 
 def main() -> None:
