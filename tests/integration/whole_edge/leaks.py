@@ -4,6 +4,6 @@ import re
 
 LEAKS = re.compile(
     r"Traceback|\.py\b|site-packages|NoneType|substring not found|object has no attribute"
-    r"|asyncpg|psycopg|pydantic|sqlalchemy|SELECT .* FROM|INSERT INTO|violates|syntax error|/home/|/root/|/tmp/"
+    r"|asyncpg|psycopg|pydantic|sqlalchemy|SELECT .* FROM|INSERT INTO|violates|syntax error|/(?:home|root|tmp)/"
     r"|[A-Z][a-z]+(Error|Exception)\b"
 )
