@@ -20,7 +20,7 @@ from openspot.up.supervisor import is_ready
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually
 
-START_TIMEOUT_S = 150.0
+START_TIMEOUT_S = 300.0
 ADDRESSES = {name: f"127.0.0.{number}" for number, name in enumerate(SERVICES, start=2)}
 
 
@@ -75,8 +75,9 @@ def listening(child: subprocess.Popen[bytes]) -> set[tuple[str, int]]:
 
 
 async def test_processes_on_addresses_of_their_own_settle_a_trade_and_listen_nowhere_else(
-    settings: Settings, bus: Bus, pool: asyncpg.Pool, tmp_path: Path
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, tmp_path: Path, subscriptions_database_url: str
 ) -> None:
+    settings = settings.model_copy(update={"subscriptions_database_url": subscriptions_database_url})
     with running_alone(settings, tmp_path) as children:
         await eventually(lambda: are_ready(settings, children, tmp_path), START_TIMEOUT_S, 0.2)
         for user, asset, amount in (("alice", "USD", "100000"), ("bob", "BTC", "10")):

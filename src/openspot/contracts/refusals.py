@@ -68,6 +68,14 @@ class RefusalCode(StrEnum):
     NOT_CANCELLABLE = "NOT_CANCELLABLE"
     """The withdrawal is approved already, or has ended."""
 
+    # Margin
+    MARGIN_REFUSED = "MARGIN_REFUSED"
+    """The margin account does not allow it; the message gives the reason."""
+    POOL_EMPTY = "POOL_EMPTY"
+    """The lending pool does not hold the amount."""
+    NO_MARK_PRICE = "NO_MARK_PRICE"
+    """An asset of the account has no current mark price, so nothing can be said about its level."""
+
     @classmethod
     def _missing_(cls, value: object) -> "RefusalCode":
         # A reply from a newer provider stays readable, and its caller treats the outcome as uncertain.

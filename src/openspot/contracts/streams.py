@@ -56,8 +56,21 @@ RISK = StreamDefinition("RISK", (subjects.RISK_CHECK_FAILED,), 7 * _DAY_S, is_ne
 
 # Separate from TRADES: conversions and rewards must not wait behind a backlog of trades.
 TRANSFERS = StreamDefinition("TRANSFERS", (subjects.TRANSFERS_EXECUTED,), 30 * _DAY_S)
+NOTIFICATIONS = StreamDefinition("NOTIFICATIONS", (subjects.NOTIFICATIONS_SEND,), 7 * _DAY_S)
 
-STREAMS = (TRADES, TRADE_SIDES, ORDERS, BALANCES, CUSTODY, RISK, TRANSFERS)
+MARGIN = StreamDefinition(
+    "MARGIN",
+    (
+        subjects.MARGIN_LIQUIDATION_WARNING,
+        subjects.MARGIN_POSITION_CLOSED,
+        subjects.MARGIN_POSITION_UPDATED,
+        subjects.ORDERS_LIQUIDATION,
+        subjects.COMMANDS_ORDER_CANCEL,
+    ),
+    30 * _DAY_S,
+)
+
+STREAMS = (TRADES, TRADE_SIDES, ORDERS, BALANCES, CUSTODY, RISK, TRANSFERS, MARGIN, NOTIFICATIONS)
 
 # Patterns differ in their first two tokens or in their length.
 _BY_SHAPE = {

@@ -19,6 +19,15 @@ MARKETDATA_BOOKS_GET = "marketdata.books.get"
 MARKETDATA_TICKERS_GET = "marketdata.tickers.get"
 MARKETDATA_TRADES_GET = "marketdata.trades.get"
 MARKETDATA_CANDLES_GET = "marketdata.candles.get"
+RISK_MARGIN_CHECK = "risk.margin.check"
+RISK_BALANCE_CHECK = "risk.balance.check"
+RISK_MARGIN_LEVEL = "risk.margin.level"
+RISK_MARGIN_ACCOUNT = "risk.margin.account"
+RISK_MARGIN_TRANSFER = "risk.margin.transfer"
+RISK_MARGIN_OPEN = "risk.margin.open"
+RISK_MARGIN_BORROW = "risk.margin.borrow"
+RISK_MARGIN_REPAY = "risk.margin.repay"
+RISK_MARGIN_CLOSE = "risk.margin.close"
 
 # Events
 ORDERS_CREATED = "orders.created"
@@ -40,6 +49,13 @@ MARKETDATA_TICKER = "marketdata.ticker"
 MARKETDATA_ORDERBOOK = "marketdata.orderbook"
 MARKETDATA_TRADE = "marketdata.trade"
 MARKETDATA_CANDLE = "marketdata.candle"
+MARGIN_LIQUIDATION_WARNING = "margin.liquidation.warning"
+MARGIN_POSITION_CLOSED = "margin.position.closed"
+MARGIN_POSITION_UPDATED = "margin.position.updated"
+ORDERS_LIQUIDATION = "orders.liquidation"
+COMMANDS_ORDER_CANCEL = "commands.order.cancel"
+NOTIFICATIONS_SEND = "notifications.send"
+NOTIFICATIONS_USER = "notifications.user"
 
 # Kinds of tick of an external venue, see `of_venue`
 VENUE_BOOK_TICKER = "bookTicker"
@@ -50,12 +66,15 @@ SESSIONS_REVOKED_BUCKET = "sessions-revoked"
 """Keys are the ids of sessions that were ended. Entries live as long as an access token of the session can be valid."""
 API_KEYS_CHANGED_BUCKET = "api-keys-changed"
 """Keys are the ids of API keys that were rotated or revoked, values the lowest version of each that may still work."""
+USERS_DELETED_BUCKET = "users-deleted"
+"""Keys are the ids of users who deleted their accounts. Entries stay, since an id is never given again."""
 
 # Queue groups
 ORDER_ROUTER_QUEUE = "order-router"
 LEDGER_QUEUE = "ledger-service"
 CUSTODY_QUEUE = "custody"
 MARKET_DATA_QUEUE = "market-data"
+MARGIN_QUEUE = "margin"
 
 
 def inbox_of(user: str) -> str:

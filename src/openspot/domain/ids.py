@@ -32,6 +32,15 @@ REWARDS_ACCOUNT_ID = "house:rewards"
 PAYMENTS_ACCOUNT_ID = "house:payments"
 """The other side of payments to and from outside."""
 
+LENDING_ACCOUNT_ID = "house:lending"
+"""The pool that margin loans are paid from and repaid to."""
+
+INTEREST_ACCOUNT_ID = "house:interest"
+"""Receives the interest of margin loans."""
+
+INSURANCE_ACCOUNT_ID = "house:insurance"
+"""Pays what liquidated margin accounts cannot repay."""
+
 HOUSE_ACCOUNT_PURPOSES = {
     FEE_ACCOUNT_ID: "trading fees and rebates",
     EXTERNAL_ACCOUNT_ID: "the outside world",
@@ -39,6 +48,9 @@ HOUSE_ACCOUNT_PURPOSES = {
     STAKING_ACCOUNT_ID: "staked funds",
     REWARDS_ACCOUNT_ID: "rewards",
     PAYMENTS_ACCOUNT_ID: "payments",
+    LENDING_ACCOUNT_ID: "margin lending pool",
+    INTEREST_ACCOUNT_ID: "margin interest",
+    INSURANCE_ACCOUNT_ID: "margin insurance",
 }
 """What each of the house's accounts is for."""
 

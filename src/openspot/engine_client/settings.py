@@ -8,13 +8,24 @@ from openspot.kit.service_credential import headers
 from openspot.kit.settings import Generated, Port, Settings, address_for_clients, own_host, own_url
 
 
-class EngineConnectionSettings(Settings):
-    """Settings that the engine and its clients share."""
+class EngineAddressSettings(Settings):
+    """Where the engine's HTTP interface is."""
 
     engine_host: str = own_host("matching engine")
     engine_http_port: Port = Field(default=8090, description="Matching engine: HTTP and /ws/events")
-    engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")
     given_engine_url: str = own_url("engine_url", "URL of the engine's HTTP for its clients")
+
+    @property
+    def engine_url(self) -> str:
+        """Address of the engine's HTTP interface."""
+        address = address_for_clients(self.engine_host or self.host, self.engine_http_port)
+        return self.given_engine_url.rstrip("/") or f"http://{address}"
+
+
+class EngineConnectionSettings(EngineAddressSettings):
+    """Settings that the engine and the services that call it share."""
+
+    engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")
     given_engine_grpc: str = own_url("engine_grpc", "`host:port` of the engine's gRPC for its clients")
     engine_api_key: Annotated[str, Generated()] = Field(
         default="", description="Key by which the engine knows its services, over HTTP and gRPC; empty: generated"
@@ -27,12 +38,6 @@ class EngineConnectionSettings(Settings):
     def service_headers(self) -> dict[str, str]:
         """The credential of a service, as HTTP headers or gRPC metadata."""
         return headers(self.engine_api_key, self.engine_api_secret)
-
-    @property
-    def engine_url(self) -> str:
-        """Address of the engine's HTTP interface."""
-        address = address_for_clients(self.engine_host or self.host, self.engine_http_port)
-        return self.given_engine_url.rstrip("/") or f"http://{address}"
 
     @property
     def engine_grpc_address(self) -> str:

@@ -1,7 +1,7 @@
 """A service's HTTP application, made from its routers."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
@@ -44,8 +44,11 @@ def make_http_app(
     body_bytes_max: int = BODY_BYTES_MAX,
     requests_max: int = REQUESTS_MAX,
     health_aliases: tuple[str, ...] = (),
+    unthrottled: Collection[str] = (),
 ) -> ASGIApp:
     """The application of `routers`, with health and metrics at the root, and their documentation at `/docs`.
+
+    No throttle counts the users in `unthrottled`.
 
     Raises ValueError if a route cannot be served as its policy says: no authenticator grants its access, it is
     audited without a sink, or it is declared twice.
@@ -64,6 +67,7 @@ def make_http_app(
         translations=translations or {},
         limits=PipelineLimits(BodyLimits(body_bytes_max, BODY_S_MAX), requests_max),
         next_request_id=request_ids(short_id(os.urandom(_REQUEST_ID_PREFIX_LENGTH), _REQUEST_ID_PREFIX_LENGTH)),
+        unthrottled=unthrottled,
     )
 
 

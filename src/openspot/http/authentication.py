@@ -117,7 +117,7 @@ class UserTokens:
         except InvalidTokenError as error:
             raise CredentialsError(str(error)) from error
         access = Access.USER | Access.ADMIN if claims.role == "admin" else Access.USER
-        return Identity(claims.user_id, access, None, claims.session_id, claims.expires_at)
+        return Identity(claims.user_id, access, None, claims.session_id, claims.expires_at, claims.staking_balance)
 
     def _keep(self, authorization: bytes, identity: Identity, now: float) -> None:
         if len(self._known) >= TOKENS_KEPT_MAX:

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from starlette.requests import Request
 from starlette.types import Receive
@@ -23,7 +24,8 @@ class Identity:
     """The owner of a valid credential, and what it gives access to.
 
     `subject` is the user's or participant's id, or the service's name. `scopes` is None for an unlimited credential.
-    `expires_at` is in seconds since 1970, 0 for a credential that does not expire.
+    `expires_at` is in seconds since 1970, 0 for a credential that does not expire. `staking_balance` is what an access
+    token says of the user's stake, None if it says nothing.
     """
 
     subject: str
@@ -31,6 +33,7 @@ class Identity:
     scopes: frozenset[Scope] | None = None
     session_id: str = ""
     expires_at: float = 0
+    staking_balance: Decimal | None = None
 
     @property
     def user_id(self) -> str:

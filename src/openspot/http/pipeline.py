@@ -7,7 +7,7 @@ with the request id, and the client sees nothing of it.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -66,8 +66,12 @@ class Pipeline:
         translations: Mapping[type[Exception], ErrorTranslation],
         limits: PipelineLimits,
         next_request_id: Callable[[], str],
+        unthrottled: Collection[str] = (),
     ) -> None:
-        """Raises ValueError if a route cannot be served as its policy says."""
+        """No throttle counts the users in `unthrottled`.
+
+        Raises ValueError if a route cannot be served as its policy says.
+        """
         for route in routes:
             if route.policy.audit and audit is None:
                 raise ValueError(f"{route.method} {route.path} is audited, and there is no audit sink")
@@ -77,6 +81,7 @@ class Pipeline:
         self._guards = {id(route): Guard(route.policy, authenticators) for route in served}
         self._authenticators = tuple(authenticators)
         self._throttles = dict(throttles)
+        self._unthrottled = frozenset(unthrottled)
         self._audit = audit
         self._idempotency = idempotency
         self._translations = translations
@@ -156,6 +161,8 @@ class Pipeline:
         if throttle is None:
             return
         identity = context.identity
+        if identity is not None and identity.subject in self._unthrottled:
+            return
         outcome = await throttle.hit(caller_key(identity.subject if identity else None, context.address))
         context.headers.extend(outcome.headers())
         if not outcome.allowed:

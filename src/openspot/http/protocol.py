@@ -43,6 +43,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._send_deadline: asyncio.TimerHandle | None = None
         self._refusal: HttpError | None = None
+        self._is_upgraded = False
 
     # The connection
 
@@ -70,9 +71,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def resume_writing(self) -> None:
         """The client has caught up."""
         super().resume_writing()
-        if self._send_deadline is not None:
-            self._send_deadline.cancel()
-            self._send_deadline = None
+        self._stop_send_deadline()
 
     def data_received(self, data: bytes) -> None:
         """Feed the parser, and end the connection if what has come breaks a bound."""
@@ -83,7 +82,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if not waited:
             self._framing_bytes += len(data)
         super().data_received(data)
-        if self.transport.is_closing():
+        if self._is_upgraded or self.transport.is_closing():
             return
         if not self._waits_for_head:
             if self._framing_bytes > HEAD_BYTES_MAX:
@@ -148,6 +147,13 @@ class GuardedProtocol(HttpToolsProtocol):
         if not self._waits_for_head and self._deadline is None:
             self._start_deadline(HEAD_S_MAX)
 
+    def handle_websocket_upgrade(self) -> None:
+        """Hand the connection over. No deadline of HTTP may write into it from now on."""
+        self._is_upgraded = True
+        self._stop_deadline()
+        self._stop_send_deadline()
+        super().handle_websocket_upgrade()
+
     def send_400_response(self, msg: str) -> None:
         """Refuse what the parser could not read, or what `on_headers_complete` refused."""
         self._refuse(self._refusal or HttpError(400, "the request is not valid HTTP", "MALFORMED_REQUEST"))
@@ -176,6 +182,11 @@ class GuardedProtocol(HttpToolsProtocol):
             self._deadline.cancel()
             self._deadline = None
 
+    def _stop_send_deadline(self) -> None:
+        if self._send_deadline is not None:
+            self._send_deadline.cancel()
+            self._send_deadline = None
+
     def _on_deadline(self) -> None:
         self._deadline = None
         if not self.transport.is_closing():
@@ -199,7 +210,8 @@ def refusal_bytes(error: HttpError) -> bytes:
     """A response to data that is not a request yet. It announces the end of the connection."""
     body = error_body(error, "")
     phrase = HTTPStatus(error.status_code).phrase
-    head = f"HTTP/1.1 {error.status_code} {phrase}\r\ncontent-type: application/json\r\n"
+    given = "".join(f"{name.lower()}: {value}\r\n" for name, value in (error.headers or {}).items())
+    head = f"HTTP/1.1 {error.status_code} {phrase}\r\ncontent-type: application/json\r\n{given}"
     return f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body
 
 

@@ -87,12 +87,14 @@ class Router:
         name: str = "",
         direct: DirectHandler | None = None,
         responses: Mapping[int | str, Any] | None = None,
+        content: Mapping[str, Any] | None = None,
     ) -> Callable[[Endpoint], Endpoint]:
         """Declare a route; the decorated function is its handler.
 
         `response` is the type of the response's body. `refusals` are the route's own, by status; those that follow
         from its policy and its parameters are added by themselves. `headers` describes the response's headers and
-        `responses` bodies of other shapes, both as OpenAPI writes them. `name` is the operation's id, by default the
+        `responses` bodies of other shapes, both as OpenAPI writes them. `content` describes, in the same way, a body
+        that the handler itself reads from its request as a stream. `name` is the operation's id, by default the
         function's name.
         """
 
@@ -114,6 +116,7 @@ class Router:
                 tags=[self._tag] if self._tag else None,
                 include_in_schema=self._documented,
                 operation_id=name or endpoint.__name__,
+                openapi_extra={"requestBody": {"required": True, "content": dict(content)}} if content else None,
             )
             self.routes.append(
                 Route(

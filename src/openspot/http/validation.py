@@ -21,6 +21,7 @@ from openspot.domain.symbol import CURRENCY_TEXT, SYMBOL_TEXT
 
 _TEXT_LENGTH_MAX = 80
 _PLAIN_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_DECIMAL_PATTERN = rf"^[0-9]{{1,19}}(\.[0-9]{{1,{AMOUNT_PLACES}}})?$"
 _DECIMAL_SCHEMA = {
     "anyOf": [
         {"type": "string", "pattern": rf"^(?=.*[1-9])[0-9]+(\.[0-9]{{1,{AMOUNT_PLACES}}})?$"},
@@ -66,6 +67,11 @@ def non_negative_decimal(value: object) -> Decimal:
     return _within_range(number)
 
 
+def signed_decimal(value: object) -> Decimal:
+    """Read a decimal of any sign with at most 18 places, for a validator. Raises PydanticCustomError."""
+    return _within_range(_exact_number(value))
+
+
 def _reason(text: str) -> str:
     return f"must have at most {AMOUNT_PLACES} decimal places" if "decimal places" in text else text
 
@@ -74,8 +80,46 @@ def _positive_decimal_text(value: object) -> str:
     return decimal_to_text(_positive_decimal(value))
 
 
+def _any_decimal_text(value: object) -> str:
+    return decimal_to_text(signed_decimal(value))
+
+
+def _non_negative_decimal_text(value: object) -> str:
+    return decimal_to_text(non_negative_decimal(value))
+
+
 PositiveDecimal = Annotated[str, BeforeValidator(_positive_decimal_text), WithJsonSchema(_DECIMAL_SCHEMA)]
 """A decimal above 0 with at most 18 places, as plain text without trailing zeros."""
+
+NonNegativeDecimal = Annotated[
+    str,
+    BeforeValidator(_non_negative_decimal_text),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": _DECIMAL_PATTERN},
+                {"type": "number", "minimum": 0, "maximum": AMOUNT_MAX // AMOUNT_SCALE},
+            ],
+            "examples": ["0.015"],
+        }
+    ),
+]
+"""A decimal of at least 0 with at most 18 places, as plain text without trailing zeros."""
+
+SignedDecimal = Annotated[
+    str,
+    BeforeValidator(_any_decimal_text),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": f"^-?{_DECIMAL_PATTERN[1:]}"},
+                {"type": "number", "minimum": -(AMOUNT_MAX // AMOUNT_SCALE), "maximum": AMOUNT_MAX // AMOUNT_SCALE},
+            ],
+            "examples": ["-0.015"],
+        }
+    ),
+]
+"""The same for a decimal of any sign."""
 
 ExactPositiveDecimal = Annotated[Decimal, BeforeValidator(_positive_decimal), WithJsonSchema(_DECIMAL_SCHEMA)]
 """The same as a number, with the trailing zeros that it came with."""

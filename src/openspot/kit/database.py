@@ -39,8 +39,13 @@ class DatabaseUnavailableError(Exception):
     """The database does not answer."""
 
 
-async def create_pool(settings: Settings, connections_max: int = 4, timeout_s: float = 30.0) -> Pool:
+async def create_pool(
+    settings: Settings, connections_max: int = 4, timeout_s: float = 30.0, *, transaction_pause_s_max: int = 0
+) -> Pool:
     """Return a pool on `settings.database_url`. Waits up to `timeout_s` for the server.
+
+    The server ends a transaction that pauses for longer than `transaction_pause_s_max` (0: never). A process that is
+    stopped in the middle of one would otherwise keep its locks from the process that takes over.
 
     Raises DatabaseUnavailableError if the server does not come up, or none is configured.
     """
@@ -54,7 +59,11 @@ async def create_pool(settings: Settings, connections_max: int = 4, timeout_s: f
                 min_size=1,
                 max_size=connections_max,
                 command_timeout=30,
-                server_settings={"application_name": "openspot", "timezone": "UTC"},
+                server_settings={
+                    "application_name": "openspot",
+                    "timezone": "UTC",
+                    "idle_in_transaction_session_timeout": f"{transaction_pause_s_max}s",
+                },
             )
         except TRANSIENT_ERRORS as error:
             if asyncio.get_running_loop().time() > deadline:

@@ -109,6 +109,24 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnDatabase:
+    """A database of a service's own, beside the platform's.
+
+    `url` names the settings property of its address, `setting` the settings field by which it can be given. Its
+    migrations are in the folder `migrations/<migrations>`.
+    """
+
+    url: str
+    setting: str
+    migrations: str
+
+    def address(self, settings: Settings) -> str:
+        """Its address with these settings."""
+        address: str = getattr(settings, self.url)
+        return address
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
     """An address that `openspot up` and `status` show; `text` makes it from the settings. Users' ones come first."""
 
@@ -131,6 +149,7 @@ class Descriptor:
 
     If there are routes beside health, `http` names the function that returns the routers and the OpenAPI document, as
     `module:function`. `bus` is for a package without processes: what its operator's commands do on the bus.
+    With a `database` the package's tables are there, otherwise in the platform's database.
     """
 
     name: str
@@ -142,6 +161,7 @@ class Descriptor:
     http: str = ""
     first_start_notes: tuple[FirstStartNote, ...] = ()
     bus: BusAccess | None = None
+    database: OwnDatabase | None = None
 
     def routes(self, stand_in: Any) -> tuple[Any, Any]:
         """Routers and OpenAPI document; `stand_in` stands for what routes need only when they are called."""

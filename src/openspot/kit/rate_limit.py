@@ -42,6 +42,10 @@ class RateLimit:
         """The seconds until the next call of `key` is allowed, 0 if one is allowed now. Uses nothing."""
         return max(0, self._whole_at.get(key, 0) - now_ns - self._span_ns) / NANOSECONDS_PER_S
 
+    def whole_in_s(self, key: str, now_ns: int) -> float:
+        """The seconds until the allowance of `key` is whole again. Uses nothing."""
+        return max(0, self._whole_at.get(key, 0) - now_ns) / NANOSECONDS_PER_S
+
     def give_back(self, key: str) -> None:
         """Undo one `take` of `key`."""
         if key in self._whole_at:

@@ -75,6 +75,11 @@ class Settings(BaseSettings):
         "unencrypted",
     )
     nats_port: Port = Field(default=4222, description="Embedded NATS; a free port if it is taken")
+    embedded_postgres_synced: bool = Field(
+        default=True,
+        description="Embedded PostgreSQL syncs to disk before it commits. If false, as suits tests, a power cut may "
+        "damage its data; the end of a process loses nothing",
+    )
 
     # Every HTTP server
     http_connections_max: int = Field(

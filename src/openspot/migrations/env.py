@@ -4,12 +4,14 @@ from alembic import context
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
+from openspot.migrations import driver_url
+
 _LOCK_KEY = 0x0BE2_5907
 
 
 def run() -> None:
     """Run the migrations in one transaction, one process at a time."""
-    url = context.config.attributes["database_url"].replace("postgresql://", "postgresql+psycopg://", 1)
+    url = driver_url(context.config.attributes["database_url"])
     engine = create_engine(url, poolclass=NullPool)
     with engine.connect() as connection:
         context.configure(connection=connection, transactional_ddl=True)

@@ -1,10 +1,12 @@
 """A service on the HTTP layer that does next to nothing: as a program it serves PORT until its input ends."""
 
 import asyncio
+import contextlib
 import sys
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from openspot.http.app import make_http_app
 from openspot.http.policy import PUBLIC
@@ -17,7 +19,7 @@ from openspot.up.services import PlatformSettings
 
 
 def small_server(settings: Settings, port: int) -> HttpServer:
-    """One route, `GET /hello`, which anybody may call, and a large answer at `/large`."""
+    """One route, `GET /hello`, which anybody may call, a large answer at `/large`, and WebSockets at `/quiet`."""
     router = Router(tag="hello")
 
     @router.get("/hello", PUBLIC, summary="Say hello")
@@ -28,7 +30,13 @@ def small_server(settings: Settings, port: int) -> HttpServer:
     async def large(_: Request) -> Response:
         return Response(b"x" * 20_000_000)
 
-    return http_server(make_http_app([router], title="Hello", health=Health()), settings, port)
+    async def quiet(websocket: WebSocket) -> None:
+        await websocket.accept()
+        with contextlib.suppress(WebSocketDisconnect):
+            await websocket.receive_text()
+
+    router.websocket("/quiet", PUBLIC, quiet)
+    return http_server(make_http_app([router], title="Hello", health=Health()), settings, port, websocket=True)
 
 
 async def main(port: int) -> None:

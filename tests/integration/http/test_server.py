@@ -161,6 +161,24 @@ async def test_a_slow_head_is_closed_and_a_slow_next_head_too(port: int, monkeyp
     assert await ordinary.get() == 200
 
 
+async def test_no_deadline_of_requests_reaches_a_websocket(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "KEEP_ALIVE_S", 0.1)
+    monkeypatch.setattr(protocol, "HEAD_S_MAX", 0.3)
+    client = await Client.connect(port)
+    assert await client.get() == 200
+    # The connection of an earlier request, as clients with a pool use it.
+    upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    client.send(f"GET /quiet HTTP/1.1\r\nHost: x\r\n{upgrade}Sec-WebSocket-Key: {'a' * 22}==\r\n\r\n".encode())
+    head = await asyncio.wait_for(client.reader.readuntil(b"\r\n\r\n"), 20)
+    assert head.startswith(b"HTTP/1.1 101 ")
+    silent = await Client.connect(port)
+    assert await silent.is_closed()
+    ping, pong = b"\x89\x80" + bytes(4), b"\x8a\x00"
+    client.send(ping)
+    assert await asyncio.wait_for(client.reader.readexactly(2), 20) == pong
+    client.close()
+
+
 async def test_trailers_without_end_are_refused(port: int) -> None:
     client = await Client.connect(port)
     client.send(b"GET /hello HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Trailer: ")

@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 import nats
 import pytest
+from nats.js.kv import KeyValue
 
 from openspot.kit.bus import Bus, Entry, KeyValueBucket, KeyValueError, WrongRevisionError
 from openspot.kit.bus import key_value as key_value_module
@@ -61,6 +62,24 @@ async def test_an_entry_lives_as_long_as_its_bucket_says(bus: Bus) -> None:
 
     await eventually(gone)
     await bucket.create("a", b"y")
+
+
+async def test_a_key_that_expires_while_it_is_created_counts_as_existing(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = bus.key_value("short", bytes, 60.0)
+    revision = await bucket.create("a", b"x")
+    look = KeyValue._get
+
+    async def expire_first(self: KeyValue, *arguments: object, **options: object) -> object:
+        await self._js.purge_stream("KV_short")
+        return await look(self, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(KeyValue, "_get", expire_first)
+    with pytest.raises(WrongRevisionError, match="a has only just expired"):
+        await bucket.create("a", b"y")
+    monkeypatch.undo()
+    assert await bucket.create("a", b"y") > revision
 
 
 async def test_a_value_that_cannot_be_read_is_an_error_and_a_key_that_cannot_exist_is_missing(

@@ -36,6 +36,16 @@ def test_looking_at_the_wait_uses_nothing() -> None:
     assert limit.wait_s("a", 100 * S) == 0
 
 
+def test_the_time_until_an_allowance_is_whole_grows_with_each_call_and_passes() -> None:
+    limit = RateLimit(at_once=3, interval_s=10, keys_max=10)
+    assert limit.whole_in_s("a", S) == 0
+    for calls in (1, 2, 3, 3):
+        limit.take("a", S)
+        assert limit.whole_in_s("a", S) == 10 * calls
+    assert limit.whole_in_s("a", 26 * S) == 5
+    assert limit.whole_in_s("a", 100 * S) == 0
+
+
 def test_a_call_that_is_given_back_can_be_taken_again() -> None:
     limit = RateLimit(at_once=2, interval_s=10, keys_max=10)
     for _ in range(50):

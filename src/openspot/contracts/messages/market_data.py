@@ -51,15 +51,14 @@ class MarketTrade(Message, frozen=True):
     timestamp: int
 
 
-class MarketTicker(Message, frozen=True):
-    """Payload of `marketdata.ticker.<SYMBOL>`: the best prices, the last price, and the figures of the last 24 hours.
+class TickerFigures(Message, frozen=True):
+    """The best prices of a market, its last price, and the figures of the last 24 hours.
 
     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
-    and volumes 0. `seq` is the newest engine event of the market that the ticker includes.
+    and volumes 0.
     """
 
     symbol: str
-    seq: int
     last_price: str | None
     bid_price: str | None
     ask_price: str | None
@@ -71,6 +70,12 @@ class MarketTicker(Message, frozen=True):
     price_change: str | None
     price_change_percent: str | None
     timestamp: int
+
+
+class MarketTicker(TickerFigures, frozen=True):
+    """Payload of `marketdata.ticker.<SYMBOL>`. `seq` is the newest engine event of the market that it includes."""
+
+    seq: int
 
 
 class MarketCandle(Message, frozen=True):

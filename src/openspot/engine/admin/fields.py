@@ -17,6 +17,7 @@ LIMIT_DEFAULT = 100
 LIMIT_MAX = 1000
 OFFSET_MAX = 2**31 - 1
 NAME_LENGTH_MAX = 128
+REASON_LENGTH_MAX = 200
 PASSWORD_LENGTH_MIN = 8
 PASSWORD_LENGTH_MAX = 256
 
@@ -65,6 +66,14 @@ def name(value: str, default: str) -> str:
     if len(text) > NAME_LENGTH_MAX or not text.isprintable():
         raise FieldError(f"name must have at most {NAME_LENGTH_MAX} printable characters")
     return text or default
+
+
+def reason(value: str) -> str:
+    """Why an operator makes a change; empty if no reason was given."""
+    text = value.strip()
+    if len(text) > REASON_LENGTH_MAX or not text.isprintable():
+        raise FieldError(f"reason must have at most {REASON_LENGTH_MAX} printable letters")
+    return text
 
 
 def new_password(value: str) -> str:

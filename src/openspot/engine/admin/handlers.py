@@ -122,8 +122,9 @@ class Handlers:
         self, request: pb.DeactivateParticipantRequest, caller: Caller
     ) -> pb.ParticipantResponse:
         """Refuse a participant's new orders and end its sessions; its open orders stay."""
+        reason = fields.reason(request.reason)
         await self._changes.set_active(request.participant_id, False, caller.logged_in)
-        _log_change(caller, "deactivated a participant", participant=request.participant_id)
+        _log_change(caller, "deactivated a participant", participant=request.participant_id, reason=reason)
         return self._participant_response(request.participant_id)
 
     async def update_stp_mode(self, request: pb.UpdateStpModeRequest, caller: Caller) -> pb.ParticipantResponse:
@@ -163,6 +164,7 @@ class Handlers:
         self, request: pb.CancelOrderAdminRequest, caller: Caller
     ) -> pb.CancelOrderAdminResponse:
         """Cancel the order of any participant, which emits a reduce event (Document A 1.4)."""
+        reason = fields.reason(request.reason)
         order_id = self._order_id(request.order_id)
         order = self._machine.orders.find(order_id)
         code, error = ResultCode.MATCHING_UNKNOWN_ORDER_ID, "orderId: there is no such open order"
@@ -178,7 +180,7 @@ class Handlers:
                 code = ResultCode(result.code)
         success = code is ResultCode.SUCCESS
         if success:
-            _log_change(caller, "cancelled an order", order_id=order_id, participant=owner)
+            _log_change(caller, "cancelled an order", order_id=order_id, participant=owner, reason=reason)
         return pb.CancelOrderAdminResponse(
             order_id=str(order_id) if order_id else request.order_id,
             status="CANCELLED" if success else "REJECTED",
@@ -226,6 +228,7 @@ class Handlers:
     async def adjust_balance(self, request: pb.AdjustBalanceRequest, caller: Caller) -> pb.AdjustBalanceResponse:
         """Add to a balance or subtract from it."""
         try:
+            reason = fields.reason(request.reason)
             await self._changes.adjust(request.participant_id, request.currency, request.amount, request.type)
         except FieldError as error:
             return pb.AdjustBalanceResponse(success=False, result_code=error.code.name, error=str(error))
@@ -236,6 +239,7 @@ class Handlers:
             currency=request.currency,
             amount=request.amount,
             type=request.type,
+            reason=reason,
         )
         return pb.AdjustBalanceResponse(success=True, result_code=ResultCode.SUCCESS.name)
 

@@ -28,6 +28,7 @@ from openspot.kit.bus.errors import (
     WrongRevisionError,
 )
 from openspot.kit.bus.holding import HoldingPublisher, PendingEvent
+from openspot.kit.bus.kept_writes import KeptWrites
 from openspot.kit.bus.key_value import Entry, KeyValueBucket
 from openspot.kit.bus.outgoing import Outgoing
 from openspot.kit.bus.streams import ConsumerState
@@ -46,6 +47,7 @@ __all__ = [
     "Entry",
     "HandlerFailedError",
     "HoldingPublisher",
+    "KeptWrites",
     "KeyValueBucket",
     "KeyValueError",
     "MalformedEventError",

@@ -83,7 +83,11 @@ class KeyValueBucket(Generic[Value]):
 
     async def create(self, key: str, value: Value) -> int:
         """Write a key that does not exist and return its revision. Raises WrongRevisionError if it exists."""
-        return await self._call(lambda bucket: bucket.create(key, self._encoded(value)))
+        try:
+            return await self._call(lambda bucket: bucket.create(key, self._encoded(value)))
+        except nats.js.errors.KeyNotFoundError as error:
+            # It existed when the write was refused, and expired before the library looked whether it was deleted.
+            raise WrongRevisionError(f"{self._name}: {key} has only just expired") from error
 
     async def put(self, key: str, value: Value, expected_revision: int | None = None) -> int:
         """Write `key` and return its revision.

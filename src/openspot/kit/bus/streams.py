@@ -8,6 +8,7 @@ import nats.js.errors
 from nats.js.api import PersistMode, RePublish, RetentionPolicy, StorageType, StreamConfig, StreamInfo
 
 from openspot.contracts.streams import DUPLICATE_WINDOW_S, StreamDefinition
+from openspot.kit.backoff import Backoff, retry
 from openspot.kit.bus.connection import Connection
 from openspot.kit.bus.errors import StreamError
 from openspot.kit.log import get_logger
@@ -16,6 +17,9 @@ from openspot.kit.tasks import cancellable
 log = get_logger("bus")
 
 STREAM_ERRORS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
+_SLOW = (nats.errors.TimeoutError, nats.js.errors.ServiceUnavailableError, TimeoutError)
+"""A cluster that elects a leader, or that many processes ask at once, answers late."""
+_ATTEMPTS_MAX = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Streams:
         """Make the streams, or bring existing ones up to date. Raises StreamError if the server refuses."""
         for definition in definitions:
             try:
-                info = await self._made(definition)
+                info = await self._made_in_time(definition)
             except STREAM_ERRORS as error:
                 raise StreamError(f"stream {definition.name}: {error!r}") from error
             _check_durability(definition, info)
@@ -57,6 +61,12 @@ class Streams:
                 server_setting="jetstream.sync_interval: always",
                 confirm_with="OPENSPOT_NATS_SYNCED=true",
             )
+
+    async def _made_in_time(self, definition: StreamDefinition) -> StreamInfo:
+        def note(error: Exception) -> None:
+            log.warning("a stream is asked for again", stream=definition.name, error=repr(error))
+
+        return await retry(lambda: self._made(definition), _SLOW, Backoff(0.5, 5.0, attempts_max=_ATTEMPTS_MAX), note)
 
     async def _made(self, definition: StreamDefinition) -> StreamInfo:
         try:

@@ -221,10 +221,12 @@ class ActivateParticipantRequest(_message.Message):
     def __init__(self, participant_id: _Optional[str] = ...) -> None: ...
 
 class DeactivateParticipantRequest(_message.Message):
-    __slots__ = ("participant_id",)
+    __slots__ = ("participant_id", "reason")
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     participant_id: str
-    def __init__(self, participant_id: _Optional[str] = ...) -> None: ...
+    reason: str
+    def __init__(self, participant_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class UpdateStpModeRequest(_message.Message):
     __slots__ = ("participant_id", "stp_mode")
@@ -285,14 +287,16 @@ class ListOrdersResponse(_message.Message):
     def __init__(self, orders: _Optional[_Iterable[_Union[AdminOrder, _Mapping]]] = ..., total: _Optional[int] = ...) -> None: ...
 
 class CancelOrderAdminRequest(_message.Message):
-    __slots__ = ("order_id", "participant_id", "symbol")
+    __slots__ = ("order_id", "participant_id", "symbol", "reason")
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     order_id: str
     participant_id: str
     symbol: str
-    def __init__(self, order_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ...) -> None: ...
+    reason: str
+    def __init__(self, order_id: _Optional[str] = ..., participant_id: _Optional[str] = ..., symbol: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class CancelOrderAdminResponse(_message.Message):
     __slots__ = ("order_id", "status", "result_code", "success", "error")
@@ -387,16 +391,18 @@ class ListBalancesResponse(_message.Message):
     def __init__(self, balances: _Optional[_Iterable[_Union[AdminBalance, _Mapping]]] = ...) -> None: ...
 
 class AdjustBalanceRequest(_message.Message):
-    __slots__ = ("participant_id", "currency", "amount", "type")
+    __slots__ = ("participant_id", "currency", "amount", "type", "reason")
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
     CURRENCY_FIELD_NUMBER: _ClassVar[int]
     AMOUNT_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     participant_id: str
     currency: str
     amount: str
     type: str
-    def __init__(self, participant_id: _Optional[str] = ..., currency: _Optional[str] = ..., amount: _Optional[str] = ..., type: _Optional[str] = ...) -> None: ...
+    reason: str
+    def __init__(self, participant_id: _Optional[str] = ..., currency: _Optional[str] = ..., amount: _Optional[str] = ..., type: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class AdjustBalanceResponse(_message.Message):
     __slots__ = ("success", "result_code", "error")

@@ -1,0 +1,298 @@
+"""Margin: the requests `risk.*` (Document B 4.3) and `risk.margin.*`, and the events of warnings and liquidations.
+
+A user's margin account is apart from the spot account. Its id is a participant id of the engine, `margin:<userId>`.
+`request_id` names what a request asks for: a repeated request returns what the first one did.
+"""
+
+from typing import Self
+
+from openspot.contracts.messages.message import Message
+from openspot.contracts.refusals import Refusal, RefusalCode
+
+
+class CheckMargin(Message, frozen=True):
+    """Request `risk.margin.check`: whether a position may be opened. Nothing is changed."""
+
+    user_id: str
+    symbol: str
+    side: str
+    quantity: str
+    leverage: str | int
+
+
+class CheckMarginReply(Message, frozen=True):
+    """Reply of `risk.margin.check`. Margins are in the valuation asset, the price in the quote asset of the symbol.
+
+    `reason` is that of a check that is not approved; a request that could not be judged has `error` and `code` as well.
+    """
+
+    approved: bool
+    reason: str | None = None
+    liquidation_price: str | None = None
+    required_margin: str | None = None
+    available_margin: str | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(False, refusal.message, error=refusal.message, code=refusal.code)
+
+
+class CheckBalance(Message, frozen=True):
+    """Request `risk.balance.check`: whether the user's margin account has `amount` of an asset free."""
+
+    user_id: str
+    asset: str
+    amount: str
+
+
+class CheckBalanceReply(Message, frozen=True):
+    """Reply of `risk.balance.check`. A refusal has `error` and `code`, and nothing is available."""
+
+    sufficient: bool
+    available: str
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(False, "0", refusal.message, refusal.code)
+
+
+class GetMarginLevel(Message, frozen=True):
+    """Request `risk.margin.level`. `margin_account_id`, if given, must be an account of the user."""
+
+    user_id: str
+    margin_account_id: str | None = None
+
+
+class MarginLevelReply(Message, frozen=True):
+    """Reply of `risk.margin.level`: 1.5 is a level of 150 %. An account without debt has no level.
+
+    `equity` and `debt` are in the valuation asset. A refusal has `error` and `code`.
+    """
+
+    margin_level: str | None
+    equity: str
+    debt: str
+    is_at_risk: bool
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(None, "0", "0", False, refusal.message, refusal.code)
+
+
+class GetMarginAccount(Message, frozen=True):
+    """Request `risk.margin.account`: the user's margin account with its positions and loans."""
+
+    user_id: str
+
+
+class TransferCollateral(Message, frozen=True):
+    """Request `risk.margin.transfer`: move funds from the spot account `in` to the margin account, or back `out`.
+
+    The first transfer in opens the margin account.
+    """
+
+    request_id: str
+    user_id: str
+    asset: str
+    amount: str
+    direction: str
+
+
+class OpenMarginPosition(Message, frozen=True):
+    """Request `risk.margin.open`: borrow what is missing, and place a market order on the margin account."""
+
+    request_id: str
+    user_id: str
+    symbol: str
+    side: str
+    quantity: str
+    leverage: str | int
+
+
+class BorrowMargin(Message, frozen=True):
+    """Request `risk.margin.borrow`: borrow from the lending pool into the margin account."""
+
+    request_id: str
+    user_id: str
+    asset: str
+    amount: str
+
+
+class RepayMargin(Message, frozen=True):
+    """Request `risk.margin.repay`: repay a loan from the margin account; without `amount`, all that is owed."""
+
+    request_id: str
+    user_id: str
+    loan_id: str
+    amount: str | None = None
+
+
+class CloseMarginPosition(Message, frozen=True):
+    """Request `risk.margin.close`: trade a position back and repay its loan. Without `position_id`, close the account.
+
+    An account can be closed when it has no loans, no positions and no funds.
+    """
+
+    request_id: str
+    user_id: str
+    position_id: str | None = None
+
+
+class MarginBalance(Message, frozen=True):
+    """What a margin account holds of one asset, and what it owes: `borrowed` is principal, `interest` in addition."""
+
+    asset: str
+    total: str
+    available: str
+    borrowed: str
+    interest: str
+
+
+class MarginPositionRecord(Message, frozen=True):
+    """A margin position. `required_margin` is in the valuation asset; times are ISO 8601 in UTC.
+
+    `quantity` is what is open, 0 once it is closed. `entry_price` is the average price of the opening order.
+    """
+
+    position_id: str
+    margin_account_id: str
+    symbol: str
+    side: str
+    quantity: str
+    leverage: str
+    required_margin: str
+    entry_price: str | None
+    status: str
+    reason: str | None
+    loan_id: str | None
+    opened_at: str
+    closed_at: str | None
+
+
+class MarginLoanRecord(Message, frozen=True):
+    """A loan. `outstanding` is the unpaid principal, `interest` the unpaid interest posted so far.
+
+    `rate` is the yearly rate: 0.1 is 10 % a year. Times are ISO 8601 in UTC.
+    """
+
+    loan_id: str
+    margin_account_id: str
+    asset: str
+    principal: str
+    outstanding: str
+    interest: str
+    interest_paid: str
+    rate: str
+    status: str
+    created_at: str
+    ended_at: str | None
+
+
+class MarginAccountRecord(Message, frozen=True):
+    """A margin account. Figures are in `valuation_asset`; they are None while an asset of it has no mark price."""
+
+    margin_account_id: str
+    user_id: str
+    status: str
+    valuation_asset: str
+    margin_level: str | None
+    equity: str | None
+    debt: str | None
+    is_at_risk: bool | None
+    balances: list[MarginBalance]
+    positions: list[MarginPositionRecord]
+    loans: list[MarginLoanRecord]
+
+
+class MarginReply(Message, frozen=True):
+    """Reply of the requests that change a margin account, and of `risk.margin.account`.
+
+    `account` is the account afterwards, `position_id` and `loan_id` name what the request was about. A refusal has
+    `error` and `code`.
+    """
+
+    success: bool
+    account: MarginAccountRecord | None = None
+    position_id: str | None = None
+    loan_id: str | None = None
+    error: str | None = None
+    code: RefusalCode | None = None
+
+    @classmethod
+    def refused(cls, refusal: Refusal) -> Self:
+        """A reply with this refusal."""
+        return cls(False, error=refusal.message, code=refusal.code)
+
+
+class MarginWarning(Message, frozen=True):
+    """Payload of `margin.liquidation.warning`: the account's level fell to 150 % or below."""
+
+    id: str
+    margin_account_id: str
+    user_id: str
+    margin_level: str
+    equity: str
+    debt: str
+    timestamp: int
+
+
+class MarginPositionClosed(Message, frozen=True):
+    """Payload of `margin.position.closed`: a liquidation takes the position over."""
+
+    id: str
+    liquidation_id: str
+    margin_account_id: str
+    user_id: str
+    position_id: str
+    symbol: str
+    side: str
+    quantity: str
+    reason: str
+    timestamp: int
+
+
+class MarginPositionUpdated(Message, frozen=True):
+    """Payload of `margin.position.updated`: a position of the account changed, so its level is looked at."""
+
+    id: str
+    margin_account_id: str
+    user_id: str
+    position_id: str
+    status: str
+    quantity: str
+    timestamp: int
+
+
+class LiquidationOrderEvent(Message, frozen=True):
+    """Payload of `orders.liquidation`: a market order that a liquidation places."""
+
+    id: str
+    liquidation_id: str
+    margin_account_id: str
+    user_id: str
+    order_id: str
+    symbol: str
+    side: str
+    quantity: str
+    round: int
+    timestamp: int
+
+
+class CancelOrderCommand(Message, frozen=True):
+    """Payload of `commands.order.cancel`: a liquidation cancels an open order of the margin account."""
+
+    id: str
+    liquidation_id: str
+    user_id: str
+    order_id: str
+    symbol: str
+    timestamp: int

@@ -1,0 +1,27 @@
+"""Notifications: a service asks for one, and its user's connections get it."""
+
+from openspot.contracts.messages.message import Message
+
+
+class SendNotification(Message, frozen=True):
+    """Payload of `notifications.send`: tell a user something, once for each id."""
+
+    id: str
+    user_id: str
+    kind: str
+    title: str
+    text: str
+    timestamp: int
+
+
+class UserNotification(Message, frozen=True):
+    """Payload of `notifications.user.<userId>`: a notification for the user's connections.
+
+    `created_at` is in milliseconds since 1970. The same id may come twice.
+    """
+
+    id: str
+    kind: str
+    title: str
+    text: str
+    created_at: int

@@ -1,0 +1,88 @@
+"""Sessions of administrators, as the engine knows them: for services that operators call from the console.
+
+A page sends the token of its session with the engine (Document A 5.7). The service asks the engine whose it is, at
+every request, so a session that has ended opens nothing.
+"""
+
+from typing import NamedTuple
+
+import aiohttp
+import msgspec
+
+from openspot.http.authentication import CredentialsError, bearer_token
+from openspot.http.context import Identity, RequestContext
+from openspot.http.errors import HttpError
+from openspot.http.policy import NOBODY, Access
+
+ADMINISTRATORS = frozenset({"SUPER_ADMIN", "SYSTEM"})
+"""Types of participants whose sessions may administer (Document A 5.7)."""
+TOKEN_LENGTH_MAX = 4096
+TIMEOUT_S = 3.0
+
+
+class EngineSilentError(Exception):
+    """The engine could not be asked about a session."""
+
+
+class EngineSession(NamedTuple):
+    """Whose session it is."""
+
+    participant_id: str
+    is_administrator: bool
+
+
+class _Validation(msgspec.Struct, rename="camel"):
+    valid: bool = False
+    participant_id: str = ""
+    type: str = ""
+
+
+class EngineSessions:
+    """Asks the engine about tokens."""
+
+    def __init__(self, client: aiohttp.ClientSession, engine_url: str) -> None:
+        self._client = client
+        self._url = f"{engine_url}/exchange.v1.AdminService/ValidateToken"
+
+    async def find(self, token: str) -> EngineSession | None:
+        """The session of a token, None if it opens none. Raises EngineSilentError."""
+        if not 0 < len(token) <= TOKEN_LENGTH_MAX:
+            return None
+        try:
+            async with self._client.post(
+                self._url, json={"token": token}, timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)
+            ) as response:
+                response.raise_for_status()
+                found = msgspec.json.decode(await response.read(), type=_Validation)
+        except (aiohttp.ClientError, TimeoutError, msgspec.MsgspecError) as error:
+            raise EngineSilentError("the engine does not respond") from error
+        return EngineSession(found.participant_id, found.type in ADMINISTRATORS) if found.valid else None
+
+
+class AdministratorSessions:
+    """The authenticator of routes for operators: the token of an administrator's session with the engine."""
+
+    name = "engineSession"
+    scheme = {  # noqa: RUF012
+        "type": "http",
+        "scheme": "bearer",
+        "description": "the token of AdminService/Login, of a participant of type SUPER_ADMIN or SYSTEM",
+    }
+    grants: tuple[Access, ...] = (Access.ADMIN, NOBODY)
+    limited = False
+    missing = "the token of an administrator's session with the engine is required"
+
+    def __init__(self, sessions: EngineSessions) -> None:
+        self._sessions = sessions
+
+    async def identify(self, context: RequestContext) -> Identity | None:
+        """The participant whose session it is. Raises CredentialsError, or HttpError (503) if the engine is silent."""
+        if context.authorization is None:
+            return None
+        try:
+            session = await self._sessions.find(bearer_token(context.authorization))
+        except EngineSilentError as error:
+            raise HttpError(503, f"{error}, so the session cannot be checked", "ENGINE_UNAVAILABLE") from error
+        if session is None:
+            raise CredentialsError("the session has ended, or the token is not valid")
+        return Identity(session.participant_id, Access.ADMIN if session.is_administrator else NOBODY)
