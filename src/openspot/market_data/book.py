@@ -7,33 +7,32 @@ While a command's events are being applied, the book may be crossed: an order th
 then shrinks trade by trade. `is_whole` is false then; such a book is not shown.
 """
 
-import zlib
-from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
 
 from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent, TradeEvent
 from openspot.contracts.messages.market_data import Level, OrderBookEvent
-from openspot.domain.money import amount_to_text, text_to_amount
+from openspot.domain.money import amount_to_text
+from openspot.domain.order_book import (
+    CHECKSUM_LEVELS,
+    BookContradictionError,
+    RankedSide,
+    amount_of,
+    checksum,
+    differences,
+)
 
-CHECKSUM_LEVELS = 10
 _IMMEDIATE_TYPES = frozenset({"IOC", "FOK", "FOK_BUDGET"})
 _BUY = "buy"
 
 # Prices and quantities repeat, so most come from the cache.
-_amount_of = lru_cache(65_536)(text_to_amount)
 _text_of = lru_cache(65_536)(amount_to_text)
 
 BookEvent = AcceptedEvent | TradeEvent | ReduceEvent | MovedEvent
 """The events that can change a book."""
-
-
-class BookContradictionError(Exception):
-    """An event contradicts the book, or needs what the book does not know. A new base is needed."""
 
 
 class BookBase(NamedTuple):
@@ -45,22 +44,13 @@ class BookBase(NamedTuple):
     asks: Iterable[Level]
 
 
-class BookSide:
-    """One side: quantities by price, both as amounts of 18 places, and the prices in order."""
+class BookSide(RankedSide[int]):
+    """One side: quantities by price, both as amounts of 18 places."""
 
     def __init__(self, levels: Iterable[Level], *, is_bids: bool) -> None:
-        # Prices are kept by rank, and a bid's rank is its negative price: the best rank comes first on both sides.
-        self._sign = -1 if is_bids else 1
-        self._quantities = {self._sign * _amount_of(price): _amount_of(quantity) for price, quantity in levels}
-        self._ranks = sorted(self._quantities)
-
-    def __len__(self) -> int:
-        return len(self._ranks)
-
-    @property
-    def best(self) -> int | None:
-        """The best price, or None if the side is empty."""
-        return self._sign * self._ranks[0] if self._ranks else None
+        super().__init__(is_bids=is_bids)
+        self._values = {self._sign * amount_of(price): amount_of(quantity) for price, quantity in levels}
+        self._ranks = sorted(self._values)
 
     def best_of(self, view: dict[int, int]) -> int | None:
         """The best price of a view, or None if it is empty."""
@@ -69,26 +59,19 @@ class BookSide:
     def change(self, price: int, quantity: int) -> None:
         """Add `quantity`, which may be negative, at `price`. Raises BookContradictionError if less than 0 would be."""
         rank = self._sign * price
-        held = self._quantities.get(rank)
+        held = self._values.get(rank)
         if held is None:
             if quantity <= 0:
                 raise BookContradictionError(f"nothing rests at {_text_of(price)}")
-            self._quantities[rank] = quantity
-            insort(self._ranks, rank)
+            self.put(rank, quantity)
             return
         rest = held + quantity
         if rest > 0:
-            self._quantities[rank] = rest
+            self._values[rank] = rest
         elif rest == 0:
-            del self._quantities[rank]
-            del self._ranks[bisect_left(self._ranks, rank)]
+            self.remove(rank)
         else:
             raise BookContradictionError(f"less than 0 would rest at {_text_of(price)}")
-
-    def top(self, depth: int) -> dict[int, int]:
-        """Quantities by rank of the best `depth` levels, best first."""
-        quantities = self._quantities
-        return {rank: quantities[rank] for rank in islice(self._ranks, depth)}
 
     def level(self, rank: int, quantity: int) -> Level:
         """A level as text."""
@@ -100,9 +83,7 @@ class BookSide:
 
     def changed(self, before: dict[int, int], after: dict[int, int]) -> list[Level]:
         """What turns one view into another, best first; quantity "0" for a level that is gone."""
-        changes = dict(after.items() - before.items())
-        changes.update(dict.fromkeys(before.keys() - after.keys(), 0))
-        return [self.level(rank, changes[rank]) for rank in sorted(changes)]
+        return [self.level(rank, quantity or 0) for rank, quantity in differences(before, after).items()]
 
 
 class OrderBook:
@@ -193,9 +174,9 @@ class OrderBook:
             self._forget(event.taker_engine_order_id)
         if event.seq <= self._base_sequence:
             return
-        quantity = _amount_of(event.quantity)
+        quantity = amount_of(event.quantity)
         makers = self.asks if event.taker_side == _BUY else self.bids
-        makers.change(_amount_of(event.price), -quantity)
+        makers.change(amount_of(event.price), -quantity)
         if taker is not None:
             self._side(event.taker_side).change(taker, -quantity)
         elif not is_immediate:
@@ -206,21 +187,21 @@ class OrderBook:
         if event.is_order_completed:
             self._forget(event.engine_order_id)
         if rests and event.seq > self._base_sequence:
-            self._side(event.side).change(_amount_of(event.price), -_amount_of(event.quantity))
+            self._side(event.side).change(amount_of(event.price), -amount_of(event.quantity))
 
     def _move(self, event: MovedEvent) -> None:
         left = self._resting.get(event.engine_order_id)
         if event.seq > self._base_sequence and left is not None:
-            self._side(event.side).change(left, -_amount_of(event.remaining))
+            self._side(event.side).change(left, -amount_of(event.remaining))
         self._rest(event, event.remaining)
         if event.seq > self._base_sequence and left is None:
             raise BookContradictionError(f"order {event.engine_order_id} moved from an unknown price")
 
     def _rest(self, event: AcceptedEvent | MovedEvent, quantity: str) -> None:
-        price = _amount_of(event.price)
+        price = amount_of(event.price)
         self._resting[event.engine_order_id] = price
         if event.seq > self._base_sequence:
-            self._side(event.side).change(price, _amount_of(quantity))
+            self._side(event.side).change(price, amount_of(quantity))
 
     def _forget(self, order_id: str) -> None:
         self._resting.pop(order_id, None)
@@ -300,13 +281,3 @@ _APPLY: dict[type[BookEvent], Callable[[OrderBook, Any], None]] = {
     ReduceEvent: OrderBook._reduce,
     MovedEvent: OrderBook._move,
 }
-
-
-def checksum(bids: list[Level], asks: list[Level]) -> int:
-    """The CRC-32 of the ten best levels, as OrderBookEvent describes it. Levels are best first."""
-    texts: list[str] = []
-    for place in range(CHECKSUM_LEVELS):
-        for side in (bids, asks):
-            if place < len(side):
-                texts += side[place]
-    return zlib.crc32(":".join(texts).encode())

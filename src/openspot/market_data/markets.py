@@ -7,10 +7,13 @@ and record, and whether the market's book needs a new base.
 from collections.abc import Iterable
 from typing import NamedTuple, cast
 
+import msgspec
+
 from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, MovedEvent, ReduceEvent, TradeEvent
 from openspot.contracts.messages import MarketTicker, MarketTrade, OrderBookEvent
 from openspot.domain.money import amount_to_text, text_to_amount
-from openspot.market_data.book import BookBase, BookContradictionError, BookEvent, OrderBook
+from openspot.domain.order_book import BookContradictionError
+from openspot.market_data.book import BookBase, BookEvent, OrderBook
 from openspot.market_data.day import MINUTE_MS, RollingDay
 
 _BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent})
@@ -152,17 +155,4 @@ def publishable(markets: Iterable[Market]) -> list[OrderBookEvent]:
 
 
 def _says_the_same(first: MarketTicker, second: MarketTicker) -> bool:
-    return _content(first) == _content(second)
-
-
-def _content(ticker: MarketTicker) -> tuple[object, ...]:
-    return (
-        ticker.last_price,
-        ticker.bid_price,
-        ticker.ask_price,
-        ticker.open_price,
-        ticker.high_price,
-        ticker.low_price,
-        ticker.volume,
-        ticker.quote_volume,
-    )
+    return msgspec.structs.replace(first, seq=second.seq, timestamp=second.timestamp) == second

@@ -31,6 +31,8 @@ log = get_logger("market-data")
 NAME = "market-data"
 KEY = "leader"
 CONNECTIONS_MAX = 8
+TRANSACTION_PAUSE_S_MAX = 5
+"""A leader that is stopped while it records loses its transaction, or the next one could record nothing."""
 STAND_BACK_S = 1.0
 CLOSE_S_MAX = 5.0
 
@@ -44,7 +46,7 @@ async def run(settings: MarketDataSettings, stop: asyncio.Event, *, clock: Clock
     async with AsyncExitStack() as stack:
         bus = await Bus.connect(settings, NAME)
         stack.push_async_callback(bus.close)
-        pool = await database.create_pool(settings, CONNECTIONS_MAX)
+        pool = await database.create_pool(settings, CONNECTIONS_MAX, transaction_pause_s_max=TRANSACTION_PAUSE_S_MAX)
         stack.push_async_callback(_close, pool)
         commands = EngineCommands(settings)
         stack.push_async_callback(commands.close)

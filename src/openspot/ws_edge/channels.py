@@ -1,22 +1,44 @@
 """Channels and the bus subjects behind them (Document A 6.3): rules without IO."""
 
+import re
+from enum import StrEnum
 from typing import NamedTuple
 
 from openspot.contracts import subjects
+from openspot.domain.candles import Interval
 from openspot.domain.symbol import SYMBOL_TEXT
 
 ORDERS_CHANNEL = "orders"
 BALANCES_CHANNEL = "balances"
-PER_USER_CHANNELS = frozenset({ORDERS_CHANNEL, BALANCES_CHANNEL})
+NOTIFICATIONS_CHANNEL = "notifications"
+PER_USER_CHANNELS = frozenset({ORDERS_CHANNEL, BALANCES_CHANNEL, NOTIFICATIONS_CHANNEL})
+
+
+class Kind(StrEnum):
+    """Kinds of market channels."""
+
+    TICKER = "ticker"
+    ORDERBOOK = "orderbook"
+    TRADES = "trades"
+    CANDLES = "candles"
+
 
 MARKET_SUBJECTS = {
-    subjects.MARKETDATA_TICKER: "ticker",
-    subjects.MARKETDATA_ORDERBOOK: "orderbook",
-    subjects.MARKETDATA_TRADE: "trades",
+    subjects.MARKETDATA_TICKER: Kind.TICKER,
+    subjects.MARKETDATA_ORDERBOOK: Kind.ORDERBOOK,
+    subjects.MARKETDATA_TRADE: Kind.TRADES,
+    subjects.MARKETDATA_CANDLE: Kind.CANDLES,
 }
 """The kind of market channel for each subject prefix; the symbol follows the prefix."""
 
-_MARKET_KINDS = frozenset(MARKET_SUBJECTS.values())
+DEPTHS = (1, 5, 10, 20, 25, 50, 100, 200, 500, 1000)
+"""The depths of views. Each view costs a comparison at each update, however many clients it has."""
+
+CHANNEL_FORMS = (
+    "channel must be ticker:<SYMBOL>, orderbook:<SYMBOL>, orderbook:<SYMBOL>?depth=<N>, trades:<SYMBOL> "
+    "or candles:<SYMBOL>:<INTERVAL>"
+)
+_DEPTH_TEXT = re.compile(r"depth=([1-9][0-9]{0,3})", re.ASCII)
 
 ORDER_EVENTS = {
     subjects.ORDERS_CREATED: "order.created",
@@ -28,19 +50,59 @@ ORDER_EVENTS = {
 """The event as clients see it for each subject prefix; the user follows the prefix."""
 
 BALANCE_EVENT = "balance.updated"
+NOTIFICATION_EVENT = "notification"
 
 
-def is_market_channel(channel: str) -> bool:
-    """Whether a client can subscribe to `channel`."""
-    kind, _, symbol = channel.partition(":")
-    return kind in _MARKET_KINDS and SYMBOL_TEXT.fullmatch(symbol) is not None
+class UnknownChannelError(Exception):
+    """No market channel has this name; the message says why."""
 
 
-def market_channel(subject: str) -> str | None:
-    """The channel of a `marketdata.*` subject, or None if it has none."""
+class Channel(NamedTuple):
+    """A market channel. `depth` is that of a view of an order book, `interval` that of candles."""
+
+    name: str
+    kind: Kind
+    symbol: str
+    depth: int | None = None
+    interval: Interval | None = None
+
+
+def market_channel(name: str) -> Channel:
+    """The channel that a client names. Raises UnknownChannelError."""
+    kind_text, _, rest = name.partition(":")
+    try:
+        kind = Kind(kind_text)
+    except ValueError:
+        raise UnknownChannelError(CHANNEL_FORMS) from None
+    symbol, depth, interval = rest, None, None
+    if kind is Kind.CANDLES:
+        symbol, _, interval_text = rest.partition(":")
+        if interval_text not in set(Interval):
+            raise UnknownChannelError(f"the interval of candles must be one of {', '.join(Interval)}")
+        interval = Interval(interval_text)
+    elif kind is Kind.ORDERBOOK and "?" in rest:
+        symbol, _, query = rest.partition("?")
+        given = _DEPTH_TEXT.fullmatch(query)
+        depth = int(given[1]) if given is not None else 0
+        if depth not in DEPTHS:
+            raise UnknownChannelError(f"depth must be one of {', '.join(map(str, DEPTHS))}")
+    if SYMBOL_TEXT.fullmatch(symbol) is None:
+        raise UnknownChannelError(CHANNEL_FORMS)
+    return Channel(name, kind, symbol, depth, interval)
+
+
+class MarketSubject(NamedTuple):
+    """The parts of a `marketdata.*` subject."""
+
+    kind: Kind
+    symbol: str
+
+
+def market_subject(subject: str) -> MarketSubject | None:
+    """The parts of `subject` if it is one that channels are fed from, else None."""
     prefix, _, symbol = subject.rpartition(".")
     kind = MARKET_SUBJECTS.get(prefix)
-    return None if kind is None else f"{kind}:{symbol}"
+    return None if kind is None else MarketSubject(kind, symbol)
 
 
 class OrderSubject(NamedTuple):

@@ -1,36 +1,44 @@
-"""One client's connection: a bounded queue of frames, deadlines, and a close that never waits for the client.
+"""One client's connection: what is written to it and when, deadlines, and a close that never waits for the client.
 
-While the client keeps up, a frame is written at once. When the transport's buffer is full, frames wait in a queue of at
-most `queue_max`. If the queue is full as well, the connection is closed. So a client never misses a frame and then
-receives a later one.
+What is pushed in one turn of the event loop is written at once, in one write. When the transport's buffer is full, the
+client reads too slowly. From then on, of tickers and candles only the latest is kept, updates of an order book are
+left out and a snapshot is owed, and everything else waits in a queue. If the queue is full as well, the connection is
+closed. So a client never misses a message of a channel and then receives a later one that does not stand for it.
+
+What a client sends is parsed in slices, in turns with other clients (`incoming`). Nothing more is read of it until its
+slices are parsed, nor while its messages wait for their replies. Of a client that sent too much, everything is dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection
 from websockets.frames import Frame, Opcode
-from websockets.protocol import State
+from websockets.protocol import Event, State
 
 from openspot.http.api_keys.checker import ApiKey
 from openspot.http.connections import Connections
 from openspot.http.protocol import HEAD_BYTES_MAX, head_too_large, refusal_bytes
 from openspot.kit.rate_limit import NANOSECONDS_PER_S, RateLimit
 from openspot.kit.tokens import Claims
-from openspot.ws_edge.metrics import CLOSED_BY_EDGE
+from openspot.ws_edge.incoming import SLICE_BYTES, Received, Turns
+from openspot.ws_edge.metrics import CLOSED_BY_EDGE, CONFLATED
+from openspot.ws_edge.outgoing import Outgoing, QueueFullError
 from openspot.ws_edge.settings import WsEdgeSettings
 
 TOO_MANY_MESSAGES = 1008
+MESSAGE_TOO_BIG = 1009
 SERVICE_RESTART = 1012
 TRY_AGAIN_LATER = 1013
 TOKEN_EXPIRED = 4401
 IDLE_TIMEOUT = 4408
+
+SLOW = "the client reads too slowly"
 
 CLOSE_TIMEOUT_S = 3.0
 """How long a client may take to reply to a close before its socket is aborted."""
@@ -39,7 +47,13 @@ WRITE_BUFFER_BYTES_MAX = 4 * 1024 * 1024
 """If a client's buffer grows beyond this, its socket is aborted. Protocol pongs can do that: they bypass the queue."""
 RATE_WINDOW_S = 10.0
 """A client may send `Limits.messages_max` messages at once, and as many in each window of this length."""
+FRAGMENTS_MAX = 256
+"""A message may come in so many frames, and one more that ends it."""
+PINGS_MISSED_MAX = 3
+"""A client that sends nothing, not even a pong, while so many pings fall due is gone."""
 _RATE_KEY = ""
+_OPEN = State.OPEN
+_CONTROL_FRAMES = (Opcode.PING, Opcode.PONG)
 
 
 def text_frame(payload: bytes) -> bytes:
@@ -52,21 +66,69 @@ class Limits:
     """Bounds of one connection. `wall_clock` gives seconds since 1970."""
 
     queue_max: int
+    queue_bytes_max: int
     idle_s: float
+    ping_s: float
     messages_max: int
     wall_clock: Callable[[], float]
 
     @classmethod
     def of(cls, settings: WsEdgeSettings, wall_clock: Callable[[], float]) -> Limits:
         """The bounds that the settings give."""
-        return cls(settings.ws_queue_max, settings.ws_idle_s, settings.ws_messages_max, wall_clock)
+        return cls(
+            settings.ws_queue_max,
+            settings.ws_queue_bytes_max,
+            settings.ws_idle_s,
+            settings.ws_ping_s,
+            settings.ws_messages_max,
+            wall_clock,
+        )
+
+
+Joined = dict[tuple[bytes, ...], bytes]
+"""Frames that were joined for one client, for others that get the same ones."""
+SnapshotSource = Callable[[str], bytes | None]
+"""Gives the frame of a channel's snapshot, None if there is none yet."""
+
+
+class Flusher:
+    """Writes what was pushed in one turn of the event loop, once for each connection."""
+
+    def __init__(self) -> None:
+        self._waiting: list[EdgeConnection] = []
+        """A connection may stand here twice: the second time it has nothing more to write."""
+
+    def add(self, connection: EdgeConnection) -> None:
+        """Write to this connection at the end of the turn."""
+        if not self._waiting:
+            connection.loop.call_soon(self._flush)
+        self._waiting.append(connection)
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        joined: Joined = {}
+        for connection in waiting:
+            connection.flush(joined)
 
 
 class EdgeConnection(ServerConnection):
     """A connection of the edge. `claims` is None for an anonymous client."""
 
-    def __init__(self, *args: Any, limits: Limits, open_connections: Connections, **kwargs: Any) -> None:
+    # What each push touches lies together in memory: with thousands of connections, misses of the cache cost most.
+    __slots__ = ("_flusher", "_outgoing", "_socket", "_writable")
+
+    def __init__(
+        self,
+        *args: Any,
+        limits: Limits,
+        open_connections: Connections,
+        note_flood: Callable[[str], None],
+        flusher: Flusher,
+        turns: Turns,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self.snapshot_of: SnapshotSource = _no_snapshot
         self.claims: Claims | None = None
         self.api_key: ApiKey | None = None
         """The key that the client authenticated with, if it was not a token."""
@@ -75,12 +137,22 @@ class EdgeConnection(ServerConnection):
         self.network = ""
         """Connections per address are counted by this network."""
         self._open_connections = open_connections
+        self._note_flood = note_flood
         self._head_bytes = 0
+        self._turns = turns
+        self._received = Received()
+        self._takes_turns = False
+        self._input_is_full = False
+        self._drops_input = False
+        self._fragments = 0
         self.channels: set[str] = set()
         self._limits = limits
-        self._queue: deque[bytes] = deque()
+        self._outgoing = Outgoing(limits.queue_max, limits.queue_bytes_max)
+        self._flusher = flusher
         self._writable = True
         self._last_message = 0.0
+        self._last_received = 0.0
+        self._last_ping = 0.0
         self._rate = RateLimit(at_once=limits.messages_max, interval_s=RATE_WINDOW_S / limits.messages_max, keys_max=1)
         self._deadline: asyncio.TimerHandle | None = None
         self._cut: asyncio.TimerHandle | None = None
@@ -88,12 +160,11 @@ class EdgeConnection(ServerConnection):
     # The socket
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Admit the socket if there is room. Until its handshake is complete, a new socket may take its place."""
+        """The socket has been let in (`door`). Its first bytes come next."""
         super().connection_made(transport)
-        peer = transport.get_extra_info("peername")
-        address = peer[0] if isinstance(peer, tuple) else ""
-        if not self._open_connections.admit(self.transport, address, self.transport.abort):
-            self.transport.abort()
+        self._socket = self.transport
+        self.recv_messages.pause = self._pause_input
+        self.recv_messages.resume = self._resume_input
 
     def note_upgrade(self) -> None:
         """The handshake is complete: the connection keeps its place until it ends."""
@@ -102,61 +173,203 @@ class EdgeConnection(ServerConnection):
     # Out
 
     def push(self, frame: bytes) -> None:
-        """Send a frame, or queue it behind waiting ones. Closes the connection if the queue is full."""
-        if self.protocol.state is not State.OPEN:
+        """Send a frame that must not be left out. Closes the connection if too many wait."""
+        outgoing = self._outgoing
+        if self._writable:
+            if not outgoing.bytes:
+                self._flusher.add(self)
+            if outgoing.add(frame) >= WRITE_BUFFER_BYTES:
+                self.flush({})
+        elif self.protocol.state is State.OPEN:
+            outgoing.add(frame)
+            self._check_queue()
+
+    def push_latest(self, channel: str, part: Hashable, frame: bytes) -> None:
+        """Send a frame that replaces the one before of the same part of the channel."""
+        if channel in self._outgoing.owed:
             return
         if self._writable:
-            self.transport.write(frame)
-        elif len(self._queue) < self._limits.queue_max:
-            self._queue.append(frame)
-        else:
-            self.end(TRY_AGAIN_LATER, "the client reads too slowly")
+            self.push(frame)
+        elif self.protocol.state is State.OPEN:
+            if self._outgoing.replace(channel, part, frame):
+                CONFLATED.labels(channel.partition(":")[0]).inc()
+            self._check_queue()
+
+    def push_update(self, channel: str, frame: bytes) -> None:
+        """Send an update that continues the channel's snapshot, or owe another snapshot if the client is slow."""
+        owed = self._outgoing.owed
+        if not self._writable:
+            CONFLATED.labels(channel.partition(":")[0]).inc()
+            owed[channel] = None
+        elif channel not in owed:
+            self.push(frame)
+
+    def owe_snapshot(self, channel: str) -> None:
+        """Send a snapshot of the channel as soon as there is one and the client can take it."""
+        self._outgoing.owed[channel] = None
+        if self._writable:
+            self._flusher.add(self)
+
+    def forget(self, channel: str) -> None:
+        """The client does not follow the channel any more."""
+        self._outgoing.forget(channel)
+
+    def flush(self, joined: Joined) -> None:
+        """Write what waits, as far as the client takes it."""
+        outgoing = self._outgoing
+        if self.protocol.state is not _OPEN:
+            outgoing.clear()
+            return
+        frame = outgoing.take_only() if self._writable else None
+        if frame is not None:
+            self._socket.write(frame)
+        # A write may fill the buffer and so call `pause_writing`.
+        while outgoing.bytes and self._writable:
+            frames = outgoing.take(WRITE_BUFFER_BYTES)
+            self._socket.write(_join(frames, joined))
+        if outgoing.owed and self._writable:
+            self._write_snapshots()
+        if not self._writable:
+            self._check_queue()
+
+    def _write_snapshots(self) -> None:
+        owed = self._outgoing.owed
+        for channel in list(owed):
+            frame = self.snapshot_of(channel)
+            if frame is not None:
+                del owed[channel]
+                self.transport.write(frame)
+                if not self._writable:
+                    return
+
+    def _check_queue(self) -> None:
+        try:
+            self._outgoing.check()
+        except QueueFullError:
+            self.end(TRY_AGAIN_LATER, SLOW)
 
     def end(self, code: int, reason: str) -> bool:
-        """Begin to close, without waiting. Drops queued frames, and aborts the socket if the client does not reply.
+        """Begin to close, without waiting. Aborts the socket if the client does not reply.
 
-        Returns False if the connection is closing already.
+        What was pushed in this turn of the event loop is written before, unless the client reads too slowly. Returns
+        False if the connection is closing already.
         """
         if self.protocol.state is not State.OPEN:
             return False
+        if self._writable and len(self._outgoing):
+            self.transport.write(b"".join(self._outgoing.take(WRITE_BUFFER_BYTES)))
         CLOSED_BY_EDGE.labels(str(code)).inc()
-        self._queue.clear()
-        self.protocol.send_close(code, reason)
+        self._outgoing.clear()
+        if code in (TOO_MANY_MESSAGES, MESSAGE_TOO_BIG):
+            self._drop_input()
+            self._note_flood(self.network)
+            self.protocol.fail(code, reason)
+        else:
+            self.protocol.send_close(code, reason)
         self.send_data()
         self._cut = self.loop.call_later(CLOSE_TIMEOUT_S, self.transport.abort)
         return True
 
     def pause_writing(self) -> None:
-        """The transport's buffer is full: frames wait from now on."""
+        """The transport's buffer is full: the client reads too slowly."""
         super().pause_writing()
         self._writable = False
 
     def resume_writing(self) -> None:
-        """The transport takes more: write the waiting frames first."""
+        """The transport takes more: write what waits."""
         super().resume_writing()
         self._writable = True
-        # A write may fill the buffer and so call `pause_writing`.
-        while self._queue and self._writable:
-            self.transport.write(self._queue.popleft())
+        self.flush({})
 
     # In
 
     def data_received(self, data: bytes) -> None:
         """Handle received bytes. A handshake larger than a request head may be is refused with 431."""
+        self._last_received = self.loop.time()
         if self.protocol.state is State.CONNECTING:
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
                 self.transport.write(refusal_bytes(head_too_large()))
                 self.transport.close()
                 return
+        if self._drops_input or (len(data) <= SLICE_BYTES and not self._received):
+            self._parse(data)
+        else:
+            self._received.add(data)
+            self._pause_reading()
+            self._take_turns()
+
+    def _take_turns(self) -> None:
+        if not self._takes_turns:
+            self._takes_turns = True
+            self._turns.add(self)
+
+    def parse_slice(self) -> bool:
+        """Parse one slice of what has come. Returns whether another one can be parsed now."""
+        if self.transport.is_closing():
+            self._received.clear()
+        elif self._received and not self._input_is_full:
+            self._parse(self._received.take())
+            if self._received and not self._input_is_full:
+                return True
+        self._takes_turns = False
+        self._resume_reading()
+        return False
+
+    def _parse(self, data: bytes) -> None:
         super().data_received(data)
         if self.transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
             self.transport.abort()
 
+    def _pause_input(self) -> None:
+        """Enough messages wait for their replies."""
+        self._input_is_full = not self._drops_input
+        self._pause_reading()
+
+    def _resume_input(self) -> None:
+        self._input_is_full = False
+        if self._received:
+            self._take_turns()
+        else:
+            self._resume_reading()
+
+    def _drop_input(self) -> None:
+        """From now on, read without parsing: the client's end of the connection must be seen."""
+        self._drops_input = True
+        self._received.clear()
+        self._resume_input()
+
+    def _pause_reading(self) -> None:
+        if not self._drops_input and not self.transport.is_closing():
+            self.transport.pause_reading()
+
+    def _resume_reading(self) -> None:
+        if not self._received and not self._input_is_full and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    def process_event(self, event: Event) -> None:
+        """Pass on what was received. Pings, pongs and parts of a message count too, or they would cost nothing."""
+        if self._drops_input:
+            return
+        super().process_event(event)
+        if not isinstance(event, Frame):
+            return
+        if event.opcode in _CONTROL_FRAMES:
+            self._take_from_rate(self._last_received)
+        elif event.fin:
+            self._fragments = 0
+        elif self._take_from_rate(self._last_received):
+            self._fragments += 1
+            if self._fragments > FRAGMENTS_MAX:
+                self.end(MESSAGE_TOO_BIG, f"more than {FRAGMENTS_MAX} parts of a message")
+
     def note_message(self) -> bool:
         """Count a client message as activity. If there are too many, begin to close and return False."""
         self._last_message = self.loop.time()
-        if not self._rate.take(_RATE_KEY, int(self._last_message * NANOSECONDS_PER_S)):
+        return self._take_from_rate(self._last_message)
+
+    def _take_from_rate(self, now: float) -> bool:
+        if not self._rate.take(_RATE_KEY, int(now * NANOSECONDS_PER_S)):
             return True
         self.end(TOO_MANY_MESSAGES, f"more than {self._limits.messages_max} messages in {RATE_WINDOW_S:g} s")
         return False
@@ -164,19 +377,40 @@ class EdgeConnection(ServerConnection):
     # Deadlines
 
     def watch_deadlines(self) -> None:
-        """From now on close the connection when it is idle for too long, or its token expires."""
-        self._last_message = self.loop.time()
+        """From now on ping the client, and close the connection when it is idle for too long or its token expires.
+
+        Call it again when the token is another one.
+        """
+        if self._deadline is None:
+            self._last_message = self._last_ping = self.loop.time()
+        else:
+            self._deadline.cancel()
         self._check_deadlines()
 
     def _check_deadlines(self) -> None:
-        idle_left = self._last_message + self._limits.idle_s - self.loop.time()
-        token_left = self.claims.expires_at - self._limits.wall_clock() if self.claims else math.inf
+        limits, now = self._limits, self.loop.time()
+        idle_left = self._last_message + limits.idle_s - now
+        token_left = self.claims.expires_at - limits.wall_clock() if self.claims else math.inf
+        silence_s = PINGS_MISSED_MAX * limits.ping_s
+        silence_left = max(self._last_received, self._last_message) + silence_s - now
         if token_left <= 0:
             self.end(TOKEN_EXPIRED, "the access token has expired")
         elif idle_left <= 0:
-            self.end(IDLE_TIMEOUT, f"no message for {self._limits.idle_s:g} s")
+            self.end(IDLE_TIMEOUT, f"no message for {limits.idle_s:g} s")
+        elif silence_left <= 0:
+            self.end(IDLE_TIMEOUT, f"no pong for {silence_s:g} s")
         else:
-            self._deadline = self.loop.call_later(min(idle_left, token_left), self._check_deadlines)
+            if now >= self._last_ping + limits.ping_s:
+                self._ping(now)
+            ping_left = self._last_ping + limits.ping_s - now
+            delay_s = min(idle_left, token_left, silence_left, ping_left)
+            self._deadline = self.loop.call_later(delay_s, self._check_deadlines)
+
+    def _ping(self, now: float) -> None:
+        self._last_ping = now
+        if self._writable and self.protocol.state is State.OPEN:
+            self.protocol.send_ping(b"")
+            self.send_data()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is closed: cancel the timers and drop queued frames."""
@@ -184,5 +418,19 @@ class EdgeConnection(ServerConnection):
         for timer in (self._deadline, self._cut):
             if timer is not None:
                 timer.cancel()
-        self._queue.clear()
+        self._outgoing.clear()
+        self._received.clear()
         super().connection_lost(exc)
+
+
+def _join(frames: list[bytes], joined: Joined) -> bytes:
+    key = tuple(frames)
+    data = joined.get(key)
+    if data is None:
+        data = joined[key] = b"".join(frames)
+    return data
+
+
+def _no_snapshot(_: str) -> bytes | None:
+    """No channel has a snapshot before the client is in the hub."""
+    return None

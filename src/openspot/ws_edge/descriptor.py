@@ -17,13 +17,20 @@ DESCRIPTOR = Descriptor(
             listeners=(Listener("ws_port", "WebSocket"),),
             secrets_checked=("jwt_secret", "sealing_secret"),
             bus=BusAccess(
+                requests=(
+                    subjects.MARKETDATA_BOOKS_GET,
+                    subjects.MARKETDATA_TICKERS_GET,
+                    subjects.MARKETDATA_CANDLES_GET,
+                ),
                 subscribes=(
                     f"{subjects.MARKETDATA_TICKER}.*",
                     f"{subjects.MARKETDATA_ORDERBOOK}.*",
                     f"{subjects.MARKETDATA_TRADE}.*",
+                    f"{subjects.MARKETDATA_CANDLE}.*",
                     "orders.*.>",
                     subjects.ORDERS_CREATED,
                     f"{subjects.BALANCES_UPDATED}.*",
+                    f"{subjects.NOTIFICATIONS_USER}.*",
                 ),
                 reads_buckets=(subjects.SESSIONS_REVOKED_BUCKET, subjects.API_KEYS_CHANGED_BUCKET),
             ),

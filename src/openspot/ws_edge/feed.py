@@ -1,4 +1,4 @@
-"""The edge's listener on the bus: raw events of the subjects of Document A 6.2 and 6.3, and a report of every gap.
+"""The edge on the bus: raw events of the subjects of Document A 6.2 and 6.3, a report of every gap, and requests.
 
 Core subscriptions lose events while the connection is down, and drop events if the edge falls behind. The feed calls
 `on_gap` for both: a client must never miss an event without noticing. No payload is decoded twice.
@@ -11,10 +11,13 @@ import asyncio
 from collections.abc import Callable
 
 from openspot.contracts import subjects
+from openspot.contracts.messages import GetCandles, MarketCandle, MarketTicker, OrderBookEvent
 from openspot.http.api_keys.changes import KeyChanges
 from openspot.http.api_keys.store import Ended
 from openspot.kit.bus import Bus, BusUnavailableError, Entry, KeyValueBucket, KeyValueError
 from openspot.kit.tasks import end_tasks
+from openspot.market_data_client.errors import MarketDataUnavailableError
+from openspot.market_data_client.requests import MarketDataClient
 from openspot.ws_edge.channels import MARKET_SUBJECTS
 from openspot.ws_edge.hub import Hub
 from openspot.ws_edge.metrics import BUS_GAPS
@@ -52,6 +55,7 @@ class Feed:
         await bus.listen("orders.*.>", self._hub.order_event)
         await bus.listen(subjects.ORDERS_CREATED, self._hub.order_event)
         await bus.listen(f"{subjects.BALANCES_UPDATED}.*", self._hub.balance_event)
+        await bus.listen(f"{subjects.NOTIFICATIONS_USER}.*", self._hub.notification_event)
         # The server handles the messages of a connection in order: when it replies, it has the subscriptions.
         await bus.check()
         self._key_changes = KeyChanges(bus, self._on_key_change)
@@ -67,6 +71,24 @@ class Feed:
             return await self._ended_sessions.get(session_id) is not None
         except KeyValueError as error:
             raise BusUnavailableError(f"ended sessions cannot be looked up: {error}") from error
+
+    async def book(self, symbol: str) -> OrderBookEvent:
+        """The snapshot that a book's updates continue. Raises MarketDataUnavailableError, UnknownMarketError."""
+        return await self._market_data.book(symbol)
+
+    async def candles(self, request: GetCandles) -> list[MarketCandle]:
+        """Candles as market data has counted them. Raises MarketDataUnavailableError, UnknownMarketError."""
+        return await self._market_data.candles(request)
+
+    async def ticker(self, symbol: str) -> MarketTicker:
+        """The ticker of a market. Raises MarketDataUnavailableError, UnknownMarketError."""
+        return await self._market_data.ticker(symbol)
+
+    @property
+    def _market_data(self) -> MarketDataClient:
+        if self._bus is None:
+            raise MarketDataUnavailableError("the bus is not connected")
+        return MarketDataClient(self._bus)
 
     def _note_ended_session(self, entry: Entry[bytes]) -> None:
         if entry.value is not None:

@@ -1,36 +1,56 @@
 """The fan-out: which client receives which event. Each event is encoded once for all its clients.
 
-Nothing here waits: each event is passed to its clients before the next one is read, so clients receive events in the
-order of the bus.
+Nothing here waits: each event is passed to its clients before the next one is read, so clients receive the events of a
+channel in the order of the bus.
 """
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
+from dataclasses import dataclass, field
 
 import msgspec
 
 from openspot.http.api_keys.store import Ended
 from openspot.kit.bus import MalformedEventError
 from openspot.kit.tokens import Claims
-from openspot.ws_edge.channels import BALANCE_EVENT, BALANCES_CHANNEL, ORDERS_CHANNEL, market_channel, order_event
+from openspot.ws_edge.books import Books
+from openspot.ws_edge.candles import Candles
+from openspot.ws_edge.channels import (
+    BALANCE_EVENT,
+    BALANCES_CHANNEL,
+    NOTIFICATION_EVENT,
+    NOTIFICATIONS_CHANNEL,
+    ORDERS_CHANNEL,
+    Channel,
+    Kind,
+    market_subject,
+    order_event,
+)
 from openspot.ws_edge.connection import TOKEN_EXPIRED, EdgeConnection, text_frame
+from openspot.ws_edge.login import SESSION_ENDED
 from openspot.ws_edge.metrics import PUSHES, SUBSCRIPTIONS
-from openspot.ws_edge.schemas import BalanceHead, MarketHead, MarketPush, OrderHead, OrderIdentity, UserPush
+from openspot.ws_edge.schemas import (
+    BalanceHead,
+    MarketPush,
+    NotificationHead,
+    OrderHead,
+    OrderIdentity,
+    UserPush,
+    market_head,
+    read_event,
+)
+from openspot.ws_edge.tickers import Tickers
 
 RECENT_MAX = 16_384
 """The hub remembers this many order events, to drop repeats, and ended sessions, to refuse late connections."""
 
-Head = TypeVar("Head")
-
-SESSION_ENDED = "the session has ended"
 API_KEY_ENDED = "the API key was rotated or revoked"
 
 _encode = msgspec.json.Encoder().encode
-_market_head = msgspec.json.Decoder(MarketHead).decode
 _order_head = msgspec.json.Decoder(OrderHead).decode
 _order_identity = msgspec.json.Decoder(OrderIdentity).decode
 _balance_head = msgspec.json.Decoder(BalanceHead).decode
+_notification_head = msgspec.json.Decoder(NotificationHead).decode
 
 
 class RecentKeys:
@@ -54,11 +74,12 @@ class RecentKeys:
 
 
 class _UserClients:
-    """The connections of one user, the number of balance pushes, and the newest version of each balance."""
+    """The connections of one user, the numbers of balance pushes and notifications, and the newest balance versions."""
 
     def __init__(self) -> None:
         self.connections: set[EdgeConnection] = set()
         self.balance_pushes = 0
+        self.notifications = 0
         self._versions: dict[str, int] = {}
 
     def is_news(self, asset: str, version: int) -> bool:
@@ -71,12 +92,23 @@ class _UserClients:
         return is_newer
 
 
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """A channel and its clients."""
+
+    channel: Channel
+    connections: set[EdgeConnection] = field(default_factory=set)
+
+
 class Hub:
     """Clients by channel and by user. `now_ms` gives milliseconds since 1970."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms
-        self._channels: dict[str, set[EdgeConnection]] = {}
+        self.books = Books(self)
+        self.candles = Candles(self, now_ms)
+        self.tickers = Tickers(self, now_ms)
+        self._channels: dict[str, _Followed] = {}
         self._users: dict[str, _UserClients] = {}
         self._recent = RecentKeys(RECENT_MAX)
         self._ended_sessions = RecentKeys(RECENT_MAX)
@@ -94,20 +126,25 @@ class Hub:
     def join(self, connection: EdgeConnection) -> None:
         """Add a connection. If it has a token, it receives its user's events from now on."""
         self.connections.add(connection)
+        connection.snapshot_of = self._snapshot
         self._networks[connection.network] += 1
         if connection.claims is None:
             self.anonymous_connections += 1
         if connection.claims is not None:
-            self._users.setdefault(connection.claims.user_id, _UserClients()).connections.add(connection)
-            if connection.claims.session_id in self._ended_sessions:
-                connection.end(TOKEN_EXPIRED, SESSION_ENDED)
+            self._add_to_user(connection, connection.claims)
 
     def authenticate(self, connection: EdgeConnection, claims: Claims) -> None:
-        """A connection without a token has proved whose it is: it receives that user's events from now on."""
-        assert connection.claims is None, "a connection speaks for one user"
-        connection.claims = claims
-        self.anonymous_connections -= 1
+        """A connection has proved whose it is, or has renewed that: it receives its user's events from now on."""
+        before, connection.claims = connection.claims, claims
+        assert before is None or before.user_id == claims.user_id, "a connection speaks for one user"
+        if before is None:
+            self.anonymous_connections -= 1
+        self._add_to_user(connection, claims)
+
+    def _add_to_user(self, connection: EdgeConnection, claims: Claims) -> None:
         self._users.setdefault(claims.user_id, _UserClients()).connections.add(connection)
+        if claims.session_id in self._ended_sessions:
+            connection.end(TOKEN_EXPIRED, SESSION_ENDED)
 
     def leave(self, connection: EdgeConnection) -> None:
         """Forget a connection and its subscriptions."""
@@ -117,8 +154,8 @@ class Hub:
             del self._networks[connection.network]
         if connection.claims is None:
             self.anonymous_connections -= 1
-        for channel in list(connection.channels):
-            self.unsubscribe(connection, channel)
+        for name in list(connection.channels):
+            self.unsubscribe(connection, name)
         if connection.claims is not None:
             user = self._users.get(connection.claims.user_id)
             if user is not None:
@@ -126,22 +163,80 @@ class Hub:
                 if not user.connections:
                     del self._users[connection.claims.user_id]
 
-    def subscribe(self, connection: EdgeConnection, channel: str) -> None:
-        """Start a market channel's events. A second call changes nothing."""
-        if channel not in connection.channels:
-            connection.channels.add(channel)
-            self._channels.setdefault(channel, set()).add(connection)
+    def subscribe(self, connection: EdgeConnection, channel: Channel) -> None:
+        """Start a market channel's events. All but trades begin with a snapshot, at each call."""
+        if channel.name not in connection.channels:
+            connection.channels.add(channel.name)
+            followed = self._channels.get(channel.name)
+            if followed is None:
+                followed = self._channels[channel.name] = _Followed(channel)
+                if channel.kind is Kind.ORDERBOOK:
+                    self.books.open(channel)
+                elif channel.kind is Kind.CANDLES:
+                    self.candles.open(channel)
+                elif channel.kind is Kind.TICKER:
+                    self.tickers.open(channel)
+            followed.connections.add(connection)
             SUBSCRIPTIONS.inc()
+        # A ticker that is not known yet is sent to all who wait for it as soon as it is.
+        is_ticker = channel.kind is Kind.TICKER
+        if channel.kind in (Kind.ORDERBOOK, Kind.CANDLES) or (is_ticker and self.tickers.snapshot(channel) is not None):
+            connection.owe_snapshot(channel.name)
 
-    def unsubscribe(self, connection: EdgeConnection, channel: str) -> None:
+    def unsubscribe(self, connection: EdgeConnection, name: str) -> None:
         """Stop a market channel's events. Without a subscription nothing changes."""
-        if channel in connection.channels:
-            connection.channels.remove(channel)
-            clients = self._channels[channel]
-            clients.remove(connection)
-            if not clients:
-                del self._channels[channel]
-            SUBSCRIPTIONS.dec()
+        if name not in connection.channels:
+            return
+        connection.channels.remove(name)
+        connection.forget(name)
+        SUBSCRIPTIONS.dec()
+        followed = self._channels[name]
+        followed.connections.remove(connection)
+        if not followed.connections:
+            del self._channels[name]
+            if followed.channel.kind is Kind.ORDERBOOK:
+                self.books.close(followed.channel)
+            elif followed.channel.kind is Kind.CANDLES:
+                self.candles.close(followed.channel)
+            elif followed.channel.kind is Kind.TICKER:
+                self.tickers.close(followed.channel)
+
+    def _snapshot(self, name: str) -> bytes | None:
+        channel = self._channels[name].channel
+        if channel.kind is Kind.ORDERBOOK:
+            return self.books.snapshot(channel)
+        return self.tickers.snapshot(channel) if channel.kind is Kind.TICKER else self.candles.snapshot(channel)
+
+    # To the clients of a channel
+
+    def send_update(self, channel: str, frame: bytes) -> None:
+        """Send an update to the clients that have what comes before it."""
+        connections = self._channels[channel].connections
+        for connection in connections:
+            connection.push_update(channel, frame)
+        PUSHES.labels(channel.partition(":")[0]).inc(len(connections))
+
+    def send_latest(self, channel: str, part: Hashable, frame: bytes) -> None:
+        """Send a message that replaces the one before of the same part of the channel."""
+        connections = self._channels[channel].connections
+        for connection in connections:
+            connection.push_latest(channel, part, frame)
+        PUSHES.labels(channel.partition(":")[0]).inc(len(connections))
+
+    def send_snapshots(self, channel: str) -> None:
+        """Send each client of the channel a fresh snapshot."""
+        for connection in self._channels[channel].connections:
+            connection.owe_snapshot(channel)
+
+    def send_to_channel(self, channel: str, frame: bytes) -> None:
+        """Send a message that must not be left out."""
+        for connection in self._channels[channel].connections:
+            connection.push(frame)
+
+    def tell_all(self, frame: bytes) -> None:
+        """Send every client a message."""
+        for connection in self.connections:
+            connection.push(frame)
 
     def end_all(self, code: int, reason: str) -> int:
         """Begin to close every connection; returns how many of them were open."""
@@ -164,17 +259,30 @@ class Hub:
     # Events. Each raises MalformedEventError for a payload that it cannot forward.
 
     def market_event(self, subject: str, payload: bytes) -> None:
-        """Forward a `marketdata.*` event to its channel."""
-        channel = market_channel(subject)
-        clients = self._channels.get(channel) if channel is not None else None
-        if channel is None or not clients:
+        """Forward a `marketdata.*` event to its channels."""
+        found = market_subject(subject)
+        if found is None:
             return
-        head = _read(_market_head, payload)
-        if head.symbol != channel.partition(":")[2]:
+        kind, symbol = found
+        if kind is Kind.ORDERBOOK:
+            self.books.take(symbol, payload)
+            return
+        if kind is Kind.CANDLES:
+            self.candles.take(symbol, payload)
+            return
+        channel = f"{kind}:{symbol}"
+        if kind is Kind.TICKER:
+            self.tickers.take(channel, symbol, payload)
+            return
+        followed = self._channels.get(channel)
+        if followed is None:
+            return
+        head = read_event(market_head, payload)
+        if head.symbol != symbol:
             raise MalformedEventError("the symbol is not the subject's")
         stamp = head.timestamp if head.timestamp is not None else self._now_ms()
-        push = MarketPush(channel, head.type, head.seq, stamp, msgspec.Raw(payload))
-        self._send(clients, _encode(push), channel.partition(":")[0])
+        message = _encode(MarketPush(channel, head.type, head.seq, stamp, msgspec.Raw(payload)))
+        self._send(followed.connections, message, kind)
 
     def order_event(self, subject: str, payload: bytes) -> None:
         """Forward an `orders.*` event to its user, once, although it comes on two subjects."""
@@ -184,8 +292,8 @@ class Hub:
         event, subject_user = known
         if subject_user is not None and subject_user not in self._users:
             return
-        head = _read(_order_head, payload)
-        identity = _read(_order_identity, bytes(head.order))
+        head = read_event(_order_head, payload)
+        identity = read_event(_order_identity, bytes(head.order))
         if subject_user is not None and identity.user_id != subject_user:
             raise MalformedEventError("the user is not the subject's")
         user = self._users.get(identity.user_id)
@@ -200,7 +308,7 @@ class Hub:
         user = self._users.get(subject_user)
         if user is None:
             return
-        head = _read(_balance_head, payload)
+        head = read_event(_balance_head, payload)
         if head.user_id != subject_user:
             raise MalformedEventError("the user is not the subject's")
         if not user.is_news(head.asset, head.version):
@@ -211,6 +319,22 @@ class Hub:
         )
         self._send(user.connections, _encode(push), BALANCES_CHANNEL)
 
+    def notification_event(self, subject: str, payload: bytes) -> None:
+        """Forward a `notifications.user.<userId>` event to its user, once."""
+        subject_user = subject.rpartition(".")[2]
+        user = self._users.get(subject_user)
+        if user is None:
+            return
+        head = read_event(_notification_head, payload)
+        if not self._recent.add((NOTIFICATION_EVENT, subject_user, head.id)):
+            return
+        user.notifications += 1
+        push = UserPush(
+            NOTIFICATIONS_CHANNEL, "update", NOTIFICATION_EVENT, user.notifications, head.created_at,
+            msgspec.Raw(payload),
+        )  # fmt: skip
+        self._send(user.connections, _encode(push), NOTIFICATIONS_CHANNEL)
+
     def _send(self, clients: Iterable[EdgeConnection], message: bytes, kind: str) -> None:
         frame = text_frame(message)
         count = 0
@@ -218,12 +342,3 @@ class Hub:
             connection.push(frame)
             count += 1
         PUSHES.labels(kind).inc(count)
-
-
-def _read(decode: Callable[[bytes], Head], payload: bytes) -> Head:
-    try:
-        # The decoder does not check the parts that it skips. Invalid UTF-8 there would make clients close.
-        payload.decode()
-        return decode(payload)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedEventError(str(error)) from error

@@ -1,8 +1,11 @@
-"""Login by API key: with the headers of a signed request at the handshake, or with the action `authenticate`.
+"""Login by access token or by API key: at the handshake, or with the action `authenticate`.
 
-Both sign the same text: timestamp, `GET`, and the path with the query, which is `/` for the action. A connection needs
-the scope `read`, since all that it gives is the user's events.
+A key signs the headers of the handshake, or the fields of the action. Both sign the same text: timestamp, `GET`, and
+the path with the query, which is `/` for the action. A connection needs the scope `read`, since all that it gives is
+the user's events.
 """
+
+from collections.abc import Awaitable, Callable
 
 import asyncpg
 
@@ -11,18 +14,41 @@ from openspot.http.authentication import CredentialsError
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.http.policy import Scope
 from openspot.kit.database import TRANSIENT_ERRORS
-from openspot.kit.tokens import TIME_MAX, Claims
+from openspot.kit.tokens import TIME_MAX, Claims, InvalidTokenError, verify_access_token
 
 METHOD, PATH = "GET", "/"
 FAILED_LOGINS_MAX = 5
 """Wrong `authenticate` messages of one connection; after them it is closed."""
 
 
-async def login(checker: ApiKeyChecker, request: SignedRequest) -> ApiKey:
-    """The key that signed `request`.
+SESSION_ENDED = "the session has ended"
+
+
+class TokenChecker:
+    """Checks access tokens. `has_ended` looks a session up; `wall_clock` gives seconds since 1970."""
+
+    def __init__(
+        self, secret: str, has_ended: Callable[[str], Awaitable[bool]], wall_clock: Callable[[], float]
+    ) -> None:
+        self._secret = secret
+        self._has_ended = has_ended
+        self._wall_clock = wall_clock
+
+    async def check(self, token: str) -> Claims:
+        """The claims of a token. Raises InvalidTokenError, and BusUnavailableError if no session can be looked up."""
+        claims = verify_access_token(token, self._secret, self._wall_clock())
+        if claims.session_id and await self._has_ended(claims.session_id):
+            raise InvalidTokenError(SESSION_ENDED)
+        return claims
+
+
+async def login(checker: ApiKeyChecker | None, request: SignedRequest) -> ApiKey:
+    """The key that signed `request`. `checker` is None for an edge without a database.
 
     Raises HttpError: 401 for a wrong signature, 403 without the scope `read`, 503 if keys cannot be looked up now.
     """
+    if checker is None:
+        raise service_unavailable("this edge has no database to look API keys up in")
     try:
         key = await checker.check(request)
     except CredentialsError as error:

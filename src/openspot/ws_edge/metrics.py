@@ -8,3 +8,5 @@ PUSHES = Counter("openspot_ws_pushes_total", "Messages pushed to clients", ["cha
 CLOSED_BY_EDGE = Counter("openspot_ws_closed_total", "Connections that the edge closed", ["code"])
 REFUSED = Counter("openspot_ws_refused_total", "Connections refused before the upgrade", ["status"])
 BUS_GAPS = Counter("openspot_ws_bus_gaps_total", "Times the edge lost its place on the bus")
+BOOK_RESYNCS = Counter("openspot_ws_book_resyncs_total", "Times an order book asked for a new snapshot")
+CONFLATED = Counter("openspot_ws_conflated_total", "Messages left out for clients that read slowly", ["channel"])

@@ -1,13 +1,19 @@
 """Messages on a connection: client messages, replies, pushes, and the parts of bus events that the edge reads."""
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+
+from openspot.contracts.messages import OrderBookEvent
+from openspot.kit.bus import MalformedEventError
+from openspot.kit.tokens import TOKEN_LENGTH_MAX
 
 CHANNEL_LENGTH_MAX = 64
 ID_LENGTH_MAX = 64
 SIGNATURE_LENGTH_MAX = 128
+NOTIFICATION_ID_LENGTH_MAX = 200
 
 _INTEGER_MAX = 2**53 - 1
 """The largest integer that JavaScript holds exactly."""
@@ -40,6 +46,8 @@ class ErrorCode(StrEnum):
     INSUFFICIENT_SCOPE = "INSUFFICIENT_SCOPE"
     ALREADY_AUTHENTICATED = "ALREADY_AUTHENTICATED"
     UNAVAILABLE = "UNAVAILABLE"
+    INVALID_TOKEN = "INVALID_TOKEN"  # noqa: S105  (a code, no secret)
+    UNKNOWN_MARKET = "UNKNOWN_MARKET"
 
 
 class ClientMessage(msgspec.Struct, frozen=True):
@@ -48,8 +56,14 @@ class ClientMessage(msgspec.Struct, frozen=True):
     action: Action
     channel: str
     message_id: str | int | None
-    credential: "SignedMessage | None" = None
+    credential: "SignedMessage | TokenMessage | None" = None
     """What an `authenticate` brings."""
+
+
+class TokenMessage(msgspec.Struct, frozen=True):
+    """An access token."""
+
+    token: Annotated[str, msgspec.Meta(max_length=TOKEN_LENGTH_MAX)]
 
 
 class SignedMessage(msgspec.Struct, rename="camel", frozen=True):
@@ -100,14 +114,20 @@ def parse_client_message(data: str | bytes) -> ClientMessage:
     return ClientMessage(Action(action), channel, message_id)
 
 
-def _credential(fields: dict[str, Any], message_id: str | int | None) -> SignedMessage:
+def _credential(fields: dict[str, Any], message_id: str | int | None) -> SignedMessage | TokenMessage:
+    if "token" in fields:
+        try:
+            return msgspec.convert(fields, TokenMessage)
+        except msgspec.ValidationError as error:
+            reason = f"token must be a text of at most {TOKEN_LENGTH_MAX} characters"
+            raise ClientMessageError(ErrorCode.INVALID_TOKEN, reason, message_id) from error
     timestamp = fields.get("timestamp")
     if isinstance(timestamp, int) and not isinstance(timestamp, bool):
         fields = fields | {"timestamp": str(timestamp)}
     try:
         return msgspec.convert(fields, SignedMessage)
     except msgspec.ValidationError as error:
-        reason = "authenticate needs the texts apiKey, timestamp and signature"
+        reason = "authenticate needs the text token, or the texts apiKey, timestamp and signature"
         raise ClientMessageError(ErrorCode.INVALID_CREDENTIAL, reason, message_id) from error
 
 
@@ -142,18 +162,28 @@ class Pong(msgspec.Struct, tag="pong", frozen=True, omit_defaults=True):
 
 
 class Authenticated(msgspec.Struct, tag="authenticated", frozen=True, omit_defaults=True, rename="camel"):
-    """Reply to authenticate: the user's events come from now on."""
+    """Reply to authenticate: the user's events come from now on. `expiresAt` is the end of a token, in seconds."""
 
     user_id: str
+    expires_at: int | None = None
     id: str | int | None = None
 
 
 class Refusal(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
-    """Reply to a refused message. The connection stays open."""
+    """Reply to a refused message, or what is wrong with a subscribed channel. The connection stays open."""
 
     code: ErrorCode
     message: str
     id: str | int | None = None
+    channel: str | None = None
+
+
+class Notice(msgspec.Struct, tag="notice", frozen=True, rename="camel"):
+    """Something that all clients should know. `closes_in_ms`: the connection is closed after that time."""
+
+    code: str
+    message: str
+    closes_in_ms: int
 
 
 Answer = Subscribed | Unsubscribed | Pong | Authenticated | Refusal
@@ -167,6 +197,40 @@ class MarketPush(msgspec.Struct, frozen=True):
     seq: int
     ts: int
     data: msgspec.Raw
+
+
+class BookPush(msgspec.Struct, frozen=True):
+    """A push of an order book channel with data that the edge made."""
+
+    channel: str
+    type: str
+    seq: int
+    ts: int
+    data: OrderBookEvent
+
+
+class CandleData(msgspec.Struct, frozen=True):
+    """The data of a candles channel: one candle. `timestamp` is its begin, in milliseconds since 1970."""
+
+    symbol: str
+    interval: str
+    timestamp: int
+    open: str
+    high: str
+    low: str
+    close: str
+    volume: str
+    trades: int
+
+
+class CandlePush(msgspec.Struct, frozen=True):
+    """A push of a candles channel."""
+
+    channel: str
+    type: str
+    seq: int
+    ts: int
+    data: CandleData
 
 
 class UserPush(msgspec.Struct, frozen=True):
@@ -187,6 +251,17 @@ class MarketHead(msgspec.Struct, frozen=True):
     seq: Count
     timestamp: Count | None = None
     type: Literal["snapshot", "update"] = "update"
+
+
+class CandleHead(msgspec.Struct, frozen=True):
+    """The numbers of a `marketdata.candle.*` payload that clients get."""
+
+    timestamp: Count
+    trades: Count
+
+
+market_head = msgspec.json.Decoder(MarketHead).decode
+candle_head = msgspec.json.Decoder(CandleHead).decode
 
 
 class OrderHead(msgspec.Struct, frozen=True):
@@ -211,3 +286,23 @@ class BalanceHead(msgspec.Struct, rename="camel", frozen=True):
     asset: Id
     timestamp: Count
     version: Count = 0
+
+
+class NotificationHead(msgspec.Struct, rename="camel", frozen=True):
+    """The fields of a `notifications.user.*` payload that the edge reads. The client gets the whole payload."""
+
+    id: Annotated[str, msgspec.Meta(max_length=NOTIFICATION_ID_LENGTH_MAX)]
+    created_at: Count
+
+
+Event = TypeVar("Event")
+
+
+def read_event(decode: Callable[[bytes], Event], payload: bytes) -> Event:
+    """An event, or the part of it that `decode` reads. Raises MalformedEventError."""
+    try:
+        # The decoder does not check the parts that it skips. Invalid UTF-8 there would make clients close.
+        payload.decode()
+        return decode(payload)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedEventError(str(error)) from error

@@ -1,9 +1,11 @@
-"""The WebSocket edge as a service: its HTTP routes, the handshake, the sessions, and `run`."""
+"""The WebSocket edge as a service: its HTTP routes, the handshake, and `run`."""
 
 import asyncio
 import functools
 import json
 import math
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -14,11 +16,10 @@ from urllib.parse import parse_qs
 import msgspec
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.datastructures import Headers
-from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from openspot.http.addresses import client_address
-from openspot.http.api_keys.checker import ApiKey, ApiKeyChecker, SignedRequest
+from openspot.http.api_keys.checker import ApiKeyChecker, SignedRequest
 from openspot.http.api_keys.replays import make_replays
 from openspot.http.api_keys.store import ApiKeyStore, Ended
 from openspot.http.api_keys.uses import UseRecorder
@@ -30,73 +31,85 @@ from openspot.http.server import PortTakenError, connection_bounds
 from openspot.http.throttle import network_of
 from openspot.kit.bus import BusUnavailableError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
-from openspot.kit.database import TRANSIENT_ERRORS, Pool, create_idle_pool
+from openspot.kit.database import Pool, create_idle_pool
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import exposition
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tokens import Claims, InvalidTokenError, verify_access_token
-from openspot.ws_edge.channels import PER_USER_CHANNELS, is_market_channel
+from openspot.kit.tasks import end_tasks
+from openspot.kit.tokens import InvalidTokenError
 from openspot.ws_edge.connection import (
     CLOSE_TIMEOUT_S,
     SERVICE_RESTART,
-    TOKEN_EXPIRED,
     TRY_AGAIN_LATER,
     WRITE_BUFFER_BYTES,
     EdgeConnection,
+    Flusher,
     Limits,
     text_frame,
 )
+from openspot.ws_edge.door import RETRY_AFTER_S, Arrivals, Door
 from openspot.ws_edge.feed import Feed
-from openspot.ws_edge.hub import API_KEY_ENDED, SESSION_ENDED, Hub
-from openspot.ws_edge.login import FAILED_LOGINS_MAX, METHOD, PATH, claims_of, login
-from openspot.ws_edge.metrics import CONNECTIONS, REFUSED
-from openspot.ws_edge.schemas import (
-    Action,
-    Answer,
-    Authenticated,
-    ClientMessage,
-    ClientMessageError,
-    ErrorCode,
-    Pong,
-    Refusal,
-    SignedMessage,
-    Subscribed,
-    Unsubscribed,
-    parse_client_message,
-)
+from openspot.ws_edge.hub import Hub
+from openspot.ws_edge.incoming import Turns
+from openspot.ws_edge.login import METHOD, TokenChecker, claims_of, login
+from openspot.ws_edge.metrics import REFUSED
+from openspot.ws_edge.schemas import Notice
+from openspot.ws_edge.session import Sessions
 from openspot.ws_edge.settings import WsEdgeSettings
 
 WEBSOCKET_PATH = "/"
-POLICY_VIOLATION = 1008
 DATABASE_CONNECTIONS_MAX = 2
-CHANNELS_MAX = 256
-"""Market channels of one connection."""
-RETRY_AFTER_S = 1
-HANDSHAKES_PER_ADDRESS = 64
+SPARE_SOCKETS = 64
 """An address may hold this many sockets beyond its limit: being refused, or still without a handshake."""
+
+STOPPING = "the service is stopping"
+BACKLOG = 32
+"""Sockets that wait to be accepted. Beyond it the kernel drops them, and a client tries again after a second.
+
+So a crowd spends its time waiting in the kernel, and not the edge's: docs/performance.md has figures for 32 and 1024.
+"""
+AT_LIMIT = "this address holds as many connections as it may"
+DRAIN_LOOK_S = 0.02
 
 log = get_logger("ws_edge")
 _encode = msgspec.json.Encoder().encode
 
 
-class Edge:
-    """Handshakes and sessions. Time comes from `clock`."""
+class Handshakes:
+    """What happens before the upgrade."""
 
     def __init__(
-        self, settings: WsEdgeSettings, hub: Hub, feed: Feed, clock: Clock, keys: ApiKeyChecker | None
+        self,
+        settings: WsEdgeSettings,
+        hub: Hub,
+        feed: Feed,
+        tokens: TokenChecker,
+        keys: ApiKeyChecker | None,
+        arrivals: Arrivals,
     ) -> None:
         """`keys` is None for an edge without a database: it takes no API keys."""
         self._keys = keys
+        self._arrivals = arrivals
         self._settings = settings
         self._hub = hub
         self._feed = feed
-        self._clock = clock
+        self._tokens = tokens
+        self._is_draining = False
         self._trusted = frozenset(part.strip() for part in settings.trusted_proxies.split(",") if part.strip())
         self._health = Health()
         # Without the bus the edge cannot work at all. With all connections taken, it still serves them.
         self._health.add("bus", feed.check, vital=True)
         self._health.add("connections", self._check_connections)
+        self._health.add("service", self._check_draining)
+
+    def drain(self) -> None:
+        """The service is about to stop: refuse new clients."""
+        self._is_draining = True
+
+    async def _check_draining(self) -> None:
+        if self._is_draining:
+            raise RuntimeError(STOPPING)
 
     async def _check_connections(self) -> None:
         if len(self._hub.connections) >= self._settings.ws_connections_max:
@@ -127,31 +140,30 @@ class Edge:
 
     async def _admit(self, connection: EdgeConnection, headers: Headers, query: str) -> None:
         """Accept the handshake, or raise HttpError."""
+        if self._is_draining:
+            raise _unavailable("STOPPING", STOPPING)
         forwarded = headers.get_all("X-Forwarded-For") if self._trusted else []
         connection.address = client_address(_peer(connection), forwarded, self._trusted)
         connection.network = network_of(connection.address)
+        if _peer(connection) in self._trusted:
+            self._arrivals.admit(connection.network, True)
         try:
-            claims = connection.claims = self._claims(query)
-            if claims is not None and claims.session_id and await self._feed.session_has_ended(claims.session_id):
-                raise InvalidTokenError(SESSION_ENDED)
+            token = _token_of(query)
+            claims = connection.claims = await self._tokens.check(token) if token is not None else None
         except InvalidTokenError as error:
             raise HttpError(401, str(error), "INVALID_TOKEN") from error
         except BusUnavailableError as error:
             raise _unavailable("BUS_UNAVAILABLE", str(error)) from error
         signed = _signed_handshake(headers, query, connection.address)
         if signed is not None and claims is None:
-            connection.api_key = await self._login(signed)
+            connection.api_key = await login(self._keys, signed)
             connection.claims = claims_of(connection.api_key)
         # From here on nothing is awaited until the client is in the hub, or it could miss an event.
+        if self._is_draining:
+            raise _unavailable("STOPPING", STOPPING)
         if not self._feed.is_listening:
             raise _unavailable("BUS_UNAVAILABLE", "the bus is not connected")
         self._check_room(connection)
-
-    async def _login(self, signed: SignedRequest) -> ApiKey:
-        """The API key of a signed request. Raises HttpError."""
-        if self._keys is None:
-            raise _unavailable("API_KEYS_UNAVAILABLE", "this edge has no database to look API keys up in")
-        return await login(self._keys, signed)
 
     def _check_room(self, connection: EdgeConnection) -> None:
         """Raise HttpError (503) if the connection would exceed a limit.
@@ -164,22 +176,20 @@ class Edge:
         anonymous_max = math.ceil(settings.ws_connections_max * settings.ws_anonymous_share)
         if connection.claims is None and hub.anonymous_connections >= anonymous_max:
             raise _unavailable("TOO_MANY_CONNECTIONS", "all connections without a token are taken")
-        if hub.connections_of(connection.network) >= settings.ws_connections_per_address:
-            raise _unavailable("TOO_MANY_CONNECTIONS", "this address holds as many connections as it may")
+        if self._is_at_limit(connection.network):
+            raise _unavailable("TOO_MANY_CONNECTIONS", AT_LIMIT)
 
-    def _claims(self, query: str) -> Claims | None:
-        try:
-            tokens = parse_qs(query, keep_blank_values=True, max_num_fields=16, errors="strict").get("token")
-        except ValueError as error:
-            raise InvalidTokenError("the query is not readable") from error
-        if tokens is None:
-            return None
-        if len(tokens) != 1:
-            raise InvalidTokenError("more than one token is given")
-        return verify_access_token(tokens[0], self._settings.jwt_secret, self._wall_clock())
+    def admission(self, address: str, is_handshake: bool) -> float:
+        """The seconds for which a request from this peer has to wait. Raises HttpError if it is refused unread."""
+        if address in self._trusted:
+            return 0.0
+        network = network_of(address)
+        if is_handshake and self._is_at_limit(network):
+            raise _unavailable("TOO_MANY_CONNECTIONS", AT_LIMIT)
+        return self._arrivals.admit(network, is_handshake)
 
-    def _wall_clock(self) -> float:
-        return self._clock() / 1e9
+    def _is_at_limit(self, network: str) -> bool:
+        return self._hub.connections_of(network) >= self._settings.ws_connections_per_address
 
     def _refuse(self, connection: ServerConnection, error: HttpError) -> Response:
         REFUSED.labels(str(error.status_code)).inc()
@@ -188,86 +198,18 @@ class Edge:
             response.headers[name] = value
         return response
 
-    # After it
 
-    async def handle(self, connection: ServerConnection) -> None:
-        """Serve one client until its connection ends."""
-        client = cast(EdgeConnection, connection)
-        client.note_upgrade()
-        self._hub.join(client)
-        CONNECTIONS.inc()
-        try:
-            client.watch_deadlines()
-            await self._end_if_key_changed(client)
-            while True:
-                data = await client.recv()
-                if client.note_message():
-                    client.push(text_frame(_encode(await self._answer(client, data))))
-                    if client.failed_logins >= FAILED_LOGINS_MAX:
-                        client.end(POLICY_VIOLATION, "too many wrong credentials")
-        except ConnectionClosed:
-            log.debug("connection closed", code=client.close_code)
-        finally:
-            self._hub.leave(client)
-            CONNECTIONS.dec()
-
-    async def _end_if_key_changed(self, client: EdgeConnection) -> None:
-        """Close a connection whose API key changed before it was in the hub, where changes reach it."""
-        if client.api_key is None or self._keys is None:
-            return
-        try:
-            if not await self._keys.is_current(client.api_key):
-                client.end(TOKEN_EXPIRED, API_KEY_ENDED)
-        except TRANSIENT_ERRORS as error:
-            log.warning("connection closed: its API key cannot be looked up", error=repr(error))
-            client.end(TRY_AGAIN_LATER, "API keys cannot be looked up now")
-
-    async def _answer(self, client: EdgeConnection, data: str | bytes) -> Answer:
-        try:
-            message = parse_client_message(data)
-            if message.credential is not None:
-                return await self._authenticate(client, message.credential, message.message_id)
-            return self._obey(client, message)
-        except ClientMessageError as error:
-            return Refusal(error.code, str(error), error.message_id)
-
-    async def _authenticate(self, client: EdgeConnection, given: SignedMessage, message_id: str | int | None) -> Answer:
-        if client.claims is not None:
-            reason = "this connection speaks for a user already"
-            raise ClientMessageError(ErrorCode.ALREADY_AUTHENTICATED, reason, message_id)
-        signed = SignedRequest(
-            given.api_key, given.timestamp, given.signature, METHOD, PATH.encode(), b"", client.address
-        )
-        try:
-            key = await self._login(signed)
-        except HttpError as error:
-            if error.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
-                raise ClientMessageError(ErrorCode.UNAVAILABLE, str(error.message), message_id) from error
-            client.failed_logins += 1
-            raise ClientMessageError(ErrorCode(error.code), str(error.message), message_id) from error
-        client.api_key = key
-        self._hub.authenticate(client, claims_of(key))
-        await self._end_if_key_changed(client)
-        return Authenticated(key.identity.user_id, message_id)
-
-    def _obey(self, client: EdgeConnection, message: ClientMessage) -> Answer:
-        channel, message_id = message.channel, message.message_id
-        if message.action is Action.PING:
-            return Pong(self._clock() // NANOSECONDS_PER_MS, message_id)
-        if channel in PER_USER_CHANNELS:
-            reason = f"the events of {channel} come with a token, without subscribing"
-            raise ClientMessageError(ErrorCode.UNKNOWN_CHANNEL, reason, message_id)
-        if not is_market_channel(channel):
-            reason = "channel must be ticker:<SYMBOL>, orderbook:<SYMBOL> or trades:<SYMBOL>"
-            raise ClientMessageError(ErrorCode.UNKNOWN_CHANNEL, reason, message_id)
-        if message.action is Action.UNSUBSCRIBE:
-            self._hub.unsubscribe(client, channel)
-            return Unsubscribed(channel, message_id)
-        if len(client.channels) >= CHANNELS_MAX and channel not in client.channels:
-            reason = f"a connection has at most {CHANNELS_MAX} channels"
-            raise ClientMessageError(ErrorCode.TOO_MANY_CHANNELS, reason, message_id)
-        self._hub.subscribe(client, channel)
-        return Subscribed(channel, message_id)
+def _token_of(query: str) -> str | None:
+    """The access token of a query, None if it has none. Raises InvalidTokenError."""
+    try:
+        tokens = parse_qs(query, keep_blank_values=True, max_num_fields=16, errors="strict").get("token")
+    except ValueError as error:
+        raise InvalidTokenError("the query is not readable") from error
+    if tokens is None:
+        return None
+    if len(tokens) != 1:
+        raise InvalidTokenError("more than one token is given")
+    return tokens[0]
 
 
 def _signed_handshake(headers: Headers, query: str, address: str) -> SignedRequest | None:
@@ -310,8 +252,8 @@ def _response(status: HTTPStatus, body: bytes, content_type: str = "application/
 
 def _bounds(settings: WsEdgeSettings) -> ConnectionBounds:
     """Limits of sockets. They are higher than those of clients, to leave room for handshakes under way."""
-    per_address = settings.ws_connections_per_address + HANDSHAKES_PER_ADDRESS
-    total = settings.ws_connections_max + settings.ws_connections_max // 4 + HANDSHAKES_PER_ADDRESS
+    per_address = settings.ws_connections_per_address + SPARE_SOCKETS
+    total = settings.ws_connections_max + settings.ws_connections_max // 4 + SPARE_SOCKETS
     return connection_bounds(total, per_address, settings.trusted_proxies)
 
 
@@ -348,6 +290,9 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
     hub = Hub(lambda: clock() // NANOSECONDS_PER_MS)
 
     def close_all(reason: str) -> None:
+        hub.books.restart()
+        hub.candles.restart()
+        hub.tickers.restart()
         # Many gaps may be reported in a row. The first one closes all connections.
         if connections := hub.end_all(TRY_AGAIN_LATER, reason):
             log.warning("events may have been missed", reason=reason, connections_closed=connections)
@@ -358,22 +303,37 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
         hub.api_key_ended(ended)
 
     feed = Feed(settings, hub, close_all, key_ended)
-    edge = Edge(settings, hub, feed, clock, keys.checker if keys is not None else None)
-    limits = Limits.of(settings, lambda: clock() / 1e9)
+    checker = keys.checker if keys is not None else None
+    tokens = TokenChecker(settings.jwt_secret, feed.session_has_ended, lambda: clock() / 1e9)
+    arrivals = Arrivals(settings.ws_handshakes_per_address, time.monotonic_ns)
+    handshakes = Handshakes(settings, hub, feed, tokens, checker, arrivals)
+    sessions = Sessions(settings, hub, clock, tokens, checker)
     open_connections = Connections(_bounds(settings))
-    make_connection = functools.partial(EdgeConnection, limits=limits, open_connections=open_connections)
+    call_later = asyncio.get_running_loop().call_later
+    make_connection = functools.partial(
+        EdgeConnection,
+        limits=Limits.of(settings, lambda: clock() / 1e9),
+        open_connections=open_connections,
+        note_flood=arrivals.note_flood,
+        flusher=Flusher(),
+        turns=Turns(call_later, time.perf_counter),
+    )
+    arriving = Turns(call_later, time.perf_counter)
+    refusals = Turns(call_later, time.perf_counter)
+    door = Door(open_connections, handshakes.admission, arriving, refusals, make_connection)
     try:
         server = await serve(
-            edge.handle,
+            sessions.handle,
             settings.ws_host or settings.host,
             settings.ws_port,
-            process_request=edge.process_request,
-            create_connection=cast(type[ServerConnection], make_connection),
+            process_request=handshakes.process_request,
+            create_connection=cast(type[ServerConnection], door),
+            backlog=BACKLOG,
             open_timeout=HEAD_S_MAX,
             max_size=settings.ws_message_bytes_max,
             # Frames are shared between clients, so they cannot be compressed for each.
             compression=None,
-            # The idle time decides when a client is gone.
+            # The connections ping by themselves, without a task for each.
             ping_interval=None,
             close_timeout=CLOSE_TIMEOUT_S,
             write_limit=WRITE_BUFFER_BYTES,
@@ -381,21 +341,39 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
         )
     except OSError as error:
         raise PortTakenError(f"port {settings.ws_port} is taken") from error
-    listening = asyncio.create_task(feed.start())
     stopping = asyncio.create_task(stop.wait())
+    listening = asyncio.create_task(feed.start())
+    asking = (
+        asyncio.create_task(hub.books.run(feed.book)),
+        asyncio.create_task(hub.candles.run(feed.candles)),
+        asyncio.create_task(hub.tickers.run(feed.ticker)),
+    )
     try:
-        await asyncio.wait({listening, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({listening, stopping, *asking}, return_when=asyncio.FIRST_COMPLETED)
         if listening.done():
             listening.result()
             log.info("listening", port=settings.ws_port)
-            await stopping
+            await asyncio.wait({stopping, *asking}, return_when=asyncio.FIRST_COMPLETED)
+        for task in asking:
+            if task.done():
+                task.result()
+        await _drain(settings, hub, handshakes)
     finally:
-        for task in (listening, stopping):
-            task.cancel()
-        await asyncio.gather(listening, stopping, return_exceptions=True)
-        hub.end_all(SERVICE_RESTART, "the service is stopping")
+        await end_tasks(listening, stopping, *asking)
+        hub.end_all(SERVICE_RESTART, STOPPING)
         server.close()
         await server.wait_closed()
         await feed.close()
         if keys is not None:
             await keys.close()
+
+
+async def _drain(settings: WsEdgeSettings, hub: Hub, handshakes: Handshakes) -> None:
+    """Refuse new clients, tell the others that the service stops, and give them time to leave."""
+    handshakes.drain()
+    message = "the service is stopping: connect again"
+    hub.tell_all(text_frame(_encode(Notice("SERVICE_STOPS", message, round(settings.ws_drain_s * 1000)))))
+    with suppress(TimeoutError):
+        async with asyncio.timeout(settings.ws_drain_s):
+            while hub.connections:
+                await asyncio.sleep(DRAIN_LOOK_S)

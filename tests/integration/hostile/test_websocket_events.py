@@ -57,6 +57,10 @@ def market_event(number: int) -> dict[str, Any]:
     return {"symbol": "BTC-USD", "seq": number, "timestamp": 1_700_000_000_000}
 
 
+def notification_event(number: int) -> dict[str, Any]:
+    return {"id": f"notification-{number}", "createdAt": 1_700_000_000_000}
+
+
 ORDER_UNSOUND = {("sequence",): COUNTS, ("timestamp",): COUNTS, ("order", "orderId"): ("x" * 65, LONG)}
 FOREIGN = ("bob", "", "alice.bob", ">", "alice\x00", LONG)
 
@@ -81,6 +85,12 @@ PUSHED = (
         market_event,
         {("symbol",): ("ETH-USD", "", "btc-usd", ">", LONG), ("seq",): COUNTS, ("timestamp",): COUNTS},
         frozenset({"timestamp"}),
+    ),
+    Pushed(
+        "notifications.user.alice",
+        "notifications.user.*",
+        notification_event,
+        {("id",): ("x" * 201, LONG), ("createdAt",): COUNTS},
     ),
 )
 EVERY_PUSH = pytest.mark.parametrize("pushed", PUSHED, ids=lambda pushed: pushed.subject)
@@ -111,8 +121,9 @@ async def assert_dropped(attacked: Target, pushed: Pushed, messages: list[Any]) 
 async def test_every_subject_that_the_edge_listens_to_is_attacked_here(attacked: Target) -> None:
     heard = {name.partition(" ")[2] for name in attacked.handlers if name.startswith(("subscribe ", "listen "))}
     others = {
-        "marketdata.orderbook.*",  # read by the same function as the ticker
-        "marketdata.trade.*",
+        "marketdata.trade.*",  # read by the same function as the ticker
+        "marketdata.orderbook.*",  # in ws_edge/test_order_books
+        "marketdata.candle.*",  # in ws_edge/test_fan_out
         "trades.executed",  # the router's; in test_contradictions
     }
     assert heard == {pushed.pattern for pushed in PUSHED} | others

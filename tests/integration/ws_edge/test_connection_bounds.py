@@ -10,11 +10,16 @@ from typing import Any
 import jwt
 import pytest
 from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import InvalidStatus
+from websockets.http11 import Request
 
+from openspot.kit.rate_limit import NANOSECONDS_PER_S
 from openspot.kit.settings import Settings
 from openspot.ws_edge import service
-from openspot.ws_edge.metrics import CONNECTIONS
+from openspot.ws_edge.connection import TOO_MANY_MESSAGES
+from openspot.ws_edge.door import FLOOD_COST, Arrivals
+from openspot.ws_edge.metrics import CONNECTIONS, REFUSED
 from tests.support.waiting import eventually
 from tests.support.websocket_edge import get, nothing_but_a_pong, open_as, open_client, running_edge
 
@@ -105,6 +110,93 @@ async def test_a_connection_whose_session_breaks_is_not_counted_any_more(
     assert CONNECTIONS._value.get() == before
 
 
+OTHER_HOST = "127.0.0.2"
+
+
+@pytest.fixture
+def peers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The peer's address of each request that the edge has read, in their order."""
+    read: list[str] = []
+    process_request = service.Handshakes.process_request
+
+    async def noting(handshakes: service.Handshakes, connection: ServerConnection, request: Request) -> Any:
+        read.append(connection.remote_address[0])
+        return await process_request(handshakes, connection, request)
+
+    monkeypatch.setattr(service.Handshakes, "process_request", noting)
+    return read
+
+
+async def test_an_address_at_its_limit_is_refused_unread_and_no_other(settings: Settings, peers: list[str]) -> None:
+    bounds = {"ws_connections_per_address": 2}
+    async with running_edge(settings.model_copy(update=bounds)) as edge, AsyncExitStack() as stack:
+        for _ in range(2):
+            await stack.enter_async_context(open_client(edge))
+        peers.clear()
+        with pytest.raises(InvalidStatus) as caught:
+            await open_client(edge)
+        response = caught.value.response
+        assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+        assert json.loads(response.body)["message"] == service.AT_LIMIT
+        assert peers == []
+        async with open_client(edge, local_addr=(OTHER_HOST, 0)) as other:
+            await nothing_but_a_pong(other)
+        assert (await get(edge, "/health"))[0] == 200
+        assert peers == [OTHER_HOST, edge.host]
+
+
+async def test_an_address_that_opens_connections_too_fast_is_refused_unread_and_no_other(
+    settings: Settings, peers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1]
+    monkeypatch.setattr(service, "Arrivals", lambda per_second, _: Arrivals(per_second, lambda: clock[0]))
+    before = REFUSED.labels("429")._value.get()
+    async with running_edge(settings.model_copy(update={"ws_handshakes_per_address": 3})) as edge:
+        peers.clear()
+        # Time passes only below, so a slow machine changes nothing.
+        for _ in range(3):
+            async with open_client(edge) as client:
+                await nothing_but_a_pong(client)
+        with pytest.raises(InvalidStatus) as caught:
+            await open_client(edge)
+        response = caught.value.response
+        assert (response.status_code, response.headers["Retry-After"]) == (429, "1")
+        assert json.loads(response.body)["code"] == "TOO_MANY_REQUESTS"
+        assert REFUSED.labels("429")._value.get() == before + 1
+        assert peers == [edge.host] * 3
+        async with open_client(edge, local_addr=(OTHER_HOST, 0)) as other:
+            await nothing_but_a_pong(other)
+        clock[0] += NANOSECONDS_PER_S
+        async with open_client(edge) as client:
+            await nothing_but_a_pong(client)
+
+
+async def test_a_flood_of_messages_uses_up_handshakes_of_its_address(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "Arrivals", lambda per_second, _: Arrivals(per_second, lambda: 1))
+    bounds = {"ws_handshakes_per_address": FLOOD_COST + 2, "ws_messages_max": 5, "trusted_proxies": OTHER_HOST}
+    async with running_edge(settings.model_copy(update=bounds)) as edge:
+        flooding = await from_address_by_proxy(edge, edge.host)
+        for _ in range(6):
+            await flooding.send('{"action":"ping"}')
+        await flooding.wait_closed()
+        assert flooding.close_code == TOO_MANY_MESSAGES
+        async with open_client(edge) as last:
+            await nothing_but_a_pong(last)
+        for _ in range(2):
+            status, body = await refusal(open_client(edge))
+            assert (status, body["code"]) == (429, "TOO_MANY_REQUESTS")
+        # The proxy has no limit, each of its clients has.
+        assert (await refusal(from_address_by_proxy(edge, edge.host)))[0] == 429
+        async with from_address_by_proxy(edge, "203.0.113.9") as other:
+            await nothing_but_a_pong(other)
+
+
+def from_address_by_proxy(edge: Settings, address: str) -> Any:
+    return open_client(edge, local_addr=(OTHER_HOST, 0), additional_headers={"X-Forwarded-For": address})
+
+
 HEAD = b"GET / HTTP/1.1\r\nHost: edge\r\n"
 
 
@@ -139,7 +231,7 @@ async def test_half_open_handshakes_keep_nobody_out_and_are_closed(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "HEAD_S_MAX", 1.0)
-    bounds = {"ws_connections_max": 40, "ws_connections_per_address": 20}
+    bounds = {"ws_connections_max": 40, "ws_connections_per_address": 20, "ws_handshakes_per_address": 1000}
     async with running_edge(settings.model_copy(update=bounds)) as edge:
         ordinary: ClientConnection = await open_as(edge, "u1")
         holders = []

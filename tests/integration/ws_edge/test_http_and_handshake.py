@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -20,6 +21,7 @@ from tests.support.websocket_edge import (
     nothing_but_a_pong,
     open_as,
     open_client,
+    receive,
     running_edge,
     token,
 )
@@ -178,10 +180,38 @@ async def test_beyond_the_bound_of_connections_a_new_one_is_refused_until_anothe
         await eventually(admitted)
 
 
-async def test_clients_are_told_when_the_service_stops(settings: Settings) -> None:
-    async with running_edge(settings) as edge:
+async def test_clients_are_told_that_the_service_stops_and_closed_and_new_ones_refused(settings: Settings) -> None:
+    stop = asyncio.Event()
+    drain = settings.model_copy(update={"ws_drain_s": 30.0})
+    async with AsyncExitStack() as stack:
+        edge = await stack.enter_async_context(running_edge(drain, stop))
+        leaving, staying = await open_client(edge), await open_as(edge, "u1")
+        await nothing_but_a_pong(leaving)
+        await nothing_but_a_pong(staying)
+        stop.set()
+        for client in (leaving, staying):
+            assert await receive(client) == {
+                "type": "notice",
+                "code": "SERVICE_STOPS",
+                "message": "the service is stopping: connect again",
+                "closesInMs": 30_000,
+            }
+        with pytest.raises(InvalidStatus) as refusal:
+            await open_client(edge)
+        assert refusal.value.response.status_code == 503
+        assert json.loads(refusal.value.response.body)["code"] == "STOPPING"
+        assert (await get(edge, "/ready"))[0] == 503
+        # Until the close, clients are served. The service waits for nobody once all have left.
+        await nothing_but_a_pong(staying)
+        await leaving.close()
+        await staying.close()
+
+
+async def test_who_does_not_leave_is_closed_with_1012(settings: Settings) -> None:
+    async with running_edge(settings.model_copy(update={"ws_drain_s": 0.05})) as edge:
         client = await open_client(edge)
+    assert (await receive(client))["type"] == "notice"
     with pytest.raises(ConnectionClosed) as end:
         await client.recv()
     assert end.value.rcvd is not None
-    assert end.value.rcvd.code == 1012
+    assert (end.value.rcvd.code, end.value.rcvd.reason) == (1012, "the service is stopping")

@@ -9,11 +9,11 @@ from nats.aio.client import Client
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from openspot.kit.bus import subscriptions
+from openspot.contracts import subjects
+from openspot.kit.bus import Bus, subscriptions
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
-from openspot.ws_edge.service import CHANNELS_MAX
 from openspot.ws_edge.settings import WsEdgeSettings
 from tests.support.waiting import eventually
 from tests.support.websocket_edge import (
@@ -22,8 +22,10 @@ from tests.support.websocket_edge import (
     nothing_but_a_pong,
     open_as,
     open_client,
+    order_event,
     receive,
     running_edge,
+    token,
 )
 
 
@@ -70,16 +72,25 @@ async def test_what_is_refused_is_answered_and_the_connection_stays_open(edge: S
         await nothing_but_a_pong(client)
 
 
-async def test_a_connection_has_a_bounded_number_of_channels(edge: Settings) -> None:
-    async with open_client(edge) as client:
-        for number in range(CHANNELS_MAX):
+async def test_a_connection_has_a_bounded_number_of_channels(settings: Settings) -> None:
+    bound = 20
+    async with (
+        running_edge(settings.model_copy(update={"ws_channels_max": bound})) as edge,
+        open_client(edge) as client,
+    ):
+        for number in range(bound):
             await client.send(json.dumps({"action": "subscribe", "channel": f"ticker:A{number}-USD"}))
-        for _ in range(CHANNELS_MAX):
+        for _ in range(bound):
             assert (await receive(client))["type"] == "subscribed"
-        assert (await ask(client, action="subscribe", channel="ticker:BTC-USD"))["code"] == "TOO_MANY_CHANNELS"
+        refusal = await ask(client, action="subscribe", channel="ticker:BTC-USD")
+        assert (refusal["code"], refusal["message"]) == ("TOO_MANY_CHANNELS", "a connection has at most 20 channels")
         assert (await ask(client, action="subscribe", channel="ticker:A1-USD"))["type"] == "subscribed"
         assert (await ask(client, action="unsubscribe", channel="ticker:A1-USD"))["type"] == "unsubscribed"
         assert (await ask(client, action="subscribe", channel="ticker:BTC-USD"))["type"] == "subscribed"
+
+
+def test_a_connection_has_at_most_256_channels_by_default() -> None:
+    assert WsEdgeSettings.model_fields["ws_channels_max"].default == 256
 
 
 @pytest.mark.spec("A8-08")
@@ -134,6 +145,102 @@ async def test_a_connection_ends_when_its_token_expires(edge: Settings) -> None:
     async with open_as(edge, "u1", life_s=2) as client:
         await nothing_but_a_pong(client)
         assert await close_of(client) == (4401, "the access token has expired")
+
+
+async def test_a_newer_token_renews_a_connection_without_a_break(edge: Settings, publish: Publish) -> None:
+    async with open_as(edge, "u1", life_s=4) as client, open_as(edge, "u2", life_s=4) as not_renewed:
+        await ask(client, action="subscribe", channel="ticker:BTC-USD")
+        renewed = token(edge, "u1", life_s=600)
+        reply = await ask(client, action="authenticate", token=renewed, id=1)
+        assert abs(reply.pop("expiresAt") - time.time() - 600) < 60
+        assert reply == {"type": "authenticated", "userId": "u1", "id": 1}
+        # Its token is the younger one, so the first token has expired as well.
+        assert await close_of(not_renewed) == (4401, "the access token has expired")
+        await publish("marketdata.ticker.BTC-USD", {"symbol": "BTC-USD", "seq": 1})
+        assert (await receive(client))["seq"] == 1
+        await publish("orders.created.u1", order_event("u1"))
+        assert (await receive(client))["event"] == "order.created"
+        # A shorter one counts as well.
+        await ask(client, action="authenticate", token=token(edge, "u1", life_s=2))
+        assert await close_of(client) == (4401, "the access token has expired")
+
+
+async def test_a_token_makes_an_anonymous_connection_its_users_and_ends_it(edge: Settings, publish: Publish) -> None:
+    async with open_client(edge) as client:
+        reply = await ask(client, action="authenticate", token=token(edge, "u1", life_s=3))
+        assert (reply["type"], reply["userId"]) == ("authenticated", "u1")
+        await publish("orders.created.u1", order_event("u1"))
+        assert (await receive(client))["event"] == "order.created"
+        assert await close_of(client) == (4401, "the access token has expired")
+
+
+async def test_a_token_that_does_not_fit_changes_nothing(edge: Settings, bus: Bus, publish: Publish) -> None:
+    bucket = bus.key_value(subjects.SESSIONS_REVOKED_BUCKET, bytes, 960)
+    await bucket.put("ended", b"")
+    async with open_as(edge, "u1") as client:
+        for given, code in (
+            (token(edge, "u2"), "ALREADY_AUTHENTICATED"),
+            (token(edge, "u1", life_s=-1), "INVALID_TOKEN"),
+            (token(edge, "u1", session_id="ended"), "INVALID_TOKEN"),
+            ("nonsense", "INVALID_TOKEN"),
+            (7, "INVALID_TOKEN"),
+            ("x" * 5000, "INVALID_TOKEN"),
+        ):
+            refusal = await ask(client, action="authenticate", token=given, id=3)
+            assert (refusal["type"], refusal["code"], refusal["id"]) == ("error", code, 3), given
+        await publish("orders.created.u2", order_event("u2"))
+        await publish("orders.created.u1", order_event("u1", "mine"))
+        assert (await receive(client))["data"]["orderId"] == "mine"
+        for _ in range(2):
+            await ask(client, action="authenticate", token="nonsense")
+        assert await close_of(client) == (1008, "too many wrong credentials")
+
+
+async def test_a_renewed_connection_ends_with_its_new_session(edge: Settings, bus: Bus) -> None:
+    bucket = bus.key_value(subjects.SESSIONS_REVOKED_BUCKET, bytes, 960)
+    async with open_as(edge, "u1", session_id="old") as client:
+        await ask(client, action="authenticate", token=token(edge, "u1", session_id="new"))
+        await bucket.put("old", b"")
+        await nothing_but_a_pong(client)
+        await bucket.put("new", b"")
+        assert await close_of(client) == (4401, "the session has ended")
+
+
+async def test_the_edge_pings_its_clients(settings: Settings) -> None:
+    async with running_edge(settings.model_copy(update={"ws_ping_s": 0.1})) as edge:
+        reader, writer = await raw_client(edge)
+        # A ping without a payload: FIN and opcode 9, no mask.
+        assert await asyncio.wait_for(reader.readexactly(2), 30) == b"\x89\x00"
+        writer.close()
+
+
+async def test_a_half_open_client_is_closed_long_before_the_idle_time(settings: Settings) -> None:
+    async with (
+        running_edge(settings.model_copy(update={"ws_ping_s": 0.2})) as edge,
+        open_client(edge, ping_interval=None) as answering,
+    ):
+        reader, writer = await raw_client(edge)
+        received = await asyncio.wait_for(reader.read(), 30)
+        # The close is the last frame, and then the socket is cut.
+        assert received.endswith((4408).to_bytes(2, "big") + b"no pong for 0.6 s")
+        writer.close()
+        await nothing_but_a_pong(answering)
+
+
+def test_the_edge_pings_every_20_seconds_by_default() -> None:
+    assert WsEdgeSettings.model_fields["ws_ping_s"].default == 20
+
+
+async def raw_client(edge: Settings) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A client after its handshake that replies to nothing."""
+    reader, writer = await asyncio.open_connection(edge.host, edge.ws_port)
+    writer.write(
+        b"GET / HTTP/1.1\r\nHost: edge\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    )
+    head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
+    assert b" 101 " in head
+    return reader, writer
 
 
 async def test_a_client_that_floods_is_closed_with_1008(settings: Settings) -> None:

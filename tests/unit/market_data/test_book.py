@@ -5,7 +5,8 @@ import zlib
 import pytest
 
 from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent
-from openspot.market_data.book import BookBase, BookContradictionError, OrderBook, checksum
+from openspot.domain.order_book import BookContradictionError, checksum
+from openspot.market_data.book import BookBase, OrderBook
 
 BASE = BookBase(10, 1_000, [("99.5", "1"), ("99", "2")], [("100", "0.5"), ("101", "3")])
 

@@ -2,50 +2,86 @@
 
 import pytest
 
-from openspot.ws_edge.channels import is_market_channel, market_channel, order_event
-
-
-@pytest.mark.parametrize("channel", ["ticker:BTC-USD", "orderbook:ETH-BTC", "trades:SOL-USDT"])
-def test_the_three_market_channels_can_be_subscribed(channel: str) -> None:
-    assert is_market_channel(channel)
+from openspot.domain.candles import Interval
+from openspot.ws_edge.channels import (
+    DEPTHS,
+    Channel,
+    Kind,
+    UnknownChannelError,
+    market_channel,
+    market_subject,
+    order_event,
+)
 
 
 @pytest.mark.parametrize(
     "channel",
     [
-        "",
-        "ticker",
-        "ticker:",
-        "ticker:btc-usd",
-        "ticker:BTCUSD",
-        "ticker:BTC-USD ",
-        "ticker:BTC-USD\n",
-        "trade:BTC-USD",
-        "candles:BTC-USD",
-        "ticker:*",
-        "ticker:>",
-        "orders",
-        "balances",
-        "Ticker:BTC-USD",
-        "ticker:BTC-USD:1",
+        Channel("ticker:BTC-USD", Kind.TICKER, "BTC-USD"),
+        Channel("orderbook:ETH-BTC", Kind.ORDERBOOK, "ETH-BTC"),
+        Channel("trades:SOL-USDT", Kind.TRADES, "SOL-USDT"),
+        Channel("orderbook:ETH-BTC?depth=20", Kind.ORDERBOOK, "ETH-BTC", depth=20),
+        Channel("candles:ETH-BTC:15m", Kind.CANDLES, "ETH-BTC", interval=Interval.M15),
     ],
 )
-def test_nothing_else_is_a_market_channel(channel: str) -> None:
-    assert not is_market_channel(channel)
+def test_a_market_channel_is_read_from_its_name(channel: Channel) -> None:
+    assert market_channel(channel.name) == channel
+
+
+def test_every_depth_and_every_interval_has_a_channel() -> None:
+    assert [market_channel(f"orderbook:BTC-USD?depth={depth}").depth for depth in DEPTHS] == list(DEPTHS)
+    assert [market_channel(f"candles:BTC-USD:{interval}").interval for interval in Interval] == list(Interval)
 
 
 @pytest.mark.parametrize(
-    ("subject", "channel"),
+    ("name", "words"),
     [
-        ("marketdata.ticker.BTC-USD", "ticker:BTC-USD"),
-        ("marketdata.orderbook.BTC-USD", "orderbook:BTC-USD"),
-        ("marketdata.trade.BTC-USD", "trades:BTC-USD"),
-        ("marketdata.candles.BTC-USD", None),
+        ("", "channel must be ticker:<SYMBOL>"),
+        ("ticker", "channel must be"),
+        ("ticker:", "channel must be"),
+        ("ticker:btc-usd", "channel must be"),
+        ("ticker:BTCUSD", "channel must be"),
+        ("ticker:BTC-USD ", "channel must be"),
+        ("ticker:BTC-USD\n", "channel must be"),
+        ("trade:BTC-USD", "channel must be"),
+        ("ticker:*", "channel must be"),
+        ("ticker:>", "channel must be"),
+        ("orders", "channel must be"),
+        ("balances", "channel must be"),
+        ("Ticker:BTC-USD", "channel must be"),
+        ("ticker:BTC-USD:1", "channel must be"),
+        ("ticker:BTC-USD?depth=10", "channel must be"),
+        ("orderbook:btc?depth=10", "channel must be"),
+        ("orderbook:BTC-USD?depth=0", "depth must be one of 1, 5, 10"),
+        ("orderbook:BTC-USD?depth=7", "depth must be one of"),
+        ("orderbook:BTC-USD?depth=010", "depth must be one of"),
+        ("orderbook:BTC-USD?depth=\u0661", "depth must be one of"),
+        ("orderbook:BTC-USD?depth=10&x=1", "depth must be one of"),
+        ("orderbook:BTC-USD?", "depth must be one of"),
+        ("candles:BTC-USD", "the interval of candles must be one of 1m, 5m"),
+        ("candles:BTC-USD:2m", "the interval of candles must be one of"),
+        ("candles:btc:1m", "channel must be"),
+        ("candles:BTC-USD:1m:1m", "the interval of candles must be one of"),
+    ],
+)
+def test_any_other_name_is_refused_with_the_reason(name: str, words: str) -> None:
+    with pytest.raises(UnknownChannelError, match=words):
+        market_channel(name)
+
+
+@pytest.mark.parametrize(
+    ("subject", "found"),
+    [
+        ("marketdata.ticker.BTC-USD", ("ticker", "BTC-USD")),
+        ("marketdata.orderbook.BTC-USD", ("orderbook", "BTC-USD")),
+        ("marketdata.trade.BTC-USD", ("trades", "BTC-USD")),
+        ("marketdata.candle.BTC-USD", ("candles", "BTC-USD")),
+        ("marketdata.candles.get", None),
         ("marketdata.ticker", None),
     ],
 )
-def test_a_market_subject_feeds_its_channel(subject: str, channel: str | None) -> None:
-    assert market_channel(subject) == channel
+def test_a_market_subject_feeds_its_kind_of_channel(subject: str, found: tuple[str, str] | None) -> None:
+    assert market_subject(subject) == found
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""Books, tickers, trades and candles, by requests over the bus."""
+
+from typing import TypeVar
+
+import msgspec
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import (
+    GetBook,
+    GetBookReply,
+    GetCandles,
+    GetCandlesReply,
+    GetMarketTrades,
+    GetMarketTradesReply,
+    GetTickers,
+    GetTickersReply,
+    MarketCandle,
+    MarketTicker,
+    OrderBookEvent,
+    RecentTrade,
+)
+from openspot.contracts.refusals import RefusalCode
+from openspot.kit.bus import Bus, BusError, NotSentError
+from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
+
+TIMEOUT_S = 2.0
+NOT_THERE = "nobody provides market data now"
+SILENT = "market data does not respond"
+
+Reply = TypeVar("Reply", GetBookReply, GetTickersReply, GetMarketTradesReply, GetCandlesReply)
+
+
+class MarketDataClient:
+    """Requests to market data. Every method raises MarketDataUnavailableError if no current data can be had."""
+
+    def __init__(self, bus: Bus, timeout_s: float = TIMEOUT_S) -> None:
+        self._bus = bus
+        self._timeout_s = timeout_s
+
+    async def book(self, symbol: str, depth: int | None = None) -> OrderBookEvent:
+        """The book of this moment, at most `depth` levels a side; without it, the snapshot that the updates continue.
+
+        Raises UnknownMarketError.
+        """
+        reply = await self._ask(subjects.MARKETDATA_BOOKS_GET, GetBook(symbol, depth), GetBookReply)
+        if reply.book is None:
+            raise MarketDataUnavailableError(SILENT)
+        return reply.book
+
+    async def tickers(self) -> list[MarketTicker]:
+        """The tickers of all markets."""
+        try:
+            return (await self._ask(subjects.MARKETDATA_TICKERS_GET, GetTickers(), GetTickersReply)).tickers
+        except UnknownMarketError as error:
+            raise MarketDataUnavailableError(SILENT) from error
+
+    async def ticker(self, symbol: str) -> MarketTicker:
+        """The ticker of a market. Raises UnknownMarketError."""
+        reply = await self._ask(subjects.MARKETDATA_TICKERS_GET, GetTickers(symbol), GetTickersReply)
+        if not reply.tickers:
+            raise UnknownMarketError
+        return reply.tickers[0]
+
+    async def trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[RecentTrade]:
+        """Trades, newest first, older than `before`: (milliseconds since 1970, sequence). Raises UnknownMarketError."""
+        request = GetMarketTrades(symbol, limit, before)
+        return (await self._ask(subjects.MARKETDATA_TRADES_GET, request, GetMarketTradesReply)).trades
+
+    async def candles(self, request: GetCandles) -> list[MarketCandle]:
+        """The candles of a window, oldest first. Raises UnknownMarketError."""
+        return (await self._ask(subjects.MARKETDATA_CANDLES_GET, request, GetCandlesReply)).candles
+
+    async def _ask(self, subject: str, request: msgspec.Struct, reply_type: type[Reply]) -> Reply:
+        try:
+            reply = await self._bus.request(subject, request, reply_type, self._timeout_s)
+        except NotSentError as error:
+            raise MarketDataUnavailableError(NOT_THERE) from error
+        except BusError as error:
+            raise MarketDataUnavailableError(SILENT) from error
+        if reply.code is RefusalCode.NOT_FOUND:
+            raise UnknownMarketError
+        if reply.error is not None:
+            raise MarketDataUnavailableError(reply.error if reply.code is RefusalCode.UNAVAILABLE else SILENT)
+        return reply

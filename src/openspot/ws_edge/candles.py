@@ -1,0 +1,149 @@
+"""The candles that clients follow. Market data counts the trades and publishes what it has counted.
+
+The edge knows the newest candle of a market and interval from what is published, or else asks for it once.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+import msgspec
+
+from openspot.contracts.messages import CandleEvent, GetCandles, MarketCandle
+from openspot.domain.candles import Interval, begin_of
+from openspot.kit.backoff import Backoff
+from openspot.kit.bus import MalformedEventError
+from openspot.kit.log import get_logger
+from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
+from openspot.ws_edge.channels import Channel, Kind
+from openspot.ws_edge.connection import text_frame
+from openspot.ws_edge.schemas import CandleData, CandlePush, candle_head, read_event
+
+PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
+
+log = get_logger("ws_edge")
+_INTERVALS = frozenset(Interval)
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(CandleEvent).decode
+
+RequestCandles = Callable[[GetCandles], Awaitable[list[MarketCandle]]]
+"""Asks market data for candles. Raises its client's errors."""
+
+
+class FanOut(Protocol):
+    """Sends to the clients of a channel, which has at least one."""
+
+    def send_latest(self, channel: str, part: int, frame: bytes) -> None:
+        """Send a message that replaces the one before of the same part of the channel."""
+
+    def send_snapshots(self, channel: str) -> None:
+        """Send each client of the channel a fresh snapshot."""
+
+
+class Candles:
+    """The newest candles by channel. `run` must run while they are used. `now_ms`: milliseconds since 1970."""
+
+    def __init__(self, fan_out: FanOut, now_ms: Callable[[], int]) -> None:
+        self._fan_out = fan_out
+        self._now_ms = now_ms
+        self._followed: dict[str, Channel] = {}
+        self._newest: dict[str, MarketCandle] = {}
+        """Of every channel that something was published for, and of those that were asked for and are followed."""
+        self._published: set[str] = set()
+        self._wanted: asyncio.Queue[Channel] = asyncio.Queue()
+
+    def open(self, channel: Channel) -> None:
+        """A channel has its first client."""
+        self._followed[channel.name] = channel
+        if channel.name not in self._newest:
+            self._wanted.put_nowait(channel)
+
+    def close(self, channel: Channel) -> None:
+        """A channel has lost its last client."""
+        del self._followed[channel.name]
+        if channel.name not in self._published:
+            self._newest.pop(channel.name, None)
+
+    def snapshot(self, channel: Channel) -> bytes | None:
+        """The frame of the channel's newest candle, None if none is known."""
+        newest = self._newest.get(channel.name)
+        return None if newest is None else _frame_of(channel, "snapshot", newest)
+
+    def take(self, symbol: str, payload: bytes) -> None:
+        """Take a message of market data. Raises MalformedEventError."""
+        # The head's numbers are those that clients can read.
+        read_event(candle_head, payload)
+        event = read_event(_decode, payload)
+        if event.interval not in _INTERVALS:
+            raise MalformedEventError("the interval is not known")
+        if event.symbol != symbol:
+            raise MalformedEventError("the symbol is not the subject's")
+        name = f"{Kind.CANDLES}:{symbol}:{event.interval}"
+        self._published.add(name)
+        self._note(
+            name,
+            MarketCandle(event.timestamp, event.open, event.high, event.low, event.close, event.volume, event.trades),
+        )
+
+    def restart(self) -> None:
+        """Messages may have been missed: ask again for what is followed."""
+        self._newest.clear()
+        self._published.clear()
+        for channel in self._followed.values():
+            self._wanted.put_nowait(channel)
+
+    async def run(self, request: RequestCandles) -> None:
+        """Ask for the newest candles that are not known, until cancelled."""
+        backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
+        while True:
+            channel = await self._wanted.get()
+            if channel.name in self._newest or self._followed.get(channel.name) is not channel:
+                continue
+            try:
+                candles = await request(self._question(channel))
+            except (MarketDataUnavailableError, UnknownMarketError) as error:
+                log.warning("no candles now", channel=channel.name, reason=str(error) or "market data has none")
+                await asyncio.sleep(backoff.failed())
+                self._wanted.put_nowait(channel)
+                continue
+            backoff.succeeded()
+            if channel.name in self._followed:
+                for candle in candles:
+                    self._note(channel.name, candle)
+
+    def _question(self, channel: Channel) -> GetCandles:
+        """The candles of the interval that runs and of the one before."""
+        interval = channel.interval
+        assert interval is not None, "a channel of candles has an interval"
+        begin = begin_of(interval, datetime.fromtimestamp(self._now_ms() / 1000, UTC))
+        since, until = begin - interval.length, begin + interval.length
+        return GetCandles(channel.symbol, interval.value, _milliseconds(since), _milliseconds(until))
+
+    def _note(self, name: str, candle: MarketCandle) -> None:
+        """Send a candle to its clients, unless they have it with as many trades."""
+        known = self._newest.get(name)
+        if known is not None and candle.timestamp == known.timestamp and candle.trades <= known.trades:
+            return
+        if known is None or candle.timestamp >= known.timestamp:
+            self._newest[name] = candle
+        channel = self._followed.get(name)
+        if channel is None:
+            return
+        if known is None:
+            # Every client still waits for its snapshot.
+            self._fan_out.send_snapshots(name)
+        else:
+            self._fan_out.send_latest(name, candle.timestamp, _frame_of(channel, "update", candle))
+
+
+def _frame_of(channel: Channel, kind: str, candle: MarketCandle) -> bytes:
+    data = CandleData(
+        channel.symbol, str(channel.interval), candle.timestamp, candle.open, candle.high, candle.low, candle.close,
+        candle.volume, candle.trades,
+    )  # fmt: skip
+    return text_frame(_encode(CandlePush(channel.name, kind, candle.trades, candle.timestamp, data)))
+
+
+def _milliseconds(time: datetime) -> int:
+    return round(time.timestamp() * 1000)

@@ -1,0 +1,84 @@
+"""What waits to be written to one client, and what is left out for a client that reads slowly: rules without IO.
+
+There are three ways to wait. Messages of which none may be left out stand in a queue, in their order. Of a message
+that replaces the one before (a ticker, a candle), only the latest is kept. A channel whose updates were left out is
+owed a snapshot, which is made when it can be written.
+"""
+
+from collections import deque
+from collections.abc import Hashable
+
+
+class QueueFullError(Exception):
+    """More messages or bytes are waiting than one client may have."""
+
+
+class Outgoing:
+    """The waiting frames of one client: at most `frames_max`, and at most `bytes_max` (one frame may exceed it)."""
+
+    __slots__ = ("_bytes_max", "_frames_max", "_latest", "_queue", "bytes", "owed")
+
+    def __init__(self, frames_max: int, bytes_max: int) -> None:
+        self._frames_max = frames_max
+        self._bytes_max = bytes_max
+        self._queue: deque[bytes] = deque()
+        self._latest: dict[tuple[str, Hashable], bytes] = {}
+        self.bytes = 0
+        """How many bytes wait."""
+        self.owed: dict[str, None] = {}
+        """The channels that are owed a snapshot, in their order."""
+
+    def __len__(self) -> int:
+        return len(self._queue) + len(self._latest)
+
+    def add(self, frame: bytes) -> int:
+        """Queue a frame; returns how many bytes wait."""
+        self._queue.append(frame)
+        waiting = self.bytes = self.bytes + len(frame)
+        return waiting
+
+    def replace(self, channel: str, part: Hashable, frame: bytes) -> bool:
+        """Keep `frame` as the latest of a part of a channel. Returns whether another one is left out for it."""
+        key = (channel, part)
+        before = self._latest.get(key)
+        self.bytes += len(frame) - (len(before) if before is not None else 0)
+        self._latest[key] = frame
+        return before is not None
+
+    def check(self) -> None:
+        """Raise QueueFullError if more waits than may."""
+        if len(self) > self._frames_max or (self.bytes > self._bytes_max and len(self) > 1):
+            raise QueueFullError
+
+    def take_only(self) -> bytes | None:
+        """The frame that waits, if it is the only one and in the queue. Most often it is."""
+        if len(self._queue) != 1 or self._latest:
+            return None
+        self.bytes = 0
+        return self._queue.popleft()
+
+    def take(self, bytes_max: int) -> list[bytes]:
+        """The next frames, until they have `bytes_max`: first the queue, then the latest ones."""
+        if self.bytes <= bytes_max:
+            frames = [*self._queue, *self._latest.values()]
+            self.clear()
+            return frames
+        frames, taken = [], 0
+        while taken < bytes_max and len(self):
+            frame = self._queue.popleft() if self._queue else self._latest.pop(next(iter(self._latest)))
+            frames.append(frame)
+            taken += len(frame)
+        self.bytes -= taken
+        return frames
+
+    def clear(self) -> None:
+        """Drop all frames. Owed snapshots stay owed."""
+        self._queue.clear()
+        self._latest.clear()
+        self.bytes = 0
+
+    def forget(self, channel: str) -> None:
+        """Drop what only a subscriber of the channel wants."""
+        self.owed.pop(channel, None)
+        for key in [key for key in self._latest if key[0] == channel]:
+            self.bytes -= len(self._latest.pop(key))
