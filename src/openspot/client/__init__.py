@@ -7,6 +7,9 @@
             async for event in stream:
                 ...
 
+`client.books("BTC-USD")` keeps local order books. `openspot.client.sync` has the same for scripts without asyncio.
+docs/guides/client.md has examples.
+
 With MFA `login` raises MfaRequiredError; `login_mfa` takes its challenge and a code. A program signs with an API key
 instead: `OpenSpotClient(api_key=HmacKey(key_id, secret))`, or `Ed25519Key(key_id, pem)`.
 
@@ -14,6 +17,14 @@ Decimals are `Decimal`, never floats. A refusal by the platform raises ApiError.
 without a readable reply raises UnreachableError. Both are OpenSpotError.
 """
 
+from openspot.client.books import (
+    BookFeed,
+    FollowedBook,
+    LocalBook,
+)
+from openspot.client.client import (
+    OpenSpotClient,
+)
 from openspot.client.errors import (
     ApiError,
     MfaRequiredError,
@@ -22,53 +33,184 @@ from openspot.client.errors import (
     StreamError,
     UnreachableError,
 )
+from openspot.client.events import (
+    ChannelFault,
+    Event,
+    Notice,
+    Push,
+    Reconnected,
+)
+from openspot.client.funds_records import (
+    BankDetails,
+    Beneficiary,
+    Conversion,
+    ConversionPair,
+    ConversionQuote,
+    Deposit,
+    DepositAddress,
+    FeeTier,
+    Holding,
+    NetworkFee,
+    NetworkFeeQuote,
+    OrderEstimate,
+    Payment,
+    PaymentFee,
+    PaymentRoute,
+    PaymentSession,
+    PortfolioPoint,
+    Stake,
+    StakingEvent,
+    StakingProduct,
+    TokenHolderFees,
+    TradingFees,
+    Unstake,
+    Withdrawal,
+    WithdrawalAddress,
+)
+from openspot.client.margin_records import (
+    MarginAccount,
+    MarginBalance,
+    MarginLoan,
+    MarginPosition,
+    MarginResult,
+)
+from openspot.client.order_calls import (
+    order_fields,
+)
 from openspot.client.records import (
     Balance,
+    BatchEntry,
+    BatchRefusal,
     BulkCancel,
     CancelFailure,
+    Candle,
     Level,
     Market,
     MarketTrade,
     MfaChallenge,
     Order,
     OrderBook,
+    OwnTrade,
     Page,
     Session,
     Ticker,
     Transaction,
     User,
 )
-from openspot.client.rest import OpenSpotClient
-from openspot.client.signing import Ed25519Key, HmacKey
-from openspot.client.stream import Push, Reconnected, Stream
-from openspot.client.transport import RetryPolicy
+from openspot.client.signing import (
+    Ed25519Key,
+    HmacKey,
+)
+from openspot.client.stream import (
+    ReconnectPolicy,
+    Stream,
+)
+from openspot.client.transport import (
+    RetryPolicy,
+)
+from openspot.client.user_records import (
+    Activity,
+    ApiKey,
+    ApiKeySecret,
+    CheckIn,
+    Country,
+    KycSession,
+    KycStatus,
+    LoginSession,
+    MfaSecret,
+    MfaStatus,
+    NotificationSetting,
+    Profile,
+    Province,
+    SignInProviders,
+    SystemSettings,
+    ThrottleTier,
+)
 
 __all__ = [
+    "Activity",
     "ApiError",
+    "ApiKey",
+    "ApiKeySecret",
     "Balance",
+    "BankDetails",
+    "BatchEntry",
+    "BatchRefusal",
+    "Beneficiary",
+    "BookFeed",
     "BulkCancel",
     "CancelFailure",
+    "Candle",
+    "ChannelFault",
+    "CheckIn",
+    "Conversion",
+    "ConversionPair",
+    "ConversionQuote",
+    "Country",
+    "Deposit",
+    "DepositAddress",
     "Ed25519Key",
+    "Event",
+    "FeeTier",
+    "FollowedBook",
     "HmacKey",
+    "Holding",
+    "KycSession",
+    "KycStatus",
     "Level",
+    "LocalBook",
+    "LoginSession",
+    "MarginAccount",
+    "MarginBalance",
+    "MarginLoan",
+    "MarginPosition",
+    "MarginResult",
     "Market",
     "MarketTrade",
     "MfaChallenge",
     "MfaRequiredError",
+    "MfaSecret",
+    "MfaStatus",
+    "NetworkFee",
+    "NetworkFeeQuote",
+    "Notice",
+    "NotificationSetting",
     "OpenSpotClient",
     "OpenSpotError",
     "Order",
     "OrderBook",
+    "OrderEstimate",
+    "OwnTrade",
     "Page",
+    "Payment",
+    "PaymentFee",
+    "PaymentRoute",
+    "PaymentSession",
+    "PortfolioPoint",
+    "Profile",
+    "Province",
     "Push",
+    "ReconnectPolicy",
     "Reconnected",
     "RetryPolicy",
     "Session",
+    "SignInProviders",
+    "Stake",
+    "StakingEvent",
+    "StakingProduct",
     "Stream",
     "StreamClosedError",
     "StreamError",
+    "SystemSettings",
+    "ThrottleTier",
     "Ticker",
+    "TokenHolderFees",
+    "TradingFees",
     "Transaction",
     "UnreachableError",
+    "Unstake",
     "User",
+    "Withdrawal",
+    "WithdrawalAddress",
+    "order_fields",
 ]

@@ -6,6 +6,8 @@ import msgspec
 
 from openspot.client.records import MfaChallenge
 
+VALIDATION_FAILED = "VALIDATION_FAILED"
+
 
 class OpenSpotError(Exception):
     """Base of the client's errors."""
@@ -14,9 +16,10 @@ class OpenSpotError(Exception):
 class ApiError(OpenSpotError):
     """The platform refused a request.
 
-    `status` is the HTTP status, `code` names the reason, and `message` explains it. `retry_after_s` is the time to wait
-    (429, 503). `details` holds what the platform adds, for example an order id. Quote `request_id` when you ask the
-    operator.
+    `status` is the HTTP status, `code` names the kind of refusal, and `message` explains it. `reasons` are its parts:
+    one for each field that is wrong. `field` is the first of these fields, None if the refusal names none.
+    `retry_after_s` is the time to wait (429, 503). `details` holds what the platform adds, for example an order id.
+    Quote `request_id` when you ask the operator.
     """
 
     def __init__(
@@ -28,6 +31,7 @@ class ApiError(OpenSpotError):
         retry_after_s: float | None = None,
         details: dict[str, Any] | None = None,
         request_id: str | None = None,
+        reasons: list[str] | None = None,
     ) -> None:
         super().__init__(f"{status} {code}: {message}")
         self.status = status
@@ -36,6 +40,14 @@ class ApiError(OpenSpotError):
         self.retry_after_s = retry_after_s
         self.details = details or {}
         self.request_id = request_id
+        self.reasons = reasons or [message]
+
+    @property
+    def field(self) -> str | None:
+        """The first field that is wrong, as the platform calls it."""
+        # A validation reason begins with the field: "price is required".
+        first = self.reasons[0].partition(" ")[0]
+        return first if self.code == VALIDATION_FAILED and first[:1].islower() else None
 
 
 class MfaRequiredError(OpenSpotError):
@@ -90,6 +102,7 @@ def api_error(status: int, body: bytes, retry_after: str | None) -> ApiError:
         retry_after_s=_seconds(retry_after),
         details=parsed.details,
         request_id=parsed.request_id,
+        reasons=parsed.message if isinstance(parsed.message, list) else None,
     )
 
 

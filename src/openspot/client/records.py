@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -76,11 +76,46 @@ class Order(Record, frozen=True):
         return order_name(OrderStatus(self.status), may_rest=self.type != "market")
 
 
+class OwnTrade(Record, frozen=True):
+    """What a trade did to an order of the user. A trade between two of the user's orders is listed once for each.
+
+    `side` is the order's, `role` is `maker` or `taker`, `sequence` the engine's.
+    """
+
+    trade_id: str
+    order_id: str
+    symbol: str
+    side: str
+    price: Decimal
+    quantity: Decimal
+    fee: Decimal
+    fee_currency: str
+    role: str
+    sequence: int
+    executed_at: datetime
+
+
 class CancelFailure(Record, frozen=True):
     """An order that a bulk cancel could not cancel."""
 
     order_id: str
     reason: str
+
+
+class BatchRefusal(Record, frozen=True):
+    """Why an order of a batch was not placed."""
+
+    message: str | list[str]
+    code: str
+    details: dict[str, Any] | None = None
+
+
+class BatchEntry(Record, frozen=True):
+    """What became of one order of a batch: the HTTP status that it would have had alone, and its order or refusal."""
+
+    status: int
+    order: Order | None
+    error: BatchRefusal | None
 
 
 class BulkCancel(Record, frozen=True):
@@ -167,6 +202,18 @@ class MarketTrade(Record, frozen=True):
     side: str
     timestamp: int
     sequence: int
+
+
+class Candle(Record, frozen=True):
+    """What traded in one interval. `timestamp` is its begin, in milliseconds since 1970."""
+
+    timestamp: int
+    open: Decimal
+    high: Decimal
+    low: Decimal
+    close: Decimal
+    volume: Decimal
+    trades: int
 
 
 class Ticker(Record, frozen=True):

@@ -26,17 +26,27 @@ class RequestSigner(Protocol):
     def headers(self, method: str, target: str, body: bytes) -> dict[str, str]:
         """The headers that sign a request; `target` is the path with the query, as they are sent."""
 
+    def set_clock_offset(self, offset_ms: int) -> None:
+        """Add this to the time of this machine from now on: its clock is wrong."""
+
 
 class _Key(ABC):
     def __init__(self, key_id: str, now_ms: Callable[[], int]) -> None:
         self._key_id = key_id
         self._now_ms = now_ms
         self._last_ms = 0
+        self._offset_ms = 0
+
+    def set_clock_offset(self, offset_ms: int) -> None:
+        """Add this to the time of this machine from now on: its clock is wrong."""
+        self._offset_ms = offset_ms
+        # Timestamps of a clock that was ahead must not hold back those of the right one.
+        self._last_ms = 0
 
     def headers(self, method: str, target: str, body: bytes) -> dict[str, str]:
         """The headers that sign a request; `target` is the path with the query, as they are sent."""
         # Two equal requests within a millisecond would have one signature, and the platform takes each only once.
-        self._last_ms = max(self._last_ms + 1, self._now_ms())
+        self._last_ms = max(self._last_ms + 1, self._now_ms() + self._offset_ms)
         text = f"{self._last_ms}{method}{target}".encode() + body
         return {
             "X-API-Key": self._key_id,
@@ -52,7 +62,8 @@ class _Key(ABC):
 class HmacKey(_Key):
     """A key of the algorithm `hmac-sha256`, with the secret that was shown when it was made.
 
-    `now_ms` gives milliseconds since 1970; the platform takes a request for five seconds around its own time.
+    `now_ms` gives milliseconds since 1970; the platform takes a request for five seconds around its own time. If it is
+    further off, the client learns the difference from the first refusal.
     """
 
     def __init__(self, key_id: str, secret: str, *, now_ms: Callable[[], int] = _system_ms) -> None:

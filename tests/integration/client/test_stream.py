@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from typing import Any
 
 import nats
 import pytest
@@ -23,7 +24,11 @@ from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_rest_edge import FakeRestEdge, running_fake
 from tests.support.ports import free_port
+from tests.support.waiting import eventually
 from tests.support.websocket_edge import Publish, order_event, token
+
+LIFE_S = 4
+"""How long the tokens live that a test lets expire."""
 
 
 @pytest.fixture
@@ -153,33 +158,51 @@ async def test_a_stream_comes_back_and_tells_that_it_was_away(
         await again.close()
 
 
-async def test_a_stream_renews_the_session_when_its_token_expires(
+def renewed(settings: Settings) -> dict[str, Any]:
+    """What the REST edge replies to a refresh token."""
+    access = token(settings, "u1")
+    return {"accessToken": access, "refreshToken": "r2", "tokenType": "Bearer", "expiresIn": 900, "userId": "u1"}
+
+
+async def test_a_stream_outlives_its_token(edge: Settings, publish: Publish, fake: FakeRestEdge) -> None:
+    fake.answer(200, renewed(edge))
+    async with client_of(edge, fake.url) as client:
+        client.resume(session_of(edge, life_s=LIFE_S))
+        expired_at = time.time() + LIFE_S + 1
+        async with client.stream() as stream:
+            await eventually(lambda: is_past(expired_at))
+            await publish("orders.created.u1", order_event("u1"))
+            event = await next_of(aiter(stream))
+            assert isinstance(event, Push) and event.event == "order.created"
+    assert [asked.body for asked in fake.asked] == [{"refreshToken": "refresh1"}]
+
+
+async def is_past(moment: float) -> bool:
+    return time.time() > moment
+
+
+async def test_a_stream_whose_token_expired_comes_back_with_a_new_one_and_with_the_users_state(
     edge: Settings,
     publish: Publish,
     fake: FakeRestEdge,
 ) -> None:
-    fake.answer(
-        200,
-        {
-            "accessToken": token(edge, "u1"),
-            "refreshToken": "refresh2",
-            "tokenType": "Bearer",
-            "expiresIn": 900,
-            "userId": "u1",
-        },
-    )
+    # The renewal before the token's end fails, so the edge closes the connection.
+    fake.refuse(401, "INVALID_REFRESH_TOKEN")
+    fake.answer(200, renewed(edge))
+    fake.answer(200, [])
+    balance = {"asset": "USD", "total": "5", "available": "4", "locked": "1", "reserved": "0", "source": "engine"}
+    fake.answer(200, [balance])
     async with client_of(edge, fake.url) as client:
-        client.resume(session_of(edge, life_s=2))
-        start = time.monotonic()
+        client.resume(session_of(edge, life_s=LIFE_S))
         async with client.stream(reconnect=True) as stream:
-            events = aiter(stream)
-            assert await next_of(events) == Reconnected(4401, "the access token has expired")
-            assert time.monotonic() - start < 15
+            event = await next_of(aiter(stream), 60)
+            assert isinstance(event, Reconnected)
+            assert (event.code, event.reason, event.orders) == (4401, "the access token has expired", [])
+            assert event.balances is not None and event.balances[0].available == 4
             await publish("orders.created.u1", order_event("u1"))
-            event = await next_of(events)
-            assert isinstance(event, Push)
-            assert event.event == "order.created"
-    assert [asked.body for asked in fake.asked] == [{"refreshToken": "refresh1"}]
+            pushed = await next_of(aiter(stream))
+            assert isinstance(pushed, Push) and pushed.event == "order.created"
+    assert [asked.path.rpartition("/")[2] for asked in fake.asked] == ["refresh", "refresh", "orders", "balances"]
 
 
 async def test_a_session_that_has_ended_is_an_api_error(edge: Settings, fake: FakeRestEdge) -> None:

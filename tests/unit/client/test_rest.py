@@ -327,3 +327,32 @@ async def test_a_session_that_cannot_be_renewed_gives_the_first_refusal(
     with pytest.raises(ApiError, match="the token has expired"):
         await client.balances()
     assert len(fake.asked) == 2
+
+
+async def test_deposits_and_own_trades_are_pages(fake: FakeRestEdge, client: OpenSpotClient) -> None:
+    deposit = {
+        "txHash": "t1", "asset": "BTC", "network": "bitcoin", "address": "a1", "amount": "0.5", "status": "pending",
+        "requiredConfirmations": 3, "createdAt": "2026-01-02T03:04:05.678Z", "confirmedAt": None,
+    }  # fmt: skip
+    fake.answer(200, [deposit], X_Next_Cursor="c2")
+    deposits = await client.deposits(asset="BTC", limit=1)
+    assert (deposits.entries[0].amount, deposits.entries[0].confirmed_at) == (Decimal("0.5"), None)
+    assert deposits.next_cursor == "c2"
+    trade = {
+        "tradeId": "e-1", "orderId": "o1", "symbol": "BTC-USD", "side": "sell", "price": "25000.01", "quantity": "0.1",
+        "fee": "6.25", "feeCurrency": "USD", "role": "taker", "sequence": 7, "executedAt": "2026-01-02T03:04:05.678Z",
+    }  # fmt: skip
+    fake.answer(200, [trade])
+    since, until = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 3, tzinfo=UTC)
+    trades = await client.own_trades(symbol="BTC-USD", order_id="o1", since=since, until=until)
+    assert (trades.entries[0].fee, trades.entries[0].role, trades.next_cursor) == (Decimal("6.25"), "taker", None)
+    assert [(asked.path, asked.query) for asked in fake.asked] == [
+        ("/api/v1/accounts/deposits", {"asset": "BTC", "limit": "1"}),
+        (
+            "/api/v1/orders/trades",
+            {
+                "symbol": "BTC-USD", "orderId": "o1", "from": "2026-01-02T00:00:00+00:00",
+                "to": "2026-01-03T00:00:00+00:00", "limit": "100",
+            },
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,74 @@
+"""The calls about margin trading."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from openspot.client.calls import Calls, Number, exact, given
+from openspot.client.margin_records import MarginAccount, MarginResult
+
+
+class MarginCalls(Calls):
+    """The margin account with its collateral, positions and loans.
+
+    A `request_id` (1 to 64 letters, digits, `_` or `-`) of your own, one for each request, lets the client repeat the
+    request after a lost reply: the platform does it once. Without one the client does not repeat it. After ApiError 504
+    MARGIN_STATUS_UNKNOWN, call again with `details["requestId"]`.
+    """
+
+    async def margin_account(self) -> MarginAccount:
+        """The margin account. Raises ApiError 404 if the user has none."""
+        return await self._call("GET", "/margin/account", MarginAccount)
+
+    async def close_margin_account(self, *, idempotency_key: str | None = None) -> MarginResult:
+        """Close the margin account. Raises ApiError 409 if it has funds, positions or loans, 404 if there is none."""
+        return await self._call("POST", "/margin/account/close", MarginResult, idempotency_key=idempotency_key)
+
+    async def move_collateral(
+        self, asset: str, amount: Number, direction: str, *, request_id: str | None = None
+    ) -> MarginResult:
+        """Move funds `in` from the spot account, or `out` to it. The first move in opens the margin account.
+
+        Raises ApiError 400 if the paying account does not cover the amount, 409 if it secures a debt.
+        """
+        body = {"asset": asset, "amount": exact(amount, "amount"), "direction": direction}
+        return await self._margin_request("/margin/transfers", body, request_id)
+
+    async def open_margin_position(
+        self, symbol: str, side: str, quantity: Number, leverage: Number, *, request_id: str | None = None
+    ) -> MarginResult:
+        """Open a position: borrow what is missing and trade at the market.
+
+        Raises ApiError 409 if the account does not allow it or the lending pool is empty (POOL_EMPTY), 503 without a
+        current mark price.
+        """
+        body = {
+            "symbol": symbol,
+            "side": side,
+            "quantity": exact(quantity, "quantity"),
+            "leverage": exact(leverage, "leverage"),
+        }
+        return await self._margin_request("/margin/positions", body, request_id)
+
+    async def close_margin_position(self, position_id: str, *, request_id: str | None = None) -> MarginResult:
+        """Trade a position back and repay its loan. Raises ApiError 404 if this user has no such position."""
+        return await self._margin_request("/margin/positions/close", {"positionId": position_id}, request_id)
+
+    async def borrow(self, asset: str, amount: Number, *, request_id: str | None = None) -> MarginResult:
+        """Borrow from the lending pool.
+
+        Raises ApiError 409 if the account does not allow it or the lending pool is empty (POOL_EMPTY).
+        """
+        body = {"asset": asset, "amount": exact(amount, "amount")}
+        return await self._margin_request("/margin/loans", body, request_id)
+
+    async def repay_loan(
+        self, loan_id: str, *, amount: Number | None = None, request_id: str | None = None
+    ) -> MarginResult:
+        """Repay a loan, interest first; without `amount`, all that is owed."""
+        body = {"loanId": loan_id, "amount": exact(amount, "amount")}
+        return await self._margin_request("/margin/loans/repay", body, request_id)
+
+    async def _margin_request(self, path: str, body: Mapping[str, Any], request_id: str | None) -> MarginResult:
+        # A key without a request id would not do: the platform gives each attempt after an unknown outcome a new id.
+        fields = given({**body, "requestId": request_id})
+        return await self._call("POST", path, MarginResult, body=fields, idempotency_key=request_id)

@@ -1,0 +1,56 @@
+"""The calls about markets. They need no user."""
+
+from datetime import datetime
+
+from openspot.client.calls import Calls, moment, segment
+from openspot.client.records import Candle, Market, MarketTrade, OrderBook, Page, Ticker
+
+
+class MarketCalls(Calls):
+    """Markets, books, trades, tickers, candles."""
+
+    async def markets(self) -> list[Market]:
+        """All markets."""
+        return await self._call("GET", "/markets", list[Market])
+
+    async def market(self, symbol: str) -> Market:
+        """One market. Raises ApiError 404 if there is none."""
+        return await self._call("GET", f"/markets/{segment(symbol)}", Market)
+
+    async def order_book(self, symbol: str, *, depth: int | None = None) -> OrderBook:
+        """The book of a market, at most `depth` levels a side."""
+        return await self._call("GET", f"/markets/{segment(symbol)}/orderbook", OrderBook, query={"depth": depth})
+
+    async def trades(self, symbol: str, *, limit: int = 100, cursor: str | None = None) -> Page[MarketTrade]:
+        """Public trades of a market, newest first."""
+        return await self._page(f"/markets/{segment(symbol)}/trades", MarketTrade, {"limit": limit, "cursor": cursor})
+
+    async def ticker(self, symbol: str) -> Ticker:
+        """The last 24 hours of a market."""
+        return await self._call("GET", f"/markets/{segment(symbol)}/ticker", Ticker)
+
+    async def tickers(self) -> list[Ticker]:
+        """The last 24 hours of every market."""
+        return await self._call("GET", "/markets/tickers", list[Ticker])
+
+    async def candles(
+        self,
+        symbol: str,
+        *,
+        interval: str = "1h",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Candle]:
+        """Candles of a market, oldest first. Intervals are 1m, 5m, 15m, 30m, 1h, 4h, 1d and 1w.
+
+        Without `since` and `until` the newest. An interval without a trade has no candle. Raises ValueError for a time
+        without a zone.
+        """
+        query = {
+            "interval": interval,
+            "from": moment(since, "since"),
+            "to": moment(until, "until"),
+            "limit": limit,
+        }
+        return await self._call("GET", f"/markets/{segment(symbol)}/candles", list[Candle], query=query)

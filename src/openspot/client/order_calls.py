@@ -1,0 +1,198 @@
+"""The calls about orders."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from openspot.client.calls import Calls, Number, exact, given, moment, segment
+from openspot.client.funds_records import OrderEstimate
+from openspot.client.records import BatchEntry, BulkCancel, Order, OwnTrade, Page
+from openspot.domain.order import TERMINAL, OrderStatus
+
+OPEN_STATUSES = ",".join(status.value for status in OrderStatus if status not in TERMINAL)
+PAGE_MAX = 500
+
+
+def order_fields(
+    symbol: str,
+    side: str,
+    *,
+    order_type: str = "limit",
+    quantity: Number | None = None,
+    price: Number | None = None,
+    quote_quantity: Number | None = None,
+    time_in_force: str | None = None,
+    max_slippage_bps: Number | None = None,
+    client_order_id: str | None = None,
+    margin_mode: str | None = None,
+) -> dict[str, Any]:
+    """An order as it is sent: one of `place_orders`. Raises TypeError for a float."""
+    fields = {
+        "symbol": symbol,
+        "side": side,
+        "type": order_type,
+        "quantity": exact(quantity, "quantity"),
+        "price": exact(price, "price"),
+        "quoteQuantity": exact(quote_quantity, "quote_quantity"),
+        "timeInForce": time_in_force,
+        "maxSlippageBps": exact(max_slippage_bps, "max_slippage_bps"),
+        "clientOrderId": client_order_id,
+        "marginMode": margin_mode,
+    }
+    return given(fields)
+
+
+class OrderCalls(Calls):
+    """Placing, looking up and cancelling orders."""
+
+    async def place_order(
+        self,
+        symbol: str,
+        side: str,
+        *,
+        order_type: str = "limit",
+        quantity: Number | None = None,
+        price: Number | None = None,
+        quote_quantity: Number | None = None,
+        time_in_force: str | None = None,
+        max_slippage_bps: Number | None = None,
+        client_order_id: str | None = None,
+        margin_mode: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """Place an order. Raises ApiError 400 with the reason if it is rejected.
+
+        A market order has a `quantity`, or for a buy `quote_quantity`, the amount to spend. After ApiError 504
+        ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order that may have
+        been placed, unless you give an `idempotency_key`: with a key of your own for this one order, the platform
+        places it once however often it is sent.
+        """
+        body = order_fields(
+            symbol,
+            side,
+            order_type=order_type,
+            quantity=quantity,
+            price=price,
+            quote_quantity=quote_quantity,
+            time_in_force=time_in_force,
+            max_slippage_bps=max_slippage_bps,
+            client_order_id=client_order_id,
+            margin_mode=margin_mode,
+        )
+        return await self._call("POST", "/orders", Order, body=body, idempotency_key=idempotency_key)
+
+    async def place_orders(
+        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[BatchEntry]:
+        """Place up to 20 orders side by side, each made by `order_fields`. The replies are in the same order.
+
+        An order that is refused does not keep the others from being placed: its entry has the error.
+        """
+        body = {"orders": list(orders)}
+        return await self._call("POST", "/orders/batch", list[BatchEntry], body=body, idempotency_key=idempotency_key)
+
+    async def estimate_order(
+        self, symbol: str, side: str, quantity: Number, *, order_type: str = "limit", price: Number | None = None
+    ) -> OrderEstimate:
+        """What an order would come to, with its fee, at the price given or else the market's."""
+        body = {
+            "symbol": symbol,
+            "side": side,
+            "type": order_type,
+            "quantity": exact(quantity, "quantity"),
+            "price": exact(price, "price"),
+        }
+        return await self._call("POST", "/orders/estimate", OrderEstimate, body=given(body))
+
+    async def order(self, order_id: str) -> Order:
+        """One order. Raises ApiError 404 if this user has no such order."""
+        return await self._call("GET", f"/orders/{segment(order_id)}", Order)
+
+    async def orders(
+        self,
+        *,
+        status: str | None = None,
+        symbol: str | None = None,
+        side: str | None = None,
+        client_order_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Order]:
+        """The user's orders that match every condition, newest first. `status` may name several, with commas."""
+        query = {
+            "status": status,
+            "symbol": symbol,
+            "side": side,
+            "clientOrderId": client_order_id,
+            "from": moment(since, "since"),
+            "to": moment(until, "until"),
+        }
+        return await self._page("/orders", Order, query | {"limit": limit, "cursor": cursor})
+
+    async def open_orders(self, *, symbol: str | None = None) -> list[Order]:
+        """All orders of the user that can still be filled, newest first."""
+        orders: list[Order] = []
+        cursor: str | None = None
+        while True:
+            page = await self.orders(status=OPEN_STATUSES, symbol=symbol, limit=PAGE_MAX, cursor=cursor)
+            orders += page.entries
+            cursor = page.next_cursor
+            if cursor is None:
+                return orders
+
+    async def order_by_client_id(self, client_order_id: str) -> Order:
+        """The newest order with this client order id. Raises ApiError 404 if there is none."""
+        return await self._call("GET", f"/orders/client/{segment(client_order_id)}", Order)
+
+    async def order_history(
+        self,
+        *,
+        symbol: str | None = None,
+        side: str | None = None,
+        client_order_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Order]:
+        """The user's orders that have ended and match every condition, newest first."""
+        query = {
+            "symbol": symbol,
+            "side": side,
+            "clientOrderId": client_order_id,
+            "from": moment(since, "since"),
+            "to": moment(until, "until"),
+        }
+        return await self._page("/orders/history", Order, query | {"limit": limit, "cursor": cursor})
+
+    async def own_trades(
+        self,
+        *,
+        symbol: str | None = None,
+        order_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[OwnTrade]:
+        """The user's trades with their fees that match every condition, newest first. `until` is exclusive."""
+        query = {
+            "symbol": symbol,
+            "orderId": order_id,
+            "from": moment(since, "since"),
+            "to": moment(until, "until"),
+        }
+        return await self._page("/orders/trades", OwnTrade, query | {"limit": limit, "cursor": cursor})
+
+    async def cancel_order(self, order_id: str) -> Order:
+        """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
+        return await self._call("DELETE", f"/orders/{segment(order_id)}", Order)
+
+    async def cancel_orders(
+        self, *, symbol: str | None = None, side: str | None = None, order_ids: list[str] | None = None
+    ) -> BulkCancel:
+        """Cancel the user's open orders that match every condition; without conditions, all of them."""
+        body = given({"symbol": symbol, "side": side, "orderIds": order_ids})
+        return await self._call("DELETE", "/orders", BulkCancel, body=body or None)
