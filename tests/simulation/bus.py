@@ -133,6 +133,8 @@ class BusServer:
         self.streams = {definition.name: Stream(definition) for definition in STREAMS}
         self.consumers: dict[str, Consumer] = {}
         self.buckets: dict[str, Bucket] = {}
+        self.stored: list[StoredMessage] = []
+        """The messages of all streams, in the order in which they were stored."""
         self.deaf: dict[str, None] = {}
         """Last parts of subjects that take nothing for a while: of a user, or `executed`."""
         self._providers: dict[str, list[Listener]] = {}
@@ -143,6 +145,8 @@ class BusServer:
         stream = stream_of(subject)
         assert stream is not None, f"no stream captures {subject}"
         is_new = self.streams[stream.name].store(subject, message_id, payload)
+        if is_new:
+            self.stored.append(self.streams[stream.name].messages[-1])
         for process, decode, handle in self._followers.get(subject, ()) if is_new else ():
             if process.is_alive and not self.weather.strikes(0.05):
                 process.start(handle(subject, decode(payload)))  # type: ignore[arg-type]

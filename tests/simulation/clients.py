@@ -46,6 +46,8 @@ class Told:
     unknown: set[str] = field(default_factory=set)
     repeated: set[str] = field(default_factory=set)
     """Orders that were submitted more than once: a refusal then says nothing about the other attempts."""
+    checked_anew: set[str] = field(default_factory=set)
+    """Orders that are repeated even if a check may refuse one attempt and pass another."""
     cancelled: dict[str, OrderRecord] = field(default_factory=dict)
     seen: list[OrderRecord] = field(default_factory=list)
     """Orders as `orders.get` showed them."""
@@ -80,6 +82,11 @@ class Traders:
             order_id = f"o{len(told.asked) + 1}"
             told.asked[order_id] = SubmitOrder(chance.choice(USERS), self._order(order_id))
         self._process.start(self._place(told.asked[order_id]))
+
+    def submit(self, asked: SubmitOrder) -> None:
+        """Place a given order."""
+        self._told.asked[asked.order.order_id] = asked
+        self._process.start(self._place(asked))
 
     def _order(self, order_id: str) -> OrderRequest:
         chance = self._chance

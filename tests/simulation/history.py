@@ -60,6 +60,8 @@ class OrderHistory:
     quantity: int
     is_immediate: bool
     place_command: int
+    placed_ms: int
+    """When the engine took its command, in ms since 1970."""
     states: list[State] = field(default_factory=list)
 
     @property
@@ -172,7 +174,8 @@ class History:
         market, side = self._markets[event.symbol], "buy" if event.side == 1 else "sell"
         immediate = event.order_type in _IMMEDIATE
         user = self._users[event.account]
-        order = OrderHistory(order_id, event.order_id, user, market, side, event.quantity, immediate, number)
+        placed_ms = self._commands[number - 1].timestamp // 1_000_000
+        order = OrderHistory(order_id, event.order_id, user, market, side, event.quantity, immediate, number, placed_ms)
         self.orders[order_id] = self._live[event.order_id] = order
         rejected = status == "rejected"
         reason = ResultCode(event.code).name if rejected else ""

@@ -17,9 +17,11 @@ _CONTRADICTIONS = (
     "order row dropped",
     "trade row dropped",
     "rows refused by the database",
+    "work on an account failed",
 )
-_INTERRUPTIONS = ("LeaseLostError", "FencedError")
-"""Errors that may interrupt a translator."""
+_WORK_ENDED = ("translation interrupted", "scanning ended")
+_INTERRUPTIONS = ("LeaseLostError", "FencedError", "the lease ", "another process holds the lease")
+"""Errors that may interrupt a translator or a scan."""
 
 MakeWorld = Callable[[int], World]
 
@@ -38,17 +40,18 @@ def findings_of(world: World, log: Log) -> list[str]:
     answers.look_at_orders()
     answers.look_at_cancels()
     answers.look_at_custody(streams["CUSTODY"])
-    transfers = TransferAuditor(history, world.transfers.told)
+    transfers = TransferAuditor(history, world.told_of_transfers)
     transfers.look_at_transfers()
     transfers.look_at_answers()
     transfers.look_at_events(streams["TRANSFERS"])
-    return auditor.findings + answers.findings + transfers.findings + world.loop.faults + _contradictions(log)
+    findings = auditor.findings + answers.findings + transfers.findings + world.further_findings(history)
+    return findings + world.loop.faults + _contradictions(log)
 
 
 def _contradictions(log: Log) -> list[str]:
     found = []
     for event, values in log.errors:
-        interrupted = event == "translation interrupted" and not str(values["error"]).startswith(_INTERRUPTIONS)
+        interrupted = event in _WORK_ENDED and not str(values["error"]).startswith(_INTERRUPTIONS)
         if interrupted or event in _CONTRADICTIONS:
             found.append(f"log: {event} {_shown(values)}")
     return found
@@ -89,12 +92,9 @@ def shrunk(seed: int, steps: int, log: Log, make_world: MakeWorld = World) -> tu
     raise ValueError(f"seed {seed} does not go wrong within {steps} steps")
 
 
-def report(seed: int, steps: int, findings: list[str]) -> str:
-    """The findings as text, with the command line that repeats the run."""
+def report(seed: int, steps: int, findings: list[str], test: str = World.test) -> str:
+    """The findings as text, with the command line that repeats the run in `test`."""
     shown = "\n".join(f"  - {finding}" for finding in findings[:FINDINGS_SHOWN])
     more = f"\n  … and {len(findings) - FINDINGS_SHOWN} more" if len(findings) > FINDINGS_SHOWN else ""
-    command = (
-        f"OPENSPOT_SIMULATION_SEED={seed} OPENSPOT_SIMULATION_STEPS={steps} "
-        "pytest tests/simulation/test_simulation.py -k money"
-    )
+    command = f"OPENSPOT_SIMULATION_SEED={seed} OPENSPOT_SIMULATION_STEPS={steps} pytest {test}"
     return f"seed {seed} goes wrong after {steps} steps:\n{shown}{more}\nRepeat it with\n  {command}"

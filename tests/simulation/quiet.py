@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-_LOGGING = ("openspot.router.", "openspot.ledger.", "openspot.kit.bus.")
+_LOGGING = ("openspot.router.", "openspot.ledger.", "openspot.kit.bus.", "openspot.kit.lease", "openspot.margin.")
 _TIMED = (*_LOGGING, "openspot.kit.pacing")
 
 
@@ -40,7 +40,7 @@ class _Time:
 
 @contextmanager
 def quiet() -> Iterator[Log]:
-    """Make the router and the ledger use virtual time and log to the object that this yields."""
+    """Make router, ledger and margin service use virtual time, and log to the object that this yields."""
     log = Log()
     with ExitStack() as stack:
         for name, module in list(sys.modules.items()):

@@ -8,6 +8,7 @@ from typing import Any
 from openspot.contracts import subjects
 from openspot.contracts.messages import CancelOrder, ExecutedTrade, GetOrder, SubmitOrder
 from openspot.domain.symbol import SymbolSpec
+from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.settings import Settings
 from openspot.router.custody.bridge import CustodyBridge
 from openspot.router.orders.available_funds import AvailableFunds
@@ -43,6 +44,7 @@ class Router:
         specs: Mapping[str, SymbolSpec],
     ) -> None:
         self.process = process
+        self._clock = engine.now
         bus: Any = SimulatedBus(server, process)
         self._bus = bus
         client = SimulatedEngineClient(engine, process, server.weather)
@@ -78,6 +80,10 @@ class Router:
         await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, self._cancellation.cancel, None)
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, self._lookup.get, None)
         await asyncio.gather(self.rejections.run(), self.translator.run(), self._bridge.run(asyncio.Event()))
+
+    def note_price(self, symbol: str, price: Decimal) -> None:
+        """Know the price of an earlier trade, as the service does when it has read the newest rows."""
+        self._reference_prices.note(symbol, price, self._clock() // NANOSECONDS_PER_MS)
 
     async def _note_price(self, _: str, trade: ExecutedTrade) -> None:
         self._reference_prices.note(trade.symbol, Decimal(trade.price), trade.timestamp)

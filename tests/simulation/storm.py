@@ -229,12 +229,16 @@ WEIGHTS: dict[Callable[["World"], None], int] = {
 """How often each step is taken, compared with the others."""
 
 
-def step(world: "World") -> None:
-    """Have one thing happen."""
-    world.chance.choices(*_STEPS)[0](world)
+Steps = tuple[list[Callable[["World"], None]], list[int]]
+"""Steps, and how often each is taken."""
+
+
+def step(world: "World", steps: Steps | None = None) -> None:
+    """Have one thing happen, of `steps` or of those of this module."""
+    world.chance.choices(*(steps or _STEPS))[0](world)
     world.loop.run_ready()
     if world.chance.random() < 0.75:
         world.commit()
 
 
-_STEPS = list(WEIGHTS), list(WEIGHTS.values())
+_STEPS: Steps = list(WEIGHTS), list(WEIGHTS.values())

@@ -78,6 +78,11 @@ class Transfers:
         """Send a new transfer with so many movements that they come in several messages of the event stream."""
         self._send(TransferRequest(f"t-{len(self.told.asked)}", TransferKind.REWARD, _LONG))
 
+    def take(self, source: str, destination: str, asset: str, amount: str) -> None:
+        """Move an amount from one account to another, if it is there."""
+        movement = Movement(source, destination, asset, Decimal(amount))
+        self._send(TransferRequest(f"t-{len(self.told.asked)}", TransferKind.PAYMENT, (movement,)))
+
     def repeat_unknown(self) -> None:
         """Send the transfers whose outcome is unknown again, one at a time."""
         if not self.waiting and self.told.unknown:

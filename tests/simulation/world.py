@@ -16,13 +16,14 @@ from tests.simulation.bus import BusServer
 from tests.simulation.clients import USERS, Custody, Told, Traders
 from tests.simulation.engine import ASSETS, SimulatedEngine
 from tests.simulation.engine_access import SimulatedEngineClient
+from tests.simulation.history import History
 from tests.simulation.ledger import Ledger, LedgerTables
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.process import Process, Weather
 from tests.simulation.router import Router
 from tests.simulation.rows import Rows
 from tests.simulation.storm import LEASE_S, step
-from tests.simulation.transfers import Transfers
+from tests.simulation.transfers import ToldOfTransfers, Transfers
 
 ROUTERS = LEDGERS = 2
 FIRST_DEPOSITS = {"USD": "2000.00", "BTC": "5", "ETH": "5.5"}
@@ -40,6 +41,9 @@ def _settings() -> Settings:
 
 class World:
     """One run."""
+
+    test = "tests/simulation/test_simulation.py -k money"
+    """The test that repeats a seed."""
 
     def __init__(
         self, seed: int, *, tables: Callable[[], LedgerTables] = LedgerTables, rows: Callable[[], Rows] = Rows
@@ -76,12 +80,16 @@ class World:
             self._prepare()
             self.weather.is_calm = False
             for _ in range(steps):
-                step(self)
+                self.take_step()
             self.come_to_rest()
             self.engine.kill()
             self.engine.restart(from_zero=True)
         finally:
             self._end()
+
+    def take_step(self) -> None:
+        """Have one thing happen."""
+        step(self)
 
     def _prepare(self) -> None:
         for user in USERS:
@@ -140,6 +148,15 @@ class World:
         for process in (self.edge, *self.processes):
             process.kill()
         self.loop.run_ready()
+
+    @property
+    def told_of_transfers(self) -> ToldOfTransfers:
+        """What all senders of transfers asked for and were told."""
+        return self.transfers.told
+
+    def further_findings(self, history: History) -> list[str]:
+        """What is wrong with more than the core of a platform."""
+        return []
 
     # Processes
 

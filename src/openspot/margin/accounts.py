@@ -1,0 +1,173 @@
+"""Locks an account, with its transfers settled, and shows it to clients."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from openspot.contracts.messages import (
+    MarginAccountRecord,
+    MarginBalance,
+    MarginLoanRecord,
+    MarginPositionRecord,
+)
+from openspot.contracts.refusals import InvalidRequestError, RefusalCode
+from openspot.domain.accounts import margin_account_id
+from openspot.domain.money import amount_to_text, decimal_to_text
+from openspot.kit.clock import iso_of
+from openspot.kit.database import Connection, text_of
+from openspot.margin import store
+from openspot.margin.figures import AssetBalance, MarginFigures, UnpricedError, margin_figures
+from openspot.margin.holdings import Holdings, holdings_of
+from openspot.margin.records import Account, Loan, Position
+from openspot.margin.sources import Sources
+from openspot.margin.transfers import settle_transfers
+
+
+class NoAccountError(InvalidRequestError):
+    """The user has no margin account."""
+
+    def __init__(self) -> None:
+        super().__init__("the user has no margin account: move collateral into it first", RefusalCode.NOT_FOUND)
+
+
+@dataclass(slots=True)
+class LockedAccount:
+    """An account whose lock this transaction holds and whose transfers are all decided, but for uncovered losses."""
+
+    connection: Connection
+    account: Account
+    holdings: Holdings
+    is_covered: bool
+
+    @property
+    def account_id(self) -> str:
+        """Its id."""
+        return self.account.account_id
+
+
+@asynccontextmanager
+async def locked(
+    sources: Sources, account_id: str, *, skip_locked: bool = False
+) -> AsyncIterator[LockedAccount | None]:
+    """The account in a transaction of its own. None if there is none, or another holds its lock and `skip_locked`.
+
+    Raises EngineError if a transfer's outcome or the balances are not known.
+    """
+    async with sources.pool.acquire() as connection:
+        # Outcomes of transfers are kept even if what follows fails.
+        async with connection.transaction():
+            account = await store.lock_account(connection, account_id, skip_locked=skip_locked)
+            if account is None:
+                yield None
+                return
+            await settle_transfers(sources, connection, account_id)
+        async with connection.transaction():
+            account = await store.lock_account(connection, account_id)
+            assert account is not None, "accounts are never deleted"
+            is_covered = await settle_transfers(sources, connection, account_id)
+            holdings = await holdings_of(sources.queries, account_id, await store.loans_of(connection, account_id))
+            yield LockedAccount(connection, account, holdings, is_covered)
+
+
+@asynccontextmanager
+async def locked_of_user(sources: Sources, user_id: str) -> AsyncIterator[LockedAccount]:
+    """The user's account, as `locked` gives it. Raises NoAccountError too."""
+    found = await store.account_of_user(sources.pool, user_id)
+    if found is None:
+        raise NoAccountError
+    async with locked(sources, found.account_id) as account:
+        if account is None:
+            raise NoAccountError
+        yield account
+
+
+async def ensure_account(sources: Sources, user_id: str) -> str:
+    """The id of the user's account; opens it if there is none."""
+    async with sources.pool.acquire() as connection, connection.transaction():
+        found = await store.account_of_user(connection, user_id)
+        if found is None:
+            number = await store.count_accounts(connection, user_id) + 1
+            await store.add_account(connection, margin_account_id(user_id, number), user_id, sources.now_ms())
+            # Another request may have opened it meanwhile.
+            found = await store.account_of_user(connection, user_id)
+    if found is None:
+        raise InvalidRequestError("the margin account was closed meanwhile", RefusalCode.BUSY)
+    return found.account_id
+
+
+async def account_record(sources: Sources, account_id: str) -> MarginAccountRecord:
+    """The account as clients see it. Raises EngineError."""
+    pool = sources.pool
+    account = (await store.accounts_by_id(pool, [account_id]))[account_id]
+    loans = await store.loans_of(pool, account_id, all_states=True)
+    holdings = await holdings_of(sources.queries, account_id, loans)
+    balances = holdings.balances()
+    figures: MarginFigures | None = None
+    with suppress(UnpricedError):
+        figures = margin_figures(balances, await sources.marks.current())
+    return MarginAccountRecord(
+        margin_account_id=account_id,
+        user_id=account.user_id,
+        status=account.status.value,
+        valuation_asset=sources.settings.margin_valuation_asset,
+        margin_level=None if figures is None else text_or_none(figures.level),
+        equity=None if figures is None else amount_to_text(figures.equity),
+        debt=None if figures is None else amount_to_text(figures.debt_amount),
+        is_at_risk=None if figures is None else figures.is_at_risk,
+        balances=[
+            _balance_record(asset, balance, holdings.free(asset))
+            for asset, balance in sorted(balances.items())
+            if balance.held or balance.debt
+        ],
+        positions=[_position_record(each) for each in await store.positions_of(pool, account_id, all_states=True)],
+        loans=[_loan_record(each) for each in loans],
+    )
+
+
+def text_or_none(amount: int | None) -> str | None:
+    """An amount as text, or None."""
+    return None if amount is None else amount_to_text(amount)
+
+
+def _balance_record(asset: str, balance: AssetBalance, free: int) -> MarginBalance:
+    return MarginBalance(
+        asset,
+        amount_to_text(balance.held),
+        amount_to_text(free),
+        amount_to_text(balance.owed),
+        amount_to_text(balance.interest),
+    )
+
+
+def _position_record(position: Position) -> MarginPositionRecord:
+    return MarginPositionRecord(
+        position.position_id,
+        position.account_id,
+        position.symbol,
+        position.side.name.lower(),
+        amount_to_text(position.quantity),
+        text_of(position.leverage),
+        amount_to_text(position.required_margin),
+        None if position.entry_price is None else decimal_to_text(position.entry_price),
+        position.status.value,
+        position.reason,
+        position.loan_id,
+        iso_of(position.opened_at),
+        None if position.closed_at is None else iso_of(position.closed_at),
+    )
+
+
+def _loan_record(loan: Loan) -> MarginLoanRecord:
+    return MarginLoanRecord(
+        loan.loan_id,
+        loan.account_id,
+        loan.asset,
+        amount_to_text(loan.borrowed),
+        amount_to_text(loan.accrual.principal),
+        amount_to_text(loan.interest),
+        amount_to_text(loan.accrual.paid),
+        text_of(loan.yearly_rate),
+        loan.status.value,
+        iso_of(loan.created_at),
+        None if loan.ended_at is None else iso_of(loan.ended_at),
+    )

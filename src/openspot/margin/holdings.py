@@ -1,0 +1,61 @@
+"""An account as it is now: the engine's balances and the loans. They are exact for who holds the account's lock."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from openspot.domain.money import parse_decimal, to_amount
+from openspot.engine_client.queries import EngineQueries
+from openspot.margin.figures import AssetBalance
+from openspot.margin.lifecycle import LoanStatus
+from openspot.margin.records import Loan
+
+
+class Held(NamedTuple):
+    """What an account holds of an asset, at 18 places: all of it, what is free, and whether orders hold some of it."""
+
+    total: int
+    free: int
+    is_locked: bool
+
+
+@dataclass(slots=True)
+class Holdings:
+    """Balances by asset, and the loans that are not ended."""
+
+    held: dict[str, Held]
+    loans: list[Loan]
+
+    def balances(self, now_ms: int | None = None) -> dict[str, AssetBalance]:
+        """Holding and debt by asset. The interest is what was posted, or with `now_ms` what a repayment would cost."""
+        balances = {asset: AssetBalance(each.total) for asset, each in self.held.items()}
+        for loan in self.loans:
+            if loan.status is not LoanStatus.ACTIVE:
+                continue
+            accrual = loan.accrual
+            interest = loan.interest if now_ms is None else accrual.owed(now_ms) - accrual.principal
+            before = balances.get(loan.asset, AssetBalance())
+            balances[loan.asset] = AssetBalance(
+                before.held, before.owed + accrual.principal, before.interest + interest
+            )
+        return balances
+
+    def free(self, asset: str) -> int:
+        """What is free of an asset."""
+        held = self.held.get(asset)
+        return 0 if held is None else held.free
+
+    @property
+    def has_locked(self) -> bool:
+        """Whether open orders hold funds."""
+        return any(each.is_locked for each in self.held.values())
+
+
+async def holdings_of(queries: EngineQueries, account_id: str, loans: Iterable[Loan]) -> Holdings:
+    """The account's balances in the engine, with its loans. Raises EngineError."""
+    held = {}
+    for balance in await queries.balances(account_id):
+        total, available = (to_amount(parse_decimal(text)) for text in (balance.total, balance.available))
+        reserved = to_amount(parse_decimal(balance.reserved))
+        held[balance.asset] = Held(total, available - reserved, available - reserved != total)
+    return Holdings(held, list(loans))

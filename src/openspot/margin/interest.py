@@ -1,0 +1,157 @@
+"""Interest of a margin loan: simple, exact, and the same however often it is computed.
+
+A loan's time is cut into segments of unchanged principal and rate. A segment of principal P at the yearly rate a/b
+has earned, after n minutes,
+
+    ⌊P · a · n / (b · 525600)⌋,
+
+always counting 365 days a year. Nothing is added up minute by minute: each scan computes the whole and posts the
+difference to what was posted before, so nothing drifts and a missed scan changes nothing.
+
+While a loan runs, whole minutes count. A repayment or a new rate ends the segment and counts the started minute. The
+next segment begins at the end of that minute, so every minute is charged once. A principal never grows: borrowing more
+is a new loan.
+"""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import NamedTuple
+
+MINUTES_OF_YEAR = 525_600
+MINUTE_MS = 60_000
+RATE_MAX = Decimal(10)
+"""1,000 % a year."""
+
+
+class InterestError(ValueError):
+    """A loan cannot be changed as asked; the message names the field and the reason."""
+
+
+class Rate(NamedTuple):
+    """A yearly rate as an exact fraction: 5 % is 5/100, or 1/20."""
+
+    numerator: int
+    denominator: int
+
+
+def yearly_rate(rate: Decimal) -> Rate:
+    """The fraction of a decimal rate: 0.05 is 5 % a year. Raises InterestError unless it lies from 0 to 10."""
+    if not rate.is_finite() or not 0 <= rate <= RATE_MAX:
+        raise InterestError(f"rate must lie between 0 and {RATE_MAX}")
+    return Rate(*rate.as_integer_ratio())
+
+
+@dataclass(frozen=True, slots=True)
+class LoanAccrual:
+    """The debt of a loan. Amounts are integers at 18 places of the borrowed asset, times in ms since 1970.
+
+    `principal` and `rate` hold since `segment_start`. `settled` is the interest of the ended segments, `posted` the
+    interest posted to the ledger so far, `paid` the part of it that was repaid.
+    """
+
+    loan_id: str
+    principal: int
+    rate: Rate
+    segment_start: int
+    settled: int = 0
+    posted: int = 0
+    paid: int = 0
+
+    def accrued(self, now: int) -> int:
+        """All interest since the loan began, whole minutes counted."""
+        return self.settled + self._of_segment((now - self.segment_start) // MINUTE_MS)
+
+    def due(self, now: int) -> int:
+        """All interest since the loan began, the started minute counted."""
+        return self.settled + self._of_segment(_started_minutes(now - self.segment_start))
+
+    def owed(self, now: int) -> int:
+        """The amount of a full repayment: principal and unpaid interest, the started minute counted."""
+        return self.principal + max(self.due(now), self.posted) - self.paid
+
+    def _of_segment(self, minutes: int) -> int:
+        numerator, denominator = self.rate
+        return self.principal * numerator * max(minutes, 0) // (denominator * MINUTES_OF_YEAR)
+
+
+class InterestPosting(NamedTuple):
+    """Interest to be posted. The id contains the sum posted before, so two scans cannot post the same minutes."""
+
+    posting_id: str
+    amount: int
+
+
+class Accrued(NamedTuple):
+    """A loan after a scan, and the posting to make; None if no interest has been added."""
+
+    loan: LoanAccrual
+    posting: InterestPosting | None
+
+
+class Repayment(NamedTuple):
+    """A loan after a repayment: the posting to make first, the use of the amount, and its unused rest."""
+
+    loan: LoanAccrual
+    posting: InterestPosting | None
+    interest: int
+    principal: int
+    unused: int
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing is owed any more."""
+        return self.loan.principal == 0 and self.loan.paid == self.loan.posted
+
+
+def new_loan(loan_id: str, principal: int, rate: Rate, now: int) -> LoanAccrual:
+    """A loan that begins now. Raises InterestError if the principal is not positive."""
+    if principal <= 0:
+        raise InterestError("principal must be positive")
+    return LoanAccrual(loan_id, principal, rate, now)
+
+
+def accrue(loan: LoanAccrual, now: int) -> Accrued:
+    """Post the interest since the last posting. A clock that went back posts nothing."""
+    return _post(loan, loan.accrued(now))
+
+
+def repay(loan: LoanAccrual, amount: int, now: int) -> Repayment:
+    """Use `amount` for the interest first, then for the principal.
+
+    Raises InterestError if the amount is not positive or nothing is owed.
+    """
+    if amount <= 0:
+        raise InterestError("amount must be positive")
+    if loan.owed(now) == 0:
+        raise InterestError("loan is repaid already")
+    ended, posting = _end_segment(loan, now)
+    interest = min(amount, ended.posted - ended.paid)
+    principal = min(amount - interest, ended.principal)
+    repaid = replace(ended, principal=ended.principal - principal, paid=ended.paid + interest)
+    return Repayment(repaid, posting, interest, principal, amount - interest - principal)
+
+
+def change_rate(loan: LoanAccrual, rate: Rate, now: int) -> Accrued:
+    """Let a new rate begin. The started minute is charged at the old one."""
+    ended, posting = _end_segment(loan, now)
+    return Accrued(replace(ended, rate=rate), posting)
+
+
+def _end_segment(loan: LoanAccrual, now: int) -> Accrued:
+    """The loan with its segment ended at the end of the started minute, and everything posted."""
+    due = loan.due(now)
+    minutes = _started_minutes(now - loan.segment_start)
+    ended = replace(loan, settled=due, segment_start=loan.segment_start + minutes * MINUTE_MS)
+    return _post(ended, due)
+
+
+def _post(loan: LoanAccrual, total: int) -> Accrued:
+    amount = total - loan.posted
+    if amount <= 0:
+        return Accrued(loan, None)
+    posting = InterestPosting(f"{loan.loan_id}:interest:{loan.posted}", amount)
+    return Accrued(replace(loan, posted=total), posting)
+
+
+def _started_minutes(elapsed: int) -> int:
+    return max(-(-elapsed // MINUTE_MS), 0)

@@ -1,0 +1,125 @@
+"""State machines of the margin risk service (Document A 3.2 leaves states and transitions open).
+
+Account: `active`; `liquidating` from the moment its level is at or below 105 % until its loans are settled, during
+which it can neither open nor borrow; `closed` for good, which needs an account without loans and positions.
+
+Position: `opening` until its loan is decided and its order has ended; then `open`, or `failed` if nothing was traded.
+`closing` while an order of its owner closes it; back to `open` if that order ends without closing it. A liquidation
+takes open and closing positions alike. `failed`, `closed` and `liquidated` are final.
+
+Loan: `pending` until the engine has moved the money from the lending pool; `refused` if the pool is empty; `active`
+while anything is owed; `repaid` when nothing is. A liquidation that cannot pay everything leaves a loss, which the
+insurance account pays to the pool: the loan is `written_off`.
+"""
+
+from enum import StrEnum
+
+
+class AccountStatus(StrEnum):
+    """States of a margin account."""
+
+    ACTIVE = "active"
+    LIQUIDATING = "liquidating"
+    CLOSED = "closed"
+
+
+class AccountTrigger(StrEnum):
+    """Events that move a margin account from one state to the next."""
+
+    LIQUIDATION_STARTED = "liquidation_started"
+    LIQUIDATION_SETTLED = "liquidation_settled"
+    CLOSE_REQUESTED = "close_requested"
+
+
+class PositionStatus(StrEnum):
+    """States of a margin position."""
+
+    OPENING = "opening"
+    FAILED = "failed"
+    OPEN = "open"
+    CLOSING = "closing"
+    LIQUIDATING = "liquidating"
+    CLOSED = "closed"
+    LIQUIDATED = "liquidated"
+
+
+class PositionTrigger(StrEnum):
+    """Events that move a margin position from one state to the next."""
+
+    OPEN_FILLED = "open_filled"
+    OPEN_FAILED = "open_failed"
+    CLOSE_REQUESTED = "close_requested"
+    CLOSE_FILLED = "close_filled"
+    CLOSE_ABANDONED = "close_abandoned"
+    LIQUIDATION_STARTED = "liquidation_started"
+    LIQUIDATION_FILLED = "liquidation_filled"
+
+
+class LoanStatus(StrEnum):
+    """States of a loan."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    REPAID = "repaid"
+    REFUSED = "refused"
+    WRITTEN_OFF = "written_off"
+
+
+class LoanTrigger(StrEnum):
+    """Events that move a loan from one state to the next."""
+
+    FUNDED = "funded"
+    POOL_EMPTY = "pool_empty"
+    PARTLY_REPAID = "partly_repaid"
+    FULLY_REPAID = "fully_repaid"
+    LOSS_COVERED = "loss_covered"
+
+
+ACCOUNT_TRANSITIONS: dict[tuple[AccountStatus, AccountTrigger], AccountStatus] = {
+    (AccountStatus.ACTIVE, AccountTrigger.LIQUIDATION_STARTED): AccountStatus.LIQUIDATING,
+    (AccountStatus.LIQUIDATING, AccountTrigger.LIQUIDATION_SETTLED): AccountStatus.ACTIVE,
+    (AccountStatus.ACTIVE, AccountTrigger.CLOSE_REQUESTED): AccountStatus.CLOSED,
+}
+
+POSITION_TRANSITIONS: dict[tuple[PositionStatus, PositionTrigger], PositionStatus] = {
+    (PositionStatus.OPENING, PositionTrigger.OPEN_FILLED): PositionStatus.OPEN,
+    (PositionStatus.OPENING, PositionTrigger.OPEN_FAILED): PositionStatus.FAILED,
+    (PositionStatus.OPEN, PositionTrigger.CLOSE_REQUESTED): PositionStatus.CLOSING,
+    (PositionStatus.CLOSING, PositionTrigger.CLOSE_FILLED): PositionStatus.CLOSED,
+    (PositionStatus.CLOSING, PositionTrigger.CLOSE_ABANDONED): PositionStatus.OPEN,
+    (PositionStatus.OPEN, PositionTrigger.LIQUIDATION_STARTED): PositionStatus.LIQUIDATING,
+    (PositionStatus.CLOSING, PositionTrigger.LIQUIDATION_STARTED): PositionStatus.LIQUIDATING,
+    (PositionStatus.LIQUIDATING, PositionTrigger.LIQUIDATION_FILLED): PositionStatus.LIQUIDATED,
+}
+
+LOAN_TRANSITIONS: dict[tuple[LoanStatus, LoanTrigger], LoanStatus] = {
+    (LoanStatus.PENDING, LoanTrigger.FUNDED): LoanStatus.ACTIVE,
+    (LoanStatus.PENDING, LoanTrigger.POOL_EMPTY): LoanStatus.REFUSED,
+    (LoanStatus.ACTIVE, LoanTrigger.PARTLY_REPAID): LoanStatus.ACTIVE,
+    (LoanStatus.ACTIVE, LoanTrigger.FULLY_REPAID): LoanStatus.REPAID,
+    (LoanStatus.ACTIVE, LoanTrigger.LOSS_COVERED): LoanStatus.WRITTEN_OFF,
+}
+
+
+def next_account_status(status: AccountStatus, trigger: AccountTrigger) -> AccountStatus | None:
+    """The state that `trigger` leads to, or None where the table has no such transition."""
+    return ACCOUNT_TRANSITIONS.get((status, trigger))
+
+
+def next_position_status(status: PositionStatus, trigger: PositionTrigger) -> PositionStatus | None:
+    """The state that `trigger` leads to, or None where the table has no such transition."""
+    return POSITION_TRANSITIONS.get((status, trigger))
+
+
+def next_loan_status(status: LoanStatus, trigger: LoanTrigger) -> LoanStatus | None:
+    """The state that `trigger` leads to, or None where the table has no such transition."""
+    return LOAN_TRANSITIONS.get((status, trigger))
+
+
+def account_close_error(open_loans: int, open_positions: int) -> str | None:
+    """Why an account with that many open loans and positions cannot be closed, or None."""
+    if open_loans:
+        return f"account has {open_loans} open loans"
+    if open_positions:
+        return f"account has {open_positions} open positions"
+    return None

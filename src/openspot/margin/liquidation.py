@@ -1,0 +1,157 @@
+"""Liquidation of a margin account: a sequence of steps that can be resumed after any of them.
+
+Theory of operation. The steps come in the order of Document A 3.2; a step is done before the next one begins, and
+the step that is under way is stored:
+
+    cancel_orders        ask for every open order to be cancelled, wait until none is left
+    positions_closed     publish margin.position.closed for each position
+    notify_user          publish notifications.send
+    liquidation_orders   publish orders.liquidation: IOC orders that close the positions and sell collateral
+    settle_loans         repay each loan from what the account holds
+
+After a kill the process repeats the step that was under way. Every message of a step carries an id made from
+liquidation, step and round, so receivers recognise a repetition and it counts once.
+
+An IOC order may fill only partly. If a debt is left when the orders have ended, and the account still holds something
+to sell, another round of orders begins. Once nothing is left to sell, the insurance account pays the rest of the debt.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+from openspot.domain.order import Side
+from openspot.margin.figures import AssetBalance, Balances
+
+ROUNDS_MAX = 20
+"""After that many rounds of orders an operator has to look: the market takes nothing."""
+
+
+class LiquidationStep(StrEnum):
+    """Steps of a liquidation, in their order."""
+
+    CANCEL_ORDERS = "cancel_orders"
+    POSITIONS_CLOSED = "positions_closed"
+    NOTIFY_USER = "notify_user"
+    LIQUIDATION_ORDERS = "liquidation_orders"
+    SETTLE_LOANS = "settle_loans"
+
+
+NEXT_STEP: dict[LiquidationStep, LiquidationStep | None] = {
+    LiquidationStep.CANCEL_ORDERS: LiquidationStep.POSITIONS_CLOSED,
+    LiquidationStep.POSITIONS_CLOSED: LiquidationStep.NOTIFY_USER,
+    LiquidationStep.NOTIFY_USER: LiquidationStep.LIQUIDATION_ORDERS,
+    LiquidationStep.LIQUIDATION_ORDERS: LiquidationStep.SETTLE_LOANS,
+    LiquidationStep.SETTLE_LOANS: None,
+}
+
+
+class LiquidationError(ValueError):
+    """A liquidation cannot take the asked step; the message gives the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Liquidation:
+    """A liquidation under way. `step` is the step to be done next, None when all are done."""
+
+    liquidation_id: str
+    account_id: str
+    step: LiquidationStep | None = LiquidationStep.CANCEL_ORDERS
+    round: int = 1
+
+    def message_id(self, item: str) -> str:
+        """The id of the message that the step under way sends about `item` (an order, a position, a loan, the user)."""
+        if self.step is None:
+            raise LiquidationError("liquidation is done and sends nothing")
+        return f"{self.liquidation_id}:{self.step}:{self.round}:{item}"
+
+
+def finish_step(liquidation: Liquidation, step: LiquidationStep, round_number: int) -> Liquidation:
+    """The liquidation after `step` of `round_number` is done.
+
+    A step that was finished before changes nothing. Raises LiquidationError for a step that has not begun.
+    """
+    place = (liquidation.round, _place(liquidation.step))
+    asked = (round_number, _place(step))
+    if asked < place:
+        return liquidation
+    if asked > place:
+        raise LiquidationError(f"{step} of round {round_number} has not begun")
+    return replace(liquidation, step=NEXT_STEP[step])
+
+
+def another_round(liquidation: Liquidation) -> Liquidation:
+    """Begin another round of orders, from the settlement only. Raises LiquidationError after ROUNDS_MAX rounds."""
+    if liquidation.step is not LiquidationStep.SETTLE_LOANS:
+        raise LiquidationError("another round begins from the settlement only")
+    if liquidation.round >= ROUNDS_MAX:
+        raise LiquidationError(f"{ROUNDS_MAX} rounds of orders did not settle the loans")
+    return replace(liquidation, step=LiquidationStep.LIQUIDATION_ORDERS, round=liquidation.round + 1)
+
+
+class LiquidationOrder(NamedTuple):
+    """An IOC market order; `quantity` is an integer at 18 places, a multiple of the market's lot."""
+
+    symbol: str
+    side: Side
+    quantity: int
+
+
+def liquidation_orders(lots: Mapping[str, int], balances: Balances) -> list[LiquidationOrder]:
+    """The orders that close the account's positions and sell its collateral, sorted by symbol.
+
+    `lots` maps each market to its lot at 18 places: the markets of the positions and, for other collateral, one in
+    which it buys an owed asset. A surplus of a base asset over its debt is sold, rounded down to the lot; a shortage
+    is bought, rounded up. A base asset of several markets is traded in the first one.
+    """
+    orders = []
+    traded: set[str] = set()
+    for symbol, lot in sorted(lots.items()):
+        base = symbol.split("-")[0]
+        if base in traded:
+            continue
+        traded.add(base)
+        balance = balances.get(base, AssetBalance())
+        surplus = balance.held - balance.debt
+        quantity = surplus // lot * lot if surplus > 0 else -(surplus // lot) * lot
+        if quantity:
+            orders.append(LiquidationOrder(symbol, Side.SELL if surplus > 0 else Side.BUY, quantity))
+    return orders
+
+
+class LoanSettlement(NamedTuple):
+    """How the debt in one asset is paid, at 18 places: from the account, and by the insurance account."""
+
+    asset: str
+    paid: int
+    loss: int
+
+
+class Settlement(NamedTuple):
+    """Outcome of the settlement. With `needs_another_round` the loans are paid as far as the account can."""
+
+    loans: tuple[LoanSettlement, ...]
+    needs_another_round: bool
+
+
+def settle(balances: Balances, sellable: Mapping[str, int]) -> Settlement:
+    """Pay each debt from what the account holds of the same asset.
+
+    `sellable` is the smallest quantity of each asset that the markets of `liquidation_orders` take (18 places); an
+    asset without an entry cannot be sold. An unpaid debt is a loss only if the account holds nothing that can be sold.
+    """
+    debts = {asset: balance.debt for asset, balance in sorted(balances.items()) if balance.debt}
+    paid = {asset: min(balances[asset].held, debt) for asset, debt in debts.items()}
+    unpaid = any(paid[asset] < debt for asset, debt in debts.items())
+    left = {asset: balance.held - paid.get(asset, 0) for asset, balance in balances.items()}
+    more = unpaid and any(asset in sellable and quantity >= sellable[asset] for asset, quantity in left.items())
+    loans = tuple(
+        LoanSettlement(asset, paid[asset], 0 if more else debt - paid[asset]) for asset, debt in debts.items()
+    )
+    return Settlement(loans, more)
+
+
+def _place(step: LiquidationStep | None) -> int:
+    steps = list(LiquidationStep)
+    return len(steps) if step is None else steps.index(step)

@@ -1,0 +1,181 @@
+"""Collateral, loans and repayments that a user asks for. Each request is written once, then its transfer is sent."""
+
+from openspot.contracts.refusals import InvalidRequestError, RefusalCode
+from openspot.margin import store
+from openspot.margin.accounts import LockedAccount, NoAccountError, ensure_account, locked, locked_of_user
+from openspot.margin.figures import (
+    LEVERAGE_MAX,
+    AssetBalance,
+    Balances,
+    MarginFigures,
+    UnpricedError,
+    available_margin,
+    margin_figures,
+)
+from openspot.margin.interest import new_loan, yearly_rate
+from openspot.margin.lifecycle import (
+    AccountStatus,
+    AccountTrigger,
+    LoanStatus,
+    account_close_error,
+    next_account_status,
+)
+from openspot.margin.records import Loan, Transfer, derived_id
+from openspot.margin.sources import Sources
+from openspot.margin.transfers import add_collateral_transfer, add_funding, add_repayment
+
+LOANS_MAX = 50
+"""Loans of an account that are not repaid."""
+
+
+class MarginRefusedError(InvalidRequestError):
+    """The account does not allow what was asked; the message gives the reason."""
+
+    def __init__(self, message: str, code: RefusalCode = RefusalCode.MARGIN_REFUSED) -> None:
+        super().__init__(message, code)
+
+
+class Loans:
+    """The requests. Their methods raise InvalidRequestError and EngineError, and return ids."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    async def transfer(self, request_id: str, user_id: str, asset: str, amount: int) -> str:
+        """Move collateral in if `amount` is positive, else out; returns the account's id."""
+        sources = self._sources
+        if amount > 0:
+            account_id = await ensure_account(sources, user_id)
+        else:
+            found = await store.account_of_user(sources.pool, user_id)
+            if found is None:
+                raise NoAccountError
+            account_id = found.account_id
+        reference = f"margin:{derived_id('transfer', account_id, request_id)}"
+        async with locked(sources, account_id) as account:
+            assert account is not None, "the account was there before"
+            if await store.transfer(account.connection, reference) is None:
+                if account.account.status is not AccountStatus.ACTIVE and amount < 0:
+                    raise MarginRefusedError(f"the margin account is {account.account.status}")
+                if account.account.status is AccountStatus.CLOSED:
+                    raise MarginRefusedError("the margin account was closed meanwhile")
+                if amount < 0:
+                    await self._check_outflow(account, asset, -amount)
+                await add_collateral_transfer(
+                    sources, account.connection, reference, account_id, user_id, asset, amount
+                )
+        await self._outcome(account_id, reference, f"{'the spot' if amount > 0 else 'the margin'} account")
+        return account_id
+
+    async def borrow(self, request_id: str, user_id: str, asset: str, amount: int) -> tuple[str, str]:
+        """Borrow an amount; returns the ids of account and loan."""
+        sources = self._sources
+        async with locked_of_user(sources, user_id) as account:
+            account_id = account.account_id
+            loan_id = derived_id("loan", account_id, request_id)
+            if await store.loan(account.connection, loan_id) is None:
+                await self._check_borrowing(account, asset, amount)
+                await self.add_loan(account, loan_id, asset, amount)
+        await self._outcome(account_id, f"margin:{loan_id}:borrow", "the lending pool")
+        return account_id, loan_id
+
+    async def add_loan(self, account: LockedAccount, loan_id: str, asset: str, amount: int) -> None:
+        """Write a loan and the transfer that pays it out."""
+        sources = self._sources
+        if len(account.holdings.loans) >= LOANS_MAX:
+            raise MarginRefusedError(f"the account has {LOANS_MAX} loans already")
+        rate, now_ms = sources.settings.margin_yearly_rate, sources.now_ms()
+        accrual = new_loan(loan_id, amount, yearly_rate(rate), now_ms)
+        created_at = store.moment(now_ms)
+        loan = Loan(account.account_id, asset, amount, accrual, rate, None, LoanStatus.PENDING, created_at, None)
+        await store.add_loan(account.connection, loan)
+        await add_funding(sources, account.connection, loan)
+
+    async def repay(self, request_id: str, user_id: str, loan_id: str, amount: int | None) -> tuple[str, str]:
+        """Repay a loan, or all of it without `amount`; returns the ids of account and loan."""
+        sources = self._sources
+        async with locked_of_user(sources, user_id) as account:
+            account_id = account.account_id
+            reference = f"margin:{derived_id('repay', account_id, request_id)}"
+            loan = await store.loan(account.connection, loan_id)
+            if loan is None or loan.account_id != account_id:
+                raise InvalidRequestError("loanId is not a loan of the account", RefusalCode.NOT_FOUND)
+            if await store.transfer(account.connection, reference) is None:
+                if account.account.status is AccountStatus.LIQUIDATING:
+                    raise MarginRefusedError("the margin account is liquidating")
+                if loan.status is not LoanStatus.ACTIVE:
+                    raise MarginRefusedError(f"the loan is {loan.status}")
+                owed = loan.accrual.owed(sources.now_ms())
+                paid = owed if amount is None else min(amount, owed)
+                await add_repayment(sources, account.connection, loan, paid, reference)
+        await self._outcome(account_id, reference, "the margin account")
+        return account_id, loan_id
+
+    async def close_account(self, user_id: str) -> str:
+        """Close the user's account, which must be empty; returns its id."""
+        sources = self._sources
+        async with locked_of_user(sources, user_id) as account:
+            holdings = account.holdings
+            positions = await store.positions_of(account.connection, account.account_id)
+            if error := account_close_error(len(holdings.loans), len(positions)):
+                raise MarginRefusedError(error)
+            if left := sorted(asset for asset, held in holdings.held.items() if held.total):
+                raise MarginRefusedError(f"account still holds {', '.join(left)}: move it out first")
+            status = next_account_status(account.account.status, AccountTrigger.CLOSE_REQUESTED)
+            if status is None:
+                raise MarginRefusedError(f"the margin account is {account.account.status}")
+            await store.set_account_status(account.connection, account.account_id, status, sources.now_ms())
+            return account.account_id
+
+    async def _outcome(self, account_id: str, reference: str, payer: str) -> Transfer:
+        """Send the transfer, and return it once it is decided. Raises MarginRefusedError if the engine refused."""
+        async with locked(self._sources, account_id) as account:
+            assert account is not None, "the account was there before"
+            transfer = await store.transfer(account.connection, reference)
+        assert transfer is not None, "it was written before"
+        self._sources.wake()
+        if transfer.status == "refused":
+            is_pool = transfer.purpose == "borrow"
+            code = RefusalCode.POOL_EMPTY if is_pool else RefusalCode.INSUFFICIENT_BALANCE
+            raise MarginRefusedError(f"{payer} does not cover the amount ({transfer.result_code})", code)
+        return transfer
+
+    async def _figures(self, balances: Balances) -> MarginFigures:
+        try:
+            return margin_figures(balances, await self._sources.marks.current())
+        except UnpricedError as error:
+            raise MarginRefusedError(str(error), RefusalCode.NO_MARK_PRICE) from error
+
+    async def _check_outflow(self, account: LockedAccount, asset: str, amount: int) -> None:
+        """An account with debt must stay above the warning level, and keep the margin of its positions."""
+        if account.holdings.free(asset) < amount:
+            raise MarginRefusedError(
+                f"the margin account has less free {asset} than amount", RefusalCode.INSUFFICIENT_BALANCE
+            )
+        balances = account.holdings.balances()
+        if not any(balance.debt for balance in balances.values()):
+            return
+        before = balances[asset]
+        figures = await self._figures(
+            {**balances, asset: AssetBalance(before.held - amount, before.owed, before.interest)}
+        )
+        if figures.is_at_risk:
+            raise MarginRefusedError("the margin level would fall to the warning level")
+        await self._check_available(account, figures)
+
+    async def _check_borrowing(self, account: LockedAccount, asset: str, amount: int) -> None:
+        """A debt may reach ten times the equity, and must leave the margin of the positions."""
+        if account.account.status is not AccountStatus.ACTIVE:
+            raise MarginRefusedError(f"the margin account is {account.account.status}")
+        balances = account.holdings.balances()
+        before = balances.get(asset, AssetBalance())
+        after = AssetBalance(before.held + amount, before.owed + amount, before.interest)
+        figures = await self._figures({**balances, asset: after})
+        if figures.debt > int(LEVERAGE_MAX) * (figures.assets - figures.debt):
+            raise MarginRefusedError(f"the debt would be more than {LEVERAGE_MAX} times the equity")
+        await self._check_available(account, figures)
+
+    async def _check_available(self, account: LockedAccount, figures: MarginFigures) -> None:
+        positions = await store.positions_of(account.connection, account.account_id)
+        if available_margin(figures.equity, [each.required_margin for each in positions]) < 0:
+            raise MarginRefusedError("the equity would not cover the margin of the open positions")

@@ -1,0 +1,137 @@
+"""Opening a margin position: the amount to borrow, and the margin check (risk.margin.check, Document B 4.3).
+
+A long borrows the quote asset that its own margin does not pay and buys the base with it. A short borrows the whole
+quantity of the base and sells it. A request is judged at the mark price, and on the account as it would be afterwards.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple
+
+from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
+from openspot.domain.order import Side
+from openspot.margin.figures import (
+    AssetBalance,
+    Balances,
+    Marks,
+    UnpricedError,
+    available_margin,
+    leverage_error,
+    margin_figures,
+    required_margin,
+)
+from openspot.margin.lifecycle import AccountStatus
+from openspot.margin.liquidation_price import liquidation_price
+
+
+class RefusalReason(StrEnum):
+    """Why a margin check is not approved."""
+
+    INVALID_LEVERAGE = "invalid_leverage"
+    INVALID_QUANTITY = "invalid_quantity"
+    ACCOUNT_NOT_ACTIVE = "account_not_active"
+    NO_MARK_PRICE = "no_mark_price"
+    INSUFFICIENT_MARGIN = "insufficient_margin"
+    WOULD_BE_LIQUIDATED = "would_be_liquidated"
+
+
+class OpeningRequest(NamedTuple):
+    """A position to be opened on BASE-QUOTE; `quantity` is an integer at 18 places."""
+
+    base: str
+    quote: str
+    side: Side
+    quantity: int
+    leverage: Decimal
+
+
+class Borrowing(NamedTuple):
+    """An asset and the amount of it to borrow, at 18 places; zero borrows nothing."""
+
+    asset: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarginDecision:
+    """Answer to a margin check. Margins are in the valuation currency, the price in the quote asset, at 18 places."""
+
+    reason: RefusalReason | None
+    detail: str = ""
+    liquidation_price: int | None = None
+    required_margin: int | None = None
+    available_margin: int | None = None
+
+    @property
+    def approved(self) -> bool:
+        """Whether the position may be opened."""
+        return self.reason is None
+
+
+def borrowing(request: OpeningRequest, price: int, held_quote: int) -> Borrowing:
+    """The amount to borrow for an opening at `price` (18 places) if the account holds `held_quote` of the quote asset.
+
+    A long pays notional ÷ leverage itself, as far as it holds the quote asset, and borrows the rest.
+    Raises MarginError for a leverage that is refused.
+    """
+    if request.side is Side.SELL:
+        return Borrowing(request.base, request.quantity)
+    notional = _notional(request.quantity, price)
+    own = min(required_margin(notional, request.leverage), max(held_quote, 0))
+    return Borrowing(request.quote, notional - own)
+
+
+def balances_after(request: OpeningRequest, price: int, balances: Balances) -> dict[str, AssetBalance]:
+    """The account after the opening, filled whole at `price` without fees."""
+    after = dict(balances)
+    borrowed = borrowing(request, price, balances.get(request.quote, AssetBalance()).held)
+    notional = _notional(request.quantity, price)
+    bought = request.quantity if request.side is Side.BUY else -request.quantity
+    paid = notional if request.side is Side.BUY else -notional
+    for asset, held, owed in (
+        (request.base, bought, 0),
+        (request.quote, -paid, 0),
+        (borrowed.asset, borrowed.amount, borrowed.amount),
+    ):
+        before = after.get(asset, AssetBalance())
+        after[asset] = AssetBalance(before.held + held, before.owed + owed, before.interest)
+    return after
+
+
+def check_margin(
+    request: OpeningRequest, status: AccountStatus, balances: Balances, marks: Marks, required: Iterable[int]
+) -> MarginDecision:
+    """Decide about a request. `required` are the required margins of the account's open positions."""
+    if error := leverage_error(request.leverage):
+        return MarginDecision(RefusalReason.INVALID_LEVERAGE, error)
+    if not 0 < request.quantity <= AMOUNT_MAX:
+        reason = "quantity must be positive" if request.quantity <= 0 else "quantity is too large"
+        return MarginDecision(RefusalReason.INVALID_QUANTITY, reason)
+    if status is not AccountStatus.ACTIVE:
+        return MarginDecision(RefusalReason.ACCOUNT_NOT_ACTIVE, f"account is {status}")
+    try:
+        missing = [asset for asset in (request.base, request.quote) if not marks.get(asset)]
+        if missing:
+            raise UnpricedError(missing)
+        now = margin_figures(balances, marks)
+    except UnpricedError as error:
+        return MarginDecision(RefusalReason.NO_MARK_PRICE, str(error))
+    needed = required_margin(_notional(request.quantity, marks[request.base]), request.leverage)
+    available = available_margin(now.equity, required)
+    price = marks[request.base] * AMOUNT_SCALE // marks[request.quote]
+    after = balances_after(request, price, balances)
+    at = liquidation_price(after, marks, request.base, request.quote)
+    if needed > available:
+        detail = "required margin is larger than available margin"
+        return MarginDecision(RefusalReason.INSUFFICIENT_MARGIN, detail, at, needed, available)
+    if margin_figures(after, marks).must_liquidate:
+        detail = "account would be at or below the liquidation level"
+        return MarginDecision(RefusalReason.WOULD_BE_LIQUIDATED, detail, at, needed, available)
+    return MarginDecision(None, "", at, needed, available)
+
+
+def _notional(quantity: int, price: int) -> int:
+    """Quantity × price at 18 places, rounded up."""
+    return -(-quantity * price // AMOUNT_SCALE)

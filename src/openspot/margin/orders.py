@@ -1,0 +1,145 @@
+"""Market orders of margin accounts, through the order router. Each has an id of its own and is placed once."""
+
+import asyncio
+from decimal import Decimal
+from typing import NamedTuple
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import OrderRecord, OrderRequest, SubmitOrder, SubmitOrderReply
+from openspot.contracts.refusals import RefusalCode
+from openspot.domain.money import amount_to_text, parse_decimal, to_amount
+from openspot.domain.order import OrderStatus, Side
+from openspot.domain.result_code import ResultCode
+from openspot.kit.bus import BusError
+from openspot.kit.database import Connection, text_of
+from openspot.margin.sources import Sources
+
+DEADLINE_MS = 3_000
+"""The router does not place an order that reaches it later than this."""
+LATE_MS = 7_000
+"""An order that the router took before its deadline has reached the engine by then, or it never will."""
+_REFUSED_BY_ROUTER = frozenset({RefusalCode.VALIDATION, RefusalCode.PRE_TRADE_CHECK})
+_ENDED = frozenset({OrderStatus.FILLED, OrderStatus.CANCELLED, OrderStatus.REJECTED})
+
+
+class OrderUndecidedError(Exception):
+    """Nobody knows yet how the order ended. The same call may be repeated until it is known."""
+
+
+class Fill(NamedTuple):
+    """How an order ended, at 18 places. `spent` is the notional with the fee; `reason` is that of an order refused."""
+
+    quantity: int
+    notional: int
+    spent: int
+    average_price: Decimal | None
+    reason: str | None
+
+
+class OrderRefusedError(OrderUndecidedError):
+    """The router refused the order before the engine saw it; the message is its reason.
+
+    That says nothing about an earlier attempt whose reply was lost: it may still be on its way to the engine.
+    """
+
+
+class MarketOrder(NamedTuple):
+    """An order for a margin account; `quantity` at 18 places. Without `slippage_bps` the market's own bound holds."""
+
+    order_id: str
+    account_id: str
+    symbol: str
+    side: Side
+    quantity: int
+    slippage_bps: int | None = None
+
+
+async def fill_of(sources: Sources, connection: Connection, order: MarketOrder) -> Fill:
+    """Place an order, unless it was placed before, and return how it ended.
+
+    Raises OrderRefusedError if the router refuses it, and OrderUndecidedError.
+    """
+    recorded = await recorded_fill(connection, order.order_id)
+    if recorded is not None:
+        return recorded
+    request = SubmitOrder(
+        order.account_id,
+        OrderRequest(
+            order.order_id,
+            order.symbol,
+            order.side.name.lower(),
+            "market",
+            amount_to_text(order.quantity),
+            time_in_force="ioc",
+            margin_mode="cross",
+            max_slippage_bps=None if order.slippage_bps is None else str(order.slippage_bps),
+        ),
+        sources.now_ms() + DEADLINE_MS,
+    )
+    try:
+        reply = await sources.bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply)
+    except BusError as error:
+        raise OrderUndecidedError(f"the order router did not reply: {error}") from error
+    if reply.code in _REFUSED_BY_ROUTER:
+        raise OrderRefusedError(reply.error or "the router refused the order")
+    # An order with this id may have been placed before this process or the router was restarted.
+    is_repeat = reply.code is RefusalCode.DUPLICATE_ORDER_ID or reply.error == ResultCode.DUPLICATE_ORDER_ID.name
+    if reply.order is None or is_repeat or OrderStatus(reply.order.status) not in _ENDED:
+        raise OrderUndecidedError(reply.error or "the order has not ended")
+    return _fill(reply.order)
+
+
+async def recorded_fill(connection: Connection, order_id: str) -> Fill | None:
+    """How an order ended as the router has recorded it, None if it has no row.
+
+    Raises OrderRefusedError if the row is the router's refusal, OrderUndecidedError if the order has not ended.
+    """
+    row = await connection.fetchrow(
+        "SELECT status, engine_order_id, filled_quantity, filled_notional, fee, reject_reason FROM orders"
+        " WHERE order_id = $1",
+        order_id,
+    )
+    if row is None:
+        return None
+    if OrderStatus(row["status"]) not in _ENDED:
+        raise OrderUndecidedError(f"the order is {row['status']}")
+    if row["engine_order_id"] is None:
+        raise OrderRefusedError(row["reject_reason"] or "the router refused the order")
+    quantity, notional = to_amount(row["filled_quantity"]), to_amount(row["filled_notional"])
+    if not quantity:
+        return nothing_filled(row["reject_reason"] or "nothing was traded")
+    average = row["filled_notional"] / row["filled_quantity"]
+    spent = notional + to_amount(row["fee"])
+    return Fill(quantity, notional, spent, parse_decimal(text_of(round(average, 18))), None)
+
+
+async def was_never_placed(sources: Sources, connection: Connection, order_id: str) -> bool:
+    """Whether the engine has not seen the order so far. Raises EngineError."""
+    found = await sources.commands.get_order(order_id)
+    query = "SELECT EXISTS (SELECT FROM orders WHERE order_id = $1 AND engine_order_id IS NOT NULL)"
+    return not found.found and not await connection.fetchval(query, order_id)
+
+
+async def refused_fill(sources: Sources, connection: Connection, order_id: str, reason: str) -> Fill:
+    """The end of an order that the router refused: nothing, unless an earlier attempt comes to the engine meanwhile.
+
+    Takes LATE_MS. Raises OrderUndecidedError if there was such an attempt, and EngineError.
+    """
+    await asyncio.sleep(LATE_MS / 1000)
+    if not await was_never_placed(sources, connection, order_id):
+        raise OrderUndecidedError("an earlier attempt was placed")
+    return nothing_filled(reason)
+
+
+def _fill(record: OrderRecord) -> Fill:
+    quantity = to_amount(parse_decimal(record.filled_quantity))
+    if not quantity or record.average_price is None:
+        return nothing_filled(record.reject_reason or "nothing was traded")
+    average = parse_decimal(record.average_price)
+    notional = to_amount(round(average * parse_decimal(record.filled_quantity), 18))
+    return Fill(quantity, notional, notional + to_amount(parse_decimal(record.fee)), average, None)
+
+
+def nothing_filled(reason: str) -> Fill:
+    """The end of an order that traded nothing."""
+    return Fill(0, 0, 0, None, reason)

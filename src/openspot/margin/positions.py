@@ -1,0 +1,315 @@
+"""Opening and closing of positions: what is missing is borrowed, a market order is placed, the loan is repaid.
+
+A request writes the position with its loan. Everything after that follows from the rows, and whoever takes the
+account's lock next does it: the request itself, or after a kill the process that scans. The order has an id made from
+the position, so it is placed once.
+"""
+
+from decimal import Decimal
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import MarginPositionUpdated
+from openspot.contracts.refusals import InvalidRequestError, RefusalCode
+from openspot.domain.money import AMOUNT_SCALE, amount_to_text
+from openspot.domain.order import Side
+from openspot.kit.log import get_logger
+from openspot.margin import store
+from openspot.margin.accounts import LockedAccount, locked, locked_of_user
+from openspot.margin.holdings import holdings_of
+from openspot.margin.interest import MINUTE_MS
+from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus, PositionTrigger, next_position_status
+from openspot.margin.loans import Loans, MarginRefusedError
+from openspot.margin.opening import MarginDecision, OpeningRequest, RefusalReason, borrowing, check_margin
+from openspot.margin.orders import (
+    LATE_MS,
+    Fill,
+    MarketOrder,
+    OrderRefusedError,
+    OrderUndecidedError,
+    fill_of,
+    nothing_filled,
+    refused_fill,
+    was_never_placed,
+)
+from openspot.margin.records import Loan, Position, derived_id
+from openspot.margin.sources import Sources
+from openspot.margin.store import moment
+from openspot.margin.transfers import add_repayment
+
+log = get_logger("margin")
+
+POSITIONS_MAX = 50
+"""Positions of an account that have not ended."""
+OPENING_MS_MAX = 30_000
+"""A position whose order could not be placed for this long fails; a late order would trade at another price."""
+OWN_MS = 2_000
+"""For this long only the request that wrote a position places its order, so its first attempt is known as the first."""
+
+
+class Positions:
+    """The requests `risk.margin.check`, `risk.margin.open` and `risk.margin.close`, and the work that follows them."""
+
+    def __init__(self, sources: Sources, loans: Loans) -> None:
+        self._sources = sources
+        self._loans = loans
+
+    async def check(self, user_id: str, symbol: str, side: Side, quantity: int, leverage: Decimal) -> MarginDecision:
+        """Judge an opening without doing anything. Raises InvalidRequestError and EngineError."""
+        spec = await self._sources.symbol(symbol)
+        request = OpeningRequest(spec.base, spec.quote, side, quantity, leverage)
+        async with locked_of_user(self._sources, user_id) as account:
+            return await self._decision(account, request)
+
+    async def open(
+        self, request_id: str, user_id: str, symbol: str, side: Side, quantity: int, leverage: Decimal
+    ) -> tuple[str, str]:
+        """Open a position; returns the ids of account and position. Raises InvalidRequestError and EngineError."""
+        sources = self._sources
+        spec = await sources.symbol(symbol)
+        lot = spec.lot * spec.base_unit
+        if quantity % lot:
+            raise InvalidRequestError(f"quantity must be a multiple of the lot {amount_to_text(lot)}")
+        request = OpeningRequest(spec.base, spec.quote, side, quantity, leverage)
+        async with locked_of_user(sources, user_id) as account:
+            account_id = account.account_id
+            position_id = derived_id("position", account_id, request_id)
+            is_new = await store.position(account.connection, position_id) is None
+            if is_new:
+                decision = await self._decision(account, request)
+                if decision.reason is not None:
+                    is_unpriced = decision.reason is RefusalReason.NO_MARK_PRICE
+                    code = RefusalCode.NO_MARK_PRICE if is_unpriced else RefusalCode.MARGIN_REFUSED
+                    raise MarginRefusedError(f"{decision.reason}: {decision.detail}", code)
+                await self._add(account, position_id, symbol, request, decision.required_margin or 0)
+        await self.advance(account_id, position_id if is_new else None)
+        async with sources.pool.acquire() as connection:
+            position = await store.position(connection, position_id)
+        assert position is not None, "it was written before"
+        if position.status is PositionStatus.OPENING:
+            raise OrderUndecidedError("another request opens the position")
+        if position.status is PositionStatus.FAILED:
+            is_pool = position.reason == LoanStatus.REFUSED.value
+            code = RefusalCode.POOL_EMPTY if is_pool else RefusalCode.MARGIN_REFUSED
+            message = (
+                "the lending pool does not cover the loan" if is_pool else f"nothing was traded: {position.reason}"
+            )
+            raise MarginRefusedError(message, code)
+        return account_id, position_id
+
+    async def close(self, request_id: str, user_id: str, position_id: str) -> tuple[str, str]:
+        """Trade a position back; returns the ids of account and position. Raises InvalidRequestError, EngineError."""
+        async with locked_of_user(self._sources, user_id) as account:
+            account_id = account.account_id
+            position = await store.position(account.connection, position_id)
+            if position is None or position.account_id != account_id:
+                raise InvalidRequestError("positionId is not a position of the account", RefusalCode.NOT_FOUND)
+            if position.close_request != request_id:
+                status = next_position_status(position.status, PositionTrigger.CLOSE_REQUESTED)
+                if status is None:
+                    raise MarginRefusedError(f"the position is {position.status}")
+                position.status, position.close_request, position.reason = status, request_id, None
+                position.closings += 1
+                await store.save_position(account.connection, position)
+        await self.advance(account_id)
+        return account_id, position_id
+
+    async def advance(self, account_id: str, written: str | None = None) -> bool:
+        """Take the account's positions under way as far as they go now; False if there is no such account.
+
+        `written` is the position that the caller wrote just now. Raises EngineError, and OrderUndecidedError if an
+        order has not ended.
+        """
+        async with locked(self._sources, account_id) as account:
+            if account is None:
+                return False
+            under_way = [
+                position
+                for position in await store.positions_of(account.connection, account_id)
+                if position.status in (PositionStatus.OPENING, PositionStatus.CLOSING)
+            ]
+            for position in under_way:
+                is_young = self._age_ms(position) <= OWN_MS
+                is_own = position.position_id == written
+                if position.status is PositionStatus.OPENING:
+                    if is_own or not is_young:
+                        await self._finish_opening(account, position, is_first=is_own and is_young)
+                elif account.account.status is AccountStatus.ACTIVE:
+                    await self._finish_closing(account, position)
+        if under_way:
+            # What the orders have left to repay is repaid now.
+            async with locked(self._sources, account_id):
+                self._sources.wake()
+        for position in under_way:
+            await self._announce(account.account.user_id, position)
+        return True
+
+    async def _decision(self, account: LockedAccount, request: OpeningRequest) -> MarginDecision:
+        positions = await store.positions_of(account.connection, account.account_id)
+        if len(positions) >= POSITIONS_MAX:
+            raise MarginRefusedError(f"the account has {POSITIONS_MAX} positions already")
+        marks = await self._sources.marks.current()
+        required = [each.required_margin for each in positions]
+        return check_margin(request, account.account.status, account.holdings.balances(), marks, required)
+
+    async def _add(
+        self, account: LockedAccount, position_id: str, symbol: str, request: OpeningRequest, required: int
+    ) -> None:
+        sources = self._sources
+        marks = await sources.marks.current()
+        spec = await sources.symbol(symbol)
+        if request.base not in marks or request.quote not in marks:
+            raise MarginRefusedError(f"no mark price for {symbol}", RefusalCode.NO_MARK_PRICE)
+        price = max(marks[request.base] * AMOUNT_SCALE // marks[request.quote], 1)
+        if request.quantity < sources.smallest_quantity(spec, price):
+            raise InvalidRequestError("quantity is below the smallest order of the market at its price")
+        cost = sources.cost_price(spec, price, sources.settings.margin_slippage_bps)
+        borrowed = borrowing(request, cost, account.holdings.free(request.quote))
+        own = 0
+        if request.side is Side.BUY:
+            own = -(-request.quantity * cost // AMOUNT_SCALE) - borrowed.amount
+        loan_id = derived_id("loan of", position_id) if borrowed.amount > 0 else None
+        if loan_id is not None:
+            await self._loans.add_loan(account, loan_id, borrowed.asset, borrowed.amount)
+        position = Position(
+            position_id,
+            account.account_id,
+            symbol,
+            request.side,
+            request.quantity,
+            request.leverage,
+            required,
+            own,
+            None,
+            PositionStatus.OPENING,
+            None,
+            loan_id,
+            0,
+            None,
+            moment(sources.now_ms()),
+            None,
+        )
+        await store.add_position(account.connection, position)
+
+    def _age_ms(self, position: Position) -> int:
+        return self._sources.now_ms() - int(position.opened_at.timestamp() * 1000)
+
+    async def _finish_opening(self, account: LockedAccount, position: Position, *, is_first: bool) -> None:
+        sources, connection = self._sources, account.connection
+        loan = None if position.loan_id is None else await store.loan(connection, position.loan_id)
+        if loan is not None and loan.status is LoanStatus.REFUSED:
+            _fail(position, LoanStatus.REFUSED.value, sources.now_ms())
+            await store.save_position(connection, position)
+            return
+        assert loan is None or loan.status is not LoanStatus.PENDING, "the account's transfers are settled"
+        order = MarketOrder(
+            position.order_id,
+            account.account_id,
+            position.symbol,
+            position.side,
+            position.quantity,
+            sources.settings.margin_slippage_bps,
+        )
+        fill = await self._opening_fill(account, position, order, is_first=is_first)
+        wanted, position.quantity = position.quantity, fill.quantity
+        if fill.quantity:
+            status = next_position_status(position.status, PositionTrigger.OPEN_FILLED)
+            assert status is not None, "an opening position can be filled"
+            position.status, position.entry_price = status, fill.average_price
+            position.required_margin = -(-position.required_margin * fill.quantity // wanted)
+        else:
+            _fail(position, fill.reason or "nothing was traded", sources.now_ms())
+        await store.save_position(connection, position)
+        await store.touch(connection, account.account_id)
+        if loan is not None and loan.status is LoanStatus.ACTIVE:
+            used = fill.quantity if position.side is Side.SELL else max(fill.spent - position.own_funds, 0)
+            await self._repay(account, position, loan, loan.borrowed - used, "surplus")
+
+    async def _opening_fill(
+        self, account: LockedAccount, position: Position, order: MarketOrder, *, is_first: bool
+    ) -> Fill:
+        """How the opening order ended. Raises OrderUndecidedError and EngineError."""
+        sources, connection = self._sources, account.connection
+        age_ms = self._age_ms(position)
+        if age_ms <= OPENING_MS_MAX or not await was_never_placed(sources, connection, order.order_id):
+            try:
+                return await fill_of(sources, connection, order)
+            except OrderRefusedError as error:
+                if is_first:
+                    return nothing_filled(str(error))
+                raise
+        if age_ms <= OPENING_MS_MAX + LATE_MS:
+            raise OrderUndecidedError("an earlier attempt may still be on its way")
+        return nothing_filled("its order could not be placed in time")
+
+    async def _finish_closing(self, account: LockedAccount, position: Position) -> None:
+        sources, connection = self._sources, account.connection
+        spec = await sources.symbol(position.symbol)
+        side = Side.SELL if position.side is Side.BUY else Side.BUY
+        loan = None if position.loan_id is None else await store.loan(connection, position.loan_id)
+        quantity = position.quantity
+        if side is Side.BUY and loan is not None and loan.status is LoanStatus.ACTIVE:
+            # The interest has to be bought as well, that of the next minute included.
+            lot = spec.lot * spec.base_unit
+            missing = loan.accrual.owed(sources.now_ms() + MINUTE_MS) - account.holdings.free(spec.base)
+            quantity = max(quantity, -(-missing // lot) * lot)
+        order = MarketOrder(
+            position.order_id,
+            account.account_id,
+            position.symbol,
+            side,
+            quantity,
+            sources.settings.margin_slippage_bps,
+        )
+        try:
+            fill = await fill_of(sources, connection, order)
+        except OrderRefusedError as error:
+            fill = await refused_fill(sources, connection, order.order_id, str(error))
+        before, position.quantity = position.quantity, max(position.quantity - fill.quantity, 0)
+        is_closed = not position.quantity
+        trigger = PositionTrigger.CLOSE_FILLED if is_closed else PositionTrigger.CLOSE_ABANDONED
+        status = next_position_status(position.status, trigger)
+        assert status is not None, "a closing position can be filled or abandoned"
+        position.status = status
+        position.required_margin = -(-position.required_margin * position.quantity // before)
+        if is_closed:
+            position.closed_at = moment(sources.now_ms())
+        else:
+            position.reason = fill.reason or "only a part could be traded"
+        await store.save_position(connection, position)
+        await store.touch(connection, account.account_id)
+        if loan is not None and loan.status is LoanStatus.ACTIVE and loan.repaying is None and fill.quantity:
+            owed = loan.accrual.owed(sources.now_ms())
+            gained = fill.quantity if side is Side.BUY else 2 * fill.notional - fill.spent
+            is_whole = is_closed and loan.asset in (spec.base, spec.quote)
+            await self._repay(account, position, loan, owed if is_whole else min(gained, owed), str(position.closings))
+
+    async def _repay(self, account: LockedAccount, position: Position, loan: Loan, amount: int, what: str) -> None:
+        """Repay `amount` of a position's loan, as far as the account has it free after the order."""
+        sources = self._sources
+        after = await holdings_of(sources.queries, account.account_id, ())
+        free = after.free(loan.asset)
+        paid = min(amount, free, loan.accrual.owed(sources.now_ms()))
+        if paid > 0:
+            reference = f"margin:{derived_id('repay', position.position_id, what)}"
+            await add_repayment(sources, account.connection, loan, paid, reference)
+
+    async def _announce(self, user_id: str, position: Position) -> None:
+        """Publish the position's state. It is a hint to look at the account: a scan finds what a lost one told."""
+        message_id = f"{position.position_id}:{position.status}:{position.closings}"
+        event = MarginPositionUpdated(
+            message_id,
+            position.account_id,
+            user_id,
+            position.position_id,
+            position.status.value,
+            amount_to_text(position.quantity),
+            self._sources.now_ms(),
+        )
+        await self._sources.bus.publish(subjects.MARGIN_POSITION_UPDATED, event, message_id)
+
+
+def _fail(position: Position, reason: str, now_ms: int) -> None:
+    status = next_position_status(position.status, PositionTrigger.OPEN_FAILED)
+    assert status is not None, "only an opening position fails"
+    position.status, position.reason, position.closed_at = status, reason, moment(now_ms)
+    position.quantity = position.required_margin = 0

@@ -1,0 +1,125 @@
+"""Rows of the margin tables, and the ids that are made from requests. Amounts are integers at 18 places."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from openspot.domain.ids import short_id
+from openspot.domain.order import Side
+from openspot.domain.transfer import Movement
+from openspot.margin.crossings import Zone
+from openspot.margin.interest import LoanAccrual
+from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
+from openspot.margin.liquidation import Liquidation, LiquidationOrder
+
+
+@dataclass(slots=True)
+class Account:
+    """A row of `margin_accounts`. `warnings` counts the warnings that were published."""
+
+    account_id: str
+    user_id: str
+    status: AccountStatus
+    zone: Zone
+    warnings: int
+
+
+@dataclass(slots=True)
+class Loan:
+    """A row of `margin_loans`. While `repaying` names a repayment, nothing else changes the loan."""
+
+    account_id: str
+    asset: str
+    borrowed: int
+    accrual: LoanAccrual
+    yearly_rate: Decimal
+    repaying: str | None
+    status: LoanStatus
+    created_at: datetime
+    ended_at: datetime | None
+
+    @property
+    def loan_id(self) -> str:
+        """Its id."""
+        return self.accrual.loan_id
+
+    @property
+    def interest(self) -> int:
+        """Interest that was posted and is unpaid."""
+        return self.accrual.posted - self.accrual.paid
+
+
+@dataclass(slots=True)
+class Position:
+    """A row of `margin_positions`.
+
+    `quantity` is wanted while the position is opening, and open afterwards. `own_funds` is what the account pays of a
+    long itself. `closings` counts the orders that were to close it.
+    """
+
+    position_id: str
+    account_id: str
+    symbol: str
+    side: Side
+    quantity: int
+    leverage: Decimal
+    required_margin: int
+    own_funds: int
+    entry_price: Decimal | None
+    status: PositionStatus
+    reason: str | None
+    loan_id: str | None
+    closings: int
+    close_request: str | None
+    opened_at: datetime
+    closed_at: datetime | None
+
+    @property
+    def order_id(self) -> str:
+        """The id of its order under way: that which opens it, or the newest that closes it."""
+        if self.status is PositionStatus.OPENING:
+            return derived_id("open", self.position_id)
+        return derived_id("close", self.position_id, str(self.closings))
+
+
+class Purpose(StrEnum):
+    """What a transfer of a margin account is for."""
+
+    IN = "in"
+    OUT = "out"
+    BORROW = "borrow"
+    REPAY = "repay"
+    LOSS = "loss"
+
+
+@dataclass(slots=True)
+class Transfer:
+    """A row of `margin_transfers`. A repayment counts as made at `at_ms`, however late the engine decides."""
+
+    reference: str
+    account_id: str
+    purpose: Purpose
+    loan_id: str | None
+    asset: str
+    amount: int
+    movements: tuple[Movement, ...]
+    at_ms: int
+    status: str = "pending"
+    result_code: str | None = None
+
+
+@dataclass(slots=True)
+class LiquidationRow:
+    """A row of `margin_liquidations`. `orders` are those of the round, None until they are decided."""
+
+    liquidation: Liquidation
+    orders: list[LiquidationOrder] | None
+    margin_level: str | None
+    next_at: datetime
+
+
+def derived_id(*parts: str) -> str:
+    """An id in the form of an order id, always the same for the same parts."""
+    return short_id(hashlib.blake2b("\n".join(parts).encode(), digest_size=24).digest())

@@ -1,0 +1,99 @@
+"""The margin scan: which accounts to look at, and what it finds.
+
+A level changes only if a mark price changes or the account does (a trade, a loan, posted interest). So the index
+knows which accounts hold or owe which asset, and a scan looks at those of the changed assets and at the changed
+accounts. An account without debt has no level and is not in the index.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from openspot.margin.crossings import Zone, crossing, zone_of
+from openspot.margin.figures import AssetBalance, Balances, MarginFigures, Marks, UnpricedError, margin_figures
+
+
+class IndebtedAccounts:
+    """The accounts with debt, and by asset those that hold or owe it. One for each scanning process."""
+
+    def __init__(self) -> None:
+        self._balances: dict[str, dict[str, AssetBalance]] = {}
+        self._by_asset: dict[str, set[str]] = {}
+        self._changed: set[str] = set()
+        self._zones: dict[str, Zone] = {}
+
+    def __len__(self) -> int:
+        return len(self._balances)
+
+    def put(self, account_id: str, balances: Balances) -> None:
+        """Remember the balances of an account, which the next scan looks at. Without debt it is forgotten."""
+        self._forget_assets(account_id)
+        kept = {asset: balance for asset, balance in balances.items() if balance.held or balance.debt}
+        if not any(balance.debt for balance in kept.values()):
+            self._balances.pop(account_id, None)
+            self._zones.pop(account_id, None)
+            self._changed.discard(account_id)
+            return
+        self._balances[account_id] = kept
+        for asset in kept:
+            self._by_asset.setdefault(asset, set()).add(account_id)
+        self._changed.add(account_id)
+
+    def due(self, changed_marks: Iterable[str]) -> set[str]:
+        """The accounts that a scan has to look at after these marks changed."""
+        return self._changed.union(*(self._by_asset.get(asset, ()) for asset in changed_marks))
+
+    def scan(self, changed_marks: Iterable[str], marks: Marks) -> "ScanResult":
+        """Look at the accounts that are due, and remember their zones.
+
+        An account with an unpriced asset is left as it was. It stays due, and so does an account to be liquidated.
+        """
+        warnings: list[Finding] = []
+        liquidations: list[Finding] = []
+        unpriced: dict[str, tuple[str, ...]] = {}
+        due = self.due(changed_marks)
+        for account_id in sorted(due):
+            try:
+                figures = margin_figures(self._balances[account_id], marks)
+            except UnpricedError as error:
+                unpriced[account_id] = error.assets
+                continue
+            zone = zone_of(figures)
+            asked = crossing(self._zones.get(account_id, Zone.SAFE), zone)
+            self._zones[account_id] = zone
+            if asked.warn:
+                warnings.append(Finding(account_id, figures))
+            if asked.liquidate:
+                liquidations.append(Finding(account_id, figures))
+        self._changed = {*unpriced, *(finding.account_id for finding in liquidations)}
+        return ScanResult(len(due), warnings, liquidations, unpriced)
+
+    def restore_zones(self, zones: Mapping[str, Zone]) -> None:
+        """Set the zones that were stored, so that a restart repeats no warning."""
+        self._zones.update({account_id: zone for account_id, zone in zones.items() if account_id in self._balances})
+
+    def zones(self) -> dict[str, Zone]:
+        """The zone of each account at its last scan, to be stored."""
+        return dict(self._zones)
+
+    def _forget_assets(self, account_id: str) -> None:
+        for asset in self._balances.get(account_id, ()):
+            self._by_asset[asset].discard(account_id)
+
+
+class Finding(NamedTuple):
+    """An account that a scan found, with its figures."""
+
+    account_id: str
+    figures: MarginFigures
+
+
+class ScanResult(NamedTuple):
+    """Outcome of a scan: how many accounts it looked at, which to warn and to liquidate.
+
+    `unpriced` holds the accounts that it could not judge, with their assets that have no mark price.
+    """
+
+    looked_at: int
+    warnings: list[Finding]
+    liquidations: list[Finding]
+    unpriced: dict[str, tuple[str, ...]]

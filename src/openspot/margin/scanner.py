@@ -1,0 +1,245 @@
+"""The work of the process that holds the lease: scans, interest, and what other processes left under way.
+
+A scan reads the mark prices and the accounts that changed, and looks at the accounts that can have another level. It
+reads balances of changed accounts only; a few others are read again in turn, in case an event was lost. Before an
+account is liquidated, its exact balances decide again.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import MarginWarning
+from openspot.domain.money import amount_to_text
+from openspot.engine_client.errors import EngineError
+from openspot.kit.bus import BusError
+from openspot.kit.database import TRANSIENT_ERRORS
+from openspot.kit.lease import Lease
+from openspot.kit.log import get_logger
+from openspot.margin import store
+from openspot.margin.crossings import Zone
+from openspot.margin.holdings import holdings_of
+from openspot.margin.interest import accrue
+from openspot.margin.lifecycle import AccountStatus
+from openspot.margin.liquidator import Liquidator
+from openspot.margin.metrics import INDEBTED, SCANS, UNPRICED, WARNINGS, WORK_FAILURES
+from openspot.margin.orders import OrderUndecidedError
+from openspot.margin.positions import Positions
+from openspot.margin.records import Account
+from openspot.margin.scan import Finding, IndebtedAccounts
+from openspot.margin.sources import Sources
+
+log = get_logger("margin")
+
+WORK_PAUSE_S = 1.0
+WORK_MAX = 200
+CHANGED_PAGE = 1000
+CHANGES_OVERLAP = 1000
+"""Change numbers that are looked at again: a transaction may commit after one with a higher number."""
+READ_AT_ONCE = 16
+REREAD_MAX = 50
+ACCRUE_PAGE = 1000
+FAILURES = (EngineError, BusError, OrderUndecidedError, *TRANSIENT_ERRORS)
+"""What passes by itself: the same work is tried again."""
+
+
+class Scanner:
+    """One term of the process that scans. `run` works until cancelled, or raises LeaseLostError."""
+
+    def __init__(self, sources: Sources, positions: Positions, liquidator: Liquidator, lease: Lease) -> None:
+        self._sources = sources
+        self._positions = positions
+        self._liquidator = liquidator
+        self._lease = lease
+        self._accounts = IndebtedAccounts()
+        self._known: dict[str, Account] = {}
+        self._change_of: dict[str, int] = {}
+        self._newest_change = 0
+        self._marked: set[str] = set()
+        self._marks: dict[str, int] = {}
+        self._reread: list[str] = []
+        self._news = asyncio.Event()
+        self.scanned_at = float("-inf")
+        """When the newest scan ended, in seconds of time.monotonic()."""
+        self.fault = "no scan has ended yet"
+
+    def mark(self, account_ids: Iterable[str]) -> None:
+        """Look at these accounts at once."""
+        self._marked.update(account_ids)
+        self._news.set()
+
+    def wake(self) -> None:
+        """Scan at once."""
+        self._news.set()
+
+    async def run(self) -> None:
+        """Scan, post interest and finish what is under way, each at its pace."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._lease.keep())
+            group.create_task(self._scans())
+            group.create_task(self._interest())
+            group.create_task(self._work())
+
+    async def _scans(self) -> None:
+        while True:
+            self._lease.check()
+            self._news.clear()
+            try:
+                with SCANS.time():
+                    await self.scan()
+            except FAILURES as error:
+                self.fault = repr(error)
+                log.warning("scan failed", error=repr(error))
+                # News must not make a failing scan run without pause.
+                await asyncio.sleep(min(self._sources.settings.margin_scan_s, WORK_PAUSE_S))
+            try:
+                async with asyncio.timeout(self._sources.settings.margin_scan_s):
+                    await self._news.wait()
+            except TimeoutError:
+                continue
+
+    async def scan(self) -> None:
+        """Look at every account whose level can have changed; warn, and begin liquidations."""
+        marks = await self._sources.marks.current(0)
+        await self._read_changes()
+        changed = {asset for asset in {*marks, *self._marks} if marks.get(asset) != self._marks.get(asset)}
+        result = self._accounts.scan(changed, marks)
+        self._marks = marks
+        INDEBTED.set(len(self._accounts))
+        UNPRICED.set(len(result.unpriced))
+        for finding in result.warnings:
+            await self._warn(finding)
+        await self._store_zones()
+        for finding in result.liquidations:
+            if await self._liquidator.begin(finding.account_id):
+                await self._advance(finding.account_id)
+        self.scanned_at = time.monotonic()
+
+    async def _read_changes(self) -> None:
+        """Read the accounts that changed, those that were marked, and a few in turn."""
+        pool = self._sources.pool
+        after = max(self._newest_change - CHANGES_OVERLAP, 0)
+        while page := await store.changed_accounts(pool, after, CHANGED_PAGE):
+            for account_id, number in page:
+                if self._change_of.get(account_id) != number:
+                    self._change_of[account_id] = number
+                    self._marked.add(account_id)
+            after = page[-1][1]
+        self._newest_change = max(self._newest_change, after)
+        if not self._reread:
+            self._reread = sorted(self._accounts.zones())
+        self._marked.update(self._reread[-REREAD_MAX:])
+        del self._reread[-REREAD_MAX:]
+        while self._marked:
+            some = sorted(self._marked)[:CHANGED_PAGE]
+            await self._read(some)
+            self._marked.difference_update(some)
+
+    async def _read(self, account_ids: list[str]) -> None:
+        found = await store.accounts_by_id(self._sources.pool, account_ids)
+        loans = await store.loans_of_accounts(self._sources.pool, account_ids)
+        scanned = self._accounts.zones()
+        gate = asyncio.Semaphore(READ_AT_ONCE)
+
+        async def read(account: Account) -> None:
+            account_id = account.account_id
+            if account.status is not AccountStatus.ACTIVE or account_id not in loans:
+                self._accounts.put(account_id, {})
+                return
+            async with gate:
+                holdings = await holdings_of(self._sources.queries, account_id, loans[account_id])
+            self._accounts.put(account_id, holdings.balances())
+            if account_id not in scanned:
+                self._accounts.restore_zones({account_id: account.zone})
+
+        await asyncio.gather(*(read(account) for account in found.values()))
+        self._known.update(found)
+
+    async def _warn(self, finding: Finding) -> None:
+        """Publish a warning. Its id counts the account's warnings, so a repetition after a kill is the same one."""
+        account = self._known[finding.account_id]
+        figures = finding.figures
+        message_id = f"{account.account_id}:warning:{account.warnings + 1}"
+        level = figures.level
+        assert level is not None, "an account without debt is not at risk"
+        event = MarginWarning(
+            message_id,
+            account.account_id,
+            account.user_id,
+            amount_to_text(level),
+            amount_to_text(figures.equity),
+            amount_to_text(figures.debt_amount),
+            self._sources.now_ms(),
+        )
+        await self._sources.bus.publish(subjects.MARGIN_LIQUIDATION_WARNING, event, message_id)
+        async with self._sources.pool.acquire() as connection:
+            await store.set_zone(connection, account.account_id, Zone.WARNING, warned=True)
+        account.warnings += 1
+        account.zone = Zone.WARNING
+        WARNINGS.inc()
+
+    async def _store_zones(self) -> None:
+        zones = self._accounts.zones()
+        for account_id, account in self._known.items():
+            zone = zones.get(account_id, Zone.SAFE)
+            if zone is not account.zone:
+                async with self._sources.pool.acquire() as connection:
+                    await store.set_zone(connection, account_id, zone, warned=False)
+                account.zone = zone
+
+    async def _interest(self) -> None:
+        while True:
+            self._lease.check()
+            try:
+                await self.post_interest()
+            except FAILURES as error:
+                log.warning("interest not posted; the next time posts it", error=repr(error))
+            await asyncio.sleep(self._sources.settings.margin_interest_s)
+
+    async def post_interest(self) -> int:
+        """Add the interest of whole minutes to every loan's debt; returns how many loans that changed."""
+        sources, after, count = self._sources, "", 0
+        while True:
+            async with sources.pool.acquire() as connection, connection.transaction():
+                loans = await store.loans_to_accrue(connection, after, ACCRUE_PAGE)
+                now_ms = sources.now_ms()
+                postings = []
+                for loan in loans:
+                    accrued = accrue(loan.accrual, now_ms)
+                    if accrued.posting is not None:
+                        posting_id, amount = accrued.posting
+                        postings.append((posting_id, loan.loan_id, loan.account_id, amount, accrued.loan.posted))
+                await store.post_interest(connection, postings, now_ms)
+                await store.touch_many(connection, [account_id for _, _, account_id, _, _ in postings])
+            count += len(postings)
+            if len(loans) < ACCRUE_PAGE:
+                break
+            after = loans[-1].loan_id
+        if count:
+            self.wake()
+        return count
+
+    async def _work(self) -> None:
+        while True:
+            self._lease.check()
+            try:
+                for account_id in await store.accounts_with_work(self._sources.pool, self._sources.now_ms(), WORK_MAX):
+                    self._lease.check()
+                    await self._advance(account_id)
+            except TRANSIENT_ERRORS as error:
+                log.warning("work under way not read", error=repr(error))
+            await asyncio.sleep(WORK_PAUSE_S)
+
+    async def _advance(self, account_id: str) -> None:
+        """Take one account's orders, transfers and liquidation further. One that cannot go on stops no other."""
+        try:
+            await self._positions.advance(account_id)
+            await self._liquidator.advance(account_id)
+        except FAILURES as error:
+            WORK_FAILURES.inc()
+            log.warning("work on an account will be tried again", account_id=account_id, error=repr(error))
+        except Exception:
+            WORK_FAILURES.inc()
+            log.exception("work on an account failed", account_id=account_id)
+        self.mark([account_id])

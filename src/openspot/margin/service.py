@@ -1,0 +1,197 @@
+"""The composition root of the margin risk service (Document A 1.1, Document B 4.3).
+
+Any number of processes serve requests. One of them at a time holds the lease: it scans, posts interest and finishes
+what is under way.
+"""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import ExecutedTrade, MarginPositionUpdated
+from openspot.domain.accounts import MARGIN_PREFIX
+from openspot.domain.market import load_markets
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.queries import EngineQueries
+from openspot.http.server import serve_health
+from openspot.kit import database
+from openspot.kit.bus import Bus
+from openspot.kit.clock import Clock, system_clock
+from openspot.kit.health import Health
+from openspot.kit.lease import Lease
+from openspot.kit.log import get_logger
+from openspot.kit.secrets_file import with_secrets
+from openspot.kit.tasks import end_tasks
+from openspot.margin import store
+from openspot.margin.descriptor import LEASE_BUCKET
+from openspot.margin.handlers import RequestHandlers
+from openspot.margin.liquidation import ROUNDS_MAX
+from openspot.margin.liquidator import Liquidator
+from openspot.margin.loans import Loans
+from openspot.margin.marks import MarkPrices
+from openspot.margin.metrics import LEADS
+from openspot.margin.positions import Positions
+from openspot.margin.scanner import Scanner
+from openspot.margin.settings import MarginSettings
+from openspot.margin.sources import Sources
+
+log = get_logger("margin")
+
+NAME = "margin"
+KEY = "scanner"
+CONNECTIONS_MAX = 12
+STAND_BACK_S = 1.0
+CLOSE_S_MAX = 5.0
+SCANS_MISSED_MAX = 3
+"""Not ready when the newest scan is older than this many intervals."""
+
+
+async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = system_clock) -> None:
+    """Work until `stop` is set.
+
+    Raises BusError, DatabaseUnavailableError or PortTakenError if it cannot start, ValueError for a wrong setting.
+    """
+    settings = with_secrets(settings)
+    markets = load_markets()
+    if settings.margin_valuation_asset not in markets.assets:
+        raise ValueError(f"OPENSPOT_MARGIN_VALUATION_ASSET must be one of {', '.join(markets.assets)}")
+    async with AsyncExitStack() as stack:
+        bus = await Bus.connect(settings, NAME)
+        stack.push_async_callback(bus.close)
+        await bus.ensure_streams()
+        pool = await database.create_pool(settings, CONNECTIONS_MAX)
+        stack.push_async_callback(_close, pool)
+        commands = EngineCommands(settings)
+        stack.push_async_callback(commands.close)
+        queries = EngineQueries(settings)
+        stack.push_async_callback(queries.close)
+        marks = MarkPrices(bus, settings.margin_valuation_asset, settings.margin_mark_stale_s, time.monotonic)
+        await marks.listen()
+        sources = Sources(settings, pool, bus, commands, queries, marks, markets, clock)
+        loans = Loans(sources)
+        positions = Positions(sources, loans)
+        leader = Leader(sources, positions, bus)
+        sources.wake = leader.wake
+
+        health = Health()
+        health.add("bus", bus.check, vital=True)
+        health.add("database", lambda: database.check(pool), vital=True)
+        health.add("engine", queries.check)
+        health.add("mark prices", marks.check)
+        health.add("scan", leader.check)
+        health.add("liquidations", lambda: _check_liquidations(sources))
+        server = await serve_health(
+            health, settings, settings.margin_port, "OpenSpot margin risk service", settings.margin_host
+        )
+        stack.push_async_callback(server.stop)
+
+        await RequestHandlers(sources, loans, positions).serve(bus)
+        await leader.follow()
+        # Taken from the callbacks in reverse order: no request is cut off by a closed database.
+        stack.push_async_callback(bus.stop_serving)
+        leading, stopped = asyncio.create_task(leader.run()), asyncio.create_task(stop.wait())
+        try:
+            done, _ = await asyncio.wait({leading, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            await end_tasks(leading, stopped)
+
+
+class NotScanningError(Exception):
+    """Margin accounts are not looked at; the message says why."""
+
+
+class Leader:
+    """Waits for the lease, and scans while it holds it."""
+
+    def __init__(self, sources: Sources, positions: Positions, bus: Bus) -> None:
+        self._sources = sources
+        self._positions = positions
+        self._bus = bus
+        self._scanner: Scanner | None = None
+        self._fault: str | None = "nobody is known to scan yet"
+
+    def wake(self) -> None:
+        """Scan at once, if this process scans."""
+        if self._scanner is not None:
+            self._scanner.wake()
+
+    async def follow(self) -> None:
+        """Look at an account when it trades or one of its positions changes (Document A 6.2)."""
+        await self._bus.subscribe(subjects.TRADES_EXECUTED, ExecutedTrade, self._take_trade)
+        await self._bus.subscribe(subjects.MARGIN_POSITION_UPDATED, MarginPositionUpdated, self._take_position)
+
+    async def check(self) -> None:
+        """Raise NotScanningError, with the reason, unless this process scans or stands by for one that does."""
+        if self._scanner is None:
+            if self._fault is not None:
+                raise NotScanningError(self._fault)
+            return
+        late_s = SCANS_MISSED_MAX * self._sources.settings.margin_scan_s
+        if time.monotonic() - self._scanner.scanned_at > late_s:
+            raise NotScanningError(f"no scan has ended in {late_s:g} s: {self._scanner.fault}")
+
+    async def run(self) -> None:
+        """Scan whenever this process holds the lease, until cancelled."""
+        life_s = self._sources.settings.margin_lease_s
+        lease = Lease(self._bus.key_value(LEASE_BUCKET, bytes, life_s), KEY, life_s, time.monotonic)
+        while True:
+            await self._acquire(lease, life_s)
+            log.info("scanning")
+            LEADS.set(1)
+            try:
+                self._scanner = Scanner(self._sources, self._positions, Liquidator(self._sources), lease)
+                await self._scanner.run()
+            except Exception as error:
+                self._fault = _reason(error)
+                log.error("scanning ended", error=self._fault)
+            finally:
+                self._scanner = None
+                LEADS.set(0)
+                await lease.release()
+            await asyncio.sleep(STAND_BACK_S)
+
+    async def _acquire(self, lease: Lease, life_s: float) -> None:
+        acquiring = asyncio.create_task(lease.acquire())
+        try:
+            done, _ = await asyncio.wait({acquiring}, timeout=life_s)
+            if not done and self._bus.is_connected:
+                # Another process scans now, so this one's fault no longer matters.
+                self._fault = None
+            await acquiring
+        finally:
+            await end_tasks(acquiring)
+
+    async def _take_trade(self, subject: str, trade: ExecutedTrade) -> None:
+        parties = [each for each in (trade.buyer_id, trade.seller_id) if each.startswith(MARGIN_PREFIX)]
+        if parties and self._scanner is not None:
+            self._scanner.mark(parties)
+
+    async def _take_position(self, subject: str, event: MarginPositionUpdated) -> None:
+        if self._scanner is not None and event.margin_account_id.startswith(MARGIN_PREFIX):
+            self._scanner.mark([event.margin_account_id])
+
+
+async def _check_liquidations(sources: Sources) -> None:
+    exhausted = await store.exhausted_liquidations(sources.pool, ROUNDS_MAX)
+    if exhausted:
+        raise NotScanningError(f"{exhausted} liquidations find no market: an operator has to look")
+    uncovered = await store.uncovered_losses(sources.pool)
+    if uncovered:
+        raise NotScanningError(f"{uncovered} losses wait for funds in the insurance account")
+
+
+def _reason(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return str(error) or repr(error)
+
+
+async def _close(pool: database.Pool) -> None:
+    try:
+        async with asyncio.timeout(CLOSE_S_MAX):
+            await pool.close()
+    except TimeoutError:
+        pool.terminate()

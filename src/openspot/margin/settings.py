@@ -1,0 +1,37 @@
+"""Settings of the margin risk service."""
+
+from decimal import Decimal
+
+from pydantic import Field
+
+from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.kit.settings import Port, address_for_clients, own_host
+
+
+class MarginSettings(EngineConnectionSettings):
+    """What the margin risk service can be told."""
+
+    margin_host: str = own_host("margin risk service")
+    margin_port: Port = Field(default=3009, description="Margin risk service: health and metrics")
+    margin_valuation_asset: str = Field(default="USD", description="Asset in which margin accounts are valued")
+    margin_yearly_rate: Decimal = Field(
+        default=Decimal("0.1"), ge=0, le=10, description="Yearly interest of new margin loans: 0.1 is 10 %"
+    )
+    margin_scan_s: float = Field(default=5.0, gt=0, le=3600, description="Seconds between two scans of margin accounts")
+    margin_interest_s: float = Field(
+        default=60.0, gt=0, le=86_400, description="Seconds between two postings of margin interest"
+    )
+    margin_mark_stale_s: float = Field(
+        default=15.0, gt=0, description="A mark price that could not be read again for this time is not used"
+    )
+    margin_slippage_bps: int = Field(
+        default=100, ge=0, le=500, description="Basis points by which an order that opens or closes a position may slip"
+    )
+    margin_lease_s: float = Field(
+        default=4.0, ge=1.0, description="Another margin process takes the scan over after this time"
+    )
+
+    @property
+    def margin_url(self) -> str:
+        """Address of health and metrics."""
+        return f"http://{address_for_clients(self.margin_host or self.host, self.margin_port)}"

@@ -1,0 +1,86 @@
+"""What every part of the service works with: the outside, and the markets of the engine."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from openspot.contracts.refusals import InvalidRequestError
+from openspot.domain.market import MarketConfiguration
+from openspot.domain.money import AMOUNT_SCALE, to_amount
+from openspot.domain.symbol import SymbolSpec
+from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.queries import EngineQueries
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.database import Pool
+from openspot.margin.marks import MarkPrices
+from openspot.margin.settings import MarginSettings
+
+SYMBOLS_KEPT_S = 30.0
+Reply = TypeVar("Reply")
+
+
+class MarginBus(Protocol):
+    """What the service needs of the bus."""
+
+    async def request(
+        self, subject: str, message: msgspec.Struct, reply_type: type[Reply], timeout_s: float | None = None
+    ) -> Reply:
+        """Send a request; raises RequestFailedError."""
+
+    async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
+        """Publish an event, and wait until it is stored; raises BusError."""
+
+
+@dataclass(slots=True)
+class Sources:
+    """The outside of the service. Every part is given by the composition root, or by a test."""
+
+    settings: MarginSettings
+    pool: Pool
+    bus: MarginBus
+    commands: EngineCommands
+    queries: EngineQueries
+    marks: MarkPrices
+    markets: MarketConfiguration
+    clock: Clock
+    wake: Callable[[], None] = lambda: None
+    """Lets the scan look at changed accounts at once."""
+    _symbols: dict[str, SymbolSpec] = field(default_factory=dict)
+    _symbols_read_at: float = float("-inf")
+
+    def now_ms(self) -> int:
+        """Milliseconds since 1970."""
+        return self.clock() // NANOSECONDS_PER_MS
+
+    async def symbols(self) -> dict[str, SymbolSpec]:
+        """The engine's active symbols that the platform trades. Raises EngineError."""
+        if time.monotonic() - self._symbols_read_at > SYMBOLS_KEPT_S:
+            found = await self.queries.symbols()
+            self._symbols = {name: spec for name, spec in found.items() if spec.active and name in self.markets.limits}
+            self._symbols_read_at = time.monotonic()
+        return self._symbols
+
+    async def symbol(self, name: str) -> SymbolSpec:
+        """One symbol. Raises InvalidRequestError for an unknown one, EngineError if the engine does not answer."""
+        found = (await self.symbols()).get(name)
+        if found is None:
+            raise InvalidRequestError("symbol is not a market of the platform")
+        return found
+
+    def smallest_quantity(self, spec: SymbolSpec, price: int) -> int:
+        """The smallest quantity that a market order of this symbol may have at `price`, both at 18 places."""
+        limits = self.markets.limits[spec.symbol]
+        lot = spec.lot * spec.base_unit
+        # The router looks at the notional at the worst price that the order allows.
+        worst = price * (10_000 - limits.slippage_bps_max) // 10_000
+        by_notional = -(-to_amount(limits.notional_min) * AMOUNT_SCALE // worst) if worst else 0
+        needed = max(lot, to_amount(limits.quantity_min), by_notional)
+        return -(-needed // lot) * lot
+
+    def cost_price(self, spec: SymbolSpec, price: int, slippage_bps: int) -> int:
+        """What one unit costs at most, taker fee included, if the order may slip by `slippage_bps`."""
+        worst = -(-price * (10_000 + slippage_bps) // 10_000)
+        return -(-worst * (10_000 + max(spec.taker_fee_bps, 0)) // 10_000)

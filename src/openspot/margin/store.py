@@ -1,0 +1,520 @@
+"""The margin tables. A function that writes takes the connection of a transaction that holds the account's lock."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from openspot.domain.money import AMOUNT_PLACES, EXACT, decimal_to_text, parse_decimal, to_amount
+from openspot.domain.order import Side
+from openspot.domain.transfer import Movement
+from openspot.kit.database import Connection, Pool
+from openspot.margin.crossings import Zone
+from openspot.margin.interest import LoanAccrual, yearly_rate
+from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
+from openspot.margin.liquidation import Liquidation, LiquidationOrder, LiquidationStep
+from openspot.margin.records import Account, LiquidationRow, Loan, Position, Purpose, Transfer
+
+_ACCOUNT = "account_id, user_id, status, zone, warnings"
+_LOAN = (
+    "loan_id, account_id, asset, borrowed, principal, rate, segment_start, settled, posted, paid, repaying, status,"
+    " created_at, ended_at"
+)
+_POSITION = (
+    "position_id, account_id, symbol, side, quantity, leverage, required_margin, own_funds, entry_price, status,"
+    " reason, loan_id, closings, close_request, opened_at, closed_at"
+)
+_TRANSFER = "reference, account_id, purpose, loan_id, asset, amount, movements, at_ms, status, result_code"
+_LIQUIDATION = "liquidation_id, account_id, step, round, orders, margin_level, next_at"
+_OPEN_POSITIONS = "('opening', 'open', 'closing', 'liquidating')"
+
+
+def numeric(amount: int) -> Decimal:
+    """An amount for a `numeric` column."""
+    return Decimal(amount).scaleb(-AMOUNT_PLACES, context=EXACT)
+
+
+def moment(milliseconds: int) -> datetime:
+    """A time for a `timestamptz` column."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+# Accounts
+
+
+async def account_of_user(connection: Connection | Pool, user_id: str) -> Account | None:
+    """The user's account that is not closed."""
+    row = await connection.fetchrow(
+        f"SELECT {_ACCOUNT} FROM margin_accounts WHERE user_id = $1 AND status <> 'closed'",  # noqa: S608
+        user_id,
+    )
+    return None if row is None else _account_of(row)
+
+
+async def lock_account(connection: Connection, account_id: str, *, skip_locked: bool = False) -> Account | None:
+    """An account, locked until the transaction ends. None if there is none, or another holds it and `skip_locked`."""
+    row = await connection.fetchrow(
+        f"SELECT {_ACCOUNT} FROM margin_accounts WHERE account_id = $1"  # noqa: S608
+        f" FOR UPDATE {'SKIP LOCKED' if skip_locked else ''}",
+        account_id,
+    )
+    return None if row is None else _account_of(row)
+
+
+async def count_accounts(connection: Connection, user_id: str) -> int:
+    """How many accounts the user has had."""
+    return int(await connection.fetchval("SELECT count(*) FROM margin_accounts WHERE user_id = $1", user_id))
+
+
+async def add_account(connection: Connection, account_id: str, user_id: str, now_ms: int) -> None:
+    """Open an account, unless the user has one that is not closed."""
+    await connection.execute(
+        "INSERT INTO margin_accounts (account_id, user_id, status, zone, changes, created_at)"
+        " VALUES ($1, $2, 'active', 'safe', nextval('margin_changes'), $3) ON CONFLICT DO NOTHING",
+        account_id,
+        user_id,
+        moment(now_ms),
+    )
+
+
+async def set_account_status(connection: Connection, account_id: str, status: AccountStatus, now_ms: int) -> None:
+    """Move an account to another state."""
+    await connection.execute(
+        "UPDATE margin_accounts SET status = $2, closed_at = $3, changes = nextval('margin_changes')"
+        " WHERE account_id = $1",
+        account_id,
+        status.value,
+        moment(now_ms) if status is AccountStatus.CLOSED else None,
+    )
+
+
+async def touch(connection: Connection, account_id: str) -> None:
+    """Let the next scan look at an account."""
+    await connection.execute(
+        "UPDATE margin_accounts SET changes = nextval('margin_changes') WHERE account_id = $1", account_id
+    )
+
+
+async def set_zone(connection: Connection, account_id: str, zone: Zone, *, warned: bool) -> None:
+    """Store the zone of an account, and that a warning was published."""
+    await connection.execute(
+        "UPDATE margin_accounts SET zone = $2, warnings = warnings + $3 WHERE account_id = $1",
+        account_id,
+        zone.value,
+        int(warned),
+    )
+
+
+async def changed_accounts(pool: Pool, after: int, limit: int) -> list[tuple[str, int]]:
+    """Up to `limit` accounts that changed after change number `after`, with their numbers, in that order."""
+    rows = await pool.fetch(
+        "SELECT account_id, changes FROM margin_accounts WHERE changes > $1 ORDER BY changes LIMIT $2", after, limit
+    )
+    return [(row["account_id"], row["changes"]) for row in rows]
+
+
+async def accounts_by_id(pool: Pool, account_ids: Iterable[str]) -> dict[str, Account]:
+    """Accounts by id."""
+    rows = await pool.fetch(
+        f"SELECT {_ACCOUNT} FROM margin_accounts WHERE account_id = ANY ($1::text[])",  # noqa: S608
+        list(account_ids),
+    )
+    return {row["account_id"]: _account_of(row) for row in rows}
+
+
+async def accounts_with_work(pool: Pool, now_ms: int, limit: int) -> list[str]:
+    """Accounts that have a transfer, an order or a liquidation under way."""
+    rows = await pool.fetch(
+        """
+        SELECT account_id FROM margin_transfers WHERE status = 'pending'
+        UNION SELECT account_id FROM margin_positions WHERE status IN ('opening', 'closing')
+        UNION SELECT account_id FROM margin_liquidations WHERE step IS NOT NULL AND next_at <= $1
+        ORDER BY account_id LIMIT $2
+        """,
+        moment(now_ms),
+        limit,
+    )
+    return [row["account_id"] for row in rows]
+
+
+# Loans
+
+
+async def loans_of(connection: Connection | Pool, account_id: str, *, all_states: bool = False) -> list[Loan]:
+    """The loans of an account that are pending or active, oldest first; with `all_states` the newest hundred."""
+    if all_states:
+        query = f"SELECT {_LOAN} FROM margin_loans WHERE account_id = $1 ORDER BY created_at DESC, loan_id LIMIT 100"  # noqa: S608
+    else:
+        query = (
+            f"SELECT {_LOAN} FROM margin_loans WHERE account_id = $1 AND status IN ('pending', 'active')"  # noqa: S608
+            " ORDER BY created_at, loan_id"
+        )
+    return [_loan_of(row) for row in await connection.fetch(query, account_id)]
+
+
+async def loans_of_accounts(pool: Pool, account_ids: Iterable[str]) -> dict[str, list[Loan]]:
+    """The active loans of several accounts, by account."""
+    rows = await pool.fetch(
+        f"SELECT {_LOAN} FROM margin_loans WHERE account_id = ANY ($1::text[]) AND status = 'active'",  # noqa: S608
+        list(account_ids),
+    )
+    found: dict[str, list[Loan]] = {}
+    for row in rows:
+        found.setdefault(row["account_id"], []).append(_loan_of(row))
+    return found
+
+
+async def loan(connection: Connection, loan_id: str) -> Loan | None:
+    """One loan, locked until the transaction ends."""
+    row = await connection.fetchrow(
+        f"SELECT {_LOAN} FROM margin_loans WHERE loan_id = $1 FOR UPDATE",  # noqa: S608
+        loan_id,
+    )
+    return None if row is None else _loan_of(row)
+
+
+async def add_loan(connection: Connection, new: Loan) -> None:
+    """Write a new loan."""
+    await connection.execute(
+        f"INSERT INTO margin_loans ({_LOAN}) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, NULL, $8, $9, NULL)",  # noqa: S608
+        new.loan_id,
+        new.account_id,
+        new.asset,
+        numeric(new.borrowed),
+        numeric(new.accrual.principal),
+        new.yearly_rate,
+        new.accrual.segment_start,
+        new.status.value,
+        new.created_at,
+    )
+
+
+async def save_loan(connection: Connection, changed: Loan) -> None:
+    """Write the state of a loan."""
+    accrual = changed.accrual
+    await connection.execute(
+        "UPDATE margin_loans SET principal = $2, segment_start = $3, settled = $4, posted = $5, paid = $6,"
+        " repaying = $7, status = $8, ended_at = $9 WHERE loan_id = $1",
+        changed.loan_id,
+        numeric(accrual.principal),
+        accrual.segment_start,
+        numeric(accrual.settled),
+        numeric(accrual.posted),
+        numeric(accrual.paid),
+        changed.repaying,
+        changed.status.value,
+        changed.ended_at,
+    )
+
+
+async def add_interest(connection: Connection, posting_id: str, loan_id: str, amount: int, now_ms: int) -> None:
+    """Write a posting of interest. Fails if it was written before."""
+    await connection.execute(
+        "INSERT INTO margin_interest (posting_id, loan_id, amount, posted_at) VALUES ($1, $2, $3, $4)",
+        posting_id,
+        loan_id,
+        numeric(amount),
+        moment(now_ms),
+    )
+
+
+async def loans_to_accrue(connection: Connection, after: str, limit: int) -> list[Loan]:
+    """Up to `limit` active loans that are not being repaid, by id, locked; those that others hold are left out."""
+    rows = await connection.fetch(
+        f"SELECT {_LOAN} FROM margin_loans WHERE status = 'active' AND repaying IS NULL AND loan_id > $1"  # noqa: S608
+        " ORDER BY loan_id LIMIT $2 FOR UPDATE SKIP LOCKED",
+        after,
+        limit,
+    )
+    return [_loan_of(row) for row in rows]
+
+
+async def post_interest(
+    connection: Connection, postings: Sequence[tuple[str, str, str, int, int]], now_ms: int
+) -> None:
+    """Post interest as (posting id, loan id, account id, amount, posted sum), of loans that the transaction locks."""
+    await connection.executemany(
+        "INSERT INTO margin_interest (posting_id, loan_id, amount, posted_at) VALUES ($1, $2, $3, $4)",
+        [(posting, loan_id, numeric(amount), moment(now_ms)) for posting, loan_id, _, amount, _ in postings],
+    )
+    await connection.executemany(
+        "UPDATE margin_loans SET posted = $2 WHERE loan_id = $1",
+        [(loan_id, numeric(posted)) for _, loan_id, _, _, posted in postings],
+    )
+
+
+async def touch_many(connection: Connection, account_ids: Sequence[str]) -> None:
+    """Let the next scan look at these accounts. Locks them in the order of their ids."""
+    await connection.execute(
+        """
+        UPDATE margin_accounts SET changes = nextval('margin_changes') WHERE account_id IN (
+            SELECT account_id FROM margin_accounts WHERE account_id = ANY ($1::text[])
+            ORDER BY account_id FOR UPDATE SKIP LOCKED
+        )
+        """,
+        list(account_ids),
+    )
+
+
+# Positions
+
+
+async def positions_of(connection: Connection | Pool, account_id: str, *, all_states: bool = False) -> list[Position]:
+    """The positions of an account that have not ended, oldest first; with `all_states` the newest hundred."""
+    if all_states:
+        query = (
+            f"SELECT {_POSITION} FROM margin_positions WHERE account_id = $1"  # noqa: S608
+            " ORDER BY opened_at DESC, position_id LIMIT 100"
+        )
+    else:
+        query = (
+            f"SELECT {_POSITION} FROM margin_positions WHERE account_id = $1 AND status IN {_OPEN_POSITIONS}"  # noqa: S608
+            " ORDER BY opened_at, position_id"
+        )
+    return [_position_of(row) for row in await connection.fetch(query, account_id)]
+
+
+async def position(connection: Connection, position_id: str) -> Position | None:
+    """One position."""
+    row = await connection.fetchrow(
+        f"SELECT {_POSITION} FROM margin_positions WHERE position_id = $1",  # noqa: S608
+        position_id,
+    )
+    return None if row is None else _position_of(row)
+
+
+async def add_position(connection: Connection, new: Position) -> None:
+    """Write a new position."""
+    await connection.execute(
+        f"INSERT INTO margin_positions ({_POSITION})"  # noqa: S608
+        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, NULL, $10, 0, NULL, $11, NULL)",
+        new.position_id,
+        new.account_id,
+        new.symbol,
+        new.side.name.lower(),
+        numeric(new.quantity),
+        new.leverage,
+        numeric(new.required_margin),
+        numeric(new.own_funds),
+        new.status.value,
+        new.loan_id,
+        new.opened_at,
+    )
+
+
+async def save_position(connection: Connection, changed: Position) -> None:
+    """Write the state of a position."""
+    await connection.execute(
+        "UPDATE margin_positions SET quantity = $2, required_margin = $3, entry_price = $4, status = $5, reason = $6,"
+        " closings = $7, close_request = $8, closed_at = $9 WHERE position_id = $1",
+        changed.position_id,
+        numeric(changed.quantity),
+        numeric(changed.required_margin),
+        changed.entry_price,
+        changed.status.value,
+        changed.reason,
+        changed.closings,
+        changed.close_request,
+        changed.closed_at,
+    )
+
+
+# Transfers
+
+
+async def add_transfer(connection: Connection, new: Transfer) -> None:
+    """Write a transfer that is to be sent."""
+    movements = [[each.source, each.destination, each.asset, decimal_to_text(each.amount)] for each in new.movements]
+    await connection.execute(
+        "INSERT INTO margin_transfers (reference, account_id, purpose, loan_id, asset, amount, movements, at_ms,"
+        " status) VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, 'pending')",
+        new.reference,
+        new.account_id,
+        new.purpose.value,
+        new.loan_id,
+        new.asset,
+        numeric(new.amount),
+        msgspec.json.encode(movements).decode(),
+        new.at_ms,
+    )
+
+
+async def transfer(connection: Connection, reference: str) -> Transfer | None:
+    """One transfer."""
+    row = await connection.fetchrow(
+        f"SELECT {_TRANSFER} FROM margin_transfers WHERE reference = $1",  # noqa: S608
+        reference,
+    )
+    return None if row is None else _transfer_of(row)
+
+
+async def pending_transfers(connection: Connection, account_id: str) -> list[Transfer]:
+    """The transfers of an account that are not decided, oldest first."""
+    rows = await connection.fetch(
+        f"SELECT {_TRANSFER} FROM margin_transfers WHERE account_id = $1 AND status = 'pending' ORDER BY number",  # noqa: S608
+        account_id,
+    )
+    return [_transfer_of(row) for row in rows]
+
+
+async def decide_transfer(connection: Connection, reference: str, status: str, code: str) -> None:
+    """Write the engine's decision, or with status `pending` why there is none yet."""
+    await connection.execute(
+        "UPDATE margin_transfers SET status = $2, result_code = $3 WHERE reference = $1", reference, status, code
+    )
+
+
+async def count_transfers(connection: Connection, loan_id: str) -> int:
+    """How many transfers a loan has had."""
+    return int(await connection.fetchval("SELECT count(*) FROM margin_transfers WHERE loan_id = $1", loan_id))
+
+
+# Liquidations
+
+
+async def add_liquidation(connection: Connection, liquidation: Liquidation, level: str | None, now_ms: int) -> None:
+    """Write a liquidation that begins."""
+    await connection.execute(
+        "INSERT INTO margin_liquidations (liquidation_id, account_id, step, round, margin_level, next_at, started_at)"
+        " VALUES ($1, $2, $3, $4, $5, $6, $6)",
+        liquidation.liquidation_id,
+        liquidation.account_id,
+        None if liquidation.step is None else liquidation.step.value,
+        liquidation.round,
+        level,
+        moment(now_ms),
+    )
+
+
+async def count_liquidations(connection: Connection, account_id: str) -> int:
+    """How many liquidations an account has had."""
+    query = "SELECT count(*) FROM margin_liquidations WHERE account_id = $1"
+    return int(await connection.fetchval(query, account_id))
+
+
+async def open_liquidation(connection: Connection, account_id: str) -> LiquidationRow | None:
+    """The liquidation of an account that is under way."""
+    row = await connection.fetchrow(
+        f"SELECT {_LIQUIDATION} FROM margin_liquidations WHERE account_id = $1 AND step IS NOT NULL",  # noqa: S608
+        account_id,
+    )
+    return None if row is None else _liquidation_of(row)
+
+
+async def save_liquidation(connection: Connection, changed: LiquidationRow, now_ms: int) -> None:
+    """Write the state of a liquidation."""
+    liquidation, orders = changed.liquidation, changed.orders
+    rows = None if orders is None else [[each.symbol, each.side.value, str(each.quantity)] for each in orders]
+    await connection.execute(
+        "UPDATE margin_liquidations SET step = $2, round = $3, orders = $4::jsonb, next_at = $5, finished_at = $6"
+        " WHERE liquidation_id = $1",
+        liquidation.liquidation_id,
+        None if liquidation.step is None else liquidation.step.value,
+        liquidation.round,
+        None if rows is None else msgspec.json.encode(rows).decode(),
+        changed.next_at,
+        moment(now_ms) if liquidation.step is None else None,
+    )
+
+
+async def exhausted_liquidations(pool: Pool, rounds: int) -> int:
+    """How many liquidations under way have used up their rounds."""
+    query = "SELECT count(*) FROM margin_liquidations WHERE step IS NOT NULL AND round >= $1"
+    return int(await pool.fetchval(query, rounds))
+
+
+async def uncovered_losses(pool: Pool) -> int:
+    """How many losses the insurance account could not pay so far."""
+    query = "SELECT count(*) FROM margin_transfers WHERE status = 'pending' AND purpose = 'loss' AND result_code <> ''"
+    return int(await pool.fetchval(query))
+
+
+async def open_orders(connection: Connection, account_id: str, limit: int) -> list[tuple[str, str]]:
+    """Open orders of an account as the order router has recorded them: (order id, symbol)."""
+    rows = await connection.fetch(
+        "SELECT order_id, symbol FROM orders WHERE user_id = $1"
+        " AND status IN ('pending', 'open', 'partially_filled') ORDER BY created_at DESC, order_id DESC LIMIT $2",
+        account_id,
+        limit,
+    )
+    return [(row["order_id"], row["symbol"]) for row in rows]
+
+
+def _account_of(row: Any) -> Account:
+    return Account(row["account_id"], row["user_id"], AccountStatus(row["status"]), Zone(row["zone"]), row["warnings"])
+
+
+def _loan_of(row: Any) -> Loan:
+    accrual = LoanAccrual(
+        row["loan_id"],
+        to_amount(row["principal"]),
+        yearly_rate(row["rate"]),
+        row["segment_start"],
+        to_amount(row["settled"]),
+        to_amount(row["posted"]),
+        to_amount(row["paid"]),
+    )
+    return Loan(
+        row["account_id"],
+        row["asset"],
+        to_amount(row["borrowed"]),
+        accrual,
+        row["rate"],
+        row["repaying"],
+        LoanStatus(row["status"]),
+        row["created_at"],
+        row["ended_at"],
+    )
+
+
+def _position_of(row: Any) -> Position:
+    return Position(
+        row["position_id"],
+        row["account_id"],
+        row["symbol"],
+        Side[row["side"].upper()],
+        to_amount(row["quantity"]),
+        row["leverage"],
+        to_amount(row["required_margin"]),
+        to_amount(row["own_funds"]),
+        row["entry_price"],
+        PositionStatus(row["status"]),
+        row["reason"],
+        row["loan_id"],
+        row["closings"],
+        row["close_request"],
+        row["opened_at"],
+        row["closed_at"],
+    )
+
+
+def _transfer_of(row: Any) -> Transfer:
+    movements = msgspec.json.decode(row["movements"], type=list[tuple[str, str, str, str]])
+    return Transfer(
+        row["reference"],
+        row["account_id"],
+        Purpose(row["purpose"]),
+        row["loan_id"],
+        row["asset"],
+        to_amount(row["amount"]),
+        tuple(Movement(source, to, asset, parse_decimal(amount)) for source, to, asset, amount in movements),
+        row["at_ms"],
+        row["status"],
+        row["result_code"],
+    )
+
+
+def _liquidation_of(row: Any) -> LiquidationRow:
+    orders = None
+    if row["orders"] is not None:
+        planned = msgspec.json.decode(row["orders"], type=list[tuple[str, int, str]])
+        orders = [LiquidationOrder(symbol, Side(side), int(quantity)) for symbol, side, quantity in planned]
+    step = None if row["step"] is None else LiquidationStep(row["step"])
+    return LiquidationRow(
+        Liquidation(row["liquidation_id"], row["account_id"], step, row["round"]),
+        orders,
+        row["margin_level"],
+        row["next_at"],
+    )

@@ -1,0 +1,139 @@
+"""Money of margin accounts: engine transfers that are written first, then sent until the engine's decision is known.
+
+All borrowed money comes from `house:lending` and returns there; interest goes to `house:interest`; `house:insurance`
+pays what a liquidated account cannot. The engine carries out each reference once, and never lets an account become
+negative, so an empty pool refuses.
+
+Only the holder of the account's lock sends its transfers. So two attempts never overlap, and whoever has the lock and
+has settled the account's transfers knows all of its money.
+"""
+
+from dataclasses import replace
+
+from openspot.domain.ids import INSURANCE_ACCOUNT_ID, INTEREST_ACCOUNT_ID, LENDING_ACCOUNT_ID
+from openspot.domain.transfer import Movement, TransferKind
+from openspot.engine_client.errors import EngineRefusedError
+from openspot.kit.database import Connection
+from openspot.margin import store
+from openspot.margin.interest import repay
+from openspot.margin.lifecycle import LoanStatus, LoanTrigger, next_loan_status
+from openspot.margin.metrics import TRANSFERS
+from openspot.margin.records import Loan, Purpose, Transfer
+from openspot.margin.sources import Sources
+from openspot.margin.store import moment, numeric
+
+
+async def settle_transfers(sources: Sources, connection: Connection, account_id: str) -> bool:
+    """Send the account's pending transfers, oldest first. False if the insurance account could not pay a loss yet.
+
+    The caller holds the account's lock. Raises EngineError if a decision is not known; the transfer stays pending.
+    """
+    all_settled = True
+    for transfer in await store.pending_transfers(connection, account_id):
+        outcome = await sources.commands.transfer(transfer.reference, transfer.movements, TransferKind.LOAN)
+        if outcome.may_be_repeated:
+            raise EngineRefusedError(outcome.code.name)
+        TRANSFERS.labels(transfer.purpose.value, "done" if outcome.is_done else "refused").inc()
+        if transfer.purpose is Purpose.LOSS and not outcome.is_done:
+            # The platform owes it. It is tried again until the operator has funded the insurance account.
+            await store.decide_transfer(connection, transfer.reference, "pending", outcome.code.name)
+            all_settled = False
+            continue
+        status = "done" if outcome.is_done else "refused"
+        await store.decide_transfer(connection, transfer.reference, status, outcome.code.name)
+        await _apply(sources, connection, transfer, is_done=outcome.is_done)
+        await store.touch(connection, account_id)
+    return all_settled
+
+
+async def add_collateral_transfer(
+    sources: Sources, connection: Connection, reference: str, account_id: str, user_id: str, asset: str, amount: int
+) -> None:
+    """Write a transfer between the user's spot account and the margin account: in if `amount` is positive, else out."""
+    purpose = Purpose.IN if amount > 0 else Purpose.OUT
+    source, destination = (user_id, account_id) if amount > 0 else (account_id, user_id)
+    movement = Movement(source, destination, asset, numeric(abs(amount)))
+    await store.add_transfer(
+        connection,
+        Transfer(reference, account_id, purpose, None, asset, abs(amount), (movement,), sources.now_ms()),
+    )
+
+
+async def add_funding(sources: Sources, connection: Connection, loan: Loan) -> None:
+    """Write the transfer that pays a new loan out."""
+    movement = Movement(LENDING_ACCOUNT_ID, loan.account_id, loan.asset, numeric(loan.borrowed))
+    await store.add_transfer(
+        connection,
+        Transfer(
+            f"margin:{loan.loan_id}:borrow",
+            loan.account_id,
+            Purpose.BORROW,
+            loan.loan_id,
+            loan.asset,
+            loan.borrowed,
+            (movement,),
+            sources.now_ms(),
+        ),
+    )
+
+
+async def add_repayment(
+    sources: Sources, connection: Connection, loan: Loan, amount: int, reference: str, *, is_loss: bool = False
+) -> None:
+    """Write a repayment of `amount` at most, interest first. The insurance account pays it if `is_loss`.
+
+    The time of the repayment is now: until the engine has decided, no interest is posted to the loan.
+    """
+    now_ms = sources.now_ms()
+    repayment = repay(loan.accrual, amount, now_ms)
+    payer = INSURANCE_ACCOUNT_ID if is_loss else loan.account_id
+    movements = tuple(
+        Movement(payer, receiver, loan.asset, numeric(part))
+        for receiver, part in ((INTEREST_ACCOUNT_ID, repayment.interest), (LENDING_ACCOUNT_ID, repayment.principal))
+        if part
+    )
+    paid = repayment.interest + repayment.principal
+    purpose = Purpose.LOSS if is_loss else Purpose.REPAY
+    await store.add_transfer(
+        connection,
+        Transfer(reference, loan.account_id, purpose, loan.loan_id, loan.asset, paid, movements, now_ms),
+    )
+    loan.repaying = reference
+    await store.save_loan(connection, loan)
+
+
+async def _apply(sources: Sources, connection: Connection, transfer: Transfer, *, is_done: bool) -> None:
+    if transfer.loan_id is None:
+        return
+    loan = await store.loan(connection, transfer.loan_id)
+    assert loan is not None, "a loan's transfer is written with the loan"
+    if transfer.purpose is Purpose.BORROW:
+        now_ms = sources.now_ms()
+        _move(loan, LoanTrigger.FUNDED if is_done else LoanTrigger.POOL_EMPTY)
+        loan.accrual = replace(loan.accrual, segment_start=now_ms)
+        loan.ended_at = None if is_done else moment(now_ms)
+    else:
+        loan.repaying = None
+        if is_done:
+            await _repaid(connection, loan, transfer)
+    await store.save_loan(connection, loan)
+
+
+async def _repaid(connection: Connection, loan: Loan, transfer: Transfer) -> None:
+    repayment = repay(loan.accrual, transfer.amount, transfer.at_ms)
+    if repayment.posting is not None:
+        posting_id, amount = repayment.posting
+        await store.add_interest(connection, posting_id, loan.loan_id, amount, transfer.at_ms)
+    loan.accrual = repayment.loan
+    if not repayment.is_full:
+        _move(loan, LoanTrigger.PARTLY_REPAID)
+        return
+    is_loss = transfer.purpose is Purpose.LOSS
+    _move(loan, LoanTrigger.LOSS_COVERED if is_loss else LoanTrigger.FULLY_REPAID)
+    loan.ended_at = moment(transfer.at_ms)
+
+
+def _move(loan: Loan, trigger: LoanTrigger) -> None:
+    status = next_loan_status(loan.status, trigger)
+    assert status is not None, f"a {loan.status} loan cannot be {trigger}"
+    loan.status = LoanStatus(status)

@@ -1,0 +1,4 @@
+"""Position service: positions, transfers, profit and loss, FIFO cost basis, broker-of-record intake.
+
+Document B 4.5.
+"""

@@ -1,0 +1,26 @@
+"""Amounts of 18 places as the database and clients have them. Sums may be larger than any single amount."""
+
+from decimal import Decimal
+from typing import Any
+
+from openspot.domain.money import AMOUNT_PLACES, EXACT, amount_to_text
+
+
+def numeric(amount: int) -> Decimal:
+    """An amount for a `numeric` column."""
+    return Decimal(amount).scaleb(-AMOUNT_PLACES, context=EXACT)
+
+
+def amount_of(value: Any) -> int:
+    """The amount of a `numeric` column with at most 18 places."""
+    return int(Decimal(value).scaleb(AMOUNT_PLACES, context=EXACT))
+
+
+def shown(amount: int) -> str:
+    """An amount as clients read it."""
+    return amount_to_text(amount)
+
+
+def shown_or_none(amount: int | None) -> str | None:
+    """The same for an amount that may be missing."""
+    return None if amount is None else amount_to_text(amount)

@@ -1,0 +1,76 @@
+"""The application of the position service: its routes and their documentation."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.types import ASGIApp
+
+from openspot.http.app import CORS_EXPOSED, CORS_HEADERS, make_http_app, with_cors
+from openspot.http.audit import AuditSink
+from openspot.http.authentication import Authenticator, ServiceKeys, UserTokens
+from openspot.http.documentation import openapi_document
+from openspot.http.idempotency import IdempotencyStore
+from openspot.http.routing import Router
+from openspot.kit.health import Health
+from openspot.positions.broker.routes import broker_routes
+from openspot.positions.broker.service import BrokerService
+from openspot.positions.cost_basis.routes import cost_basis_routes
+from openspot.positions.cost_basis.service import CostBasisService
+from openspot.positions.holdings.routes import holding_routes
+from openspot.positions.holdings.service import HoldingService
+from openspot.positions.settings import PositionSettings
+from openspot.positions.transfers.routes import transfer_routes
+from openspot.positions.transfers.service import TransferService
+
+PREFIX = "/api/pms"
+TITLE = "OpenSpot position service"
+DESCRIPTION = (
+    "Positions, transfers, balances, profit and loss, risk, FIFO cost basis and broker-of-record intake. Participants "
+    "see their own data, administrators all."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the routes and the pipeline are made of."""
+
+    holdings: HoldingService
+    transfers: TransferService
+    cost_basis: CostBasisService
+    broker: BrokerService
+    health: Health
+    tokens: UserTokens
+    audit: AuditSink
+    idempotency: IdempotencyStore
+
+
+def make_app(settings: PositionSettings, services: Services) -> ASGIApp:
+    """The application."""
+    application = make_http_app(
+        position_routers(services, settings.position_import_bytes_max),
+        title=TITLE,
+        description=DESCRIPTION,
+        health=services.health,
+        authenticators=[services.tokens, ServiceKeys(settings.engine_api_key, settings.engine_api_secret)],
+        audit=services.audit,
+        idempotency=services.idempotency,
+    )
+    headers, exposed = (*CORS_HEADERS, "Idempotency-Key"), (*CORS_EXPOSED, "Idempotency-Hit")
+    return with_cors(application, settings.cors_origins, headers=headers, exposed=exposed)
+
+
+def position_routers(services: Services, import_bytes_max: int) -> list[Router]:
+    """The routes of every noun."""
+    return [
+        holding_routes(PREFIX, services.holdings),
+        transfer_routes(PREFIX, services.transfers),
+        cost_basis_routes(PREFIX, services.cost_basis, import_bytes_max),
+        broker_routes(PREFIX, services.broker),
+    ]
+
+
+def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
+    """Routers and OpenAPI document; `stand_in` stands for the services behind the routes."""
+    routers = position_routers(stand_in, 0)
+    kinds: list[Authenticator] = [UserTokens("unused"), ServiceKeys("unused", "unused")]
+    return routers, openapi_document(TITLE, DESCRIPTION, routers, kinds, {}, idempotency=True)

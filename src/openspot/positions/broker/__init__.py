@@ -1,0 +1,1 @@
+"""Completed orders that a broker of record reports."""

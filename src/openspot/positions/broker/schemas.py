@@ -1,0 +1,89 @@
+"""Bodies of the broker-of-record intake. Amounts are decimal texts."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from openspot.http.validation import (
+    Body,
+    Currency,
+    LowerCase,
+    Moment,
+    ParticipantId,
+    ResponseBody,
+    SignedDecimal,
+    Symbol,
+    example,
+)
+from openspot.positions.cost_basis.schemas import ExternalId
+from openspot.positions.times import ShownTime
+
+FILLS_MAX = 1_000
+
+
+class FillBody(Body):
+    """One fill of the order."""
+
+    quantity: SignedDecimal
+    price: SignedDecimal
+
+
+class CompletedOrderBody(Body):
+    """A completed order. `price` is the average price; `fills` may be left out.
+
+    What breaks a rule of the platform is not refused but becomes an exception; only a body of another shape is.
+    """
+
+    model_config = example(
+        {
+            "orderId": "broker-1",
+            "participantId": "3fJk9sQwErTyUiPa",
+            "symbol": "BTC-USD",
+            "side": "buy",
+            "quantity": "0.5",
+            "price": "60000",
+            "fee": "30",
+            "feeAsset": "USD",
+            "completedAt": "2026-05-02T10:00:00Z",
+        }
+    )
+
+    order_id: ExternalId
+    participant_id: ParticipantId
+    symbol: Symbol
+    side: Annotated[Literal["buy", "sell"], LowerCase]
+    quantity: SignedDecimal
+    price: SignedDecimal
+    fee: SignedDecimal = "0"
+    fee_asset: Currency
+    completed_at: Moment
+    fills: list[FillBody] = Field(default=[], max_length=FILLS_MAX)
+
+
+class IntakeResponse(ResponseBody):
+    """What became of a report: a trade, nothing since it came before, or an exception."""
+
+    status: Literal["accepted", "repeated", "exception"]
+    order_id: str
+    trade_id: str | None
+    exception_id: str | None
+
+
+class ReasonResponse(ResponseBody):
+    """One rule that a report breaks, and the field that breaks it."""
+
+    code: str
+    field: str
+    reason: str
+
+
+class ExceptionResponse(ResponseBody):
+    """A report that did not fit. It moved nothing; `timesReported` counts how often it came."""
+
+    id: str
+    order_id: str
+    participant_id: str
+    reasons: list[ReasonResponse]
+    report: dict[str, Any]
+    times_reported: int
+    created_at: ShownTime

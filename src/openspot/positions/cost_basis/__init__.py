@@ -1,0 +1,1 @@
+"""FIFO cost basis of users: transactions, imports, lots, disposals and tax years."""

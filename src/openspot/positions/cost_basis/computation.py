@@ -1,0 +1,72 @@
+"""Computes a user's lots and disposals from the stored transactions, in the caller's database transaction.
+
+The result depends only on the stored transactions, not on the order in which they came. A transaction that takes more
+than its account holds moves nothing, and the reason is noted; it counts as soon as what it lacks is there.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from openspot.kit.database import Connection
+from openspot.positions.cost_basis import store
+from openspot.positions.fifo import Disposal, FifoBook, ShortfallError
+from openspot.positions.fifo_replay import CHECKPOINT_EVERY, Checkpoint
+from openspot.positions.fifo_transaction import FifoTransaction, OrderKey
+
+PAGE = 2_000
+SHORTFALLS_MAX = 1_000
+STATE_LOTS_MAX = 10_000
+"""Books with more open lots are saved more rarely than every CHECKPOINT_EVERY transactions."""
+
+
+async def compute(connection: Connection, user_id: str, dirty: OrderKey) -> list[tuple[str, str]]:
+    """Bring the results of a locked owner up to date from `dirty` on.
+
+    Returns the external ids and reasons of transactions that have newly turned out not to be covered, the first
+    SHORTFALLS_MAX of them.
+    """
+    saved = await store.checkpoint_before(connection, user_id, dirty)
+    book = FifoBook(user_id) if saved is None else FifoBook.from_state(saved.state)
+    await store.forget_results_after(connection, user_id, book.last_key)
+    place = book.last_key
+    uncovered: list[tuple[str, str]] = []
+    since_saved = 0
+    while page := await store.transactions_after(connection, user_id, place, PAGE):
+        # In a thread: other requests go on meanwhile.
+        disposals, shortfalls = await asyncio.to_thread(_apply, book, [transaction for transaction, _ in page])
+        await store.add_disposals(connection, user_id, disposals)
+        changes = [
+            (transaction.external_id, shortfalls.get(transaction.external_id))
+            for transaction, noted in page
+            if shortfalls.get(transaction.external_id) != noted
+        ]
+        await store.note_shortfalls(connection, user_id, changes)
+        uncovered += [(external_id, reason) for external_id, reason in changes if reason is not None]
+        del uncovered[SHORTFALLS_MAX:]
+        place = page[-1][0].order_key
+        since_saved += len(page)
+        if since_saved >= max(CHECKPOINT_EVERY, book.open_lots):
+            await store.add_checkpoint(connection, user_id, Checkpoint(place, _state(book, place)), is_newest=False)
+            since_saved = 0
+    if since_saved and book.open_lots <= STATE_LOTS_MAX:
+        await store.add_checkpoint(connection, user_id, Checkpoint(place, _state(book, place)), is_newest=True)
+    await store.finish(connection, user_id, book.holdings())
+    return uncovered
+
+
+def _apply(book: FifoBook, transactions: Sequence[FifoTransaction]) -> tuple[list[Disposal], dict[str, str]]:
+    """Apply transactions; returns their disposals, and the reasons of those that are not covered."""
+    disposals: list[Disposal] = []
+    shortfalls: dict[str, str] = {}
+    for transaction in transactions:
+        try:
+            disposals += book.apply(transaction)
+        except ShortfallError as error:
+            shortfalls[transaction.external_id] = str(error)
+    return disposals, shortfalls
+
+
+def _state(book: FifoBook, place: OrderKey) -> str:
+    """The book's state after all transactions up to `place`, also if the last of them are not covered."""
+    book.last_key = place
+    return book.state()

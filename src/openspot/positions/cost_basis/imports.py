@@ -1,0 +1,161 @@
+"""Imports a file of FIFO transactions in batches, with the memory of one batch.
+
+The file waits on disk: it is complete and within its bound before the first row is stored. Each batch is a transaction
+of its own, and a row that was imported before changes nothing. So after a crash the same import, sent again, goes on
+where it ended.
+"""
+
+import asyncio
+import codecs
+import json
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import IO, NamedTuple
+
+from openspot.http.errors import HttpError
+from openspot.kit.database import Pool
+from openspot.positions.cost_basis import store
+from openspot.positions.import_layouts import Layout, LayoutError, layout_from_mapping
+from openspot.positions.import_records import Refused, read_csv, read_json
+from openspot.positions.import_rules import Accepted, ImportDefaults, Parsed, Repeated, parse_rows, sort_out_known
+
+BATCH = 1_000
+PIECE_BYTES = 65_536
+IN_MEMORY_BYTES = 1_048_576
+"""Files and reports up to this size do not go to disk."""
+BODY_PAUSE_S_MAX = 30.0
+BODY_S_MAX = 1_800.0
+FORMATS = {"text/csv": read_csv, "application/json": read_json, "application/x-ndjson": read_json}
+
+
+class ImportSource(NamedTuple):
+    """A received file and how to read it. `columns` maps fields to columns; without it the layout is recognised."""
+
+    file: IO[bytes]
+    media_type: str
+    columns: dict[str, str]
+    defaults: ImportDefaults
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What became of the rows. `refused` holds one JSON object a line."""
+
+    layout: str
+    refused: IO[bytes]
+    accepted: int = 0
+    repeated: int = 0
+    refused_count: int = 0
+    uncovered: list[tuple[str, str]] = field(default_factory=list)
+
+
+def temporary_file() -> IO[bytes]:
+    """A file that goes away when it is closed; small ones never reach the disk."""
+    return tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES, prefix="openspot-import-")
+
+
+async def receive(pieces: AsyncIterator[bytes], file: IO[bytes], bytes_max: int) -> None:
+    """Write a request's body to `file`.
+
+    Raises HttpError: 413 for more than `bytes_max` bytes, 408 if nothing comes for BODY_PAUSE_S_MAX or not all of it
+    within BODY_S_MAX, 400 for no bytes.
+    """
+    size = 0
+    loop = asyncio.get_running_loop()
+    end = loop.time() + BODY_S_MAX
+    while True:
+        try:
+            async with asyncio.timeout_at(min(end, loop.time() + BODY_PAUSE_S_MAX)):
+                piece = await anext(pieces, None)
+        except TimeoutError as error:
+            headers = {"Connection": "close"}
+            raise HttpError(408, "the body did not arrive in time", "BODY_TIMEOUT", headers=headers) from error
+        if piece is None:
+            break
+        size += len(piece)
+        if size > bytes_max:
+            headers = {"Connection": "close"}
+            raise HttpError(413, f"the file must be at most {bytes_max} bytes long", headers=headers)
+        await asyncio.to_thread(file.write, piece)
+    if not size:
+        raise HttpError(400, "the body is empty: it must be a file of transactions", "EMPTY_FILE")
+    file.seek(0)
+
+
+async def store_rows(pool: Pool, user_id: str, source: ImportSource, report_file: IO[bytes]) -> ImportReport:
+    """Store the rows of a received file. Raises HttpError (400) if its columns cannot be assigned to fields."""
+    try:
+        batches = await asyncio.to_thread(_Batches, source)
+    except LayoutError as error:
+        raise HttpError(400, str(error), "UNKNOWN_LAYOUT") from error
+    report = ImportReport(batches.layout.name, report_file)
+    while batch := await asyncio.to_thread(batches.next):
+        ids = [item.transaction.external_id for item in batch if isinstance(item, Parsed)]
+        async with pool.acquire() as connection, connection.transaction():
+            await store.lock_owner(connection, user_id)
+            known = await store.fingerprints(connection, user_id, ids)
+            outcomes = await asyncio.to_thread(_outcomes, batch, known)
+            accepted = [item for item in outcomes if isinstance(item, Accepted)]
+            await store.add_transactions(connection, user_id, accepted)
+        report.accepted += len(accepted)
+        report.repeated += sum(isinstance(item, Repeated) for item in outcomes)
+        refused = [item for item in outcomes if isinstance(item, Refused)]
+        report.refused_count += len(refused)
+        if refused:
+            await asyncio.to_thread(report.refused.write, b"".join(map(_refused_line, refused)))
+    return report
+
+
+def _outcomes(batch: list[Parsed | Refused], known: dict[str, str]) -> list[Accepted | Repeated | Refused]:
+    return list(sort_out_known(batch, known))
+
+
+class _Batches:
+    """The rows of a file, parsed, in batches. Its methods read the file, so they are called in a thread."""
+
+    def __init__(self, source: ImportSource) -> None:
+        """Raises LayoutError."""
+        given = layout_from_mapping(source.columns) if source.columns else None
+        self.layout: Layout
+        self.layout, rows = FORMATS[source.media_type](_texts(source.file), given)
+        self._rows = parse_rows(rows, self.layout, source.defaults)
+
+    def next(self) -> list[Parsed | Refused]:
+        """The next batch, empty at the end."""
+        return list(islice(self._rows, BATCH))
+
+
+def _texts(file: IO[bytes]) -> Iterator[str]:
+    """The file's text in pieces. Bytes that are no UTF-8 become U+FFFD, which no field of a transaction takes."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    while piece := file.read(PIECE_BYTES):
+        yield decoder.decode(piece)
+    yield decoder.decode(b"", final=True)
+
+
+def _refused_line(refused: Refused) -> bytes:
+    reasons = [{"field": reason.field, "reason": reason.text} for reason in refused.reasons]
+    content = {"line": refused.line, "externalId": refused.external_id, "reasons": reasons}
+    return json.dumps(content).encode() + b"\n"
+
+
+async def rendered(report: ImportReport, user_id: str) -> AsyncIterator[bytes]:
+    """The report as JSON, piece by piece."""
+    head = {
+        "userId": user_id,
+        "layout": report.layout,
+        "accepted": report.accepted,
+        "repeated": report.repeated,
+        "refusedCount": report.refused_count,
+        "uncovered": [{"externalId": external_id, "reason": reason} for external_id, reason in report.uncovered],
+    }
+    yield json.dumps(head)[:-1].encode() + b', "refused": ['
+    with report.refused as file:
+        file.seek(0)
+        separator = b""
+        while lines := await asyncio.to_thread(file.readlines, PIECE_BYTES):
+            yield separator + b",".join(line.rstrip() for line in lines)
+            separator = b","
+    yield b"]}"

@@ -1,0 +1,199 @@
+"""Bodies of the FIFO cost basis. Amounts are decimal texts; money is in the accounting currency."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from openspot.http.validation import (
+    Body,
+    Currency,
+    Moment,
+    NonNegativeDecimal,
+    ParticipantId,
+    PositiveDecimal,
+    ResponseBody,
+    SignedDecimal,
+    example,
+)
+from openspot.positions.times import ShownTime
+
+ExternalId = Annotated[str, StringConstraints(pattern=r"^[!#-\[\]-~]{1,200}$")]
+Account = Annotated[str, StringConstraints(pattern=r"^[!-~]([ -~]{0,62}[!-~])?$")]
+Kind = Literal["acquisition", "disposal", "transfer"]
+
+
+class TransactionBody(Body):
+    """A FIFO transaction. `userId` is yours if it is not given.
+
+    `value` is what was paid or received for `quantity` without the fee, `fee` the fee's value. A fee paid in an asset
+    also names `feeAsset` and `feeQuantity`. A transfer moves `quantity` to your account `destination`; it has no value.
+    """
+
+    model_config = example(
+        {
+            "externalId": "buy-1",
+            "timestamp": "2025-03-01T10:00:00Z",
+            "type": "acquisition",
+            "asset": "BTC",
+            "quantity": "0.5",
+            "value": "40000",
+            "fee": "20",
+        }
+    )
+
+    user_id: ParticipantId | None = None
+    external_id: ExternalId
+    timestamp: Moment
+    type: Kind
+    account: Account = "main"
+    asset: Currency
+    quantity: PositiveDecimal
+    value: NonNegativeDecimal = "0"
+    fee: SignedDecimal = "0"
+    fee_asset: Currency | None = None
+    fee_quantity: NonNegativeDecimal = "0"
+    destination: Account | None = None
+
+
+class TransactionResponse(ResponseBody):
+    """A stored FIFO transaction."""
+
+    user_id: str
+    external_id: str
+    timestamp: ShownTime
+    type: Kind
+    account: str
+    asset: str
+    quantity: str
+    value: str
+    fee: str
+    fee_asset: str | None
+    fee_quantity: str
+    destination: str | None
+
+
+class OwnerResponse(ResponseBody):
+    """A user with FIFO transactions."""
+
+    user_id: str
+    transactions: int
+
+
+class HoldingResponse(ResponseBody):
+    """What an account holds of an asset, in how many lots, and what it cost."""
+
+    account: str
+    asset: str
+    quantity: str
+    cost: str
+    lots: int
+
+
+class YearResponse(ResponseBody):
+    """Disposals of one asset in one tax year, named by the calendar year in which it begins."""
+
+    tax_year: int
+    asset: str
+    disposals: int
+    quantity: str
+    proceeds: str
+    cost: str
+    gain: str
+
+
+class ShortfallResponse(ResponseBody):
+    """A transaction that takes more than its account holds. It moves nothing until what it lacks is there."""
+
+    external_id: str
+    timestamp: ShownTime
+    reason: str
+
+
+class CostBasisResponse(ResponseBody):
+    """A user's cost basis. `unvaluedFills` wait for the price of their quote asset.
+
+    `shortfalls` has the first hundred of `shortfallCount`.
+    """
+
+    user_id: str
+    currency: str
+    transactions: int
+    unvalued_fills: int
+    holdings: list[HoldingResponse]
+    gains: list[YearResponse]
+    shortfall_count: int
+    shortfalls: list[ShortfallResponse]
+
+
+class LotResponse(ResponseBody):
+    """An open lot; `cost` includes fees."""
+
+    account: str
+    acquired_at: ShownTime
+    acquisition_id: str
+    quantity: str
+    cost: str
+
+
+class DisposalResponse(ResponseBody):
+    """One lot's share of a disposal. `gain` is `proceeds` less `cost`."""
+
+    disposal_id: str
+    disposed_at: ShownTime
+    account: str
+    asset: str
+    reason: Literal["sale", "fee"]
+    quantity: str
+    proceeds: str
+    cost: str
+    gain: str
+    acquired_at: ShownTime
+    acquisition_id: str
+
+
+class AssetCostBasisResponse(ResponseBody):
+    """A user's cost basis in one asset: sums, the oldest thousand open lots, a page of disposals, newest first."""
+
+    user_id: str
+    asset: str
+    currency: str
+    quantity: str
+    cost: str
+    lot_count: int
+    lots: list[LotResponse]
+    gains: list[YearResponse]
+    disposals: list[DisposalResponse]
+
+
+class ReasonResponse(ResponseBody):
+    """Why a line is refused; `field` is empty if the line as a whole is at fault."""
+
+    field: str
+    reason: str
+
+
+class RefusedLine(ResponseBody):
+    """A refused line of an import; in a JSON array its place, from 1."""
+
+    line: int
+    external_id: str | None
+    reasons: list[ReasonResponse]
+
+
+class UncoveredTransaction(ResponseBody):
+    """A transaction that has turned out to take more than its account holds."""
+
+    external_id: str
+    reason: str
+
+
+class ImportResponse(ResponseBody):
+    """The report of an import: every refused line, and the first thousand stored transactions that are not covered."""
+
+    user_id: str
+    layout: str = Field(examples=["openspot", "coinbase", "kraken", "bitstamp", "mapping"])
+    accepted: int
+    repeated: int
+    refused_count: int
+    uncovered: list[UncoveredTransaction]
+    refused: list[RefusedLine]

@@ -1,0 +1,277 @@
+"""FIFO cost basis of users."""
+
+import asyncio
+import csv
+import io
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import IO, Any
+
+from openspot.domain.money import parse_decimal, to_amount
+from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.kit.database import Pool
+from openspot.positions.access import participant_not_found
+from openspot.positions.amounts import amount_of, shown
+from openspot.positions.cost_basis import store
+from openspot.positions.cost_basis.computation import compute
+from openspot.positions.cost_basis.imports import ImportReport, ImportSource, store_rows
+from openspot.positions.cost_basis.schemas import (
+    AssetCostBasisResponse,
+    CostBasisResponse,
+    DisposalResponse,
+    HoldingResponse,
+    LotResponse,
+    ShortfallResponse,
+    TransactionBody,
+    TransactionResponse,
+    YearResponse,
+)
+from openspot.positions.cost_basis.store import CostBasisStore
+from openspot.positions.fifo_transaction import FifoTransaction, TransactionError, TransactionKind
+from openspot.positions.import_rules import Accepted, fingerprint
+from openspot.positions.tax_years import GainSum, TaxYearStart, YearlyGain, gains_by_tax_year
+from openspot.positions.times import milliseconds_of, moment_of
+
+LOTS_SHOWN = 1_000
+SHORTFALLS_SHOWN = 100
+WAIT_S_MAX = 20.0
+"""How long a reader waits for a computation before it is told to come back."""
+CSV_COLUMNS = (
+    "disposalId", "disposedAt", "account", "asset", "reason", "quantity", "proceeds", "cost", "gain", "acquiredAt",
+    "acquisitionId",
+)  # fmt: skip
+
+
+class CostBasisService:
+    """What the routes of the FIFO cost basis do. Raises HttpError."""
+
+    def __init__(self, pool: Pool, reader: CostBasisStore, currency: str, imports_max: int) -> None:
+        self._pool = pool
+        self._imports = asyncio.Semaphore(imports_max)
+        self._computing: dict[str, asyncio.Task[list[tuple[str, str]]]] = {}
+        self.currency = currency
+        self.reader = reader
+
+    async def require_user(self, user_id: str, caller: str) -> str:
+        """Return `user_id`. Raises HttpError (404) if an administrator names a user who does not exist."""
+        if user_id != caller and not await self.reader.knows_user(user_id):
+            raise participant_not_found(user_id)
+        return user_id
+
+    async def add(self, user_id: str, body: TransactionBody) -> tuple[TransactionResponse, bool]:
+        """Store one transaction. Returns it and whether it is new.
+
+        Raises HttpError: 400 if a field breaks a rule, 409 if its id belongs to other content, or if it, or a later
+        transaction because of it, would take more than an account holds.
+        """
+        transaction = _transaction(body)
+        mark = fingerprint(transaction)
+        async with self._pool.acquire() as connection, connection.transaction():
+            dirty = await store.lock_owner(connection, user_id)
+            known = await store.fingerprints(connection, user_id, [transaction.external_id])
+            if known:
+                if known[transaction.external_id] == mark:
+                    return _transaction_response(user_id, transaction), False
+                message = f"transaction {transaction.external_id} is there already with other content"
+                raise HttpError(409, message, "TRANSACTION_EXISTS")
+            if dirty is not None:
+                # Otherwise what is not covered anyway would count against this transaction.
+                await compute(connection, user_id, dirty)
+            await store.add_transactions(connection, user_id, [Accepted(0, transaction, mark)])
+            uncovered = await compute(connection, user_id, transaction.order_key)
+            if uncovered:
+                external_id, reason = uncovered[0]
+                raise HttpError(409, reason, "SHORTFALL", details={"externalId": external_id})
+        return _transaction_response(user_id, transaction), True
+
+    async def take_file(self, user_id: str, source: ImportSource, report_file: IO[bytes]) -> ImportReport:
+        """Import a received file and compute the results. Raises HttpError (400) for a file of no known layout."""
+        report = await store_rows(self._pool, user_id, source, report_file)
+        report.uncovered = await self.compute(user_id)
+        return report
+
+    @asynccontextmanager
+    async def importing(self) -> AsyncIterator[None]:
+        """A place for one import. Raises HttpError (503) if all are taken."""
+        if self._imports.locked():
+            raise service_unavailable("too many imports at a time", "TOO_MANY_IMPORTS")
+        async with self._imports:
+            yield
+
+    async def compute(self, user_id: str) -> list[tuple[str, str]]:
+        """Bring a user's results up to date; returns transactions that have newly turned out not to be covered."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            dirty = await store.lock_owner(connection, user_id)
+            return [] if dirty is None else await compute(connection, user_id, dirty)
+
+    async def await_results(self, user_id: str) -> None:
+        """Wait until a user's results are up to date. Raises HttpError (503) if that takes longer than WAIT_S_MAX."""
+        if not await self.reader.is_dirty(user_id):
+            return
+        task = self._computing.get(user_id)
+        if task is None:
+            # The computation goes on if its reader does not wait for it, and other readers join it.
+            task = self._computing[user_id] = asyncio.create_task(self.compute(user_id))
+            task.add_done_callback(lambda _: self._computing.pop(user_id, None))
+        try:
+            async with asyncio.timeout(WAIT_S_MAX):
+                await asyncio.shield(task)
+        except TimeoutError as error:
+            raise service_unavailable("the results are being computed", "RESULTS_NOT_READY") from error
+
+    async def stop(self) -> None:
+        """End the computations that run; nothing of them stays."""
+        for task in list(self._computing.values()):
+            task.cancel()
+        await asyncio.gather(*self._computing.values(), return_exceptions=True)
+
+    async def overview(self, user_id: str, year_begins: TaxYearStart) -> CostBasisResponse:
+        """Holdings, and gains by tax year."""
+        await self.await_results(user_id)
+        transactions, unvalued = await self.reader.counts(user_id)
+        shortfall_count, shortfalls = await self.reader.shortfalls(user_id, SHORTFALLS_SHOWN)
+        return CostBasisResponse(
+            user_id=user_id,
+            currency=self.currency,
+            transactions=transactions,
+            unvalued_fills=unvalued,
+            holdings=[
+                HoldingResponse(
+                    account=row["account"],
+                    asset=row["asset"],
+                    quantity=shown(amount_of(row["quantity"])),
+                    cost=shown(amount_of(row["cost"])),
+                    lots=row["lots"],
+                )
+                for row in await self.reader.holdings(user_id)
+            ],
+            gains=await self._gains(user_id, year_begins),
+            shortfall_count=shortfall_count,
+            shortfalls=[
+                ShortfallResponse(
+                    external_id=row["external_id"], timestamp=moment_of(row["executed_ms"]), reason=row["shortfall"]
+                )
+                for row in shortfalls
+            ],
+        )
+
+    async def of_asset(
+        self, user_id: str, asset: str, year_begins: TaxYearStart, disposals: Sequence[Any]
+    ) -> AssetCostBasisResponse:
+        """The cost basis in one asset; `disposals` is the page that is shown of them."""
+        held = [row for row in await self.reader.holdings(user_id) if row["asset"] == asset]
+        return AssetCostBasisResponse(
+            user_id=user_id,
+            asset=asset,
+            currency=self.currency,
+            quantity=shown(sum(amount_of(row["quantity"]) for row in held)),
+            cost=shown(sum(amount_of(row["cost"]) for row in held)),
+            lot_count=sum(row["lots"] for row in held),
+            lots=[_lot_response(row) for row in await self.reader.lots(user_id, asset, LOTS_SHOWN)],
+            gains=[gain for gain in await self._gains(user_id, year_begins) if gain.asset == asset],
+            disposals=[_disposal_response(row) for row in disposals],
+        )
+
+    async def export(self, user_id: str, tax_year: int, year_begins: TaxYearStart) -> AsyncIterator[bytes]:
+        """The disposals of one tax year as CSV, oldest first, piece by piece."""
+        yield (",".join(CSV_COLUMNS) + "\r\n").encode()
+        since, until = year_begins.begin_of(tax_year), year_begins.begin_of(tax_year + 1)
+        async for rows in self.reader.disposals_between(user_id, since, until):
+            yield b"".join(map(_csv_line, rows))
+
+    async def _gains(self, user_id: str, year_begins: TaxYearStart) -> list[YearResponse]:
+        sums = [
+            GainSum(
+                row["day_ms"], row["asset"], row["disposals"], amount_of(row["quantity"]), amount_of(row["proceeds"]),
+                amount_of(row["cost"]),
+            )
+            for row in await self.reader.daily_gains(user_id)
+        ]  # fmt: skip
+        return [_year_response(gain) for gain in gains_by_tax_year(sums, year_begins)]
+
+
+def _transaction(body: TransactionBody) -> FifoTransaction:
+    try:
+        return FifoTransaction(
+            body.external_id,
+            milliseconds_of(body.timestamp),
+            TransactionKind(body.type),
+            body.account,
+            body.asset,
+            to_amount(parse_decimal(body.quantity)),
+            to_amount(parse_decimal(body.value)),
+            to_amount(parse_decimal(body.fee)),
+            body.fee_asset,
+            to_amount(parse_decimal(body.fee_quantity)),
+            body.destination,
+        )
+    except TransactionError as error:
+        raise validation_error([str(error)]) from error
+
+
+def _transaction_response(user_id: str, transaction: FifoTransaction) -> TransactionResponse:
+    return TransactionResponse(
+        user_id=user_id,
+        external_id=transaction.external_id,
+        timestamp=moment_of(transaction.timestamp),
+        type=transaction.kind.value,
+        account=transaction.account,
+        asset=transaction.asset,
+        quantity=shown(transaction.quantity),
+        value=shown(transaction.value),
+        fee=shown(transaction.fee),
+        fee_asset=transaction.fee_asset,
+        fee_quantity=shown(transaction.fee_quantity),
+        destination=transaction.destination,
+    )
+
+
+def _lot_response(row: Any) -> LotResponse:
+    return LotResponse(
+        account=row["account"],
+        acquired_at=moment_of(row["acquired_ms"]),
+        acquisition_id=row["acquisition_id"],
+        quantity=shown(amount_of(row["quantity"])),
+        cost=shown(amount_of(row["cost"])),
+    )
+
+
+def _disposal_response(row: Any) -> DisposalResponse:
+    proceeds, cost = amount_of(row["proceeds"]), amount_of(row["cost"])
+    return DisposalResponse(
+        disposal_id=row["disposal_id"],
+        disposed_at=moment_of(row["disposed_ms"]),
+        account=row["account"],
+        asset=row["asset"],
+        reason=row["reason"],
+        quantity=shown(amount_of(row["quantity"])),
+        proceeds=shown(proceeds),
+        cost=shown(cost),
+        gain=shown(proceeds - cost),
+        acquired_at=moment_of(row["acquired_ms"]),
+        acquisition_id=row["acquisition_id"],
+    )
+
+
+def _year_response(gain: YearlyGain) -> YearResponse:
+    return YearResponse(
+        tax_year=gain.tax_year,
+        asset=gain.asset,
+        disposals=gain.disposals,
+        quantity=shown(gain.quantity),
+        proceeds=shown(gain.proceeds),
+        cost=shown(gain.cost),
+        gain=shown(gain.gain),
+    )
+
+
+def _csv_line(row: Any) -> bytes:
+    """One disposal. A text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    fields = _disposal_response(row).model_dump(by_alias=True, mode="json")
+    cells = [str(fields[name]) for name in CSV_COLUMNS]
+    for place, name in enumerate(CSV_COLUMNS):
+        if name in ("disposalId", "account", "acquisitionId") and cells[place].startswith(("=", "+", "-", "@")):
+            cells[place] = "'" + cells[place]
+    line = io.StringIO(newline="")
+    csv.writer(line).writerow(cells)
+    return line.getvalue().encode()

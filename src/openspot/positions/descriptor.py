@@ -1,0 +1,54 @@
+"""The position service describes itself."""
+
+from openspot.contracts import subjects
+from openspot.contracts.streams import TRADES
+from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
+from openspot.positions.settings import PositionSettings
+
+DURABLE = "positions"
+
+DESCRIPTOR = Descriptor(
+    name="positions",
+    title="Position service",
+    settings=PositionSettings,
+    processes=(
+        Process(
+            name="positions",
+            title="Position service",
+            module="openspot.positions.service",
+            host="positions_host",
+            listeners=(Listener("positions_port", "REST below `/api/pms`"),),
+            uses=("market-data",),
+            secrets_checked=("jwt_secret", "engine_api_secret"),
+            bus=BusAccess(
+                requests=(subjects.MARKETDATA_TICKERS_GET, subjects.MARKETDATA_CANDLES_GET),
+                consumes=(StreamConsumer(TRADES, DURABLE),),
+                makes_streams=True,
+                reads_buckets=(subjects.SESSIONS_REVOKED_BUCKET,),
+            ),
+        ),
+    ),
+    tables=Tables(
+        owns=(
+            "positions",
+            "position_trades",
+            "position_balances",
+            "position_transfers",
+            "position_marks",
+            "position_snapshots",
+            "position_checkpoints",
+            "position_refused_trades",
+            "fifo_owners",
+            "fifo_transactions",
+            "fifo_disposals",
+            "fifo_lots",
+            "fifo_checkpoints",
+            "fifo_pending_fills",
+            "broker_reports",
+            "broker_exceptions",
+        ),
+        reads=("users", "orders"),
+    ),
+    addresses=(Address("Position service", lambda settings: f"{settings.positions_url}/api/pms", is_for_users=True),),
+    http="openspot.positions.app:documented",
+)

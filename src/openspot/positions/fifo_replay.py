@@ -1,0 +1,49 @@
+"""Replay of a FIFO history from checkpoints.
+
+A transaction that is inserted into the past changes every result after it. Instead of starting from nothing, the
+computation resumes from the newest checkpoint before the insertion; checkpoints after it are superseded.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from openspot.positions.fifo import Disposal, FifoBook
+from openspot.positions.fifo_transaction import FifoTransaction, OrderKey
+
+CHECKPOINT_EVERY = 10_000
+"""Transactions between two checkpoints: at most that many are computed again for an insertion."""
+
+
+class Checkpoint(NamedTuple):
+    """A saved book. `key` is the key of the last transaction that the state contains."""
+
+    key: OrderKey
+    state: str
+
+
+def nearest_checkpoint(checkpoints: Sequence[Checkpoint], key: OrderKey) -> Checkpoint | None:
+    """The newest of the sorted `checkpoints` that lies before `key`; None means that the replay starts from nothing."""
+    place = bisect_left(checkpoints, key, key=lambda checkpoint: checkpoint.key)
+    return checkpoints[place - 1] if place else None
+
+
+def superseded_checkpoints(checkpoints: Sequence[Checkpoint], key: OrderKey) -> Sequence[Checkpoint]:
+    """Those of the sorted `checkpoints` that an insertion, change or removal at `key` makes wrong."""
+    return checkpoints[bisect_left(checkpoints, key, key=lambda checkpoint: checkpoint.key) :]
+
+
+def replay(
+    book: FifoBook, transactions: Iterable[FifoTransaction], every: int = CHECKPOINT_EVERY
+) -> Iterator[Disposal | Checkpoint]:
+    """Apply sorted transactions to `book`; yields each disposal, and a checkpoint after every `every` transactions.
+
+    Raises the errors of `FifoBook.apply`. A shortfall may name a later transaction than the inserted one: the
+    insertion took what that one needs, and is to be refused.
+    """
+    if every < 1:
+        raise ValueError("every must be at least 1")
+    for number, transaction in enumerate(transactions, start=1):
+        yield from book.apply(transaction)
+        if number % every == 0:
+            yield Checkpoint(book.last_key, book.state())

@@ -1,0 +1,119 @@
+"""One transaction of an owner's FIFO history, and what makes it valid.
+
+All money is in the owner's accounting currency. Quantities and money are integers at 18 decimal places.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from openspot.domain.ids import REFERENCE_TEXT
+from openspot.domain.money import AMOUNT_MAX
+from openspot.domain.symbol import CURRENCY_TEXT
+
+TIMESTAMP_MAX = 253_402_300_799_999
+"""The last millisecond of the year 9999, the last year that a date can name."""
+
+ACCOUNT_TEXT = re.compile(r"[!-~]([ -~]{0,62}[!-~])?")
+"""The owner's own name of a wallet or account: visible ASCII, with spaces inside only."""
+
+OrderKey = tuple[int, str]
+"""(timestamp, external id): transactions are computed in this order, which no arrival order can change."""
+
+
+class TransactionKind(StrEnum):
+    """Effect of a transaction on the lots of its account."""
+
+    ACQUISITION = "acquisition"
+    DISPOSAL = "disposal"
+    TRANSFER = "transfer"
+
+
+class TransactionError(ValueError):
+    """A transaction breaks a rule; `field` and `reason` say which."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field} {reason}")
+        self.field = field
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class FifoTransaction:
+    """An acquisition, a disposal, or a transfer between two accounts of the same owner.
+
+    `timestamp` is in milliseconds since 1970, UTC. `value` is what was paid or received for `quantity`, without
+    the fee. `fee` is the fee's value: it adds to the cost of an acquisition and reduces the proceeds of a disposal
+    (Treas. Reg. §1.1001-7(b)); a negative fee is a rebate. A fee paid in an asset also names `fee_asset` and
+    `fee_quantity`, and disposes of that quantity for `fee`.
+
+    A transfer has no value. It moves lots to the account `destination`; `quantity` is what arrives. Its fee adds to
+    no cost, because it neither acquires nor disposes of what is moved.
+
+    Raises TransactionError if a field breaks a rule.
+    """
+
+    external_id: str
+    timestamp: int
+    kind: TransactionKind
+    account: str
+    asset: str
+    quantity: int
+    value: int = 0
+    fee: int = 0
+    fee_asset: str | None = None
+    fee_quantity: int = 0
+    destination: str | None = None
+
+    def __post_init__(self) -> None:
+        if not REFERENCE_TEXT.fullmatch(self.external_id):
+            reason = "must be 1 to 200 visible ASCII characters without quotes or backslashes"
+            raise TransactionError("externalId", reason)
+        if not ACCOUNT_TEXT.fullmatch(self.account):
+            raise TransactionError("account", "must be 1 to 64 visible ASCII characters, with spaces inside only")
+        if not CURRENCY_TEXT.fullmatch(self.asset):
+            raise TransactionError("asset", "must be 2 to 10 capital letters or digits")
+        if not 0 <= self.timestamp <= TIMESTAMP_MAX:
+            raise TransactionError("timestamp", "must lie between the years 1970 and 9999")
+        if not 0 < self.quantity <= AMOUNT_MAX:
+            raise TransactionError("quantity", "must be positive" if self.quantity <= 0 else "is too large")
+        if not 0 <= self.value <= AMOUNT_MAX:
+            raise TransactionError("value", "must not be negative" if self.value < 0 else "is too large")
+        if abs(self.fee) > AMOUNT_MAX:
+            raise TransactionError("fee", "is too large")
+        self._check_fee_asset()
+        if self.kind is TransactionKind.TRANSFER:
+            self._check_transfer()
+            return
+        if self.destination is not None:
+            raise TransactionError("destination", "belongs to transfers only")
+        if self.kind is TransactionKind.ACQUISITION and self.value + self.fee < 0:
+            raise TransactionError("fee", "is a rebate larger than the value")
+
+    def _check_fee_asset(self) -> None:
+        if self.fee_asset is None:
+            if self.fee_quantity:
+                raise TransactionError("feeAsset", "is missing for the given feeQuantity")
+            return
+        if not CURRENCY_TEXT.fullmatch(self.fee_asset):
+            raise TransactionError("feeAsset", "must be 2 to 10 capital letters or digits")
+        if not 0 < self.fee_quantity <= AMOUNT_MAX:
+            reason = "must be positive" if self.fee_quantity <= 0 else "is too large"
+            raise TransactionError("feeQuantity", reason)
+        if self.fee < 0:
+            raise TransactionError("fee", "must not be negative if it is paid in an asset")
+
+    def _check_transfer(self) -> None:
+        if self.value:
+            raise TransactionError("value", "must be zero for a transfer, which earns nothing")
+        if self.fee < 0:
+            raise TransactionError("fee", "must not be negative for a transfer")
+        if self.destination is None or not ACCOUNT_TEXT.fullmatch(self.destination):
+            raise TransactionError("destination", "must name the account that receives the transfer")
+        if self.destination == self.account:
+            raise TransactionError("destination", "must differ from account")
+
+    @property
+    def order_key(self) -> OrderKey:
+        """Place of the transaction in its owner's history."""
+        return self.timestamp, self.external_id

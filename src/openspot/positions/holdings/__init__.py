@@ -1,0 +1,1 @@
+"""Positions, balances, trades, profit and loss, risk and statistics: what participants hold."""

@@ -1,0 +1,176 @@
+"""Bodies of positions, balances, trades, profit and loss, risk and statistics. Amounts are decimal texts."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from openspot.http.validation import ResponseBody
+from openspot.positions.times import ShownTime
+
+PositionState = Literal["open", "closed"]
+TradeSource = Literal["fill", "broker", "close"]
+
+
+class PositionResponse(ResponseBody):
+    """A participant's position in one symbol, with average cost; money is in the quote asset.
+
+    `quantity` is below zero for a short position. What depends on a mark price is null if there is none.
+    """
+
+    participant_id: str
+    symbol: str
+    status: PositionState
+    quantity: str
+    cost: str
+    average_price: str | None
+    realised_pnl: str
+    fees: str
+    cash_flow: str
+    trades: int
+    mark_price: str | None
+    marked_at: ShownTime | None
+    value: str | None
+    unrealised_pnl: str | None
+    opened_at: ShownTime | None
+    closed_at: ShownTime | None
+    updated_at: ShownTime
+
+
+class SnapshotResponse(ResponseBody):
+    """A position as it was at `takenAt`."""
+
+    taken_at: ShownTime
+    participant_id: str
+    symbol: str
+    quantity: str
+    cost: str
+    realised_pnl: str
+    fees: str
+    mark_price: str | None
+    unrealised_pnl: str | None
+
+
+class BalanceResponse(ResponseBody):
+    """What transfers and trades have left of an asset. `locked` is held for pending withdrawals.
+
+    Trades have happened already, so they may leave `available` below zero.
+    """
+
+    participant_id: str
+    asset_id: str
+    available: str
+    locked: str
+    total: str
+    updated_at: ShownTime | None
+
+
+class TradeResponse(ResponseBody):
+    """A trade that moved a position; `realisedPnl` is the result that it realised."""
+
+    trade_id: str
+    participant_id: str
+    symbol: str
+    side: Literal["buy", "sell"]
+    quantity: str
+    notional: str
+    fee: str
+    realised_pnl: str
+    source: TradeSource
+    executed_at: ShownTime
+
+
+class ResultResponse(ResponseBody):
+    """Realised, unrealised and total result; the latter two are null if a mark price is missing."""
+
+    realised_pnl: str
+    unrealised_pnl: str | None
+    total_pnl: str | None
+    fees: str
+
+
+class QuoteResultResponse(ResultResponse):
+    """The result of all symbols with the same quote asset."""
+
+    quote_asset: str
+
+
+class SymbolResultResponse(ResultResponse):
+    """The result of one symbol, in its quote asset."""
+
+    symbol: str
+    quantity: str
+    cost: str
+    mark_price: str | None
+    value: str | None
+
+
+class PnlResponse(ResponseBody):
+    """A participant's results, by quote asset."""
+
+    participant_id: str
+    results: list[QuoteResultResponse]
+
+
+class SymbolPnlResponse(ResponseBody):
+    """A participant's results, by symbol."""
+
+    participant_id: str
+    results: list[SymbolResultResponse]
+
+
+class ExposureValue(ResponseBody):
+    """The signed value of one position in the reporting currency."""
+
+    symbol: str
+    value: str
+
+
+class ConcentrationResponse(ResponseBody):
+    """How much of the gross exposure few positions hold. `herfindahl` is the sum of the squared shares."""
+
+    herfindahl: str
+    largest_symbol: str
+    largest_share: str
+
+
+class RiskResponse(ResponseBody):
+    """Exposure at the mark prices, concentration, and value at risk, in the accounting currency.
+
+    `unpriced` names open positions that are in no sum, because a price is missing. `valueAtRisk` is the loss that one
+    day exceeds in one case of twenty: 1.645 times the standard deviation of the daily result of the present positions
+    over the daily closes of the last year. It is null with fewer than 30 common daily returns.
+    """
+
+    participant_id: str
+    currency: str
+    gross_exposure: str
+    net_exposure: str
+    long_exposure: str
+    short_exposure: str
+    exposures: list[ExposureValue]
+    unpriced: list[str]
+    concentration: ConcentrationResponse | None
+    value_at_risk: str | None
+    value_at_risk_confidence: str = Field(examples=["0.95"])
+
+
+class ParticipantStatistics(ResponseBody):
+    """Counts of one participant."""
+
+    participant_id: str
+    symbols: int
+    open_positions: int
+    trades: int
+    updated_at: ShownTime
+
+
+class SummaryStatistics(ResponseBody):
+    """Counts and results over all participants that the caller may see."""
+
+    participants: int
+    open_positions: int
+    trades: int
+    pending_transfers: int
+    broker_exceptions: int
+    results: list[QuoteResultResponse]
+    following_fills: bool

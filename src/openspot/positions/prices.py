@@ -1,0 +1,74 @@
+"""Prices from the market data service."""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+from openspot.contracts.messages import GetCandles, MarketCandle
+from openspot.domain.candles import Interval, begin_of
+from openspot.domain.money import parse_decimal
+from openspot.market_data_client.errors import UnknownMarketError
+from openspot.market_data_client.requests import MarketDataClient
+from openspot.positions.profit_and_loss import mark_price
+from openspot.positions.times import milliseconds_of
+
+CLOSES_DAYS = 365
+"""Daily closes that value at risk looks at."""
+
+
+class Prices:
+    """Latest prices and recorded candles. Every method raises MarketDataUnavailableError."""
+
+    def __init__(self, market_data: MarketDataClient) -> None:
+        self._market_data = market_data
+
+    async def latest(self) -> dict[str, tuple[int, datetime]]:
+        """The last price of each market that ever traded, at 18 places, and the time at which it is the price."""
+        return {
+            ticker.symbol: (mark_price(ticker.last_price), datetime.fromtimestamp(ticker.timestamp / 1000, UTC))
+            for ticker in await self._market_data.tickers()
+            if ticker.last_price is not None
+        }
+
+    async def daily_closes(self, symbol: str, until: datetime) -> dict[date, Decimal]:
+        """The closes of the last CLOSES_DAYS whole UTC days before `until` on which the market traded."""
+        end = begin_of(Interval.D1, until)
+        candles = await self._candles(symbol, Interval.D1, end - timedelta(days=CLOSES_DAYS), end)
+        return {
+            datetime.fromtimestamp(candle.timestamp / 1000, UTC).date(): parse_decimal(candle.close)
+            for candle in candles
+        }
+
+    async def price_at(self, symbol: str, moment: datetime) -> int | None:
+        """The close of the shortest candle that holds `moment` (a minute, an hour, a day), at 18 places."""
+        for interval in (Interval.M1, Interval.H1, Interval.D1):
+            begin = begin_of(interval, moment)
+            candles = await self._candles(symbol, interval, begin, begin + interval.length)
+            if candles:
+                return mark_price(candles[0].close)
+        return None
+
+    async def _candles(self, symbol: str, interval: Interval, since: datetime, until: datetime) -> list[MarketCandle]:
+        request = GetCandles(symbol, interval.value, milliseconds_of(since), milliseconds_of(until))
+        try:
+            return await self._market_data.candles(request)
+        except UnknownMarketError:
+            return []
+
+
+def closes_in(
+    currency: str, symbols: list[str], closes: Mapping[str, Mapping[date, Decimal]]
+) -> dict[str, dict[date, Decimal]]:
+    """The daily closes of each symbol in `currency`, through the market of its quote asset if that is another one.
+
+    A day counts if all markets that are needed traded on it. A symbol without such a market has no entry.
+    """
+    found: dict[str, dict[date, Decimal]] = {}
+    for symbol in symbols:
+        quote = symbol.split("-")[1]
+        own = closes.get(symbol, {})
+        if quote == currency:
+            found[symbol] = dict(own)
+        elif (rates := closes.get(f"{quote}-{currency}")) is not None:
+            found[symbol] = {day: close * rates[day] for day, close in own.items() if day in rates}
+    return found

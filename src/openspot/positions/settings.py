@@ -1,0 +1,41 @@
+"""Settings of the position service."""
+
+from pydantic import Field
+
+from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.http.edge_settings import PageOriginSettings
+from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, own_host
+
+
+class PositionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSettings):
+    """What the position service can be told."""
+
+    positions_host: str = own_host("position service")
+    positions_port: Port = Field(default=3008, description="Position service: `/api/pms`, health and metrics")
+    follow_fills: bool = Field(
+        default=False, description="The position service follows the trades of the exchange; else it knows none of them"
+    )
+    position_mark_s: float = Field(
+        default=10.0, ge=0.05, le=86_400, description="Time between two markings of positions to the latest prices"
+    )
+    position_mark_age_s_max: int = Field(
+        default=86_400, ge=1, description="A mark price that was not confirmed for this long is no price any more"
+    )
+    position_snapshot_s: float = Field(
+        default=3600.0, ge=0.05, le=86_400, description="Time between two snapshots of all open positions"
+    )
+    position_snapshots_kept_days: int = Field(default=400, ge=1, description="How long snapshots are kept")
+    accounting_currency: str = Field(
+        default="USD",
+        pattern=r"^[A-Z0-9]{2,10}$",
+        description="Currency of FIFO costs and of risk figures. Never change it once there are FIFO transactions",
+    )
+    position_import_bytes_max: int = Field(
+        default=2**30, ge=1024, description="Largest file of FIFO transactions; it waits in the temporary folder"
+    )
+    position_imports_max: int = Field(default=2, ge=1, description="Imports at a time; beyond it 503")
+
+    @property
+    def positions_url(self) -> str:
+        """Address of the position service, without the prefix."""
+        return f"http://{address_for_clients(self.positions_host or self.host, self.positions_port)}"

@@ -1,0 +1,72 @@
+"""Realised gains per tax year.
+
+A disposal belongs to the tax year of its UTC date. Which day begins a tax year is the reader's law: 1 January in
+Ireland and the United States, 6 April in the United Kingdom.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class TaxYearStart:
+    """The day that begins a tax year. Raises ValueError for a day that some year lacks."""
+
+    month: int = 1
+    day: int = 1
+
+    def __post_init__(self) -> None:
+        # 2001 is no leap year: 29 February cannot begin a tax year.
+        date(2001, self.month, self.day)
+
+    def begin_of(self, year: int) -> int:
+        """When the tax year that begins in the calendar year `year` begins, in milliseconds since 1970."""
+        return int(datetime(year, self.month, self.day, tzinfo=UTC).timestamp()) * 1000
+
+    def year_of(self, timestamp: int) -> int:
+        """The calendar year in which the tax year of `timestamp` (milliseconds since 1970, UTC) began."""
+        moment = datetime.fromtimestamp(timestamp // 1000, UTC)
+        return moment.year - ((moment.month, moment.day) < (self.month, self.day))
+
+
+@dataclass(frozen=True, slots=True)
+class YearlyGain:
+    """Sums over the disposals of one asset in one tax year, at 18 places."""
+
+    tax_year: int
+    asset: str
+    disposals: int
+    quantity: int
+    proceeds: int
+    cost: int
+
+    @property
+    def gain(self) -> int:
+        """Realised gain of the year; negative is a loss."""
+        return self.proceeds - self.cost
+
+
+class GainSum(NamedTuple):
+    """Sums over disposals of one asset at one time, or on one UTC day; `timestamp` is in milliseconds since 1970."""
+
+    timestamp: int
+    asset: str
+    disposals: int
+    quantity: int
+    proceeds: int
+    cost: int
+
+
+def gains_by_tax_year(sums: Iterable[GainSum], start: TaxYearStart | None = None) -> list[YearlyGain]:
+    """Add up sums per tax year and asset, sorted. `start` is 1 January if not given."""
+    start = start or TaxYearStart()
+    totals: dict[tuple[int, str], list[int]] = {}
+    for part in sums:
+        total = totals.setdefault((start.year_of(part.timestamp), part.asset), [0, 0, 0, 0])
+        total[0] += part.disposals
+        total[1] += part.quantity
+        total[2] += part.proceeds
+        total[3] += part.cost
+    return [YearlyGain(year, asset, *total) for (year, asset), total in sorted(totals.items())]

@@ -1,0 +1,26 @@
+"""Times as milliseconds since 1970 and back, and as clients read them."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from pydantic import PlainSerializer, WithJsonSchema
+
+from openspot.kit.clock import iso_of
+
+ShownTime = Annotated[
+    datetime, PlainSerializer(iso_of, return_type=str), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+"""A time in a response: ISO 8601 in UTC with milliseconds."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def milliseconds_of(moment: datetime) -> int:
+    """Milliseconds since 1970 of a time, rounded down."""
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def moment_of(milliseconds: int) -> datetime:
+    """The time in UTC."""
+    return _EPOCH + milliseconds * _MILLISECOND

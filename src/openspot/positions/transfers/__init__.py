@@ -1,0 +1,1 @@
+"""Transfers: deposits, withdrawals and adjustments of balances."""

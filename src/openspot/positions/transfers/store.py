@@ -1,0 +1,80 @@
+"""The table `position_transfers`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from openspot.domain.accounts import AccountKey
+from openspot.kit.database import Connection, Pool
+from openspot.positions.amounts import amount_of
+from openspot.positions.lifecycle import TransferKind, TransferStatus
+
+
+class TransferStore:
+    """Transfers."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def insert(self, connection: Connection, **columns: Any) -> Any | None:
+        """Insert a pending transfer and return its row; None if its id or its reference is there already."""
+        names = list(columns)
+        places = ", ".join(f"${number}" for number in range(1, len(names) + 1))
+        query = f"""
+            INSERT INTO position_transfers ({", ".join(names)}, status) VALUES ({places}, 'pending')
+            ON CONFLICT DO NOTHING RETURNING *
+        """  # noqa: S608
+        return await connection.fetchrow(query, *columns.values())
+
+    async def same(
+        self, connection: Connection, transfer_id: str, participant_id: str, kind: TransferKind, reference: str | None
+    ) -> Any | None:
+        """The transfer with that id, or of that kind with that reference."""
+        return await connection.fetchrow(
+            """
+            SELECT * FROM position_transfers WHERE participant_id = $2 AND kind = $3
+                AND (transfer_id = $1 OR reference = $4)
+            ORDER BY transfer_id = $1 DESC LIMIT 1
+            """,
+            transfer_id, participant_id, kind, reference,
+        )  # fmt: skip
+
+    async def find(self, transfer_id: str, connection: Connection | None = None) -> Any | None:
+        """The transfer with that id. In a transaction, `connection` keeps it locked."""
+        if connection is None:
+            return await self._pool.fetchrow("SELECT * FROM position_transfers WHERE transfer_id = $1", transfer_id)
+        return await connection.fetchrow(
+            "SELECT * FROM position_transfers WHERE transfer_id = $1 FOR UPDATE", transfer_id
+        )
+
+    async def end(self, connection: Connection, transfer_id: str, status: TransferStatus, ended_by: str) -> Any:
+        """Note how a transfer ended; returns its row."""
+        return await connection.fetchrow(
+            """
+            UPDATE position_transfers SET status = $2, ended_by = $3, ended_at = now()
+            WHERE transfer_id = $1 RETURNING *
+            """,
+            transfer_id, status, ended_by,
+        )  # fmt: skip
+
+    async def page(
+        self, participant_id: str | None, kind: str | None, status: str | None, before: int, limit: int
+    ) -> Sequence[Any]:
+        """Transfers with a serial below `before`, newest first."""
+        return await self._pool.fetch(
+            """
+            SELECT * FROM position_transfers
+            WHERE serial < $1 AND ($2::text IS NULL OR participant_id = $2) AND ($3::text IS NULL OR kind = $3)
+                AND ($4::text IS NULL OR status = $4)
+            ORDER BY serial DESC LIMIT $5
+            """,
+            before, participant_id, kind, status, limit,
+        )  # fmt: skip
+
+    async def available(self, connection: Connection, account: AccountKey) -> int:
+        """The available balance of an account that has a row."""
+        query = "SELECT available FROM position_balances WHERE (participant_id, asset) = ($1, $2)"
+        return amount_of(await connection.fetchval(query, *account))
+
+    async def knows_user(self, user_id: str) -> bool:
+        """Whether the platform has that user."""
+        return bool(await self._pool.fetchval("SELECT true FROM users WHERE user_id = $1", user_id))

@@ -1,0 +1,1 @@
+"""Subscription service: plans, billing, entitlements (Document B 4.6)."""

@@ -1,0 +1,125 @@
+"""The composition root of the subscription service."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from openspot.contracts.subjects import USERS_DELETED_BUCKET
+from openspot.http.audit import DatabaseAudit
+from openspot.http.authentication import RevokedSessions, UserTokens
+from openspot.http.ended_sessions import EndedSessionsFollower
+from openspot.http.idempotency import DatabaseIdempotency
+from openspot.http.policy import ThrottleClass
+from openspot.http.server import http_server
+from openspot.http.throttle import MemoryThrottle
+from openspot.kit.bus import Bus
+from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.database import TRANSIENT_ERRORS, Pool, check, create_pool
+from openspot.kit.health import Health
+from openspot.kit.log import get_logger
+from openspot.kit.secrets_file import with_secrets
+from openspot.kit.tasks import end_tasks
+from openspot.subscriptions.app import AuditWithoutAddresses, Services, make_app
+from openspot.subscriptions.billing import Billing
+from openspot.subscriptions.plans import PlanConfiguration, PlanError, load_plans
+from openspot.subscriptions.renewals import Renewals
+from openspot.subscriptions.settings import SubscriptionSettings
+from openspot.subscriptions.store import SubscriptionStore
+
+log = get_logger("subscriptions")
+
+NAME = "subscriptions"
+CONNECTIONS_MAX = 8
+AUDIT_QUEUE_MAX = 10_000
+CLEAN_UP_S = 3600.0
+CLOSE_S_MAX = 5.0
+
+
+async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateClock = utc_now) -> None:
+    """Serve and renew until `stop` is set.
+
+    Raises PlanError, BusError, DatabaseUnavailableError or PortTakenError if it cannot start.
+    """
+    settings = with_secrets(settings)
+    configuration = plans_of(settings.subscriptions_plans_file)
+    async with AsyncExitStack() as stack:
+        own = settings.model_copy(update={"database_url": settings.subscriptions_database})
+        pool = await create_pool(own, CONNECTIONS_MAX)
+        stack.push_async_callback(_close, pool)
+        bus = await Bus.connect(settings, NAME)
+        stack.push_async_callback(bus.close)
+        revoked = RevokedSessions()
+        sessions = EndedSessionsFollower(bus, revoked, settings.ended_session_life_s)
+        await sessions.start()
+        stack.push_async_callback(sessions.stop)
+        audit = DatabaseAudit(pool, AUDIT_QUEUE_MAX)
+        stack.push_async_callback(audit.stop)
+
+        store = SubscriptionStore(pool, configuration.retry_days)
+        renewals = Renewals(store, configuration, deleted_users(bus), now)
+        idempotency = DatabaseIdempotency(pool)
+        health = Health()
+        # None is vital: /health is static (Document B 4.6).
+        health.add("database", lambda: check(pool))
+        health.add("bus", bus.check)
+        health.add("renewals", renewals.check)
+        services = Services(
+            Billing(store, configuration, now),
+            health,
+            UserTokens(settings.jwt_secret, revoked),
+            {ThrottleClass.STANDARD: MemoryThrottle()} if settings.subscriptions_throttle_enabled else {},
+            AuditWithoutAddresses(audit),
+            idempotency,
+        )
+        background = (
+            asyncio.create_task(renewals.run(settings.subscriptions_look_s)),
+            asyncio.create_task(_forget_responses(idempotency)),
+        )
+        stack.push_async_callback(end_tasks, *background)
+        server = http_server(
+            make_app(settings, services), settings, settings.subscriptions_port, settings.subscriptions_host
+        )
+        await server.start()
+        # Ends first, so that requests under way still have what they need.
+        stack.push_async_callback(server.stop)
+        log.info("listening", port=settings.subscriptions_port)
+        await stop.wait()
+
+
+def deleted_users(bus: Bus) -> Callable[[str], Awaitable[bool]]:
+    """Whether a user has deleted the account, as the REST edge has announced it."""
+    bucket = bus.key_value(USERS_DELETED_BUCKET, bytes)
+
+    async def is_deleted(user_id: str) -> bool:
+        return await bucket.get(user_id) is not None
+
+    return is_deleted
+
+
+def plans_of(path: str) -> PlanConfiguration:
+    """The plans of the file at `path`, or those of the package. Raises PlanError."""
+    if not path:
+        return load_plans()
+    try:
+        return load_plans(Path(path).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise PlanError(f"{path}: {error}") from error
+
+
+async def _forget_responses(idempotency: DatabaseIdempotency) -> None:
+    """Delete the stored responses that have expired, once an hour."""
+    while True:
+        try:
+            await idempotency.delete_expired()
+        except TRANSIENT_ERRORS as error:
+            log.warning("expired responses not deleted", error=repr(error))
+        await asyncio.sleep(CLEAN_UP_S)
+
+
+async def _close(pool: Pool) -> None:
+    try:
+        async with asyncio.timeout(CLOSE_S_MAX):
+            await pool.close()
+    except TimeoutError:
+        pool.terminate()

@@ -1,0 +1,273 @@
+"""The tables of the subscription service, in its own database.
+
+A charge is one row in `subscription_payments`, written in the transaction that moves the subscription on. The unique
+index on (subscription, period) of completed payments makes a second charge of a period impossible.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from openspot.domain.money import AMOUNT_PLACES, EXACT, to_amount
+from openspot.kit.database import Connection, Pool
+from openspot.subscriptions.billing_calendar import Period
+from openspot.subscriptions.charges import Charge
+from openspot.subscriptions.lifecycle import State, Subscription, SubscriptionStatus, next_due_on
+
+_SUBSCRIPTION = (
+    "subscription_id, user_id, plan_id, asset, interval_months, anchor, price, status, cancel_at_period_end,"
+    " period_index, period_number, attempts, past_due_since, credit, staking_balance, created_at"
+)
+_PAYMENT = (
+    "payment_number, payment_id, subscription_id, user_id, plan_id, kind, period_number, attempt, period_start,"
+    " period_end, status, reason, asset, price, discount_bps, credit, amount, created_at"
+)
+
+
+class PaymentKind(StrEnum):
+    """What a payment is for."""
+
+    SUBSCRIBE = "subscribe"
+    UPGRADE = "upgrade"
+    RENEWAL = "renewal"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSubscription:
+    """A subscription, the stake by which its renewals are discounted (whole units), and when it was made."""
+
+    subscription: Subscription
+    staking_balance: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentDraft:
+    """A charge of a period, completed, or failed for a `reason`."""
+
+    payment_id: str
+    kind: PaymentKind
+    plan_id: str
+    asset: str
+    period_number: int
+    attempt: int
+    period: Period
+    charge: Charge | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A payment as it was recorded; amounts in units of 18 places, None if they were not known."""
+
+    payment_number: int
+    payment_id: str
+    subscription_id: str
+    user_id: str
+    plan_id: str
+    kind: str
+    period_number: int
+    attempt: int
+    period_start: date
+    period_end: date
+    status: str
+    reason: str | None
+    asset: str
+    price: int | None
+    discount_bps: int | None
+    credit: int | None
+    amount: int | None
+    created_at: datetime
+
+
+class SubscriptionStore:
+    """Subscriptions and payments of all users."""
+
+    def __init__(self, pool: Pool, retry_days: tuple[int, ...]) -> None:
+        self._pool = pool
+        self._retry_days = retry_days
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """A connection in a transaction."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            yield connection
+
+    # Subscriptions
+
+    async def running(self, user_id: str) -> StoredSubscription | None:
+        """The user's subscription that has not expired."""
+        query = f"SELECT {_SUBSCRIPTION} FROM subscriptions WHERE user_id = $1 AND status <> 'expired'"  # noqa: S608
+        row = await self._pool.fetchrow(query, user_id)
+        return None if row is None else _subscription_of(row)
+
+    async def lock_running(self, connection: Connection, user_id: str) -> StoredSubscription | None:
+        """The same, locked until the transaction ends."""
+        query = f"SELECT {_SUBSCRIPTION} FROM subscriptions WHERE user_id = $1 AND status <> 'expired' FOR UPDATE"  # noqa: S608
+        row = await connection.fetchrow(query, user_id)
+        return None if row is None else _subscription_of(row)
+
+    async def get(self, subscription_id: str, user_id: str) -> StoredSubscription | None:
+        """One subscription of the user."""
+        query = f"SELECT {_SUBSCRIPTION} FROM subscriptions WHERE subscription_id = $1 AND user_id = $2"  # noqa: S608
+        row = await self._pool.fetchrow(query, subscription_id, user_id)
+        return None if row is None else _subscription_of(row)
+
+    async def claim_due(self, connection: Connection, today: date, now: datetime) -> StoredSubscription | None:
+        """Lock the subscription whose step is due for the longest time. Leaves out those that others have locked."""
+        row = await connection.fetchrow(
+            f"""
+            SELECT {_SUBSCRIPTION} FROM subscriptions
+            WHERE due_on <= $1 AND (not_before IS NULL OR not_before <= $2)
+            ORDER BY due_on, subscription_id LIMIT 1 FOR UPDATE SKIP LOCKED
+            """,  # noqa: S608
+            today,
+            now,
+        )
+        return None if row is None else _subscription_of(row)
+
+    async def overdue(self, today: date) -> int:
+        """How many subscriptions have a step that is due."""
+        return int(await self._pool.fetchval("SELECT count(*) FROM subscriptions WHERE due_on <= $1", today))
+
+    async def add(
+        self, connection: Connection, subscription: Subscription, staking_balance: int, now: datetime
+    ) -> bool:
+        """Keep a new subscription. False, with nothing kept, if its user has one that has not expired."""
+        outcome = await connection.execute(
+            """
+            INSERT INTO subscriptions (
+                subscription_id, user_id, plan_id, asset, interval_months, anchor, price, status,
+                cancel_at_period_end, period_index, period_number, attempts, past_due_since, credit, staking_balance,
+                due_on, created_at, updated_at
+            ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $17)
+            ON CONFLICT (user_id) WHERE status <> 'expired' DO NOTHING
+            """,
+            subscription.subscription_id,
+            subscription.user_id,
+            *self._changing(subscription),
+            staking_balance,
+            next_due_on(subscription, self._retry_days),
+            now,
+        )
+        return bool(outcome == "INSERT 0 1")
+
+    async def save(
+        self, connection: Connection, subscription: Subscription, now: datetime, staking_balance: int | None = None
+    ) -> None:
+        """Write the new state of a subscription, and a new stake if one is given."""
+        await connection.execute(
+            """
+            UPDATE subscriptions SET
+                plan_id = $2, asset = $3, interval_months = $4, anchor = $5, price = $6, status = $7,
+                cancel_at_period_end = $8, period_index = $9, period_number = $10, attempts = $11,
+                past_due_since = $12, credit = $13, staking_balance = coalesce($14, staking_balance), due_on = $15,
+                updated_at = $16, not_before = NULL
+            WHERE subscription_id = $1
+            """,
+            subscription.subscription_id,
+            *self._changing(subscription),
+            staking_balance,
+            next_due_on(subscription, self._retry_days),
+            now,
+        )
+
+    async def put_off(self, subscription_id: str, until: datetime) -> None:
+        """Leave a subscription alone until then."""
+        await self._pool.execute(
+            "UPDATE subscriptions SET not_before = $2 WHERE subscription_id = $1", subscription_id, until
+        )
+
+    @staticmethod
+    def _changing(subscription: Subscription) -> tuple[Any, ...]:
+        return (
+            subscription.plan_id,
+            subscription.asset,
+            subscription.interval_months,
+            subscription.anchor,
+            _numeric(subscription.price),
+            subscription.state.status.value,
+            subscription.state.cancel_at_period_end,
+            subscription.period_index,
+            subscription.period_number,
+            subscription.attempts,
+            subscription.past_due_since,
+            _numeric(subscription.credit),
+        )
+
+    # Payments
+
+    async def add_payment(
+        self, connection: Connection, subscription: Subscription, draft: PaymentDraft, now: datetime
+    ) -> Payment:
+        """Record a charge. Raises asyncpg.UniqueViolationError for a second charge of a period."""
+        charge = draft.charge
+        row = await connection.fetchrow(
+            f"""
+            INSERT INTO subscription_payments (
+                payment_id, subscription_id, user_id, plan_id, kind, period_number, attempt, period_start, period_end,
+                status, reason, asset, price, discount_bps, credit, amount, created_at
+            ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+            RETURNING {_PAYMENT}
+            """,  # noqa: S608
+            draft.payment_id,
+            subscription.subscription_id,
+            subscription.user_id,
+            draft.plan_id,
+            draft.kind.value,
+            draft.period_number,
+            draft.attempt,
+            draft.period.start,
+            draft.period.end,
+            "completed" if draft.reason is None else "failed",
+            draft.reason,
+            draft.asset,
+            None if charge is None else _numeric(charge.price),
+            None if charge is None else charge.discount_bps,
+            None if charge is None else _numeric(charge.credit),
+            None if charge is None else _numeric(charge.due),
+            now,
+        )
+        return _payment_of(row)
+
+    async def payment(self, payment_id: str, user_id: str) -> Payment | None:
+        """One payment of the user."""
+        query = f"SELECT {_PAYMENT} FROM subscription_payments WHERE payment_id = $1 AND user_id = $2"  # noqa: S608
+        row = await self._pool.fetchrow(query, payment_id, user_id)
+        return None if row is None else _payment_of(row)
+
+    async def payments_of(self, user_id: str, limit: int, before: int | None) -> list[Payment]:
+        """Up to `limit` payments of the user, newest first, with numbers below `before`."""
+        rows = await self._pool.fetch(
+            f"""
+            SELECT {_PAYMENT} FROM subscription_payments
+            WHERE user_id = $1 AND ($2::bigint IS NULL OR payment_number < $2)
+            ORDER BY payment_number DESC LIMIT $3
+            """,  # noqa: S608
+            user_id,
+            before,
+            limit,
+        )
+        return [_payment_of(row) for row in rows]
+
+
+def _numeric(amount: int) -> Decimal:
+    return Decimal(amount).scaleb(-AMOUNT_PLACES, context=EXACT)
+
+
+def _subscription_of(row: Any) -> StoredSubscription:
+    values = dict(row)
+    staking_balance, created_at = values.pop("staking_balance"), values.pop("created_at")
+    state = State(SubscriptionStatus(values.pop("status")), values.pop("cancel_at_period_end"))
+    values |= {"price": to_amount(values["price"]), "credit": to_amount(values["credit"]), "state": state}
+    return StoredSubscription(Subscription(**values), staking_balance, created_at)
+
+
+def _payment_of(row: Any) -> Payment:
+    amounts = {name: row[name] for name in ("price", "credit", "amount")}
+    known = {name: None if value is None else to_amount(value) for name, value in amounts.items()}
+    return Payment(**(dict(row) | known))

@@ -1,0 +1,139 @@
+"""Margin on a real platform: a position, a warning, and a liquidation by a price that falls; the user is told of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import MarginWarning
+from openspot.contracts.streams import TRADES
+from openspot.kit.bus import Bus
+from openspot.positions.descriptor import DURABLE
+from openspot.up.child_platform import ChildPlatform
+from tests.support.mailbox import mail_to
+from tests.support.money_user import WAIT_S, MoneyUser, assert_every_book_agrees, money_user, openspot
+from tests.support.platforms import child_platform
+from tests.support.waiting import START_S_MAX, eventually
+from tests.support.websocket_edge import ask, open_client, receive
+
+SYMBOL = "SOL-USD"
+TITLE = "Your margin account is being liquidated"
+
+
+@pytest.fixture
+def platform(own_folder: Path) -> Iterator[ChildPlatform]:
+    """A platform on whose markets nobody else trades."""
+    child = child_platform(own_folder, {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_MARGIN_SCAN_S": "0.5"})
+    child.start(START_S_MAX)
+    yield child
+    child.stop()
+
+
+async def place(user: MoneyUser, side: str, quantity: str, price: str) -> None:
+    """Place a limit order. The router hears of the last price after the trade, and takes none too far from it."""
+    order = {"symbol": SYMBOL, "side": side, "type": "limit", "quantity": quantity, "price": price}
+
+    async def is_taken() -> bool:
+        return (await user.client("POST", "/orders", order, headers={})).status == 201
+
+    await eventually(is_taken, WAIT_S, 0.1)
+
+
+async def trade_at(seller: MoneyUser, buyer: MoneyUser, price: str) -> None:
+    """Let the two trade, so that the price is known."""
+    await place(seller, "sell", "1", price)
+    await place(buyer, "buy", "1", price)
+
+
+@pytest.mark.spec("A1.1-16", "A1.2-26", "A1.2-27")
+async def test_a_falling_price_warns_and_then_liquidates_and_every_book_agrees(platform: ChildPlatform) -> None:
+    await openspot(platform, "deposit", "house:lending", "USD", "1000")
+    await openspot(platform, "deposit", "house:insurance", "USD", "100")
+    async with money_user(platform) as seller, money_user(platform) as buyer, money_user(platform) as borrower:
+        await seller.credit("SOL", "60")
+        await buyer.credit("USD", "1000")
+        await borrower.credit("USD", "100")
+        await borrower.has("USD", "100")
+        await trade_at(seller, buyer, "10")
+        await place(seller, "sell", "22", "10")
+        # A level of about 152 %: 100 USD and 22 SOL, of which 198 USD are owed.
+        await borrower("POST", "/margin/transfers", {"asset": "USD", "amount": "100", "direction": "in"}, status=201)
+        position = {"symbol": SYMBOL, "side": "buy", "quantity": "22", "leverage": "10"}
+        opened = await borrower("POST", "/margin/positions", position, status=201)
+        assert opened["account"]["isAtRisk"] is False, opened
+        assert [each["status"] for each in opened["account"]["positions"]] == ["open"]
+
+        warnings: list[MarginWarning] = []
+
+        async def note(subject: str, warning: MarginWarning) -> None:
+            warnings.append(warning)
+
+        bus = await Bus.connect(platform.settings, "operator")
+        await bus.subscribe(subjects.MARGIN_LIQUIDATION_WARNING, MarginWarning, note)
+        async with open_client(platform.settings, f"?token={borrower.client.token}") as client:
+            # Orders, balances and notifications of the user come without subscribing.
+            assert (await ask(client, action="ping"))["type"] == "pong"
+            await trade_at(seller, buyer, "9.5")
+            await eventually(lambda: bool(warnings), WAIT_S)
+            account = await borrower("GET", "/margin/account")
+            assert (account["status"], account["isAtRisk"]) == ("active", True)
+
+            # An order may lie at most a fifth from the last price. At 5.60 the level is below 105 %.
+            for price in ("8", "6.6"):
+                await trade_at(seller, buyer, price)
+            assert (await borrower("GET", "/margin/account"))["status"] == "active"
+            await place(buyer, "buy", "23", "5.6")
+            await place(seller, "sell", "1", "5.6")
+            settled = await borrower.shows("/margin/account", status="active", debt="0")
+
+            told = await _told(client)
+            assert (told["kind"], told["title"]) == ("margin.liquidation", TITLE)
+        await bus.close()
+        assert [each.user_id for each in warnings] == [borrower.user_id]
+        assert [each["status"] for each in settled["positions"]] == ["liquidated"]
+        assert [each["status"] for each in settled["loans"]] == ["repaid"]
+        assert settled["marginLevel"] is None
+        mail = await mail_to(platform.data_dir, borrower.credentials["email"], TITLE)
+        assert "Its positions are closed at market prices" in mail.text
+        await assert_only_borrowers_have_margin(platform, borrower.user_id)
+    await assert_every_book_agrees(platform)
+    await assert_fills_change_no_position_data(platform)
+
+
+async def assert_only_borrowers_have_margin(platform: ChildPlatform, borrower: str) -> None:
+    """The users who only placed and filled spot orders have nothing at the margin service."""
+    connection = await asyncpg.connect(platform.settings.database_url)
+    try:
+        assert [row["user_id"] for row in await connection.fetch("SELECT user_id FROM margin_accounts")] == [borrower]
+        for table in ("margin_positions", "margin_loans"):
+            assert await connection.fetchval(f"SELECT count(DISTINCT account_id) FROM {table}") == 1
+    finally:
+        await connection.close()
+
+
+async def assert_fills_change_no_position_data(platform: ChildPlatform) -> None:
+    """Without `follow_fills` the position service has no consumer of the trades, and no row of theirs."""
+    settings = platform.settings.model_copy(update={"nats_url": platform.state.bus_urls["positions"]})
+    bus = await Bus.connect(settings, "positions")
+    try:
+        assert await bus.consumer_state(TRADES.name, DURABLE) is None
+    finally:
+        await bus.close()
+    connection = await asyncpg.connect(platform.settings.database_url)
+    try:
+        for table in ("positions", "position_trades", "position_balances", "fifo_transactions"):
+            assert await connection.fetchval(f"SELECT count(*) FROM {table}") == 0, table
+    finally:
+        await connection.close()
+
+
+async def _told(client: Any) -> dict[str, Any]:
+    """The first notification that comes."""
+    while True:
+        message = await receive(client)
+        if message.get("channel") == "notifications" and message.get("type") == "update":
+            data: dict[str, Any] = message["data"]
+            return data

@@ -1,0 +1,293 @@
+"""Collateral, loans and positions through two services side by side, with a real engine, bus and database."""
+
+import asyncio
+import json
+from decimal import Decimal
+from typing import Any
+
+import nats
+import pytest
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import (
+    CheckBalance,
+    CheckBalanceReply,
+    CheckMargin,
+    CheckMarginReply,
+    GetMarginLevel,
+    MarginLevelReply,
+    MarginWarning,
+)
+from openspot.contracts.refusals import RefusalCode
+from tests.integration.hostile.payloads import (
+    HOSTILE_AMOUNTS,
+    HOSTILE_ASSETS,
+    HOSTILE_IDS,
+    LONG,
+    SQL,
+    UNREADABLE,
+    with_value,
+)
+from tests.support.margin import MarginMarket
+from tests.support.router_client import listening
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LIQUIDATION = [subjects.MARGIN_POSITION_CLOSED, subjects.NOTIFICATIONS_SEND, subjects.ORDERS_LIQUIDATION]
+
+
+async def check(market: MarginMarket, quantity: str, leverage: str, user: str = "alice") -> CheckMarginReply:
+    message = CheckMargin(user, "BTC-USD", "buy", quantity, leverage)
+    reply: CheckMarginReply = await market.ask(subjects.RISK_MARGIN_CHECK, message, CheckMarginReply)
+    return reply
+
+
+@pytest.mark.spec("B4.3-14", "A8-15", "A2.8-07", "A2.8-08", "A2.8-09")
+async def test_a_long_is_checked_opened_with_a_loan_and_closed_again(served: MarginMarket) -> None:
+    moved = await served.move("alice", "200")
+    assert moved.success, moved
+    checked = await check(served, "4", "4")
+    # The account pays a quarter of 400 itself: 300 is owed on 4 BTC and 100 USD.
+    assert (checked.approved, checked.required_margin, checked.available_margin) == (True, "100", "200")
+    assert checked.liquidation_price == "53.75"
+    assert not (await check(served, "4", "10.01")).approved
+    refused = await check(served, "21", "10")
+    assert (refused.approved, (refused.reason or "").split(":")[0]) == (False, "insufficient_margin")
+
+    await served.place("sell", "100", "4", "bob")
+    opened = await served.open("alice", "buy", "4", "4")
+    assert opened.account is not None, opened
+    [position], [loan] = opened.account.positions, opened.account.loans
+    assert (position.status, position.quantity, position.entry_price) == ("open", "4", "100")
+    # Borrowed for the worst price of the order; what it did not need is repaid, the first minute's interest first.
+    assert Decimal(loan.principal) > 300
+    assert (loan.status, loan.loan_id) == ("active", position.loan_id)
+    assert Decimal("299") < Decimal(loan.outstanding) < Decimal("301")
+    assert opened.account.margin_level is not None
+    assert Decimal("1.65") < Decimal(opened.account.margin_level) < Decimal("1.67")
+
+    await served.place("buy", "100", "4", "bob")
+    closed = await served.close("alice", opened.position_id)
+    assert closed.account is not None, closed
+    assert [each.status for each in closed.account.positions] == ["closed"]
+    assert [each.status for each in closed.account.loans] == ["repaid"]
+    assert closed.account.margin_level is None
+    assert Decimal("197.9") < Decimal(await served.total("margin:alice")) < Decimal(198)
+
+
+async def test_a_short_borrows_the_base_and_buys_its_interest_back_too(served: MarginMarket) -> None:
+    await served.move("carol", "1000")
+    await served.place("buy", "100", "5", "bob")
+    opened = await served.open("carol", "sell", "5", "2")
+    assert opened.account is not None, opened
+    assert [(each.asset, each.borrowed) for each in opened.account.balances] == [("BTC", "5"), ("USD", "0")]
+    await served.place("sell", "100", "6", "bob")
+    closed = await served.close("carol", opened.position_id)
+    assert closed.account is not None, closed
+    assert [each.status for each in closed.account.loans] == ["repaid"]
+    assert await served.total("house:lending", "BTC") == "50"
+
+
+async def test_a_repeated_request_borrows_once(served: MarginMarket) -> None:
+    await served.move("bob", "100")
+    first = await served.borrow("bob", "50", request_id="the-same")
+    again = await served.borrow("bob", "50", request_id="the-same")
+    assert first.loan_id is not None
+    assert first.loan_id == again.loan_id
+    assert await served.total("margin:bob") == "150"
+    repaid = await served.repay("bob", first.loan_id)
+    assert repaid.account is not None, repaid
+    assert [each.status for each in repaid.account.loans] == ["repaid"]
+    assert (await served.repay("bob", first.loan_id)).error == "the loan is repaid"
+
+
+async def test_of_many_borrows_at_once_only_what_the_equity_carries_is_lent(served: MarginMarket) -> None:
+    """Equity of 100 carries a debt of 1,000. Two processes serve the requests."""
+    await served.move("dora-of-nobody", "1")
+    user = "bob"
+    equity = Decimal((await served.account(user)).equity or "0")
+    replies = await asyncio.gather(*(served.borrow(user, "300") for _ in range(6)))
+    lent = [reply for reply in replies if reply.success]
+    assert len(lent) == int(equity * 10 // 300)
+    assert {reply.code for reply in replies if not reply.success} == {RefusalCode.MARGIN_REFUSED}
+    assert await served.total("margin:bob") == str(equity + 300 * len(lent)).rstrip("0").rstrip(".")
+    for reply in lent:
+        assert reply.loan_id is not None
+        assert (await served.repay(user, reply.loan_id)).success
+
+
+async def test_an_empty_pool_refuses_and_never_becomes_negative(served: MarginMarket) -> None:
+    await served.move("carol", "20000")
+    pool = Decimal(await served.total("house:lending"))
+    replies = await asyncio.gather(*(served.borrow("carol", "20000") for _ in range(4)))
+    lent = sum(reply.success for reply in replies)
+    assert lent == int(pool // 20000)
+    assert {reply.code for reply in replies if not reply.success} == {RefusalCode.POOL_EMPTY}
+    assert Decimal(await served.total("house:lending")) == pool - 20000 * lent
+    refused = [each for each in (await served.account("carol")).loans if each.status == "refused"]
+    assert len(refused) == 4 - lent
+    for reply in replies:
+        if reply.loan_id is not None:
+            assert (await served.repay("carol", reply.loan_id)).success
+
+
+@pytest.mark.spec("B4.3-15", "B4.3-16")
+async def test_balance_and_level_of_an_account_and_of_none(served: MarginMarket) -> None:
+    async def balance(amount: str, user: str = "alice") -> CheckBalanceReply:
+        reply: CheckBalanceReply = await served.ask(
+            subjects.RISK_BALANCE_CHECK, CheckBalance(user, "USD", amount), CheckBalanceReply
+        )
+        return reply
+
+    held = await served.total("margin:alice")
+    assert await balance(held) == CheckBalanceReply(True, held)
+    assert await balance(str(Decimal(held) + Decimal("0.01"))) == CheckBalanceReply(False, held)
+    assert await balance("1", "nobody") == CheckBalanceReply(False, "0")
+
+    borrowed = await served.borrow("alice", "100")
+    assert borrowed.loan_id is not None, borrowed
+    level = await served.level("alice")
+    assert level.margin_level is not None, level
+    assert Decimal("2.9") < Decimal(level.margin_level) < Decimal("3")
+    assert (level.equity, level.debt, level.is_at_risk) == (held, "100", False)
+    strange = GetMarginLevel("alice", "margin:bob")
+    assert (await served.ask(subjects.RISK_MARGIN_LEVEL, strange, MarginLevelReply)).code is RefusalCode.NOT_FOUND
+    assert (await served.level("nobody")).code is RefusalCode.NOT_FOUND
+    assert (await served.repay("bob", borrowed.loan_id)).code is RefusalCode.NOT_FOUND
+    # What secures the debt cannot be taken out.
+    refused = await served.move("alice", "200", "out")
+    assert refused.error == "the margin level would fall to the warning level"
+    assert (await served.repay("alice", borrowed.loan_id)).success
+
+
+async def test_an_account_is_closed_empty_and_the_next_one_is_another(served: MarginMarket) -> None:
+    refused = await served.close("alice")
+    assert refused.error == "account still holds USD: move it out first"
+    held = await served.total("margin:alice")
+    # Deposits of USD have two decimal places; interest and fees have more.
+    cents = str(Decimal(held).quantize(Decimal("0.01"), "ROUND_DOWN"))
+    assert (await served.move("alice", cents, "out")).success
+    assert (await served.move("alice", "1000000", "in")).code is RefusalCode.INSUFFICIENT_BALANCE
+
+
+@pytest.mark.spec("A6.1-16", "A8-17")
+async def test_the_service_warns_once_and_liquidates_by_itself(served: MarginMarket) -> None:
+    await served.trade_at("100")
+    await served.deposit("eve", "USD", "100")
+    await eventually(lambda: served.engine.balances("eve"))
+    assert (await served.move("eve", "100")).success
+    await served.place("sell", "100", "4", "bob")
+    patterns = ("margin.>", "notifications.>", "orders.liquidation")
+    async with listening(served.settings.nats_url, *patterns) as heard:
+        opened = await served.open("eve", "buy", "4", "5")
+        assert opened.success, opened
+
+        def warnings() -> list[MarginWarning]:
+            return heard.of(subjects.MARGIN_LIQUIDATION_WARNING, MarginWarning)
+
+        # A level of about 132 % lies in the warning zone from the beginning.
+        await eventually(lambda: bool(warnings()))
+        await served.trade_at("78")
+        await served.place("buy", "78", "5", "bob")
+
+        async def is_settled() -> bool:
+            account = await served.account("eve")
+            return account.status == "active" and [each.status for each in account.positions] == ["liquidated"]
+
+        await eventually(is_settled, 60)
+        [warning] = warnings()
+        assert (warning.user_id, warning.margin_account_id) == ("eve", "margin:eve")
+        assert Decimal("1.2") < Decimal(warning.margin_level) <= Decimal("1.5")
+        told = [subject for subject, *_ in heard.messages if subject in LIQUIDATION]
+    assert told == LIQUIDATION
+    assert [each.status for each in (await served.account("eve")).loans] == ["repaid"]
+    await served.trade_at("100")
+
+
+ID: dict[str, tuple[str, ...]] = {"userId": (*HOSTILE_IDS, "margin:alice", "house:lending")}
+REQUEST = ID | {"requestId": tuple(each for each in HOSTILE_IDS if each != "alice")}
+AMOUNT = {"amount": (*HOSTILE_AMOUNTS, "0", "-1")}
+ASSET = {"asset": (*HOSTILE_ASSETS, "DOGE")}
+ORDER = {
+    "symbol": ("", "BTC", "BTC USD", "*", "x" * 33, "DOGE-USD", LONG),
+    "side": ("", "BUY", "long", "1", LONG),
+    "quantity": (*HOSTILE_AMOUNTS, "0", "-1"),
+}
+LEVERAGE = {"leverage": ("", "NaN", "abc", "1e400", "0", "-1", "0.5", "11", "1.001", LONG)}
+HOSTILE: dict[str, tuple[dict[str, Any], dict[str, tuple[str, ...]]]] = {
+    "risk.margin.check": (
+        {"userId": "alice", "symbol": "BTC-USD", "side": "buy", "quantity": "1", "leverage": "2"},
+        ID | ORDER | {"leverage": ("", "NaN", "abc", LONG)},
+    ),
+    "risk.balance.check": ({"userId": "alice", "asset": "USD", "amount": "1"}, ID | ASSET | AMOUNT),
+    "risk.margin.level": (
+        {"userId": "alice", "marginAccountId": "margin:alice"},
+        ID | {"marginAccountId": ("", " ", "margin:bob", "a.b", "*", LONG)},
+    ),
+    "risk.margin.account": ({"userId": "alice"}, ID),
+    "risk.margin.transfer": (
+        {"requestId": "r", "userId": "alice", "asset": "USD", "amount": "1", "direction": "in"},
+        REQUEST | ASSET | AMOUNT | {"direction": ("", "IN", "up", LONG)},
+    ),
+    "risk.margin.open": (
+        {"requestId": "r", "userId": "alice", "symbol": "BTC-USD", "side": "buy", "quantity": "1", "leverage": "2"},
+        REQUEST | ORDER | LEVERAGE,
+    ),
+    "risk.margin.borrow": (
+        {"requestId": "r", "userId": "alice", "asset": "USD", "amount": "1"},
+        REQUEST | ASSET | AMOUNT,
+    ),
+    "risk.margin.repay": (
+        {"requestId": "r", "userId": "alice", "loanId": "2" * 16, "amount": "1"},
+        REQUEST | AMOUNT | {"loanId": ("", "x", "2" * 16, "2" * 17, SQL, LONG)},
+    ),
+    "risk.margin.close": (
+        {"requestId": "r", "userId": "alice", "positionId": "2" * 16},
+        REQUEST | {"positionId": ("", "x", "2" * 16, "2" * 17, SQL, LONG)},
+    ),
+}
+"""A sound request of each subject, and hostile values of its fields."""
+TABLES = ("margin_accounts", "margin_loans", "margin_positions", "margin_transfers")
+
+
+async def rows(market: MarginMarket) -> list[int]:
+    return [await market.pool.fetchval(f"SELECT count(*) FROM {table}") for table in TABLES]
+
+
+async def test_hostile_requests_are_refused_by_the_name_of_their_field(served: MarginMarket) -> None:
+    client = await nats.connect(served.settings.nats_url)
+
+    async def ask(subject: str, payload: bytes) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads((await client.request(subject, payload, timeout=30)).data)
+        return answer
+
+    before = await rows(served)
+    try:
+        for subject, (good, fields) in HOSTILE.items():
+            for name in ("nothing", "null", "an array", "invalid UTF-8", "deep arrays"):
+                assert (await ask(subject, UNREADABLE[name]))["error"].startswith("malformed request: ")
+            for field in good:
+                wrong = json.dumps(with_value(good, (field,), {})).encode()
+                assert f"$.{field}`" in (await ask(subject, wrong))["error"]
+            for field, values in fields.items():
+                for value in values:
+                    answer = await ask(subject, json.dumps(with_value(good, (field,), value)).encode())
+                    assert field in answer["error"], (subject, str(value)[:80], str(answer)[:300])
+                    assert len(answer["error"]) < 500
+    finally:
+        await client.close()
+    assert await rows(served) == before
+    assert (await served.level("alice")).error is None
+
+
+async def test_nothing_is_lost(served: MarginMarket) -> None:
+    assert await served.differences() == []
+    assert await served.pool.fetchval("SELECT count(*) FROM margin_loans WHERE status IN ('pending', 'active')") == 0
+    lent = Decimal(await served.total("house:lending"))
+    assert lent == 50000
+    interest = await served.pool.fetchval("SELECT sum(amount) FROM margin_interest")
+    assert Decimal(await served.total("house:interest")) == Decimal(
+        await served.pool.fetchval("SELECT sum(paid) FROM margin_loans WHERE asset = 'USD'")
+    )
+    assert interest == await served.pool.fetchval("SELECT sum(paid) FROM margin_loans")

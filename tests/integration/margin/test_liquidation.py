@@ -1,0 +1,205 @@
+"""Liquidations killed at every call to the outside, and a year of interest, on a real engine, bus and database."""
+
+import asyncio
+import json
+import random
+from decimal import Decimal
+from typing import Any
+
+import nats
+import pytest
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import OrderRequest, SubmitOrder, SubmitOrderReply
+from openspot.domain.money import AMOUNT_SCALE
+from openspot.domain.order import Side
+from openspot.kit.bus.errors import NoAnswerError
+from openspot.margin import store
+from openspot.margin.accounts import account_record
+from openspot.margin.interest import MINUTE_MS
+from openspot.margin.marks import MarkPrices, StaleMarksError
+from openspot.margin.scanner import Scanner
+from openspot.market_data_client.requests import MarketDataClient
+from tests.support.margin import Killed, MarginMarket, Process
+from tests.support.router_client import listening
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SEQUENCE = [
+    subjects.COMMANDS_ORDER_CANCEL,
+    subjects.MARGIN_POSITION_CLOSED,
+    subjects.NOTIFICATIONS_SEND,
+    subjects.ORDERS_LIQUIDATION,
+]
+
+OF_THE_ACCOUNT = {"id", "liquidationId", "userId", "symbol", "timestamp"}
+FIELDS = {
+    subjects.COMMANDS_ORDER_CANCEL: OF_THE_ACCOUNT | {"orderId"},
+    subjects.MARGIN_POSITION_CLOSED: OF_THE_ACCOUNT | {"marginAccountId", "positionId", "side", "quantity", "reason"},
+    subjects.ORDERS_LIQUIDATION: OF_THE_ACCOUNT | {"marginAccountId", "orderId", "side", "quantity", "round"},
+}
+"""What the messages of a liquidation hold."""
+
+
+async def open_long(process: Process, user: str) -> str:
+    """An account with 10 USD that bought 0.8 BTC at 100 on credit, and has an open order; returns its id."""
+    market = process.market
+    await market.deposit(user, "USD", "10")
+    await eventually(lambda: market.engine.balances(user))
+    await process.loans.transfer("in", user, "USD", 10 * AMOUNT_SCALE)
+    await market.place("sell", "100", "0.8", "bob")
+    account_id, _ = await process.positions.open("open", user, "BTC-USD", Side.BUY, 8 * AMOUNT_SCALE // 10, Decimal(10))
+    resting = OrderRequest(f"{user}-resting", "BTC-USD", "buy", "limit", "0.015", "81")
+    reply = await market.bus.request(subjects.ORDERS_SUBMIT, SubmitOrder(account_id, resting), SubmitOrderReply)
+    assert reply.success, reply
+    return account_id
+
+
+class Silent:
+    """A bus on which market data does not reply."""
+
+    async def request(self, *arguments: object) -> None:
+        raise NoAnswerError("market data does not reply")
+
+
+async def stored(market: MarginMarket) -> int:
+    """How many messages the streams of liquidations hold."""
+    client = await nats.connect(market.settings.nats_url)
+    try:
+        info = [await client.jetstream().stream_info(name) for name in ("MARGIN", "NOTIFICATIONS")]
+        return sum(each.state.messages for each in info)
+    finally:
+        await client.close()
+
+
+@pytest.mark.spec("A3.2-04", "A6.1-17", "A6.1-18", "A6.1-19", "A6.1-20", "A6.1-36", "A6.1-37", "A6.1-38",
+                  "A8-16")  # fmt: skip
+async def test_killed_at_every_call_it_is_resumed_and_everything_is_done_once(process: Process) -> None:
+    market = process.market
+    accounts = [await open_long(process, f"user{number}") for number in range(16)]
+    lent = Decimal(50000) - Decimal(await market.total("house:lending"))
+    assert lent > 16 * 70
+    await market.trade_at("92")
+    # 16 accounts sell 0.8 BTC each.
+    bid = await market.place("buy", "92", "20", "bob")
+
+    # Once without a kill: the sequence of the specification, and how many places there are to be killed at.
+    countdown = await process.restart()
+    patterns = ("commands.>", "margin.position.closed", "notifications.>", "orders.liquidation")
+    async with listening(market.settings.nats_url, *patterns) as heard:
+        assert await process.liquidator.begin(accounts[0])
+        await process.finish_liquidation(accounts[0])
+        assert [subject for subject, *_ in heard.messages] == SEQUENCE
+    told = {subject: set(json.loads(payload)) for subject, payload, *_ in heard.messages}
+    for subject, fields in FIELDS.items():
+        assert told[subject] == fields, subject
+    places = countdown.places
+    assert 2 * len(countdown.calls) == places
+    assert places < len(accounts)
+
+    before = await stored(market)
+    for number, account_id in enumerate(accounts[1:], 1):
+        await process.restart(kill_at=number - 1 if number <= places else None)
+        try:
+            assert await process.liquidator.begin(account_id)
+            await process.finish_liquidation(account_id)
+            assert number > places
+        except Killed:
+            await process.restart()
+            await process.finish_liquidation(account_id)
+    assert await stored(market) == before + len(SEQUENCE) * (len(accounts) - 1)
+
+    for account_id in accounts:
+        record = await account_record(process.sources, account_id)
+        assert (record.status, record.debt, record.margin_level) == ("active", "0", None)
+        assert [each.status for each in record.positions] == ["liquidated"]
+        assert [each.status for each in record.loans] == ["repaid"]
+        query = "SELECT status FROM orders WHERE user_id = $1 ORDER BY created_at"
+        assert [row["status"] for row in await market.pool.fetch(query, account_id)] == [
+            "filled",
+            "cancelled",
+            "filled",
+        ]
+    assert Decimal(await market.total("house:lending")) == 50000
+    assert await market.differences() == []
+    assert (await market.engine.cancel(bid, "bob")).result_code == "SUCCESS"
+
+
+async def test_a_loss_waits_for_the_insurance_account_and_is_paid_from_it_once(process: Process) -> None:
+    market = process.market
+    await market.trade_at("100")
+    await process.restart()
+    account_id = await open_long(process, "deep")
+    await market.trade_at("84")
+    await market.place("buy", "84", "1", "bob")
+    await process.restart()
+    assert await process.liquidator.begin(account_id)
+
+    async def owes() -> bool:
+        await process.liquidator.advance(account_id)
+        return bool(await store.uncovered_losses(market.pool))
+
+    await eventually(owes, 60)
+    record = await account_record(process.sources, account_id)
+    assert (record.status, [each.status for each in record.loans]) == ("liquidating", ["active"])
+    assert await market.total("house:insurance") == "1"
+
+    await market.deposit("house:insurance", "USD", "99")
+    await process.finish_liquidation(account_id)
+    record = await account_record(process.sources, account_id)
+    assert (record.status, [each.status for each in record.loans]) == ("active", ["written_off"])
+    assert Decimal(await market.total(account_id)) == 0
+    loss = await market.pool.fetchval("SELECT sum(amount) FROM margin_transfers WHERE purpose = 'loss'")
+    assert Decimal(await market.total("house:insurance")) == 100 - loss
+    assert loss > 1
+    assert Decimal(await market.total("house:lending")) == 50000
+    assert await market.differences() == []
+
+
+async def test_without_a_current_mark_price_nothing_is_liquidated(process: Process) -> None:
+    market = process.market
+    await market.trade_at("100")
+    await process.restart()
+    account_id = await open_long(process, "unpriced")
+    await market.trade_at("92")
+    known, process.sources.marks = process.sources.marks, MarkPrices(market.bus, "USD", 60.0, lambda: 0.0)
+    process.sources.marks._read_at = -61.0
+    process.sources.marks._market_data = MarketDataClient(Silent())  # type: ignore[arg-type]
+    with pytest.raises(StaleMarksError, match="nothing is liquidated"):
+        await process.sources.marks.check()
+    assert not await process.liquidator.begin(account_id)
+    process.sources.marks = known
+    await process.restart()
+    assert await process.liquidator.begin(account_id)
+    await market.place("buy", "92", "1", "bob")
+    await process.finish_liquidation(account_id)
+
+
+async def test_interest_of_a_year_is_exact_however_often_two_processes_post_it(process: Process) -> None:
+    market, source = process.market, random.Random(5)
+    await market.trade_at("100")
+    await process.restart()
+    process.clock_ms = began = 1_800_000_000_000
+    await market.deposit("saver", "USD", "1000")
+    await eventually(lambda: market.engine.balances("saver"))
+    await process.loans.transfer("in", "saver", "USD", 1000 * AMOUNT_SCALE)
+    account_id, loan_id = await process.loans.borrow("loan", "saver", "USD", 777 * AMOUNT_SCALE)
+    lease: Any = None
+    scanners = [Scanner(process.sources, process.positions, process.liquidator, lease) for _ in range(2)]
+    year_ms = 365 * 24 * 60 * MINUTE_MS
+    for moment in sorted(source.randrange(year_ms) for _ in range(40)):
+        process.clock_ms = began + moment
+        await asyncio.gather(*(scanner.post_interest() for scanner in scanners))
+    process.clock_ms = began + year_ms
+    await scanners[0].post_interest()
+    record = await account_record(process.sources, account_id)
+    # A tenth of 777 a year, to the last of 18 places.
+    assert record.loans[0].interest == "77.7"
+    posted = await market.pool.fetchval("SELECT sum(amount) FROM margin_interest WHERE loan_id = $1", loan_id)
+    assert posted == Decimal("77.7")
+    held = Decimal(await market.total("house:interest"))
+    await process.loans.repay("back", "saver", loan_id, None)
+    assert Decimal(await market.total("house:interest")) == held + Decimal("77.7")
+    assert (await account_record(process.sources, account_id)).loans[0].status == "repaid"
+    process.clock_ms = None

@@ -1,0 +1,170 @@
+"""FIFO cost basis through HTTP: transactions, imports, tax years, export."""
+
+import asyncio
+import itertools
+
+import asyncpg
+import pytest
+
+from openspot.positions.cost_basis import computation
+from tests.support.positions import ADMIN, PositionClient
+
+HEADER = "externalId,timestamp,type,account,asset,quantity,value,fee,destination\n"
+HISTORY = (
+    "buy-1,2024-01-10T00:00:00Z,acquisition,main,BTC,2,200,2,\n"
+    "move,2024-02-01T00:00:00Z,transfer,main,BTC,1,0,0,vault\n"
+    "sell-1,2024-06-01T00:00:00Z,disposal,main,BTC,0.5,100,1,\n"
+    "buy-2,2024-07-01T00:00:00Z,acquisition,main,ETH,10,1000,0,\n"
+    "sell-2,2025-03-01T00:00:00Z,disposal,vault,BTC,1,300,0,\n"
+)
+TRANSACTION = {
+    "externalId": "buy-1", "timestamp": "2024-01-10T00:00:00Z", "type": "acquisition", "asset": "BTC",
+    "quantity": "2", "value": "200", "fee": "2",
+}  # fmt: skip
+
+
+def sale(external_id: str, day: str, quantity: str) -> dict[str, str]:
+    """A disposal at 100 for each whole unit."""
+    return TRANSACTION | {
+        "externalId": external_id, "timestamp": f"2024-{day}T00:00:00Z", "type": "disposal", "quantity": quantity,
+        "value": "100", "fee": "0",
+    }  # fmt: skip
+
+
+@pytest.mark.spec("B4.5-24", "A2.8-18")
+async def test_a_transaction_is_recorded_once_and_one_that_is_not_covered_is_refused(
+    positions: PositionClient,
+) -> None:
+    recorded = await positions.post("alice", "/fifo/transactions", TRANSACTION)
+    assert recorded == TRANSACTION | {
+        "userId": "alice", "timestamp": "2024-01-10T00:00:00.000Z", "account": "main", "feeAsset": None,
+        "feeQuantity": "0", "destination": None,
+    }  # fmt: skip
+    assert await positions.post("alice", "/fifo/transactions", TRANSACTION, status=200) == recorded
+    changed = await positions.ask("alice", "POST", "/fifo/transactions", TRANSACTION | {"quantity": "3"})
+    assert (changed.status, changed.code) == (409, "TRANSACTION_EXISTS")
+    short = await positions.ask("alice", "POST", "/fifo/transactions", sale("s1", "03-01", "2.5"))
+    assert (short.status, short.code, short.body["details"]) == (409, "SHORTFALL", {"externalId": "s1"})
+    assert "takes 2.5 BTC from account main, which holds 2" in short.message
+    await positions.post("alice", "/fifo/transactions", sale("s2", "03-01", "2"))
+    # An earlier sale would take what the later one needs.
+    earlier = await positions.ask("alice", "POST", "/fifo/transactions", sale("s3", "02-01", "1"))
+    assert (earlier.status, earlier.body["details"]) == (409, {"externalId": "s2"})
+    wrong = await positions.ask("alice", "POST", "/fifo/transactions", TRANSACTION | {"externalId": "x", "value": "-1"})
+    assert (wrong.status, wrong.message) == (400, ["value must be at least 0"])
+    rule = await positions.ask(
+        "alice", "POST", "/fifo/transactions", TRANSACTION | {"externalId": "x", "destination": "v"}
+    )
+    assert (rule.status, rule.message) == (400, ["destination belongs to transfers only"])
+    found = await positions.get("alice", "/fifo/alice")
+    assert (found["transactions"], found["shortfallCount"], found["holdings"]) == (2, 0, [])
+
+
+@pytest.mark.spec("B4.5-20", "B4.5-21", "B4.5-22", "B4.5-23", "B4.5-25")
+async def test_an_imported_history_gives_lots_gains_by_tax_year_and_an_export(positions: PositionClient) -> None:
+    reply = await positions.import_file("alice", HEADER + HISTORY)
+    assert reply.status == 200, reply.body
+    assert reply.body == {
+        "userId": "alice", "layout": "openspot", "accepted": 5, "repeated": 0, "refusedCount": 0, "uncovered": [],
+        "refused": [],
+    }  # fmt: skip
+    again = await positions.import_file("alice", HEADER + HISTORY)
+    assert (again.body["accepted"], again.body["repeated"]) == (0, 5)
+    found = await positions.get("alice", "/fifo/alice")
+    assert found["holdings"] == [
+        {"account": "main", "asset": "BTC", "quantity": "0.5", "cost": "50.5", "lots": 1},
+        {"account": "main", "asset": "ETH", "quantity": "10", "cost": "1000", "lots": 1},
+    ]
+    gains = [(row["taxYear"], row["asset"], row["proceeds"], row["cost"], row["gain"]) for row in found["gains"]]
+    assert gains == [(2024, "BTC", "99", "50.5", "48.5"), (2025, "BTC", "300", "101", "199")]
+    british = await positions.get("alice", "/fifo/alice?yearBegins=04-06")
+    assert [row["taxYear"] for row in british["gains"]] == [2024]
+    assert british["gains"][0]["gain"] == "247.5"
+    bitcoin = await positions.get("alice", "/fifo/alice/BTC")
+    assert (bitcoin["quantity"], bitcoin["cost"], bitcoin["lotCount"]) == ("0.5", "50.5", 1)
+    assert bitcoin["lots"][0]["acquisitionId"] == "buy-1"
+    assert [row["disposalId"] for row in bitcoin["disposals"]] == ["sell-2", "sell-1"]
+    # The transfer kept cost and date.
+    assert bitcoin["disposals"][0]["acquiredAt"] == "2024-01-10T00:00:00.000Z"
+    first = await positions.ask("alice", "GET", "/fifo/alice/BTC?limit=1")
+    rest = await positions.get("alice", f"/fifo/alice/BTC?limit=1&cursor={first.headers['X-Next-Cursor']}")
+    assert [row["disposalId"] for row in rest["disposals"]] == ["sell-1"]
+    export = await positions.ask("alice", "GET", "/fifo/alice?taxYear=2025&format=csv")
+    assert export.headers["Content-Disposition"] == 'attachment; filename="gains-2025.csv"'
+    assert export.body.split("\r\n")[1:] == [
+        "sell-2,2025-03-01T00:00:00.000Z,vault,BTC,sale,1,300,101,199,2024-01-10T00:00:00.000Z,buy-1", "",
+    ]  # fmt: skip
+    assert (await positions.ask("alice", "GET", "/fifo/alice?format=csv")).status == 400
+    assert await positions.get("alice", "/fifo/users/alice/currencies") == ["BTC", "ETH"]
+    assert await positions.get(ADMIN, "/fifo/users") == [{"userId": "alice", "transactions": 5}]
+    assert await positions.get("bob", "/fifo/users") == []
+
+
+@pytest.mark.spec("B4.5-25")
+async def test_the_report_names_every_refused_line_and_the_others_are_stored(positions: PositionClient) -> None:
+    content = HEADER + (
+        "ok,2024-01-10T00:00:00Z,acquisition,main,BTC,2,200,2,\n"
+        "bad-number,2024-01-10T00:00:00Z,acquisition,main,BTC,many,200,2,\n"
+        "too,few\n"
+        "ok,2024-01-10T00:00:00Z,acquisition,main,BTC,3,200,2,\n"
+        "short,2024-01-11T00:00:00Z,disposal,main,BTC,5,500,0,\n"
+    )
+    report = (await positions.import_file("alice", content.encode() + b"\xff\xfe,broken,,,,,,,\n")).body
+    assert (report["accepted"], report["refusedCount"]) == (2, 4)
+    refused = {row["line"]: row for row in report["refused"]}
+    assert refused[3]["reasons"] == [{"field": "quantity", "reason": "is not a decimal number"}]
+    assert refused[4]["reasons"][0]["reason"] == "has 2 columns, the header has 9"
+    assert refused[5]["reasons"][0]["reason"] == "was imported before with other content"
+    assert set(refused) == {3, 4, 5, 7}
+    assert [row["externalId"] for row in report["uncovered"]] == ["short"]
+    found = await positions.get("alice", "/fifo/alice")
+    assert (found["shortfallCount"], found["shortfalls"][0]["externalId"]) == (1, "short")
+    # As soon as what it lacks is there, it counts.
+    more = HEADER + "more,2024-01-10T12:00:00Z,acquisition,main,BTC,3,300,0,\n"
+    assert (await positions.import_file("alice", more)).body["uncovered"] == []
+    found = await positions.get("alice", "/fifo/alice")
+    assert (found["shortfallCount"], found["holdings"], found["gains"][0]["quantity"]) == (0, [], "5")
+
+
+async def test_columns_can_be_mapped_and_json_be_imported(positions: PositionClient) -> None:
+    mapped = "Trade;When;Kind;Coin;Amount;Cost\nt1;2024-01-10;buy;BTC;1;100\n"
+    unknown = await positions.import_file("alice", mapped)
+    assert (unknown.status, unknown.code) == (400, "UNKNOWN_LAYOUT")
+    names = ("externalId:Trade", "timestamp:When", "type:Kind", "asset:Coin", "quantity:Amount", "value:Cost")
+    query = "?" + "&".join(f"map={name}" for name in names)
+    assert (await positions.import_file("alice", mapped, query)).body["layout"] == "mapping"
+    line = '{"externalId":"t2","timestamp":1704844800000,"type":"buy","asset":"BTC","quantity":0.1,"value":"10"}\n'
+    for media_type, content in (("application/x-ndjson", line), ("application/json", f"[{line}]")):
+        report = (await positions.import_file("alice", content, media_type=media_type)).body
+        assert report["refused"] == []
+    assert (await positions.get("alice", "/fifo/alice"))["holdings"][0]["quantity"] == "1.1"
+    twice = await positions.import_file("alice", mapped, "?map=externalId:A&map=externalId:B")
+    assert (twice.status, twice.message) == (400, ["map names the field externalId twice"])
+    assert (await positions.import_file("alice", mapped, media_type="text/plain")).status == 415
+    assert (await positions.import_file("alice", "")).code == "EMPTY_FILE"
+
+
+async def test_files_in_any_order_and_computed_in_any_pieces_give_the_same_result(
+    positions: PositionClient, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(computation, "CHECKPOINT_EVERY", 1)
+    monkeypatch.setattr(computation, "PAGE", 2)
+    lines = HISTORY.splitlines(keepends=True)
+    results = []
+    orders = list(itertools.permutations(lines))
+    for user, order in (("alice", orders[0]), ("bob", orders[57]), ("carol", orders[-1])):
+        for line in order:
+            assert (await positions.import_file(user, HEADER + line)).status == 200
+        found = await positions.get(user, f"/fifo/{user}") | {"userId": ""}
+        results.append(found | {"disposals": (await positions.get(user, f"/fifo/{user}/BTC"))["disposals"]})
+    assert len(results) == 3
+    assert results[0] == results[1] == results[2]
+    assert results[0]["shortfallCount"] == 0
+    assert await pool.fetchval("SELECT count(*) FROM fifo_checkpoints WHERE NOT is_newest") > 3
+
+
+async def test_two_imports_of_one_user_at_a_time_store_each_row_once(positions: PositionClient) -> None:
+    replies = await asyncio.gather(*(positions.import_file("alice", HEADER + HISTORY) for _ in range(2)))
+    assert [reply.status for reply in replies] == [200, 200]
+    assert sum(reply.body["accepted"] for reply in replies) == 5
+    assert (await positions.get("alice", "/fifo/alice"))["transactions"] == 5

@@ -1,0 +1,103 @@
+"""Fills of the exchange: booked once, kept if they cannot be, and valued in the accounting currency."""
+
+from datetime import UTC, datetime
+
+import asyncpg
+
+from openspot.contracts.messages import ExecutedTrade, TradeFee, TradeFees
+from openspot.domain.money import AMOUNT_SCALE
+from openspot.market_data_client.errors import MarketDataUnavailableError
+from openspot.positions.amounts import amount_of
+from openspot.positions.fill_follower import follow
+from openspot.positions.fill_valuation import FillValuation
+
+TIME_MS = 1_704_844_800_123
+
+
+def trade(number: int, symbol: str = "BTC-USD", **changes: str) -> ExecutedTrade:
+    """alice buys 2 at 100 from bob, for a fee of 1 and a rebate of 0.5."""
+    base, quote = symbol.split("-")
+    given = {"buyer_id": "alice", "seller_id": "bob", "qty": "2", "fee_currency": quote} | changes
+    fees = TradeFees(
+        TradeFee(given["buyer_id"], "1", given["fee_currency"]), TradeFee(given["seller_id"], "-0.5", quote)
+    )
+    return ExecutedTrade(
+        f"e-{number}", symbol, base, quote, given["buyer_id"], given["seller_id"], "100", given["qty"], fees, "buy",
+        "t", "m", True, False, number, TIME_MS,
+    )  # fmt: skip
+
+
+class OnePrice:
+    """Prices of which only one is known, or none while there is a fault."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+        self.fault = False
+
+    async def price_at(self, symbol: str, moment: datetime) -> int | None:
+        assert moment == datetime(2024, 1, 10, 0, 0, 0, 123_000, tzinfo=UTC)
+        if self.fault:
+            raise MarketDataUnavailableError("away")
+        return self.known.get(symbol)
+
+
+async def held(pool: asyncpg.Pool) -> dict[tuple[str, str], str]:
+    """Every balance."""
+    rows = await pool.fetch("SELECT participant_id, asset, available FROM position_balances")
+    return {(row["participant_id"], row["asset"]): f"{row['available'].normalize():f}" for row in rows}
+
+
+async def test_a_trade_counts_once_however_it_is_delivered(pool: asyncpg.Pool) -> None:
+    batch = [trade(1), trade(2), trade(1)]
+    assert await follow(pool, batch) == 2
+    expected = {("alice", "BTC"): "4", ("alice", "USD"): "-402", ("bob", "BTC"): "-4", ("bob", "USD"): "401"}
+    assert await held(pool) == expected
+    assert await follow(pool, [trade(2), trade(1)]) == 0
+    assert await held(pool) == expected
+    assert await follow(pool, [trade(2), trade(3, buyer_id="carol", seller_id="carol")]) == 1
+    assert (await held(pool))["carol", "BTC"] == "0"
+    row = await pool.fetchrow("SELECT sequence, trade_id, trade_count FROM position_checkpoints")
+    assert row is not None and tuple(row) == (3, "e-3", 3)
+
+
+async def test_a_trade_that_cannot_be_booked_is_kept_with_the_reason_and_the_others_count(pool: asyncpg.Pool) -> None:
+    bad = [
+        trade(1, fee_currency="BTC"), trade(2, buyer_id="a b\x00"), trade(3, qty="0"), trade(4, qty="NaN"),
+        trade(5, symbol="btc-usd"),
+    ]  # fmt: skip
+    assert await follow(pool, [*bad, trade(6)]) == 1
+    rows = await pool.fetch("SELECT trade_id, reason FROM position_refused_trades ORDER BY trade_id")
+    assert [tuple(row) for row in rows] == [
+        ("e-1", "the fee is in BTC, not in USD"),
+        ("e-2", "the buyer's id is not one"),
+        ("e-3", "quantity must be positive"),
+        ("e-4", "qty is not a decimal number"),
+        ("e-5", "symbol is not <BASE>-<QUOTE>"),
+    ]
+    assert (await held(pool))["alice", "BTC"] == "2"
+
+
+async def test_a_fill_whose_quote_is_another_asset_waits_for_its_value(pool: asyncpg.Pool) -> None:
+    prices = OnePrice()
+    valuation = FillValuation(pool, prices, "USD")  # type: ignore[arg-type]
+    await follow(pool, [trade(1), trade(2, "BTC-USDT")])
+    prices.fault = True
+    # The fill in US dollars needs no price.
+    assert await valuation.run_once() == 2
+    prices.fault = False
+    assert await valuation.run_once() == 0
+    prices.known["USDT-USD"] = AMOUNT_SCALE * 9 // 10
+    assert await valuation.run_once() == 2
+    assert await valuation.run_once() == 0
+    rows = await pool.fetch(
+        """
+        SELECT external_id, kind, asset, quantity, value, fee FROM fifo_transactions WHERE user_id = 'alice' ORDER BY 1
+        """
+    )
+    assert [(*row[:3], *map(amount_of, row[3:])) for row in rows] == [
+        ("e-1:buy:to", "acquisition", "BTC", 2 * AMOUNT_SCALE, 200 * AMOUNT_SCALE, AMOUNT_SCALE),
+        # 201 USDT went, worth 180.9 US dollars; the bitcoins cost as much.
+        ("e-2:buy:from", "disposal", "USDT", 201 * AMOUNT_SCALE, 1809 * AMOUNT_SCALE // 10, 0),
+        ("e-2:buy:to", "acquisition", "BTC", 2 * AMOUNT_SCALE, 1809 * AMOUNT_SCALE // 10, 0),
+    ]
+    assert await pool.fetchval("SELECT count(*) FROM fifo_pending_fills") == 0

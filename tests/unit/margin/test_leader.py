@@ -1,0 +1,47 @@
+"""Events of the bus that let a scan look at an account at once (Document A 6.2)."""
+
+from typing import Any
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import MarginPositionUpdated
+from openspot.margin.service import Leader
+from tests.support.ledger import trade
+
+
+class NotingScanner:
+    """Notes the accounts that are marked."""
+
+    def __init__(self) -> None:
+        self.marked: list[str] = []
+
+    def mark(self, account_ids: list[str]) -> None:
+        self.marked += account_ids
+
+
+class FakeBus:
+    """Notes what is subscribed to, and hands events over."""
+
+    def __init__(self) -> None:
+        self.handlers: dict[str, Any] = {}
+
+    async def subscribe(self, subject: str, event_type: Any, handler: Any) -> None:
+        self.handlers[subject] = handler
+
+
+async def test_trades_and_positions_of_margin_accounts_are_looked_at_and_no_others() -> None:
+    unused: Any = None
+    bus, scanner = FakeBus(), NotingScanner()
+    fake: Any = bus
+    leader = Leader(unused, unused, fake)
+    await leader.follow()
+    take_trade = bus.handlers[subjects.TRADES_EXECUTED]
+    take_position = bus.handlers[subjects.MARGIN_POSITION_UPDATED]
+    await take_trade(subjects.TRADES_EXECUTED, trade(buyer="margin:ann"))
+    leader._scanner = scanner  # type: ignore[assignment]
+    await take_trade(subjects.TRADES_EXECUTED, trade(buyer="ann", seller="bob"))
+    assert scanner.marked == []
+    await take_trade(subjects.TRADES_EXECUTED, trade(buyer="margin:ann", seller="margin:bob"))
+    assert scanner.marked == ["margin:ann", "margin:bob"]
+    event = MarginPositionUpdated("id", "margin:cat", "cat", "position", "open", "1", 1)
+    await take_position(subjects.MARGIN_POSITION_UPDATED, event)
+    assert scanner.marked[2:] == ["margin:cat"]

@@ -1,0 +1,154 @@
+"""The scan: warnings once for each crossing, and only the accounts that can have changed."""
+
+import random
+
+import pytest
+
+from openspot.domain.money import AMOUNT_SCALE
+from openspot.margin.crossings import CROSSINGS, Crossing, Zone, crossing, zone_of
+from openspot.margin.figures import AssetBalance, margin_figures
+from openspot.margin.scan import IndebtedAccounts
+
+UNIT = AMOUNT_SCALE
+
+
+def marks(btc: int) -> dict[str, int]:
+    return {"USDT": UNIT, "BTC": btc * UNIT, "ETH": 100 * UNIT}
+
+
+def long(owed: int) -> dict[str, AssetBalance]:
+    """One BTC against a debt in USDT."""
+    return {"BTC": AssetBalance(held=UNIT), "USDT": AssetBalance(owed=owed * UNIT)}
+
+
+@pytest.mark.spec("A8-16", "A8-17")
+@pytest.mark.parametrize(
+    ("btc", "zone"),
+    [
+        (15_001, Zone.SAFE),
+        (15_000, Zone.WARNING),
+        (10_501, Zone.WARNING),
+        (10_500, Zone.LIQUIDATION),
+        (1, Zone.LIQUIDATION),
+    ],
+)
+def test_the_zones_begin_at_150_and_105_percent(btc: int, zone: Zone) -> None:
+    assert zone_of(margin_figures(long(10_000), marks(btc))) is zone
+
+
+def test_every_step_between_zones_is_in_the_table() -> None:
+    assert set(CROSSINGS) == {(before, now) for before in Zone for now in Zone}
+    warned = [step for step, asked in CROSSINGS.items() if asked.warn]
+    assert warned == [(Zone.SAFE, Zone.WARNING), (Zone.SAFE, Zone.LIQUIDATION)]
+    assert all(asked.liquidate == (now is Zone.LIQUIDATION) for (_, now), asked in CROSSINGS.items())
+    assert crossing(Zone.WARNING, Zone.LIQUIDATION) == Crossing(warn=False, liquidate=True)
+
+
+def test_a_warning_is_published_for_each_crossing_not_for_each_scan() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", long(10_000))
+    warned = [
+        len(accounts.scan(["BTC"], marks(price)).warnings)
+        for price in (20_000, 14_000, 13_000, 14_900, 16_000, 16_000, 15_000, 15_000)
+    ]
+    assert warned == [0, 1, 0, 0, 0, 0, 1, 0]
+
+
+def test_an_account_opened_inside_the_warning_zone_is_warned_once() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", long(8_000))
+    assert [finding.account_id for finding in accounts.scan([], marks(10_000)).warnings] == ["a"]
+    accounts.put("a", long(8_001))
+    assert accounts.scan(["BTC"], marks(10_000)).warnings == []
+
+
+def test_a_fall_from_safety_to_the_liquidation_level_warns_and_liquidates() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", long(10_000))
+    accounts.scan(["BTC"], marks(20_000))
+    result = accounts.scan(["BTC"], marks(10_000))
+    assert [finding.account_id for finding in result.warnings] == ["a"]
+    assert [finding.account_id for finding in result.liquidations] == ["a"]
+    assert result.liquidations[0].figures.level == UNIT
+
+
+def test_an_account_to_be_liquidated_stays_due_until_it_is_not() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", long(10_000))
+    for _ in range(3):
+        assert len(accounts.scan([], marks(10_000)).liquidations) == 1
+    accounts.put("a", {"USDT": AssetBalance(held=UNIT)})
+    assert accounts.scan(["BTC"], marks(10_000)).looked_at == 0
+    assert len(accounts) == 0
+
+
+def test_a_scan_looks_at_changed_accounts_and_those_of_changed_marks_only() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("btc", long(100))
+    accounts.put("eth", {"ETH": AssetBalance(held=UNIT), "USDT": AssetBalance(owed=UNIT)})
+    accounts.put("no debt", {"BTC": AssetBalance(held=UNIT)})
+    assert accounts.due([]) == {"btc", "eth"}
+    assert accounts.scan([], marks(1_000)).looked_at == 2
+    assert accounts.due([]) == set()
+    assert accounts.due(["BTC"]) == {"btc"}
+    assert accounts.due(["USDT"]) == {"btc", "eth"}
+    assert accounts.due(["SOL"]) == set()
+    accounts.put("eth", long(100))
+    assert accounts.due(["ETH"]) == {"eth"}
+    accounts.scan([], marks(1_000))
+    assert accounts.due(["ETH"]) == set()
+
+
+def test_an_account_with_an_unpriced_asset_is_named_and_stays_due() -> None:
+    accounts = IndebtedAccounts()
+    accounts.put("a", long(10_000))
+    unpriced = accounts.scan(["BTC"], {"USDT": UNIT})
+    assert unpriced.unpriced == {"a": ("BTC",)}
+    assert unpriced.liquidations == []
+    assert len(accounts.scan([], marks(10_000)).liquidations) == 1
+
+
+def test_restored_zones_repeat_no_warning() -> None:
+    before = IndebtedAccounts()
+    before.put("a", long(10_000))
+    before.scan([], marks(14_000))
+    after = IndebtedAccounts()
+    after.put("a", long(10_000))
+    after.restore_zones({**before.zones(), "gone": Zone.WARNING})
+    assert after.scan([], marks(14_000)).warnings == []
+    assert set(after.zones()) == {"a"}
+
+
+def test_due_accounts_give_the_same_findings_as_looking_at_all() -> None:
+    """Three hundred rounds of random changes: the index never overlooks an account."""
+    source = random.Random(7)
+    accounts, held = IndebtedAccounts(), {}
+    prices = {"USDT": UNIT, "BTC": 100 * UNIT, "ETH": 10 * UNIT}
+    zones: dict[str, Zone] = {}
+    for _ in range(300):
+        changed = [asset for asset in ("BTC", "ETH") if source.random() < 0.3]
+        for asset in changed:
+            prices[asset] = source.randrange(1, 200) * UNIT
+        for number in range(20):
+            if source.random() < 0.1:
+                balances = {
+                    asset: AssetBalance(source.choice([0, 3 * UNIT]), source.choice([0, 0, 2 * UNIT]))
+                    for asset in prices
+                }
+                held[f"account-{number}"] = balances
+                accounts.put(f"account-{number}", balances)
+        result = accounts.scan(changed, prices)
+        expected_warnings, expected_liquidations = [], []
+        for account_id, balances in sorted(held.items()):
+            figures = margin_figures(balances, prices)
+            if figures.level is None:
+                zones.pop(account_id, None)
+                continue
+            zone = zone_of(figures)
+            if zone is not Zone.SAFE and zones.get(account_id, Zone.SAFE) is Zone.SAFE:
+                expected_warnings.append(account_id)
+            if zone is Zone.LIQUIDATION:
+                expected_liquidations.append(account_id)
+            zones[account_id] = zone
+        assert [finding.account_id for finding in result.warnings] == expected_warnings
+        assert [finding.account_id for finding in result.liquidations] == expected_liquidations
