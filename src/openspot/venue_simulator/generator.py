@@ -7,7 +7,7 @@ prices and quantities are whole numbers of the market's smallest steps.
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from openspot.domain.market import MarketSeed, load_markets
@@ -47,12 +47,22 @@ _UNKNOWN_ASSET = _Asset(10.0, 0.6, 0.0003)
 
 
 class Generator:
-    """Endless events of `markets`; `quotes_per_s` is how often the top of each book moves."""
+    """Endless events of `markets`; `quotes_per_s` is how often the top of each book moves.
 
-    def __init__(self, seed: int, markets: Sequence[MarketSeed] | None = None, quotes_per_s: float = 2.0) -> None:
+    `distances` says where assets begin: the logarithm of the first price over the usual one, 0 if it is not given.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        markets: Sequence[MarketSeed] | None = None,
+        quotes_per_s: float = 2.0,
+        distances: Mapping[str, float] | None = None,
+    ) -> None:
         self.markets: tuple[MarketSeed, ...] = tuple(load_markets().seeds if markets is None else markets)
         self._seed = seed
         self._quotes_per_s = quotes_per_s
+        self._distances = dict(distances or {})
 
     def first_book(self, market_id: str) -> Book:
         """The order book of a market before the first event."""
@@ -62,15 +72,14 @@ class Generator:
         """The timeline, from its start."""
         chance = self._random()
         walks = self._walks(chance)
-        assets = {asset: 0.0 for walk in walks for asset in (walk.market.base, walk.market.quote)}
+        assets = self._first_distances()
         at_ns = 0
         while True:
             for asset in assets:
                 assets[asset] = _step(asset, assets[asset], chance)
             moved: list[Event] = []
             for walk in walks:
-                price = _price_usd(walk.market.base, assets) / _price_usd(walk.market.quote, assets)
-                moved += walk.step(at_ns, price, chance, self._quotes_per_s)
+                moved += walk.step(at_ns, _price(walk.market, assets), chance, self._quotes_per_s)
             moved.sort(key=lambda event: event.at_ns)
             yield from moved
             at_ns += STEP_NS
@@ -79,7 +88,12 @@ class Generator:
         return random.Random(self._seed)  # noqa: S311  (prices, not secrets)
 
     def _walks(self, chance: random.Random) -> list["_Walk"]:
-        return [_Walk(market, chance) for market in self.markets]
+        distances = self._first_distances()
+        return [_Walk(market, _price(market, distances), chance) for market in self.markets]
+
+    def _first_distances(self) -> dict[str, float]:
+        assets = (asset for market in self.markets for asset in (market.base, market.quote))
+        return {asset: self._distances.get(asset, 0.0) for asset in assets}
 
 
 def _asset(name: str) -> _Asset:
@@ -97,10 +111,14 @@ def _price_usd(asset: str, distances: dict[str, float]) -> float:
     return _asset(asset).start_usd * math.exp(distances[asset])
 
 
+def _price(market: MarketSeed, distances: dict[str, float]) -> float:
+    return _price_usd(market.base, distances) / _price_usd(market.quote, distances)
+
+
 class _Walk:
     """One market: its ladder of levels, in whole steps of price and quantity, and its ids."""
 
-    def __init__(self, market: MarketSeed, chance: random.Random) -> None:
+    def __init__(self, market: MarketSeed, price: float, chance: random.Random) -> None:
         self.market = market
         self.market_id = market_id(market)
         self._stream = self.market_id.lower()
@@ -113,7 +131,7 @@ class _Walk:
         self._bids: dict[int, int] = {}
         self._asks: dict[int, int] = {}
         self._sent: tuple[dict[int, int], dict[int, int]] = ({}, {})
-        self._move(_asset(market.base).start_usd / _asset(market.quote).start_usd, chance)
+        self._move(price, chance)
         self._sent = (dict(self._bids), dict(self._asks))
 
     def book(self) -> Book:

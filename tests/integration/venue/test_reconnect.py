@@ -1,7 +1,6 @@
 """A session with the venue that breaks, falls silent or never comes about is begun again."""
 
 import functools
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -25,12 +24,6 @@ from tests.support.venue import (
     trade,
 )
 from tests.support.waiting import eventually
-
-
-@pytest.fixture
-async def simulator() -> AsyncIterator[Simulator]:
-    async with running_simulator() as venue:
-        yield venue
 
 
 @pytest.mark.spec("A6.1-28")

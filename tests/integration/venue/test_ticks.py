@@ -1,7 +1,6 @@
 """What the venue sends is what the bus gets: every tick, every digit."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
 from typing import Any
 
 import nats
@@ -32,12 +31,6 @@ from tests.support.venue import (
     trade,
 )
 from tests.support.waiting import eventually
-
-
-@pytest.fixture
-async def simulator() -> AsyncIterator[Simulator]:
-    async with running_simulator() as venue:
-        yield venue
 
 
 @needs_binance

@@ -1,0 +1,293 @@
+"""The synchronous exchange class: made from rest_async.py by `tools/ccxt_sync.py`, not edited by hand."""
+
+from typing import Any
+
+from ccxt.base.errors import ArgumentsRequired, ExchangeNotAvailable
+from ccxt.base.exchange import Exchange
+
+from openspot_ccxt.common import OPEN_STATUSES, Common
+
+Params = dict[str, Any] | None
+
+
+class OpenSpot(Common, Exchange):
+    """OpenSpot. The methods are ccxt's, and raise ccxt's errors; docs/guides/ccxt.md says what they do here."""
+
+    def call(self, method: str, path: str, params: Params = None, access: str = "private") -> Any:
+        """Send a request and return what its body holds."""
+        return self.request(path, [access], method, params or {})
+
+    # Public
+
+    def fetch_time(self, params: Params = None) -> int | None:
+        """The platform's time in milliseconds."""
+        system = self.call("GET", "settings/system", params, "public")
+        return self.parse8601(self.safe_string(system, "serverTime"))
+
+    def load_time_difference(self, params: Params = None) -> int:
+        """Measure how far this machine's clock is ahead of the platform's, and sign with the platform's time."""
+        before = self.milliseconds()
+        server = self.fetch_time(params)
+        self.options["timeDifference"] = (before + self.milliseconds()) // 2 - server
+        return self.options["timeDifference"]
+
+    def fetch_status(self, params: Params = None) -> dict[str, Any]:
+        """`ok` if the platform has all it needs, else `maintenance`."""
+        try:
+            response = self.call("GET", "health/ready", params, "public")
+            status = "ok"
+        except ExchangeNotAvailable as error:
+            response, status = str(error), "maintenance"
+        return {"status": status, "updated": None, "eta": None, "url": None, "info": response}
+
+    def fetch_markets(self, params: Params = None) -> list[Any]:
+        """All markets."""
+        if self.options["adjustForTimeDifference"]:
+            self.load_time_difference()
+        return self.parse_markets(self.call("GET", "markets", params, "public"))
+
+    def fetch_currencies(self, params: Params = None) -> dict[str, Any]:
+        """All currencies that can come in or leave."""
+        return self.parse_currencies(self.call("GET", "fees/network/all", params, "public"))
+
+    def fetch_ticker(self, symbol: str, params: Params = None) -> dict[str, Any]:
+        """The last 24 hours of a market."""
+        self.load_markets()
+        market = self.market(symbol)
+        return self.parse_ticker(self.call("GET", f"markets/{market['id']}/ticker", params, "public"), market)
+
+    def fetch_tickers(self, symbols: list[str] | None = None, params: Params = None) -> dict[str, Any]:
+        """The last 24 hours of several markets, or of all."""
+        self.load_markets()
+        return self.parse_tickers(self.call("GET", "markets/tickers", params, "public"), symbols)
+
+    def fetch_order_book(self, symbol: str, limit: int | None = None, params: Params = None) -> dict[str, Any]:
+        """The book; `nonce` is the newest engine event in it. At most 1,000 levels a side, by default 50."""
+        self.load_markets()
+        market = self.market(symbol)
+        request = {} if limit is None else {"depth": max(1, min(limit, 1000))}
+        book = self.call("GET", f"markets/{market['id']}/orderbook", request | (params or {}), "public")
+        parsed = self.parse_order_book(book, market["symbol"], self.safe_integer(book, "timestamp"))
+        parsed["nonce"] = self.safe_integer(book, "sequence")
+        return parsed
+
+    def fetch_trades(
+        self, symbol: str, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The newest public trades, oldest first; with `since` those of the newest 1,000 that are not older."""
+        self.load_markets()
+        market = self.market(symbol)
+        request = self.omit(self.page_request(since, limit, params or {}), ["from", "to"])
+        trades = self.call("GET", f"markets/{market['id']}/trades", request, "public")
+        return self.parse_trades(trades, market, since, limit)
+
+    def fetch_ohlcv(
+        self, symbol: str, timeframe: str = "1m", since: int | None = None, limit: int | None = None,
+        params: Params = None,
+    ) -> list[Any]:  # fmt: skip
+        """Candles, oldest first. An interval without a trade has none. At most 1,000 intervals, by default 100."""
+        self.load_markets()
+        market = self.market(symbol)
+        request: dict[str, Any] = {"interval": self.safe_string(self.timeframes, timeframe, timeframe)}
+        if since is not None:
+            request["from"] = since
+        if limit is not None:
+            request["limit"] = max(1, min(limit, 1000))
+        until = self.safe_integer(params, "until")
+        if until is not None:
+            request["to"] = until
+        request |= self.omit(params or {}, ["until"])
+        candles = self.call("GET", f"markets/{market['id']}/candles", request, "public")
+        return self.parse_ohlcvs(candles, market, timeframe, since, limit)
+
+    # Orders
+
+    def create_order(
+        self, symbol: str, type: str, side: str, amount: float | None, price: float | None = None,
+        params: Params = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Place a limit or market order. `cost` in `params` is what a market order that buys spends."""
+        self.load_markets()
+        request = self.order_request(symbol, type, side, amount, price, params or {})
+        return self.parse_order(self.call("POST", "orders", request), self.market(symbol))
+
+    def create_market_buy_order_with_cost(self, symbol: str, cost: float, params: Params = None) -> dict[str, Any]:
+        """Buy at the market for `cost` of the quote currency."""
+        return self.create_order(symbol, "market", "buy", None, None, (params or {}) | {"cost": cost})
+
+    def cancel_order(self, id: str, symbol: str | None = None, params: Params = None) -> dict[str, Any]:
+        """Cancel an order and return it. Raises OrderNotFound, or InvalidOrder if it has ended already."""
+        self.load_markets()
+        return self.parse_order(self.call("DELETE", f"orders/{id}", params))
+
+    def cancel_orders(self, ids: list[str], symbol: str | None = None, params: Params = None) -> list[dict[str, Any]]:
+        """Cancel several orders; returns those that were cancelled."""
+        self.load_markets()
+        return self.cancel_matching({"orderIds": ",".join(ids)} | (params or {}), symbol)
+
+    def cancel_all_orders(self, symbol: str | None = None, params: Params = None) -> list[dict[str, Any]]:
+        """Cancel the open orders of a market, or of all; returns those that were cancelled."""
+        self.load_markets()
+        return self.cancel_matching(params or {}, symbol)
+
+    def cancel_matching(self, request: dict[str, Any], symbol: str | None) -> list[dict[str, Any]]:
+        """Cancel what meets the conditions."""
+        if symbol is not None:
+            request = request | {"symbol": self.market_id(symbol)}
+        outcome = self.call("DELETE", "orders", request)
+        return [
+            self.safe_order({"id": order_id, "symbol": symbol, "status": "canceled", "info": outcome})
+            for order_id in outcome["cancelled"]
+        ]
+
+    def fetch_order(self, id: str | None, symbol: str | None = None, params: Params = None) -> dict[str, Any]:
+        """One order, by its id or by `clientOrderId` in `params`."""
+        self.load_markets()
+        client_order_id = self.safe_string(params, "clientOrderId")
+        if client_order_id is not None:
+            path = f"orders/client/{self.encode_uri_component(client_order_id)}"
+        elif id is not None:
+            path = f"orders/{id}"
+        else:
+            raise ArgumentsRequired(f"{self.id} fetchOrder() requires an id or a clientOrderId")
+        return self.parse_order(self.call("GET", path, self.omit(params or {}, ["clientOrderId"])))
+
+    def list_orders(
+        self, status: str | None, symbol: str | None, since: int | None, limit: int | None, params: Params
+    ) -> list[Any]:
+        """Orders of these states, oldest first."""
+        self.load_markets()
+        request = self.page_request(since, limit, params or {})
+        market = None
+        if symbol is not None:
+            market = self.market(symbol)
+            request["symbol"] = market["id"]
+        if status is not None:
+            request["status"] = status
+        return self.parse_orders(self.call("GET", "orders", request), market, since, limit)
+
+    def fetch_orders(
+        self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """Orders of any state."""
+        return self.list_orders(None, symbol, since, limit, params)
+
+    def fetch_open_orders(
+        self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """Orders that are open."""
+        return self.list_orders(OPEN_STATUSES, symbol, since, limit, params)
+
+    def fetch_closed_orders(
+        self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """Orders that were filled completely."""
+        return self.list_orders("filled", symbol, since, limit, params)
+
+    def fetch_canceled_orders(
+        self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """Orders that were cancelled."""
+        return self.list_orders("cancelled", symbol, since, limit, params)
+
+    def fetch_canceled_and_closed_orders(
+        self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """Orders that were filled or cancelled."""
+        return self.list_orders("filled,cancelled", symbol, since, limit, params)
+
+    def fetch_my_trades(
+        self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The user's trades with their fees, oldest first."""
+        self.load_markets()
+        request = self.page_request(since, limit, params or {})
+        market = None
+        if symbol is not None:
+            market = self.market(symbol)
+            request["symbol"] = market["id"]
+        return self.parse_trades(self.call("GET", "orders/trades", request), market, since, limit)
+
+    def fetch_order_trades(
+        self, id: str, symbol: str | None = None, since: int | None = None, limit: int | None = None,
+        params: Params = None,
+    ) -> list[Any]:  # fmt: skip
+        """The trades of one order."""
+        return self.fetch_my_trades(symbol, since, limit, (params or {}) | {"orderId": id})
+
+    # Account
+
+    def fetch_balance(self, params: Params = None) -> dict[str, Any]:
+        """The user's balances."""
+        self.load_markets()
+        return self.parse_balance(self.call("GET", "accounts/balances", params))
+
+    def fetch_trading_fee(self, symbol: str, params: Params = None) -> dict[str, Any]:
+        """The fees of a market."""
+        self.load_markets()
+        market = self.market(symbol)
+        current = self.call("GET", f"markets/{market['id']}", params, "public")
+        return self.parse_trading_fee(self.parse_market(current))
+
+    def fetch_trading_fees(self, params: Params = None) -> dict[str, Any]:
+        """The fees of all markets."""
+        markets = self.parse_markets(self.call("GET", "markets", params, "public"))
+        return {market["symbol"]: self.parse_trading_fee(market) for market in markets}
+
+    def fetch_deposit_address(self, code: str, params: Params = None) -> dict[str, Any]:
+        """The user's deposit address, on the network that `params` name or the currency's first one."""
+        self.load_markets()
+        currency = self.currency(code)
+        request = {"asset": currency["id"]}
+        network = self.safe_string(params, "network")
+        if network is not None:
+            request["network"] = self.network_code_to_id(network, code)
+        request |= self.omit(params or {}, ["network"])
+        return self.parse_deposit_address(self.call("GET", "accounts/deposit-address", request), currency)
+
+    def list_transactions(
+        self, path: str, code: str | None, since: int | None, limit: int | None, params: Params
+    ) -> list[Any]:
+        """Deposits or withdrawals, oldest first."""
+        self.load_markets()
+        request = self.omit(self.page_request(since, limit, params or {}), ["from", "to"])
+        currency = None
+        if code is not None:
+            currency = self.currency(code)
+            request["asset"] = currency["id"]
+        return self.parse_transactions(self.call("GET", path, request), currency, since, limit)
+
+    def fetch_deposits(
+        self, code: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The user's deposits by chain."""
+        return self.list_transactions("accounts/deposits", code, since, limit, params)
+
+    def fetch_withdrawals(
+        self, code: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The user's withdrawals."""
+        return self.list_transactions("accounts/withdrawals", code, since, limit, params)
+
+    def withdraw(
+        self, code: str, amount: float, address: str, tag: str | None = None, params: Params = None
+    ) -> dict[str, Any]:
+        """Withdraw to an address that the user has saved. `amount` leaves the account; the fee is taken from it.
+
+        `params` may have `network`, `clientWithdrawalId` and `mfaCode`.
+        """
+        self.load_markets()
+        currency = self.currency(code)
+        network = self.safe_string(params, "network")
+        network_id = None if network is None else self.network_code_to_id(network, code)
+        saved = self.call("GET", "users/me/withdrawal-addresses")
+        address_id = self.saved_address_of(saved, currency["id"], address, tag, network_id)
+        request = {
+            "asset": currency["id"],
+            "amount": self.currency_to_precision(code, amount),
+            "addressId": address_id,
+        }
+        if network_id is not None:
+            request["network"] = network_id
+        request |= self.omit(params or {}, ["network"])
+        return self.parse_transaction(self.call("POST", "accounts/withdraw/crypto", request), currency)

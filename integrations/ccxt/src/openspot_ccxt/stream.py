@@ -1,0 +1,371 @@
+"""The exchange class of ccxt.pro: REST, and the channels of the WebSocket edge (docs/protocol/websocket.md).
+
+One connection carries everything. The first private watcher authenticates it.
+"""
+
+import asyncio
+from typing import Any
+
+from ccxt.async_support.base.ws.cache import ArrayCache, ArrayCacheBySymbolById, ArrayCacheByTimestamp
+from ccxt.async_support.base.ws.future import Future
+from ccxt.base.errors import AuthenticationError, ChecksumError, ExchangeError, InvalidNonce
+
+from openspot_ccxt.common import checksum_of
+from openspot_ccxt.description import PAGE_MAX, STREAMS_OFFERED
+from openspot_ccxt.rest_async import OpenSpot as OpenSpotRest
+from openspot_ccxt.rest_async import Params
+
+DEPTHS = (1, 5, 10, 20, 25, 50, 100, 200, 500, 1000)
+"""The views of a book that the platform offers."""
+AUTHENTICATE = "authenticate"
+BALANCE, ORDERS, MY_TRADES = "balance", "orders", "myTrades"
+ROWS_WAIT_S, ROWS_TRIES = 0.1, 150
+"""A trade's row is written a moment after its event: wait so long between looks, and look so often at most."""
+
+
+class OpenSpot(OpenSpotRest):
+    """OpenSpot with `watch_*`. A broken connection raises NetworkError; call the method again to connect again."""
+
+    def describe(self) -> dict[str, Any]:
+        """What ccxt is told about the exchange."""
+        return self.deep_extend(super().describe(), {
+            "pro": True,
+            "has": dict.fromkeys(STREAMS_OFFERED, True),
+            "streaming": {"keepAlive": 30_000},
+        })  # fmt: skip
+
+    def ping(self, client: Any) -> dict[str, Any]:
+        """What keeps the connection open: only messages count, not the protocol's pongs."""
+        return {"action": "ping"}
+
+    # Subscriptions
+
+    def follow(self, message_hash: str, channel: str) -> Any:
+        """The future of the next message of a channel, which is subscribed to first if need be."""
+        # The id comes back with a refusal, and tells whose it is.
+        message = {"action": "subscribe", "channel": channel, "id": channel}
+        return self.watch(self.urls["api"]["ws"], message_hash, message, channel)
+
+    async def connection(self) -> Any:
+        """The connection, authenticated. Raises AuthenticationError."""
+        self.check_required_credentials()
+        self.open()
+        url = self.urls["api"]["ws"]
+        client = self.client(url)
+        await client.connect(self.session, self.ws_dial_delay(url))
+        if getattr(client, "is_authenticated", False):
+            return client
+        # Signed once the connection stands: the platform takes a signature for five seconds.
+        stamp = str(self.nonce())
+        message = {
+            "action": AUTHENTICATE,
+            "apiKey": self.apiKey,
+            "timestamp": stamp,
+            "signature": self.signature_of(f"{stamp}GET/".encode()),
+            "id": AUTHENTICATE,
+        }
+        await self.watch(url, AUTHENTICATE, message, AUTHENTICATE)
+        return client
+
+    def handle_message(self, client: Any, message: dict[str, Any]) -> None:
+        """Give a message to the method for its kind and channel."""
+        client.lastPong = self.milliseconds()
+        kind = self.safe_string(message, "type")
+        if kind in ("snapshot", "update"):
+            name = message["channel"].partition(":")[0]
+            handlers = {
+                "ticker": self.handle_ticker,
+                "trades": self.handle_trade,
+                "candles": self.handle_candle,
+                "orderbook": self.handle_order_book,
+                "orders": self.handle_order,
+                "balances": self.handle_balance,
+            }
+            if name in handlers:
+                handlers[name](client, message)
+        elif kind == "authenticated":
+            client.is_authenticated = True
+            client.resolve(True, AUTHENTICATE)
+        elif kind == "error":
+            self.handle_refusal(client, message)
+
+    def handle_refusal(self, client: Any, message: dict[str, Any]) -> None:
+        """Tell the watchers of what was refused. What concerns no subscription concerns all."""
+        code, text = self.safe_string(message, "code"), f"{self.id} {self.json(message)}"
+        subject = self.safe_string_2(message, "channel", "id")
+        try:
+            self.throw_broadly_matched_exception(self.exceptions["broad"], str(message.get("message")), text)
+            self.throw_exactly_matched_exception(self.exceptions["exact"], code, text)
+            raise AuthenticationError(text) if subject == AUTHENTICATE else ExchangeError(text)
+        except Exception as error:
+            if subject == AUTHENTICATE:
+                client.subscriptions.pop(AUTHENTICATE, None)
+                client.reject(error, AUTHENTICATE)
+            elif subject is not None:
+                client.subscriptions.pop(subject, None)
+                client.reject(error, subject)
+            else:
+                client.reject(error)
+
+    # Tickers
+
+    async def watch_ticker(self, symbol: str, params: Params = None) -> dict[str, Any]:
+        """The next ticker of a market."""
+        await self.load_markets()
+        channel = f"ticker:{self.market_id(symbol)}"
+        return await self.follow(channel, channel)
+
+    async def watch_tickers(self, symbols: list[str] | None = None, params: Params = None) -> dict[str, Any]:
+        """The next ticker of any of these markets, or of all."""
+        await self.load_markets()
+        channels = [f"ticker:{self.market_id(symbol)}" for symbol in symbols or self.symbols]
+        ticker = await Future.race([self.follow(channel, channel) for channel in channels])
+        if self.newUpdates:
+            return {ticker["symbol"]: ticker}
+        return self.filter_by_array(self.tickers, "symbol", symbols)
+
+    def handle_ticker(self, client: Any, message: dict[str, Any]) -> None:
+        """Keep a ticker."""
+        ticker = self.parse_ticker(message["data"])
+        self.tickers[ticker["symbol"]] = ticker
+        client.resolve(ticker, message["channel"])
+
+    # Trades
+
+    async def watch_trades(
+        self, symbol: str, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The next public trades of a market."""
+        await self.load_markets()
+        market = self.market(symbol)
+        channel = f"trades:{market['id']}"
+        trades = await self.follow(channel, channel)
+        if self.newUpdates:
+            limit = trades.getLimit(market["symbol"], limit)
+        return self.filter_by_since_limit(trades, since, limit, "timestamp", True)
+
+    def handle_trade(self, client: Any, message: dict[str, Any]) -> None:
+        """Keep a trade. After a restart of market data some come again: those are dropped."""
+        trade = self.parse_trade(message["data"])
+        kept = self.trades.setdefault(trade["symbol"], ArrayCache(self.options["tradesLimit"]))
+        if any(known["id"] == trade["id"] for known in kept):
+            return
+        kept.append(trade)
+        client.resolve(kept, message["channel"])
+
+    # Candles
+
+    async def watch_ohlcv(
+        self, symbol: str, timeframe: str = "1m", since: int | None = None, limit: int | None = None,
+        params: Params = None,
+    ) -> list[Any]:  # fmt: skip
+        """The candles of a market that changed."""
+        await self.load_markets()
+        market = self.market(symbol)
+        channel = f"candles:{market['id']}:{self.safe_string(self.timeframes, timeframe, timeframe)}"
+        candles = await self.follow(channel, channel)
+        if self.newUpdates:
+            limit = candles.getLimit(market["symbol"], limit)
+        return self.filter_by_since_limit(candles, since, limit, 0, True)
+
+    def handle_candle(self, client: Any, message: dict[str, Any]) -> None:
+        """Keep a candle. One message has the whole candle."""
+        data = message["data"]
+        by_timeframe = self.ohlcvs.setdefault(self.safe_symbol(data["symbol"]), {})
+        kept = by_timeframe.setdefault(data["interval"], ArrayCacheByTimestamp(self.options["OHLCVLimit"]))
+        kept.append(self.parse_ohlcv(data))
+        client.resolve(kept, message["channel"])
+
+    # Order books (docs/guides/order-book.md)
+
+    async def watch_order_book(self, symbol: str, limit: int | None = None, params: Params = None) -> dict[str, Any]:
+        """The book after the next change. With `limit` it is the platform's view of that many levels, or some more.
+
+        Raises ChecksumError for a book that is not the platform's, and InvalidNonce after a gap. The next call gets a
+        fresh book.
+        """
+        await self.load_markets()
+        market = self.market(symbol)
+        channel = f"orderbook:{market['id']}"
+        if limit is not None and limit <= DEPTHS[-1]:
+            channel += f"?depth={next(depth for depth in DEPTHS if depth >= limit)}"
+        book = await self.follow(channel, channel)
+        if limit is None:
+            return book
+        # The view is kept whole: what is cut off here is cut off from a copy.
+        shown = book.copy()
+        for side in ("bids", "asks"):
+            shown[side] = shown[side][:limit]
+        return shown
+
+    def handle_order_book(self, client: Any, message: dict[str, Any]) -> None:
+        """Apply a snapshot or what changed, as the guide's steps say."""
+        channel, data = message["channel"], message["data"]
+        key = channel if "?" in channel else self.safe_symbol(data["symbol"])
+        if data["type"] == "snapshot":
+            self.orderbooks[key] = self.order_book({"symbol": self.safe_symbol(data["symbol"])})
+            self.orderbooks[key].texts = {"bids": {}, "asks": {}}
+        elif key not in self.orderbooks:
+            return
+        book = self.orderbooks[key]
+        if data["type"] == "update" and book["nonce"] != data["prevSeq"]:
+            error = InvalidNonce(f"{self.id} missed an update of {channel} after {book['nonce']}")
+            self.drop_book(client, channel, key, error)
+            return
+        for side in ("bids", "asks"):
+            self.change_side(book, side, data[side])
+        book["nonce"], book["timestamp"] = data["seq"], data["timestamp"]
+        book["datetime"] = self.iso8601(data["timestamp"])
+        if self.handle_option("watchOrderBook", "checksum", True) and self.checksum(book) != data["checksum"]:
+            error = ChecksumError(f"{self.id} {channel} at {data['seq']} is not the platform's book")
+            self.drop_book(client, channel, key, error)
+            return
+        client.resolve(book, channel)
+
+    def change_side(self, book: Any, side: str, levels: list[list[str]]) -> None:
+        """Set the levels that changed, in ccxt's floats and in the platform's texts."""
+        texts = book.texts[side]
+        for price, quantity in levels:
+            number = float(price)
+            book[side].store(number, float(quantity))
+            if quantity == "0":
+                texts.pop(number, None)
+            else:
+                texts[number] = (price, quantity)
+
+    def checksum(self, book: Any) -> int:
+        """The checksum of the best ten levels."""
+        bids, asks = ([book.texts[side][level[0]] for level in book[side][:10]] for side in ("bids", "asks"))
+        return checksum_of(bids, asks)
+
+    def drop_book(self, client: Any, channel: str, key: str, error: Exception) -> None:
+        """Forget a book and its subscription: the next watcher subscribes again, which brings a snapshot."""
+        self.orderbooks.pop(key, None)
+        client.subscriptions.pop(channel, None)
+        client.reject(error, channel)
+
+    # Orders
+
+    async def watch_orders(
+        self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The next of the user's orders that change."""
+        await self.load_markets()
+        await self.connection()
+        message_hash = ORDERS if symbol is None else f"{ORDERS}:{self.symbol(symbol)}"
+        orders = await self.watch(self.urls["api"]["ws"], message_hash)
+        if self.newUpdates:
+            limit = orders.getLimit(symbol, limit)
+        return self.filter_by_symbol_since_limit(orders, symbol, since, limit, True)
+
+    def handle_order(self, client: Any, message: dict[str, Any]) -> None:
+        """Keep an order, and see to the watchers of balances and trades, which the order may have changed."""
+        order = self.parse_order(message["data"])
+        if self.orders is None:
+            self.orders = ArrayCacheBySymbolById(self.options["ordersLimit"])
+        self.orders.append(order)
+        client.resolve(self.orders, ORDERS)
+        client.resolve(self.orders, f"{ORDERS}:{order['symbol']}")
+        self.note_balance_change(client)
+        if message["event"] in ("order.updated", "order.filled") and order["filled"]:
+            self.note_trade(client, message["seq"])
+
+    # Balances
+
+    async def watch_balance(self, params: Params = None) -> dict[str, Any]:
+        """The balances: at once at the first call, then whenever an order or a transfer changes them."""
+        client = await self.connection()
+        if getattr(client, "balance_is_old", True):
+            client.balance_is_old = False
+            self.balance = await self.fetch_balance()
+            return self.balance
+        return await self.watch(self.urls["api"]["ws"], BALANCE)
+
+    def handle_balance(self, client: Any, message: dict[str, Any]) -> None:
+        """A balance has changed. The message has the ledger's figures, which know no reserves: REST has them all."""
+        self.note_balance_change(client)
+
+    def note_balance_change(self, client: Any) -> None:
+        """Read the balances again if somebody waits for them, or leave it to the next call."""
+        client.balance_is_old = True
+        if BALANCE in client.futures and not getattr(client, "reads_balance", False):
+            client.reads_balance = True
+            self.spawn(self.read_balance, client)
+
+    async def read_balance(self, client: Any) -> None:
+        """Read the balances for those who wait."""
+        try:
+            client.balance_is_old = False
+            self.balance = await self.fetch_balance()
+            client.resolve(self.balance, BALANCE)
+        except Exception as error:
+            client.balance_is_old = True
+            client.reject(error, BALANCE)
+        finally:
+            client.reads_balance = False
+
+    # The user's trades
+
+    async def watch_my_trades(
+        self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
+    ) -> list[Any]:
+        """The next of the user's trades. The order events tell that there are some, REST has them with their fees."""
+        await self.load_markets()
+        client = await self.connection()
+        if getattr(self, "newest_trade", None) is None:
+            newest = await self.call("GET", "orders/trades", {"limit": 1})
+            self.newest_trade = newest[0]["sequence"] if newest else 0
+        if not getattr(client, "follows_trades", False):
+            client.follows_trades = True
+            # Those that happened while no connection stood.
+            self.note_trade(client, 0)
+        message_hash = MY_TRADES if symbol is None else f"{MY_TRADES}:{self.symbol(symbol)}"
+        trades = await self.watch(self.urls["api"]["ws"], message_hash)
+        if self.newUpdates:
+            limit = trades.getLimit(symbol, limit)
+        return self.filter_by_symbol_since_limit(trades, symbol, since, limit, True)
+
+    def note_trade(self, client: Any, sequence: int) -> None:
+        """An order was filled by the engine's event `sequence`."""
+        if not getattr(client, "follows_trades", False):
+            return
+        client.trades_until = max(getattr(client, "trades_until", 0), sequence)
+        if not getattr(client, "reads_trades", False):
+            client.reads_trades = True
+            self.spawn(self.read_trades, client)
+
+    async def read_trades(self, client: Any) -> None:
+        """Read the user's new trades, in their order, until the one that was told of is there."""
+        try:
+            for _ in range(ROWS_TRIES):
+                self.keep_trades(client, await self.new_trades())
+                if self.newest_trade >= client.trades_until:
+                    return
+                await asyncio.sleep(ROWS_WAIT_S)
+        except Exception as error:
+            for message_hash in [name for name in client.futures if name.startswith(MY_TRADES)]:
+                client.reject(error, message_hash)
+        finally:
+            client.reads_trades = False
+
+    async def new_trades(self) -> list[dict[str, Any]]:
+        """The trades after the newest one that is known, oldest first, at most 1,000."""
+        rows = await self.call("GET", "orders/trades", {"limit": 20})
+        if len(rows) == 20 and rows[-1]["sequence"] > self.newest_trade:
+            rows = await self.call("GET", "orders/trades", {"limit": PAGE_MAX})
+        return [row for row in reversed(rows) if row["sequence"] > self.newest_trade]
+
+    def keep_trades(self, client: Any, rows: list[dict[str, Any]]) -> None:
+        """Give new trades to those who wait."""
+        if self.myTrades is None:
+            self.myTrades = ArrayCacheBySymbolById(self.options["tradesLimit"])
+        symbols = set()
+        for row in rows:
+            trade = self.parse_trade(row)
+            self.myTrades.append(trade)
+            self.newest_trade = row["sequence"]
+            symbols.add(trade["symbol"])
+        for symbol in symbols:
+            client.resolve(self.myTrades, f"{MY_TRADES}:{symbol}")
+        if rows:
+            client.resolve(self.myTrades, MY_TRADES)

@@ -1,0 +1,72 @@
+"""The market maker: keeps quotes on both sides of every market."""
+
+import asyncio
+from datetime import datetime
+from decimal import Decimal
+
+from openspot.client import OpenSpotClient, Order
+from openspot.demo.bot import Bot, Surroundings
+from openspot.demo.inventory import appetite
+from openspot.demo.market import DemoMarket, Side
+from openspot.demo.quoting import OpenOrder, QuotingRules, changes, quotes
+from openspot.kit.clock import DateClock, utc_now
+from openspot.rest_edge.users.demo_account_names import DEMO_MAKER
+
+
+class Maker(Bot):
+    """Looks at every market once in `refresh_s`, one market after the other, so that requests come evenly."""
+
+    name = DEMO_MAKER.user_id
+
+    def __init__(
+        self,
+        client: OpenSpotClient,
+        password: str,
+        surroundings: Surroundings,
+        stop: asyncio.Event,
+        rules: QuotingRules,
+        *,
+        level_dollars: Decimal,
+        refresh_s: float,
+        now: DateClock = utc_now,
+    ) -> None:
+        super().__init__(client, DEMO_MAKER, password, surroundings, stop)
+        self._rules = rules
+        self._level_dollars = level_dollars
+        self._refresh_s = refresh_s
+        self._now = now
+        self.quoting = asyncio.Event()
+        """Set once every market has had its first quotes."""
+
+    async def _trade(self) -> None:
+        pause_s = 0.0
+        while True:
+            totals, standing = await asyncio.gather(self._imbalances(), self._standing())
+            for market in self._around.markets:
+                await self._quote(market, totals, standing.get(market.symbol, []))
+                await self._pause(pause_s)
+            self._succeeded()
+            self.quoting.set()
+            # The first round is done at once.
+            pause_s = self._refresh_s / len(self._around.markets)
+
+    async def _standing(self) -> dict[str, list[OpenOrder]]:
+        found: dict[str, list[OpenOrder]] = {}
+        for order in await self._open_orders():
+            if order.price is not None:
+                found.setdefault(order.symbol, []).append(_open_order(order, order.price, self._now()))
+        return found
+
+    async def _quote(self, market: DemoMarket, imbalance: dict[str, Decimal], standing: list[OpenOrder]) -> None:
+        mid = self._around.mids[market.symbol]
+        size = self._level_dollars / self._around.dollars[market.base]
+        wanted = quotes(market, mid, appetite(imbalance[market.base], imbalance[market.quote]), size, self._rules)
+        todo = changes(mid, wanted, standing, self._rules)
+        # Cancel first: a new quote must not meet an old one of our own.
+        await self._all(self._cancel(order_id) for order_id in todo.cancel)
+        await self._all(self._place(market, quote.side, quote.price, quote.quantity) for quote in todo.place)
+
+
+def _open_order(order: Order, price: Decimal, now: datetime) -> OpenOrder:
+    age_s = (now - order.created_at).total_seconds()
+    return OpenOrder(order.order_id, Side(order.side), price, order.remaining_quantity, age_s)

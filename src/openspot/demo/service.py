@@ -1,0 +1,145 @@
+"""The composition root of the demo market, and its health."""
+
+import asyncio
+import random
+import secrets
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from decimal import Decimal
+
+from openspot.client import OpenSpotClient, OpenSpotError, RetryPolicy
+from openspot.demo.bot import PAUSE_S_MAX, PAUSE_S_MIN, Bot, NotReadyError, Surroundings
+from openspot.demo.maker import Maker
+from openspot.demo.market import demo_markets
+from openspot.demo.prices import SimulatedPrices, usual_prices
+from openspot.demo.settings import DemoSettings
+from openspot.demo.taker import Taker
+from openspot.demo.treasury import Treasury
+from openspot.demo.valuation import distances, dollar_prices, targets
+from openspot.domain.market import load_markets
+from openspot.http.server import serve_health
+from openspot.kit.backoff import Backoff, retry
+from openspot.kit.bus import Bus
+from openspot.kit.clock import system_clock
+from openspot.kit.health import Health
+from openspot.kit.log import get_logger
+from openspot.kit.secrets_file import with_secrets
+from openspot.kit.tasks import end_tasks
+
+log = get_logger("demo")
+
+PRICE_STEP_S = 0.25
+STOP_S_MAX = 3.0
+"""How long the requests that are under way may last when the process is to stop."""
+END_S_MAX = 10.0
+"""How long taking the orders out of the books may last. What stays is cancelled by the next start."""
+SILENCE_ROUNDS = 10
+SILENCE_S_MIN = 30.0
+ONE_ATTEMPT = RetryPolicy(attempts_max=1)
+"""Bots do not repeat a request: they look at the world again."""
+
+
+async def run(settings: DemoSettings, stop: asyncio.Event) -> None:
+    """Quote and trade until `stop` is set, then take all orders out of the books.
+
+    Raises PortTakenError or BusError if it cannot start.
+    """
+    settings = with_secrets(settings)
+    async with AsyncExitStack() as stack:
+        bus = await Bus.connect(settings, "demo")
+        stack.push_async_callback(bus.close)
+        clients = [OpenSpotClient(settings.rest_url, retry=ONE_ATTEMPT) for _ in range(2)]
+        for client in clients:
+            stack.push_async_callback(client.close)
+        bots: list[Bot] = []
+        silence_s_max = max(SILENCE_S_MIN, SILENCE_ROUNDS * max(settings.demo_refresh_s, settings.demo_take_s))
+
+        async def check_bots() -> None:
+            if not bots:
+                raise NotReadyError("the market's last prices are not known yet")
+            for bot in bots:
+                bot.check(silence_s_max)
+
+        health = Health()
+        health.add("bots", check_bots, vital=True)
+        health.add("bus", bus.check)
+        server = await serve_health(health, settings, settings.demo_port, "OpenSpot demo market", settings.demo_host)
+        stack.push_async_callback(server.stop)
+        log.info("listening", port=settings.demo_port)
+        working = asyncio.create_task(_trade(settings, bus, clients, bots, stop))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+            if bots:
+                await asyncio.wait([working], timeout=STOP_S_MAX)
+            if working.done():
+                working.result()
+        finally:
+            await end_tasks(working, stopping)
+            await _end(bots)
+
+
+async def _trade(
+    settings: DemoSettings, bus: Bus, clients: list[OpenSpotClient], bots: list[Bot], stop: asyncio.Event
+) -> None:
+    """Make the bots, from where the markets stand, and let them trade until `stop` is set."""
+    configuration = load_markets()
+    markets = demo_markets(configuration)
+    usual = dollar_prices(markets, usual_prices(configuration.seeds))
+    start = distances(dollar_prices(markets, await _last_prices(clients[0])), usual)
+    prices = SimulatedPrices(configuration.seeds, secrets.randbits(32), settings.demo_quotes_per_s, start)
+    aims = targets(settings.demo_funds_dollars, settings.demo_reach, usual, configuration.assets)
+    around = Surroundings(markets, prices.mids, usual, aims, Treasury(bus, aims, system_clock))
+    rules = settings.quoting
+    maker = Maker(
+        clients[0],
+        settings.demo_password,
+        around,
+        stop,
+        rules,
+        level_dollars=settings.demo_level_dollars,
+        refresh_s=settings.demo_refresh_s,
+    )
+    taker = Taker(
+        clients[1],
+        settings.demo_password,
+        around,
+        stop,
+        take_dollars=settings.demo_take_dollars,
+        take_s=settings.demo_take_s,
+        # Through the first two levels, wherever within their tolerance they stand.
+        reach_bps=rules.half_spread_bps + rules.gap_bps + rules.shift_bps + 2 * rules.tolerance_bps,
+        begin=maker.quoting,
+        chance=random.Random(),  # noqa: S311  (sides and sizes, not secrets)
+    )
+    bots += [maker, taker]
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_play(prices, stop))
+        for bot in bots:
+            group.create_task(bot.run())
+
+
+async def _last_prices(client: OpenSpotClient) -> Mapping[str, Decimal]:
+    """The last price of each market that has traded, so that a new start goes on where the last one ended."""
+    backoff = Backoff(PAUSE_S_MIN, PAUSE_S_MAX)
+    tickers = await retry(
+        client.tickers, (OpenSpotError,), backoff, lambda error: log.warning("no tickers yet", reason=str(error))
+    )
+    return {ticker.symbol: ticker.last_price for ticker in tickers if ticker.last_price is not None}
+
+
+async def _play(prices: SimulatedPrices, stop: asyncio.Event) -> None:
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    while not stop.is_set():
+        prices.advance(clock() - began)
+        await asyncio.sleep(PRICE_STEP_S)
+
+
+async def _end(bots: list[Bot]) -> None:
+    for bot in bots:
+        try:
+            async with asyncio.timeout(END_S_MAX / len(bots)):
+                await bot.end()
+        except (OpenSpotError, NotReadyError, TimeoutError) as error:
+            log.warning("orders may be left; the next start cancels them", bot=bot.name, reason=repr(error))

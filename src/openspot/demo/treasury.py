@@ -1,0 +1,73 @@
+"""The bots' funds: deposits as the custody service confirms them, each made once."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import DepositConfirmed
+from openspot.demo.inventory import ZERO, Target
+from openspot.demo.metrics import DEPOSITS
+from openspot.domain.money import decimal_to_text
+from openspot.kit.bus import Bus
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.log import get_logger
+
+log = get_logger("treasury")
+
+
+@dataclass(frozen=True, slots=True)
+class Funding:
+    """A deposit. The platform credits a `reference` once, however often it is sent."""
+
+    reference: str
+    asset: str
+    amount: Decimal
+
+
+def fundings(user_id: str, totals: Mapping[str, Decimal], targets: Mapping[str, Target], day: str) -> Iterator[Funding]:
+    """What a bot with these balances gets: its first funds, or what fees have used up, once a day.
+
+    Reference and amount follow from user, asset and day alone, so that a repeated deposit is the same deposit. A loss
+    of up to half the reach is left alone.
+    """
+    for asset, target in targets.items():
+        total = totals.get(asset, ZERO)
+        if total < target.amount / 2:
+            yield Funding(f"{user_id}-{asset}-first", asset, target.amount)
+        elif total < target.amount - target.reach / 2:
+            yield Funding(f"{user_id}-{asset}-{day}", asset, target.reach / 2)
+
+
+class Treasury:
+    """Sends the deposits that bots need, each once in the life of the process."""
+
+    def __init__(self, bus: Bus, targets: Mapping[str, Target], clock: Clock) -> None:
+        self._bus = bus
+        self._targets = targets
+        self._clock = clock
+        self._sent: set[str] = set()
+
+    def is_funded(self, totals: Mapping[str, Decimal]) -> bool:
+        """Whether a bot with these balances has had its first funds in every asset."""
+        return all(totals.get(asset, ZERO) >= target.amount / 2 for asset, target in self._targets.items())
+
+    async def fund(self, user_id: str, totals: Mapping[str, Decimal]) -> None:
+        """Send what the bot with these balances needs. Raises BusError; it may be repeated then."""
+        now_ns = self._clock()
+        day = datetime.fromtimestamp(now_ns / 1e9, UTC).date().isoformat()
+        for funding in fundings(user_id, totals, self._targets, day):
+            if funding.reference in self._sent:
+                continue
+            deposit = DepositConfirmed(
+                funding.reference,
+                user_id,
+                funding.asset,
+                decimal_to_text(funding.amount),
+                timestamp=now_ns // NANOSECONDS_PER_MS,
+            )
+            await self._bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, deposit, f"deposit-{funding.reference}")
+            self._sent.add(funding.reference)
+            DEPOSITS.labels(user_id).inc()
+            log.info("deposit sent", user_id=user_id, asset=funding.asset, amount=decimal_to_text(funding.amount))

@@ -1,0 +1,53 @@
+"""What assets are worth in US dollars, from prices of markets. Pure rules."""
+
+import math
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_FLOOR, Decimal
+
+from openspot.demo.inventory import Target
+from openspot.demo.market import DemoMarket
+from openspot.domain.market import AssetScale
+
+DOLLAR = "USD"
+DISTANCE_MAX = 0.5
+"""Bound of a logarithmic distance from the usual price: a market that traded at an absurd price does not set ours."""
+
+
+def dollar_prices(markets: Iterable[DemoMarket], prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """The price of each asset in US dollars, by way of as many markets as it takes.
+
+    `prices` are by symbol. An asset that no priced market connects with the dollar is left out.
+    """
+    priced = [market for market in markets if prices.get(market.symbol, Decimal(0)) > 0]
+    found = {DOLLAR: Decimal(1)}
+    while True:
+        known = len(found)
+        for market in priced:
+            price = prices[market.symbol]
+            if market.quote in found and market.base not in found:
+                found[market.base] = found[market.quote] * price
+            elif market.base in found and market.quote not in found:
+                found[market.quote] = found[market.base] / price
+        if len(found) == known:
+            return found
+
+
+def distances(now: Mapping[str, Decimal], usual: Mapping[str, Decimal]) -> dict[str, float]:
+    """The logarithm of each asset's price over its usual one, within DISTANCE_MAX."""
+    return {
+        asset: max(-DISTANCE_MAX, min(DISTANCE_MAX, math.log(price / usual[asset])))
+        for asset, price in now.items()
+        if asset in usual
+    }
+
+
+def targets(
+    dollars: Decimal, reach_share: Decimal, prices: Mapping[str, Decimal], assets: Mapping[str, AssetScale]
+) -> dict[str, Target]:
+    """`dollars` worth of each priced asset, and `reach_share` of it as reach, in steps that deposits can have."""
+    found = {}
+    for asset, price in prices.items():
+        step = Decimal(1).scaleb(-assets[asset].places)
+        amount = (dollars / price).quantize(step, ROUND_FLOOR)
+        found[asset] = Target(amount, max(step, (amount * reach_share).quantize(step, ROUND_FLOOR)))
+    return found

@@ -1,0 +1,187 @@
+"""`openspot up --demo`: all markets live, in a fresh data directory, after a second start, and after a kill."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import aiohttp
+import asyncpg
+import pytest
+
+from openspot.client import OpenSpotClient, Push
+from openspot.rest_edge.users.demo_account_names import DEMO_ACCOUNTS, DEMO_MAKER
+from openspot.up.child_platform import ChildPlatform
+from tests.support.platforms import child_platform
+from tests.support.waiting import eventually
+
+LIVE_S_MAX = 180.0
+START_TIMEOUT_S = 240.0
+PAUSE_S = 0.25
+OPEN = ["pending", "open", "partially_filled"]
+ASSETS = 7
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[ChildPlatform]:
+    """A platform with the demo market in a fresh data directory, with throttling on."""
+    folder = Path(tempfile.mkdtemp(prefix="openspot-e2e-demo-"))
+    child = child_platform(folder, arguments=["--demo"])
+    try:
+        child.start(START_TIMEOUT_S)
+        yield child
+    finally:
+        child.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@asynccontextmanager
+async def maker(platform: ChildPlatform) -> AsyncIterator[OpenSpotClient]:
+    """A session of the maker's own user, whom nobody throttles."""
+    settings = platform.settings
+    async with OpenSpotClient(settings.rest_url, settings.ws_url) as client:
+        await client.login(DEMO_MAKER.email, settings.demo_password)
+        yield client
+
+
+async def fetch(platform: ChildPlatform, query: str, *values: object) -> list[tuple[object, ...]]:
+    connection = await asyncpg.connect(platform.settings.database_url)
+    try:
+        return [tuple(row) for row in await connection.fetch(query, *values)]
+    finally:
+        await connection.close()
+
+
+async def still(platform: ChildPlatform, client: OpenSpotClient, since_ms: int) -> list[str]:
+    """What the markets still lack: books with two sides, and a trade and its candle since that time."""
+    session = await client.login(DEMO_MAKER.email, platform.settings.demo_password)
+    headers = {"Authorization": f"Bearer {session.access_token}"}
+    found = []
+    tickers = await client.tickers()
+    assert len(tickers) == 12
+    async with aiohttp.ClientSession(headers=headers) as http:
+        for ticker in tickers:
+            book = await client.order_book(ticker.symbol)
+            if not (book.bids and book.asks and book.bids[0].price < book.asks[0].price):
+                found.append(f"{ticker.symbol}: two sides")
+            trades = await client.trades(ticker.symbol, limit=1)
+            if not (trades.entries and trades.entries[0].timestamp >= since_ms):
+                found.append(f"{ticker.symbol}: a trade")
+            url = f"{platform.settings.rest_url}/api/v1/markets/{ticker.symbol}/candles?interval=1m&limit=1"
+            async with http.get(url) as reply:
+                candles = await reply.json()
+                assert reply.status == 200, candles
+            if not (candles and candles[-1]["timestamp"] >= since_ms - 60_000):
+                found.append(f"{ticker.symbol}: a candle")
+    return found
+
+
+async def await_live_markets(platform: ChildPlatform, since_ms: int) -> None:
+    async with maker(platform) as client:
+        lacking = ["everything"]
+
+        async def all_live() -> bool:
+            lacking[:] = await still(platform, client, since_ms)
+            return not lacking
+
+        await eventually(all_live, LIVE_S_MAX, PAUSE_S)
+
+
+async def deposits(platform: ChildPlatform) -> list[tuple[object, ...]]:
+    return await fetch(
+        platform,
+        "SELECT user_id, asset, amount FROM ledger_entries WHERE entry_type = 'deposit' AND user_id LIKE 'demo-%'"
+        " ORDER BY 1, 2",
+    )
+
+
+async def lives(platform: ChildPlatform) -> set[str]:
+    """The lives of the bots that have open orders: all but the number of each client order id."""
+    rows = await fetch(platform, "SELECT client_order_id FROM orders WHERE status = ANY($1::text[])", OPEN)
+    return {str(name).rpartition("-")[0] for (name,) in rows}
+
+
+async def maker_life(platform: ChildPlatform) -> str:
+    """The one life of the maker that has open orders, once there is one."""
+
+    async def only_one() -> str:
+        found = {life for life in await lives(platform) if life.startswith(DEMO_MAKER.user_id)}
+        return found.pop() if len(found) == 1 else ""
+
+    return await eventually(only_one, LIVE_S_MAX, PAUSE_S)
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+async def test_every_market_has_a_book_trades_and_candles_and_a_stream_of_them(demo: ChildPlatform) -> None:
+    await await_live_markets(demo, 0)
+    async with (
+        maker(demo) as client,
+        client.stream("orderbook:ETH-BTC", "trades:ETH-BTC", "candles:ETH-BTC:1m") as live,
+    ):
+        wanted = {"orderbook:ETH-BTC", "trades:ETH-BTC", "candles:ETH-BTC:1m"}
+        async for event in live:
+            assert isinstance(event, Push)
+            wanted.discard(event.channel if event.type == "update" else "")
+            if not wanted:
+                break
+
+
+async def test_a_killed_bot_process_comes_back_and_clears_its_former_orders(demo: ChildPlatform) -> None:
+    former = await maker_life(demo)
+    funds = await deposits(demo)
+    killed = demo.kill("demo")
+    await eventually(lambda: demo.state.pids.get("demo") not in (None, killed), LIVE_S_MAX, PAUSE_S)
+
+    async def replaced() -> bool:
+        found = {life for life in await lives(demo) if life.startswith(DEMO_MAKER.user_id)}
+        return bool(found) and former not in found
+
+    await eventually(replaced, LIVE_S_MAX, PAUSE_S)
+    assert await deposits(demo) == funds
+    assert await fetch(demo, "SELECT user_id, email FROM users ORDER BY 1") == sorted(DEMO_ACCOUNTS)
+
+
+async def test_it_stops_without_leftovers_and_starts_again_with_the_same_funds(demo: ChildPlatform) -> None:
+    await await_live_markets(demo, 0)
+    funds = await deposits(demo)
+    assert len(funds) == len(DEMO_ACCOUNTS) * ASSETS
+    former = await maker_life(demo)
+    assert demo.stop() == 0
+    stopped = datetime.now(UTC)
+    demo.start(START_TIMEOUT_S)
+    async with maker(demo) as client:
+        totals = {balance.asset: balance.total for balance in await client.balances()}
+    # They are what trading has left, not new funds.
+    [given] = [amount for user_id, asset, amount in funds if (user_id, asset) == (DEMO_MAKER.user_id, "USD")]
+    assert 0 < abs(totals["USD"] / given - 1) < 0.05
+    # The former orders were cancelled by the stop, not by the next start.
+    left = "SELECT order_id FROM orders WHERE client_order_id LIKE $1 AND (status = ANY($2::text[]) OR updated_at > $3)"
+    await eventually(lambda: no_rows(demo, left, f"{former}-%", OPEN, stopped), LIVE_S_MAX, PAUSE_S)
+    await await_live_markets(demo, int(stopped.timestamp() * 1000))
+    assert await deposits(demo) == funds
+    outcome = await asyncio.to_thread(reconcile, demo)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+def reconcile(platform: ChildPlatform) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "openspot.cli", "reconcile", "--wait", "120"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)},
+    )
+
+
+async def no_rows(platform: ChildPlatform, query: str, *values: object) -> bool:
+    return not await fetch(platform, query, *values)

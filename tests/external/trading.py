@@ -1,0 +1,150 @@
+"""Trades through the class, in the environment of ccxt: what ccxt's suite leaves out. `trading.py ACCOUNT.json`.
+
+ccxt's suite can place orders too, but its Python cannot: it adds numbers to texts, and calls helpers without awaiting.
+"""
+
+import asyncio
+import json
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import ccxt
+import ccxt.pro
+import openspot_ccxt
+
+SYMBOL = "BTC/USD"
+WAIT_S = 60
+
+openspot_ccxt.register()
+
+
+async def raises(kind: type[BaseException], call: Any) -> None:
+    """Fail unless the call raises exactly this error."""
+    try:
+        await call
+    except ccxt.BaseError as error:
+        assert type(error) is kind, f"{kind.__name__} expected, not {error!r}"
+    else:
+        raise AssertionError(f"{kind.__name__} expected")
+
+
+async def errors(exchange: Any, account: dict[str, Any]) -> None:
+    """Refusals arrive as ccxt's own errors."""
+    await raises(ccxt.InsufficientFunds, exchange.create_order(SYMBOL, "limit", "buy", 90, 50_000))
+    await raises(ccxt.InvalidOrder, exchange.create_order(SYMBOL, "limit", "buy", 0.000001, 50_000))
+    await raises(ccxt.InvalidOrder, exchange.create_order(SYMBOL, "limit", "buy", 1))
+    await raises(ccxt.BadSymbol, exchange.create_order("NO/USD", "limit", "buy", 1, 1))
+    await raises(ccxt.NotSupported, exchange.create_order(SYMBOL, "limit", "buy", 1, 1, {"postOnly": True}))
+    await raises(ccxt.NotSupported, exchange.create_order(SYMBOL, "limit", "buy", 1, 1, {"timeInForce": "FOK"}))
+    await raises(ccxt.OrderNotFound, exchange.cancel_order("A" * 16))
+    await raises(ccxt.OrderNotFound, exchange.fetch_order("A" * 16))
+    await raises(ccxt.BadRequest, exchange.fetch_orders(SYMBOL, None, None, {"side": "neither"}))
+    await raises(ccxt.InvalidAddress, exchange.withdraw("BTC", 0.1, "tb1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq"))
+    stranger = ccxt.pro.openspot(account | {"secret": "wrong"})
+    try:
+        await raises(ccxt.AuthenticationError, stranger.fetch_balance())
+        await raises(ccxt.AuthenticationError, stranger.watch_orders())
+        stranger.secret = account["secret"]
+        stranger.options["timeDifference"] = 60_000
+        await raises(ccxt.InvalidNonce, stranger.fetch_balance())
+        await stranger.load_time_difference()
+        assert abs(stranger.options["timeDifference"]) < 5_000
+        await stranger.fetch_balance()
+    finally:
+        await stranger.close()
+
+
+async def orders(exchange: Any) -> None:
+    """Orders are placed, found in every list, filled and cancelled, and their trades add up."""
+    resting = await exchange.create_order(SYMBOL, "limit", "buy", 0.001, 45_000, {"clientOrderId": "mine"})
+    assert (resting["status"], resting["amount"], resting["price"]) == ("open", 0.001, 45_000), resting
+    assert (await exchange.fetch_order(resting["id"]))["clientOrderId"] == "mine"
+    assert (await exchange.fetch_order(None, None, {"clientOrderId": "mine"}))["id"] == resting["id"]
+    assert resting["id"] in [order["id"] for order in await exchange.fetch_open_orders(SYMBOL)]
+    assert (await exchange.fetch_balance())["USD"]["used"] >= 45
+    assert (await exchange.cancel_order(resting["id"]))["status"] == "canceled"
+    assert resting["id"] in [order["id"] for order in await exchange.fetch_canceled_orders(SYMBOL)]
+    await raises(ccxt.InvalidOrder, exchange.cancel_order(resting["id"]))
+    two = [await exchange.create_order(SYMBOL, "limit", "buy", 0.001, 45_000) for _ in range(2)]
+    cancelled = await exchange.cancel_orders([order["id"] for order in two])
+    assert {order["id"] for order in cancelled} == {order["id"] for order in two}
+    third = await exchange.create_order(SYMBOL, "limit", "buy", 0.001, 45_000)
+    assert third["id"] in [order["id"] for order in await exchange.cancel_all_orders(SYMBOL)]
+
+    bought = await exchange.create_market_buy_order_with_cost(SYMBOL, 100)
+    sold = await exchange.create_order(SYMBOL, "market", "sell", 0.001)
+    for placed in (bought, sold):
+        order = await filled(exchange, placed["id"])
+        trades = await exchange.fetch_order_trades(placed["id"])
+        info = order["info"]
+        for name, of_trades in (("filledQuantity", "quantity"), ("fee", "fee")):
+            total = sum((Decimal(trade["info"][of_trades]) for trade in trades), Decimal())
+            assert total == Decimal(info[name]), (name, total, info)
+        assert {trade["order"] for trade in trades} == {placed["id"]}
+    # The cost is a bound: the quantity is that of the worst price which the slippage allows.
+    assert 90 < (await exchange.fetch_order(bought["id"]))["cost"] <= 100
+
+
+async def filled(exchange: Any, order_id: str) -> Any:
+    """The order once it has ended and the rows of its trades are written."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            order = await exchange.fetch_order(order_id)
+            trades = await exchange.fetch_order_trades(order_id)
+            total = sum((Decimal(trade["info"]["quantity"]) for trade in trades), Decimal())
+            if order["status"] in ("closed", "canceled") and total == Decimal(order["info"]["filledQuantity"]) > 0:
+                return order
+            await asyncio.sleep(0.1)
+
+
+async def streams(exchange: Any) -> None:
+    """What a watcher is told is what REST says; a book that went wrong is noticed, and replaced."""
+    watcher = asyncio.create_task(exchange.watch_my_trades(SYMBOL))
+    changed = asyncio.create_task(exchange.watch_orders(SYMBOL))
+    whole = await exchange.watch_order_book(SYMBOL)
+    assert whole["bids"][0][0] < whole["asks"][0][0]
+    small = await exchange.watch_order_book(SYMBOL, 3)
+    assert (len(small["bids"]), len(small["asks"])) == (3, 3)
+    trades = await watcher
+    await changed
+    assert trades[-1]["fee"]["cost"] > 0
+    rest = {trade["id"]: trade for trade in await exchange.fetch_my_trades(SYMBOL)}
+    for trade in trades:
+        assert {**trade, "info": 0} == {**rest[trade["id"]], "info": 0}
+
+    book = exchange.orderbooks[SYMBOL]
+    book.texts["bids"] = {price: (text, "9") for price, (text, _) in book.texts["bids"].items()}
+    await raises(ccxt.ChecksumError, after_next_update(exchange))
+    book = await exchange.watch_order_book(SYMBOL)
+    assert exchange.checksum(book) and book["bids"][0][0] < book["asks"][0][0]
+    book["nonce"] = -1
+    await raises(ccxt.InvalidNonce, after_next_update(exchange))
+    await exchange.watch_order_book(SYMBOL)
+    await raises(ccxt.BadSymbol, exchange.watch_order_book("NO/USD"))
+
+
+async def after_next_update(exchange: Any) -> None:
+    """Watch until something is wrong."""
+    while True:
+        await exchange.watch_order_book(SYMBOL)
+
+
+async def main(account: dict[str, Any]) -> None:
+    """Run every check with each key of the account."""
+    ed25519 = account.pop("ed25519")
+    for name, key in (("hmac", {}), ("ed25519", ed25519)):
+        exchange = ccxt.pro.openspot({**account, **key, "rateLimit": 1})
+        try:
+            async with asyncio.timeout(4 * WAIT_S):
+                if name == "hmac":
+                    await errors(exchange, account)
+                    await streams(exchange)
+                await orders(exchange)
+        finally:
+            await exchange.close()
+        print(f"traded with {name}", flush=True)
+
+
+asyncio.run(main(json.loads(Path(sys.argv[1]).read_text("utf-8"))))
