@@ -1,0 +1,121 @@
+"""The pages over HTTP: GET and HEAD of what a build holds, and the deep links of its applications.
+
+- `/config.json` tells a page where the edges are.
+- Every folder with an index.html is an application: `/console` and everything below it that is no file is its page.
+- Names in /assets carry a hash of their content and are kept for ever; everything else is asked for again.
+- A strict content security policy: scripts from here alone, connections to the configured edges alone.
+"""
+
+from http import HTTPStatus
+from pathlib import Path, PurePosixPath
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from openspot.web_server.files import PageFile, plain_file, read_files
+from openspot.web_server.negotiation import choose, has_already
+from openspot.web_server.page_config import PageConfig
+
+FOREVER = "public, max-age=31536000, immutable"
+ASK_AGAIN = "no-cache"
+NOT_BUILT = "The pages are not built. Run `python3 tools/web.py build`, which says what it lacks, and start again.\n"
+_METHODS = ("GET", "HEAD")
+_TEXT = "text/plain; charset=utf-8"
+
+
+class WebPages:
+    """An ASGI application for the files of one build."""
+
+    def __init__(self, folder: Path, config: PageConfig) -> None:
+        """Read the files. Raises ValueError for a configuration that holds no addresses."""
+        self._files = read_files(folder)
+        self._applications = sorted(
+            str(PurePosixPath(name).parent)
+            for name in self._files
+            if PurePosixPath(name).name == "index.html" and len(PurePosixPath(name).parts) == 2
+        )
+        self._files["config.json"] = plain_file("application/json", config.to_json())
+        self._headers = security_headers(config)
+
+    @property
+    def is_built(self) -> bool:
+        """Whether there is an application to serve."""
+        return bool(self._applications)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        request = Request(scope)
+        response = self._respond(request)
+        for name, value in self._headers.items():
+            response.headers[name] = value
+        if request.method == "HEAD":
+            # The length of what a GET would send stays in the header.
+            response.body = b""
+        await response(scope, receive, send)
+
+    def _respond(self, request: Request) -> Response:
+        if request.method not in _METHODS:
+            headers = {"Allow": ", ".join(_METHODS)}
+            return _text(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET and HEAD are served here.\n", headers)
+        path = request.scope["path"].removeprefix("/")
+        file = self._files.get(path)
+        if file is None and path == "" and self._applications:
+            # The last in order: /trade once it is there, /console until then.
+            return Response(None, HTTPStatus.TEMPORARY_REDIRECT, {"Location": f"/{self._applications[-1]}/"})
+        if file is None:
+            file = self._page_of(path)
+        if file is not None:
+            return _file(file, request)
+        if not self.is_built:
+            return _text(HTTPStatus.SERVICE_UNAVAILABLE, NOT_BUILT)
+        return _text(HTTPStatus.NOT_FOUND, "There is nothing at this address.\n")
+
+    def _page_of(self, path: str) -> PageFile | None:
+        """The page that a deep link opens: /console/orders is the console's. A missing file is no deep link."""
+        application = path.partition("/")[0]
+        if application not in self._applications or "." in PurePosixPath(path).name:
+            return None
+        return self._files[f"{application}/index.html"]
+
+
+def security_headers(config: PageConfig) -> dict[str, str]:
+    """The headers of every response. Raises ValueError for a configuration that holds no addresses."""
+    policy = {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        # Components set styles of elements at run time; styles carry out nothing.
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self'",
+        "font-src": "'self'",
+        "connect-src": " ".join(["'self'", *config.origins()]),
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    }
+
+
+def _file(file: PageFile, request: Request) -> Response:
+    variant = choose(file.variants, request.headers.get("accept-encoding"))
+    headers = {
+        "Cache-Control": FOREVER if file.is_hashed else ASK_AGAIN,
+        "ETag": variant.etag,
+        "Vary": "Accept-Encoding",
+    }
+    if has_already(request.headers.get("if-none-match"), variant.etag):
+        return Response(None, HTTPStatus.NOT_MODIFIED, headers)
+    if variant.encoding:
+        headers["Content-Encoding"] = variant.encoding
+    return Response(variant.body, HTTPStatus.OK, headers | {"Content-Type": file.content_type})
+
+
+def _text(status: HTTPStatus, text: str, headers: dict[str, str] | None = None) -> Response:
+    return Response(text, status, {"Cache-Control": ASK_AGAIN, "Content-Type": _TEXT} | (headers or {}))

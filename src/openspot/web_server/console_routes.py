@@ -1,0 +1,80 @@
+"""What the web server itself serves to the console: health, the button that reconciles, and withdrawals.
+
+Everything there asks for the token of an administrator's session with the engine. To traders it serves the button that
+plays a deposit, where the platform has one.
+"""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp
+
+from openspot.engine_client.administrators import EngineSilentError
+from openspot.web_server.custody_gateway import CustodyGateway, refusal
+from openspot.web_server.health_report import HealthReporter
+from openspot.web_server.operators import Operators
+from openspot.web_server.reconciliation import Reconciliation
+from openspot.web_server.simulated_deposits import SimulatedDeposits
+
+HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+NOT_LOGGED_IN = "log in as a participant of type SUPER_ADMIN or SYSTEM"
+DECISIONS = ("approvals", "rejection", "signatures")
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def console_routes(
+    reporter: HealthReporter,
+    operators: Operators,
+    reconciliation: Reconciliation,
+    custody: CustodyGateway,
+    otherwise: ASGIApp,
+    deposits: SimulatedDeposits | None = None,
+) -> ASGIApp:
+    """The routes; `otherwise` serves all other paths. Without `deposits` nobody can play any."""
+
+    async def health(request: Request) -> Response:
+        if await operators.may_look(request.headers.get("authorization", "")):
+            return Response(await reporter.report(), media_type="application/json")
+        return refusal(HTTPStatus.UNAUTHORIZED, NOT_LOGGED_IN)
+
+    async def reconcile(request: Request) -> Response:
+        try:
+            operator = await operators.acting(request.headers.get("authorization", ""))
+        except EngineSilentError as error:
+            return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}, and without it nothing can be compared")
+        if operator is None:
+            return refusal(HTTPStatus.UNAUTHORIZED, NOT_LOGGED_IN)
+        if not reconciliation.begin(operator):
+            return refusal(HTTPStatus.CONFLICT, "a comparison runs already")
+        return Response(b"{}", HTTPStatus.ACCEPTED, media_type="application/json")
+
+    async def decide(request: Request) -> Response:
+        return await custody.decide(request, request.path_params["id"], request.url.path.rpartition("/")[2])
+
+    withdrawals = "/console/custody/withdrawals"
+    handlers: list[tuple[str, str, Handler]] = [
+        ("GET", "/console/health.json", health),
+        ("POST", "/console/reconcile", reconcile),
+        ("GET", withdrawals, custody.list_open),
+        *(("POST", f"{withdrawals}/{{id}}/{decision}", decide) for decision in DECISIONS),
+    ]
+    if deposits is not None:
+        handlers.append(("POST", "/simulated-deposits", deposits.deposit))
+    routes = [Route(path, _private(handler), methods=[method]) for method, path, handler in handlers]
+    return Router(routes, redirect_slashes=False, default=otherwise)
+
+
+def _private(handler: Handler) -> Handler:
+    """`handler`, whose responses nobody keeps."""
+
+    async def handle(request: Request) -> Response:
+        response = await handler(request)
+        for name, value in HEADERS.items():
+            response.headers[name] = value
+        return response
+
+    return handle

@@ -1,0 +1,63 @@
+"""Passes the console's calls of custody's operator routes on, with the caller's own session.
+
+Custody itself checks the session. It need not be reachable from browsers.
+"""
+
+import re
+from http import HTTPStatus
+
+import aiohttp
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from openspot.web_server.bounded_body import whole_body
+
+TIMEOUT_S = 15.0
+BODY_BYTES_MAX = 4096
+_WITHDRAWAL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class CustodyGateway:
+    """Calls custody at an address."""
+
+    def __init__(self, client: aiohttp.ClientSession, custody_url: str) -> None:
+        self._client = client
+        self._url = f"{custody_url}/operator/withdrawals"
+
+    async def list_open(self, request: Request) -> Response:
+        """The withdrawals that are not settled."""
+        return await self._pass(request, self._url, b"")
+
+    async def decide(self, request: Request, withdrawal_id: str, decision: str) -> Response:
+        """A decision on one withdrawal: `approvals`, `rejection` or `signatures`."""
+        if not _WITHDRAWAL_ID.fullmatch(withdrawal_id):
+            return refusal(HTTPStatus.NOT_FOUND, "there is no such withdrawal")
+        body = b""
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > BODY_BYTES_MAX:
+                return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {BODY_BYTES_MAX} bytes")
+        return await self._pass(request, f"{self._url}/{withdrawal_id}/{decision}", body)
+
+    async def _pass(self, request: Request, url: str, body: bytes) -> Response:
+        passed = ("authorization", "content-type")
+        headers = {name: value for name in passed if (value := request.headers.get(name)) is not None}
+        try:
+            async with self._client.request(
+                request.method,
+                url,
+                data=body or None,
+                headers=headers,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=TIMEOUT_S),
+            ) as response:
+                return Response(await whole_body(response), response.status, media_type=response.content_type)
+        except TimeoutError:
+            return refusal(HTTPStatus.GATEWAY_TIMEOUT, "custody took too long; a decision may have been made")
+        except (aiohttp.ClientError, OSError, ValueError):
+            return refusal(HTTPStatus.BAD_GATEWAY, "custody does not respond; see that it runs with `openspot status`")
+
+
+def refusal(status: HTTPStatus, message: str) -> Response:
+    """A refusal of the web server itself."""
+    return JSONResponse({"code": status.name, "message": message}, status)

@@ -1,0 +1,155 @@
+"""What the console's health page shows: every service's checks and lags, and the last reconciliation."""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+from prometheus_client.parser import text_string_to_metric_families
+
+from openspot.web_server.bounded_body import whole_body
+from openspot.web_server.reconciliation import Reconciliation
+
+TIMEOUT_S = 3.0
+REUSED_S = 1.0
+"""Several open pages share one look at the services."""
+RECONCILE_FILE = "reconcile.json"
+LAGS = {
+    "openspot_engine_queue_depth": "Commands that wait for a commit",
+    "openspot_router_translator_lag_events": "Engine events not published yet",
+    "openspot_router_held_events": "Events that the bus has not taken",
+    "openspot_router_row_queue_rows": "Order and trade rows not written yet",
+    "openspot_market_data_lag_events": "Engine events not applied yet",
+    "openspot_market_data_queue_trades": "Trades not recorded yet",
+    "openspot_bus_consumer_lag_messages": "Messages not dealt with yet",
+    "openspot_edge_transfers_pending": "Transfers whose outcome is not known",
+    "openspot_audit_waiting": "Audit records not written yet",
+    "openspot_venue_waiting_ticks": "Ticks that wait for the bus",
+}
+"""Metrics that count what is still to be done, with the words for it."""
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One check of a service. `message` is empty if it passed."""
+
+    name: str
+    message: str
+
+
+class Lag(msgspec.Struct, frozen=True):
+    """How much of something is still to be done."""
+
+    name: str
+    value: int
+
+
+class ServiceHealth(msgspec.Struct, frozen=True):
+    """A service as it says itself. `state`: READY, NOT_READY, or SILENT if it does not respond."""
+
+    title: str
+    state: str
+    checks: list[Check] = []
+    lags: list[Lag] = []
+
+
+class HealthReport(msgspec.Struct, frozen=True):
+    """Every service at the time `at`, in milliseconds since 1970, and the last reconciliation, if there was one.
+
+    `reconciling` says whether one runs that an operator asked for; `failure` why the last of those left no outcome.
+    """
+
+    at: int
+    services: list[ServiceHealth]
+    reconcile: Any = None
+    reconciling: bool = False
+    failure: str = ""
+
+
+class HealthReporter:
+    """Asks the services. `watched` holds the address of each one by its title."""
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        watched: Mapping[str, str],
+        data_dir: Path,
+        reconciliation: Reconciliation | None = None,
+    ) -> None:
+        self._session = session
+        self._watched = watched
+        self._reconciliation = reconciliation
+        self._path = data_dir / RECONCILE_FILE
+        self._asking = asyncio.Lock()
+        self._newest: tuple[float, list[ServiceHealth]] | None = None
+
+    async def report(self) -> bytes:
+        """The report as JSON. What services say in it is one second old at most."""
+        async with self._asking:
+            if self._newest is None or time.monotonic() - self._newest[0] > REUSED_S:
+                services = await asyncio.gather(*(self._ask(title, url) for title, url in self._watched.items()))
+                self._newest = time.monotonic(), services
+            services = self._newest[1]
+        asked = self._reconciliation
+        # The flag before the file: a comparison that ends between the two shows its outcome once more, never too late.
+        is_running = asked is not None and asked.is_running
+        report = HealthReport(
+            time.time_ns() // 1_000_000,
+            services,
+            last_reconcile(self._path),
+            is_running,
+            asked.failure if asked is not None else "",
+        )
+        return msgspec.json.encode(report)
+
+    async def _ask(self, title: str, url: str) -> ServiceHealth:
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                readiness, metrics = await asyncio.gather(self._get(f"{url}/ready"), self._get(f"{url}/metrics"))
+            return ServiceHealth(title, *readiness_of(readiness), lags=lags_of(metrics))
+        except TimeoutError:
+            reason = f"no response from {url} within {TIMEOUT_S:.0f} s"
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            reason = f"no readable response from {url}: {error}"
+        return ServiceHealth(title, "SILENT", [Check("response", reason)])
+
+    async def _get(self, url: str) -> str:
+        async with self._session.get(url, allow_redirects=False) as response:
+            return (await whole_body(response)).decode()
+
+
+def readiness_of(body: str) -> tuple[str, list[Check]]:
+    """State and checks from the body of /ready. Raises ValueError if it is none."""
+    content = json.loads(body)
+    details = content.get("details") if isinstance(content, dict) else None
+    if not isinstance(details, dict):
+        raise ValueError("the readiness has no details")
+    checks = [
+        Check(name, "" if result["status"] == "up" else str(result.get("message") or "no reason given"))
+        for name, result in details.items()
+        if isinstance(result, dict) and "status" in result
+    ]
+    return ("NOT_READY" if any(check.message for check in checks) else "READY"), checks
+
+
+def lags_of(text: str) -> list[Lag]:
+    """What is still to be done, from the metrics of a service. Raises ValueError if they cannot be read."""
+    found = []
+    for family in text_string_to_metric_families(text):
+        if name := LAGS.get(family.name):
+            for sample in family.samples:
+                labels = ", ".join(sample.labels.values())
+                found.append(Lag(f"{name}: {labels}" if labels else name, int(sample.value)))
+    return found
+
+
+def last_reconcile(path: Path) -> Any:
+    """What the last reconciliation wrote, or None if there was none or the file cannot be read."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None

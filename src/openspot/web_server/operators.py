@@ -1,0 +1,44 @@
+"""Who may use what the web server itself serves to the console: whoever the engine knows as an administrator."""
+
+import time
+from collections import OrderedDict
+
+from openspot.engine_client.administrators import EngineSessions, EngineSilentError
+
+TRUSTED_S = 900.0
+"""A session that the engine knew this recently may look while the engine is silent: the page matters most then."""
+TOKENS_MAX = 1000
+
+
+class Operators:
+    """Checks tokens."""
+
+    def __init__(self, sessions: EngineSessions) -> None:
+        self._sessions = sessions
+        self._known: OrderedDict[str, float] = OrderedDict()
+
+    async def may_look(self, authorization: str) -> bool:
+        """Whether the value of an Authorization header is the token of an administrator's session."""
+        token = _token(authorization)
+        now = time.monotonic()
+        try:
+            session = await self._sessions.find(token)
+        except EngineSilentError:
+            return now - self._known.get(token, -TRUSTED_S) < TRUSTED_S
+        self._known.pop(token, None)
+        if session is None or not session.is_administrator:
+            return False
+        self._known[token] = now
+        if len(self._known) > TOKENS_MAX:
+            self._known.popitem(last=False)
+        return True
+
+    async def acting(self, authorization: str) -> str | None:
+        """The participant id of an administrator who may start something, None for others. Raises EngineSilentError."""
+        session = await self._sessions.find(_token(authorization))
+        return session.participant_id if session is not None and session.is_administrator else None
+
+
+def _token(authorization: str) -> str:
+    scheme, _, token = authorization.partition(" ")
+    return token if scheme.lower() == "bearer" else ""

@@ -1,0 +1,57 @@
+"""Where the pages find the platform: /config.json, and the origins that the content security policy allows."""
+
+import json
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+
+class PageConfig(NamedTuple):
+    """Addresses of the edges as a browser reaches them."""
+
+    engine_url: str
+    """The matching engine's HTTP interface."""
+    rest_url: str
+    """The REST edge, without the prefix."""
+    ws_url: str
+    """The WebSocket edge."""
+    positions_url: str = ""
+    """The position service, without the prefix; empty where it does not run."""
+    subscriptions_url: str = ""
+    """The subscription service; empty where it does not run."""
+    simulates_deposits: bool = False
+    """Whether the web server plays deposits."""
+
+    def to_json(self) -> bytes:
+        """The body of /config.json. A service that does not run has no field there."""
+        fields = {"engineUrl": self.engine_url, "restUrl": self.rest_url, "wsUrl": self.ws_url}
+        services = {"positionsUrl": self.positions_url, "subscriptionsUrl": self.subscriptions_url}
+        fields |= {name: address for name, address in services.items() if address}
+        if self.simulates_deposits:
+            return json.dumps(fields | {"simulatesDeposits": True}, separators=(",", ":")).encode()
+        return json.dumps(fields, separators=(",", ":")).encode()
+
+    def origins(self) -> list[str]:
+        """The origins that pages may connect to, each once. Raises ValueError naming a field that is no address."""
+        found = [
+            origin_of("engine_url", self.engine_url, ("http", "https")),
+            origin_of("rest_url", self.rest_url, ("http", "https")),
+            origin_of("ws_url", self.ws_url, ("ws", "wss")),
+        ]
+        services = {"positions_url": self.positions_url, "subscriptions_url": self.subscriptions_url}
+        found += [origin_of(name, address, ("http", "https")) for name, address in services.items() if address]
+        return list(dict.fromkeys(found))
+
+
+def origin_of(field: str, address: str, schemes: tuple[str, ...]) -> str:
+    """Scheme, host and port of an address. Raises ValueError, naming the field, for anything else."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError(f"{field} is not an address: {error}") from error
+    host = parts.hostname or ""
+    # The origins stand in a header, where a space or a semicolon would begin something else.
+    if parts.scheme not in schemes or not host or not all(sign.isalnum() or sign in ".-:_" for sign in host):
+        raise ValueError(f"{field} must be an address that begins with {'// or '.join(schemes)}://, not {address!r}")
+    shown_host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown_host}" + (f":{port}" if port else "")

@@ -1,0 +1,62 @@
+"""The composition root of the web server: the pages, with health and metrics beside them."""
+
+import asyncio
+
+import aiohttp
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from openspot.engine_client.administrators import EngineSessions
+from openspot.http.app import make_http_app
+from openspot.http.server import http_server
+from openspot.kit.health import Health
+from openspot.kit.log import get_logger
+from openspot.web_server.application import WebPages
+from openspot.web_server.console_routes import console_routes
+from openspot.web_server.custody_gateway import CustodyGateway
+from openspot.web_server.health_report import HealthReporter
+from openspot.web_server.operators import Operators
+from openspot.web_server.reconciliation import Reconciliation
+from openspot.web_server.settings import WebServerSettings
+from openspot.web_server.simulated_deposits import SimulatedDeposits
+
+log = get_logger("web")
+
+HEALTH_PATHS = frozenset({"/health", "/health/live", "/ready", "/metrics"})
+
+
+async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
+    """Serve until `stop` is set.
+
+    Raises PortTakenError, or ValueError if the address of an edge or of a watched service is none. Pages that are not
+    built do not keep it from starting: it says so in the log and on every page.
+    """
+    pages = WebPages(settings.pages_folder, settings.page_config)
+    if not pages.is_built:
+        log.warning("the pages are not built", folder=str(settings.pages_folder))
+    async with aiohttp.ClientSession() as client:
+        reconciliation = Reconciliation(settings.data_dir)
+        console = console_routes(
+            HealthReporter(client, settings.watched, settings.data_dir, reconciliation),
+            Operators(EngineSessions(client, settings.engine_url)),
+            reconciliation,
+            CustodyGateway(client, settings.custody_url),
+            otherwise=pages,
+            deposits=SimulatedDeposits(client, settings.rest_url, settings.data_dir)
+            if settings.simulates_deposits
+            else None,
+        )
+        server = http_server(by_path(console), settings, settings.web_port, settings.web_host)
+        await server.start()
+        await stop.wait()
+        await server.stop()
+        await reconciliation.stop()
+
+
+def by_path(console: ASGIApp) -> ASGIApp:
+    """`console`, with health and metrics at the paths that every service has."""
+    health = make_http_app([], title="OpenSpot web server", health=Health())
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await (health if scope.get("path") in HEALTH_PATHS else console)(scope, receive, send)
+
+    return application

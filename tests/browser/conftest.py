@@ -1,0 +1,223 @@
+"""A browser, a platform and the built pages, shared by the tests of this folder.
+
+The browser lives as long as the folder, not as long as the session: while Playwright's own event loop runs in this
+thread, no asynchronous test can.
+"""
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from playwright.sync_api import Browser, BrowserType, Page, Playwright, sync_playwright
+
+from openspot.up.child_platform import ChildPlatform
+from openspot.web_server.page_config import PageConfig
+from tests.external.programs import must_run
+from tests.support.background_pages import BackgroundPages, bound_socket
+from tests.support.console import Console
+from tests.support.operator import Operator
+from tests.support.platforms import child_platform
+from tests.support.ports import free_port
+from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen, window
+
+ROOT = Path(__file__).resolve().parents[2]
+START_S_MAX = 480.0
+
+
+def _tool(*command: str) -> subprocess.CompletedProcess[str]:
+    tool, *arguments = command
+    program = [sys.executable, str(ROOT / "tools" / tool), *arguments]
+    return subprocess.run(program, cwd=ROOT, check=False, capture_output=True, text=True)
+
+
+def _do_without(outcome: subprocess.CompletedProcess[str]) -> NoReturn:
+    """Skip the tests, and say why; fail them in CI, where nobody would read it."""
+    reason = f"BROWSER TESTS DO NOT RUN: {outcome.stdout[-2000:]}{outcome.stderr.strip()[-2000:]}"
+    if must_run():
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """A browser. Without one the tests are skipped, loudly; in CI they fail."""
+    outcome = _tool("browser.py")
+    if outcome.returncode != 0:
+        _do_without(outcome)
+    return outcome.stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="session")
+def pages_folder() -> Path:
+    """The pages, built from the sources as they are. Without them the tests are skipped as without a browser."""
+    outcome = _tool("web.py", "build")
+    if outcome.returncode != 0:
+        _do_without(outcome)
+    return ROOT / "web/dist"
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(chromium_path: str) -> dict[str, Any]:
+    """How the browser is started: as root without its sandbox, which root cannot have."""
+    return {"executable_path": chromium_path, "args": ["--no-sandbox"] if os.geteuid() == 0 else []}
+
+
+@pytest.fixture(scope="package")
+def playwright() -> Iterator[Playwright]:
+    """Playwright, until the last test of this folder."""
+    driver = sync_playwright().start()
+    yield driver
+    driver.stop()
+
+
+@pytest.fixture(scope="package")
+def browser_type(playwright: Playwright) -> BrowserType:
+    """Chromium: the tests of the pages do not ask for more."""
+    return playwright.chromium
+
+
+@pytest.fixture(scope="package")
+def launch_browser(browser_type_launch_args: dict[str, Any], browser_type: BrowserType) -> Callable[..., Browser]:
+    """Starts a browser."""
+    return lambda **options: browser_type.launch(**(browser_type_launch_args | options))
+
+
+@pytest.fixture(scope="package")
+def browser(launch_browser: Callable[..., Browser]) -> Iterator[Browser]:
+    """A browser, until the last test of this folder."""
+    running = launch_browser()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def browser_context_args() -> dict[str, Any]:
+    """A desk: wide, without moving parts, in UTC."""
+    return {
+        "viewport": {"width": 1440, "height": 900},
+        "reduced_motion": "reduce",
+        "timezone_id": "UTC",
+        "locale": "en-GB",
+        "permissions": ["clipboard-read", "clipboard-write"],
+    }
+
+
+@pytest.fixture(scope="package")
+def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageConfig], str]]]:
+    """A platform that serves the built pages, and what serves them once more with another configuration."""
+    own, *ports = (free_port() for _ in range(4))
+    origins = ",".join(f"http://127.0.0.1:{port}" for port in (own, *ports))
+    folder = Path(tempfile.mkdtemp(prefix="openspot-browser-"))
+    running: list[BackgroundPages] = []
+
+    def serve(config: PageConfig) -> str:
+        pages = BackgroundPages(pages_folder, config, bound_socket(port=ports[len(running)]))
+        pages.start()
+        running.append(pages)
+        return pages.url
+
+    environment = {
+        "OPENSPOT_THROTTLE_ENABLED": "false",
+        "OPENSPOT_CONSOLE_ORIGINS": origins,
+        "OPENSPOT_WEB_PORT": str(own),
+        "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
+        "OPENSPOT_WITHDRAWAL_LIMIT_BASIC": "1000000",
+        "OPENSPOT_CUSTODY_BLOCK_S": "0.05",
+        "OPENSPOT_CORS_ORIGINS": origins,
+        # Every change of a book is an update of its own.
+        "OPENSPOT_MARKET_DATA_BOOK_MS": "0",
+        # A quote must not expire between two clicks on a busy machine.
+        "OPENSPOT_CONVERSION_QUOTE_S": "60",
+    }
+    platform = child_platform(folder, environment)
+    try:
+        platform.start(timeout_s=START_S_MAX)
+        yield platform, serve
+    finally:
+        for pages in running:
+            pages.stop()
+        platform.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="package")
+def platform(served: tuple[ChildPlatform, Callable[[PageConfig], str]]) -> ChildPlatform:
+    """The platform that the console administers."""
+    return served[0]
+
+
+@pytest.fixture(scope="package")
+def serve(served: tuple[ChildPlatform, Callable[[PageConfig], str]]) -> Callable[[PageConfig], str]:
+    """Serves the pages with a configuration; returns their address. The engine takes calls of three such addresses."""
+    return served[1]
+
+
+@pytest.fixture(scope="package")
+def pages_url(platform: ChildPlatform) -> str:
+    """The pages of the platform, from its own web server."""
+    return str(platform.settings.web_url)
+
+
+@pytest.fixture(scope="package")
+def operator(platform: ChildPlatform) -> Iterator[Operator]:
+    """The engine beside the page."""
+    client = Operator(platform.settings)
+    yield client
+    client.close()
+
+
+_markets = itertools.count(1)
+
+
+@pytest.fixture
+def market(operator: Operator) -> str:
+    """A market of this test alone: what other tests left in their books does not trade with it."""
+    return operator.create_market(f"M{next(_markets)}")
+
+
+@pytest.fixture
+def visitor(page: Page, pages_url: str) -> Iterator[Console]:
+    """The console with nobody logged in. Its test fails for an error in the browser's console."""
+    console = Console(page, pages_url)
+    yield console
+    console.assert_quiet()
+
+
+@pytest.fixture
+def console(visitor: Console, operator: Operator) -> Console:
+    """The console with a session of the administrator, as a reload of the page finds it.
+
+    The login itself has tests of its own: here it would run into the engine's limit of logins.
+    """
+    visitor.bring_session(operator.login)
+    return visitor
+
+
+@pytest.fixture(scope="package")
+def exchange(platform: ChildPlatform) -> Exchange:
+    """The REST edge of the platform."""
+    return Exchange(platform)
+
+
+@pytest.fixture
+def new_window(browser: Browser, browser_context_args: dict[str, Any], pages_url: str) -> Iterator[NewWindow]:
+    """Opens windows of browsers that share nothing. The test fails for an error in the console of any."""
+    opened: list[TradingScreen] = []
+
+    def new(trader: Trader | None = None, **options: Any) -> TradingScreen:
+        context = browser.new_context(**(browser_context_args | options))
+        screen = window(context.new_page(), pages_url, trader)
+        opened.append(screen)
+        return screen
+
+    yield new
+    for screen in opened:
+        screen.assert_quiet()
+        screen.page.context.close()

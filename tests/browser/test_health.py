@@ -1,0 +1,43 @@
+"""The health page: every service, what it has still to do, and the last reconciliation."""
+
+import os
+import signal
+
+from playwright.sync_api import expect
+
+from openspot.up.child_platform import ChildPlatform
+from openspot.up.services import enabled
+from tests.support.console import Console
+from tests.support.operator import Operator
+
+COMPARISON_MS = 180_000
+"""A comparison starts a command of its own and lets the mirrors catch up."""
+
+
+def test_every_service_is_shown_and_one_that_hangs_is_named(console: Console, platform: ChildPlatform) -> None:
+    console.open("/health", "Health")
+    for process in enabled(platform.settings).values():
+        expect(console.row("Services", process.title, "Ready").first).to_be_visible()
+    pid = platform.pid("custody")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        expect(console.row("Services", "Custody simulator", "Silent")).to_contain_text("no response from")
+        console.assert_accessible("a silent service")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    expect(console.row("Services", "Custody simulator", "Ready")).to_be_visible()
+
+
+def test_the_button_compares_and_shows_the_differences(console: Console, operator: Operator) -> None:
+    # An adjustment changes the engine alone, so the ledger lacks it.
+    operator.create("unmirrored")
+    operator.fund("unmirrored", USD="12.5")
+    console.open("/health", "Health")
+    button = console.page.get_by_role("button", name="Compare now")
+    button.click()
+    expect(console.page.get_by_role("status").filter(has_text="Comparing…")).to_be_visible()
+    expect(console.row("Differences", "unmirrored")).to_contain_text("12.5", timeout=COMPARISON_MS)
+    expect(button).to_be_enabled()
+    console.assert_accessible("differences")
+    console.page.set_viewport_size({"width": 390, "height": 844})
+    console.assert_fits("differences, 390")

@@ -1,0 +1,301 @@
+"""The trading screen: registration, login, two users who trade."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pyotp
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.trading_screen import PASSWORD, Exchange, NewWindow
+
+SYMBOL = "ETH-USD"
+
+
+def test_a_visitor_registers_confirms_the_address_and_logs_out(new_window: NewWindow, exchange: Exchange) -> None:
+    screen = new_window()
+    page = screen.page
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    screen.assert_accessible("a visitor's market")
+    page.get_by_role("link", name="Register").click()
+    create = page.get_by_role("button", name="Create the account")
+    page.get_by_role("textbox", name="Email").fill("nobody")
+    page.get_by_role("textbox", name="Password", exact=True).fill("short")
+    create.click()
+    expect(page.get_by_text("An email address looks like name@example.com.")).to_be_visible()
+    expect(page.get_by_text("10 to 128 characters are needed.")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Email")).to_have_attribute("aria-invalid", "true")
+    screen.assert_accessible("faults of a registration")
+    page.get_by_role("textbox", name="Email").fill("visitor@example.com")
+    page.get_by_role("textbox", name="Password", exact=True).fill(PASSWORD)
+    page.get_by_role("textbox", name="Password again").fill(PASSWORD)
+    create.click()
+    # Back on the market that the visitor came from.
+    expect(screen.heading(SYMBOL)).to_be_visible()
+    expect(page.get_by_text("No open orders")).to_be_visible()
+    for tab, text in (("History", "No orders have ended yet"), ("Fills", "No fills yet"), ("Balances", "No funds yet")):
+        screen.tab(tab)
+        expect(page.get_by_text(text)).to_be_visible()
+    screen.assert_accessible("a new user's market")
+
+    token = exchange.mail_token("visitor@example.com", "Confirm your email address")
+    page.goto(f"{screen.url}/trade/verify-email#token={token}")
+    page.get_by_role("button", name="Confirm").click()
+    expect(screen.heading("Your address is confirmed")).to_be_visible()
+    page.get_by_role("link", name="Go to the markets").click()
+    page.get_by_role("button", name="Account of visitor@example.com").click()
+    page.get_by_role("menuitem", name="Log out").click()
+    expect(page.get_by_role("link", name="Log in to trade")).to_be_visible()
+    assert page.evaluate("localStorage.getItem('openspot.trade.session')") is None
+
+
+def test_a_login_takes_the_right_password_and_the_second_factor(new_window: NewWindow, exchange: Exchange) -> None:
+    trader = exchange.register("careful@example.com")
+    access = trader.tokens["accessToken"]
+    secret = exchange.call("POST", "users/me/mfa/setup", {"password": PASSWORD}, access)["secret"]
+    enabled = exchange.call("POST", "users/me/mfa/enable", {"code": pyotp.TOTP(secret).now()}, access)
+    screen = new_window()
+    # The browser reports each refused request by itself.
+    screen.expect_complaint("status of 40[01]")
+    page = screen.page
+    screen.go(f"/login?next=/{SYMBOL}", "Log in")
+    page.get_by_role("textbox", name="Email").fill(trader.email)
+    page.get_by_role("textbox", name="Password").fill("not the password")
+    page.get_by_role("button", name="Log in").click()
+    expect(screen.problem()).to_contain_text("Check the email address and the password")
+    screen.assert_accessible("a wrong password")
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(screen.heading("Enter your code")).to_be_visible()
+    page.get_by_role("textbox", name="Code").fill("000000")
+    page.get_by_role("button", name="Log in").click()
+    expect(screen.problem()).to_contain_text("The code is wrong")
+    screen.assert_accessible("a wrong code")
+    page.get_by_role("textbox", name="Code").fill(enabled["recoveryCodes"][0])
+    page.get_by_role("button", name="Log in").click()
+    expect(screen.heading(SYMBOL)).to_be_visible()
+    expect(page.get_by_role("button", name=f"Account of {trader.email}")).to_be_visible()
+
+
+def test_two_users_trade_in_two_windows(new_window: NewWindow, exchange: Exchange) -> None:
+    seller, buyer = exchange.register("seller@example.com"), exchange.register("buyer@example.com")
+    exchange.deposit([(seller, "ETH", "10"), (buyer, "USD", "10000")])
+    left, right = new_window(seller), new_window(buyer)
+    for screen in (left, right):
+        screen.go(f"/{SYMBOL}", SYMBOL)
+        expect(screen.link("Live")).to_be_visible()
+
+    submit = left.page.get_by_role("button", name="Sell ETH, limit")
+    left.fill_order("Sell", "Limit", "3", "2000")
+    expect(left.page.get_by_text("10 ETH", exact=True)).to_be_visible()
+    left.page.get_by_role("textbox", name="Amount").fill("11")
+    expect(submit).to_be_disabled()
+    expect(submit).to_have_accessible_description("Not enough ETH: the order needs 11, 10 is free.")
+    left.page.get_by_role("textbox", name="Amount").fill("3")
+    submit.click()
+    expect(left.toast("Sell: Order placed")).to_be_visible()
+    expect(left.row("Open orders", "Sell", "2,000")).to_be_visible()
+
+    # The other window shows the new level at once; a click on it fills in the price.
+    asks = right.page.get_by_role("list", name="Asks").get_by_role("button")
+    expect(asks).to_have_count(1)
+    asks.first.click()
+    expect(right.page.get_by_role("textbox", name="Price")).to_have_value("2000")
+    right.page.get_by_role("textbox", name="Amount").fill("1")
+    right.page.get_by_role("button", name="Buy ETH, limit").click()
+    expect(right.toast("Buy: Filled")).to_be_visible()
+    for screen in (left, right):
+        expect(screen.page.get_by_role("table", name="Trades").get_by_role("row", name="2,000")).to_have_count(1)
+    expect(left.row("Open orders", "Sell", "33.3 %")).to_be_visible()
+
+    # A market order for money, with the part of the free funds that a button gives.
+    right.fill_order("Buy", "Market", "")
+    right.page.get_by_role("combobox", name="Amount in").click()
+    right.page.get_by_role("option", name="USD").click()
+    right.page.get_by_role("button", name="25 % of what is free").click()
+    right.page.get_by_role("button", name="Buy ETH, market").click()
+    expect(right.toast("Buy: Filled").or_(right.toast("Buy: Partly filled")).last).to_be_visible()
+    right.tab("Fills")
+    expect(right.row("Fills", "Buy", "Taker")).to_have_count(2)
+    left.tab("Fills")
+    expect(left.row("Fills", "Sell", "Maker")).to_have_count(2)
+    left.tab("Open orders")
+    right.tab("Balances")
+    held = {row["asset"]: row for row in exchange.call("GET", "accounts/balances", token=buyer.tokens["accessToken"])}
+    expect(right.row("Balances", f"{held['ETH']['total']} ETH")).to_be_visible()
+    for screen in (left, right):
+        screen.assert_accessible("a user's market")
+
+    left.page.get_by_role("button", name="Cancel all").click()
+    left.dialog("Cancel all orders?").get_by_role("button", name="Cancel 1 order").click()
+    expect(left.page.get_by_text("No open orders")).to_be_visible()
+    left.tab("History")
+    expect(left.row("Order history", "Cancelled", "Sell")).to_be_visible()
+    expect(right.page.get_by_text("The book is empty")).to_be_visible()
+
+    # A price far from the market needs a word.
+    right.fill_order("Buy", "Limit", "0.1", "1900")
+    right.page.get_by_role("combobox", name="Amount in").click()
+    right.page.get_by_role("option", name="ETH").click()
+    right.page.get_by_role("textbox", name="Amount").fill("0.1")
+    right.page.get_by_role("button", name="Buy ETH, limit").click()
+    expect(right.toast("Buy: Order placed")).to_be_visible()
+    left.fill_order("Sell", "Limit", "0.1", "1800")
+    left.page.get_by_role("button", name="Sell ETH, limit").click()
+    dialog = left.dialog("Sell far from the market?")
+    expect(dialog.get_by_role("note")).to_contain_text("5.26 % below the best bid")
+    confirm = dialog.get_by_role("button", name="Sell ETH, limit")
+    expect(confirm).to_be_disabled()
+    left.assert_accessible("an order far from the market")
+    dialog.get_by_role("textbox").fill(SYMBOL)
+    confirm.click()
+    expect(left.toast("Sell: Filled")).to_be_visible()
+
+
+def test_a_session_that_ended_elsewhere_leads_to_the_login_and_back(new_window: NewWindow, exchange: Exchange) -> None:
+    trader = exchange.register("guest@example.com")
+    screen = new_window(trader)
+    screen.expect_complaint("status of 401")
+    page = screen.page
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(page.get_by_text("No open orders")).to_be_visible()
+    exchange.call("POST", "auth/logout", token=trader.tokens["accessToken"])
+    # The edge closes the stream; the page finds that its session cannot be renewed.
+    notice = screen.problem().filter(has_text="Your session has ended")
+    expect(notice).to_be_visible()
+    notice.get_by_role("link", name="Log in again").click()
+    expect(page.get_by_text("the page that you were on opens afterwards")).to_be_visible()
+    page.get_by_role("textbox", name="Email").fill(trader.email)
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(screen.heading(SYMBOL)).to_be_visible()
+    expect(page.get_by_text("No open orders")).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 390), ("light", 1440)])
+def test_a_market_fits_and_can_be_read(new_window: NewWindow, scheme: str, width: int) -> None:
+    screen = new_window(color_scheme=scheme, viewport={"width": width, "height": 844})
+    page = screen.page
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(page.get_by_role("group", name=re.compile("^Candles of 15m"))).to_be_visible()
+    screen.assert_fits("a market")
+    page.get_by_role("button", name=f"Market {SYMBOL}, choose another").click()
+    page.get_by_role("textbox", name="Search markets").fill("sol")
+    entry = page.get_by_role("list", name="Markets").get_by_role("link")
+    expect(entry).not_to_have_count(0)
+    screen.assert_accessible(f"the list of markets, {scheme}")
+    page.get_by_role("button", name="SOL-USD is a favourite").click()
+    page.get_by_role("link", name=re.compile("^SOL-USD ")).click()
+    expect(screen.heading("SOL-USD")).to_be_visible()
+    for view in ("Depth", "Figures"):
+        screen.segment("Chart", view)
+        expect(page.get_by_text({"Depth": "No depth to show", "Figures": "No candles yet"}[view])).to_be_visible()
+    screen.assert_accessible(f"a market, {scheme}")
+    screen.assert_fits("another market")
+
+
+def test_a_market_that_does_not_exist_says_so(new_window: NewWindow) -> None:
+    screen = new_window()
+    screen.go("/NO-SUCH", "NO-SUCH")
+    expect(screen.problem()).to_contain_text("There is no market NO-SUCH")
+    screen.go("/no/such/page", "Page not found")
+    screen.assert_accessible("no such page")
+
+
+def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exchange: Exchange) -> None:
+    trader = exchange.register("secure@example.com")
+    screen = new_window(trader)
+    screen.expect_complaint("status of 40[01]")
+    page = screen.page
+    screen.go("/account/security", "Security")
+    page.get_by_role("button", name="Set up the second factor").click()
+    dialog = screen.dialog("Set up the second factor")
+    dialog.get_by_role("textbox", name="Your password").fill("not the password")
+    dialog.get_by_role("button", name="Go on").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("The password is wrong")
+    dialog.get_by_role("textbox", name="Your password").fill(PASSWORD)
+    dialog.get_by_role("button", name="Go on").click()
+    expect(dialog.get_by_role("img", name="QR code for your authenticator app")).to_be_visible()
+    screen.assert_accessible("setting up the second factor")
+    name = dialog.get_by_role("button", name=re.compile("^Copy secret ")).get_attribute("aria-label")
+    assert name is not None
+    secret = name.removeprefix("Copy secret ")
+    dialog.get_by_role("textbox", name="Code of the app").fill(pyotp.TOTP(secret).now())
+    dialog.get_by_role("button", name="Switch it on").click()
+    codes = screen.dialog("Keep your recovery codes").get_by_role("list", name="Recovery codes").get_by_role("listitem")
+    expect(codes).to_have_count(10)
+    recovery = codes.first.inner_text()
+    page.get_by_role("button", name="I have kept them").click()
+    expect(page.get_by_text("10 recovery codes left")).to_be_visible()
+    screen.tab("Activity")
+    expect(screen.row("Activity", "Second factor switched on")).to_be_visible()
+    page.get_by_role("button", name="Switch it off").click()
+    dialog = screen.dialog("Switch the second factor off?")
+    dialog.get_by_role("textbox", name="Your password").fill(PASSWORD)
+    dialog.get_by_role("textbox", name="Code").fill(recovery)
+    dialog.get_by_role("button", name="Switch it off").click()
+    expect(page.get_by_role("button", name="Set up the second factor")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    screen.assert_fits("security")
+    screen.assert_accessible("security")
+
+
+def test_the_wallet_shows_addresses_and_converts(new_window: NewWindow, exchange: Exchange) -> None:
+    maker, owner = exchange.register("maker@example.com"), exchange.register("owner@example.com")
+    exchange.deposit([(maker, "SOL", "5"), (owner, "USD", "1000")], house={"house:conversions": ("SOL", "10")})
+    order = {"symbol": "SOL-USD", "side": "sell", "type": "limit", "quantity": "5", "price": "200"}
+    exchange.call("POST", "orders", order, maker.tokens["accessToken"])
+    screen = new_window(owner)
+    page = screen.page
+    screen.go("/wallet", "Wallet")
+    expect(screen.row("Balances", "1,000 USD")).to_be_visible()
+    page.get_by_role("button", name="Deposit", exact=True).click()
+    screen.choose("Asset", "BTC", screen.dialog("Deposit"))
+    expect(page.get_by_role("img", name="QR code of your BTC address")).to_be_visible()
+    network = next(row["network"] for row in exchange.call("GET", "fees/network/all") if row["asset"] == "BTC")
+    query = f"accounts/deposit-address?asset=BTC&network={network}"
+    address = exchange.call("GET", query, token=owner.tokens["accessToken"])["address"]
+    expect(page.get_by_role("button", name=f"Copy address {address}")).to_be_visible()
+    screen.assert_accessible("a deposit")
+    page.keyboard.press("Escape")
+
+    page.get_by_role("link", name="Convert", exact=True).click()
+    expect(screen.heading("Convert")).to_be_visible()
+    expect(page.get_by_text("No conversions yet")).to_be_visible()
+    screen.choose("To", "SOL")
+    amount = page.get_by_role("textbox", name="Amount in USD")
+    ask = page.get_by_role("button", name="Ask for a price")
+    amount.fill("1001")
+    expect(ask).to_have_accessible_description("Not enough USD: 1,000 is free.")
+    amount.fill("100")
+    ask.click()
+    expect(page.get_by_role("group", name="Quote")).to_contain_text("You get")
+    screen.assert_accessible("a quote")
+    page.get_by_role("button", name=re.compile("^Convert .*left")).click()
+    expect(screen.toast("Converted")).to_be_visible()
+    expect(screen.row("Conversions", "100 USD", "Done")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    screen.assert_fits("conversions")
+    page.get_by_role("link", name="Wallet").click()
+    expect(screen.row("Balances", "900 USD")).to_be_visible()
+    screen.assert_fits("the wallet")
+    screen.assert_accessible("the wallet")
+
+
+@pytest.mark.parametrize(("path", "heading", "kilobytes"), [("/login", "Log in", 170), (f"/{SYMBOL}", SYMBOL, 250)])
+def test_a_first_load_is_small(
+    new_window: NewWindow, pages_folder: Path, path: str, heading: str, kilobytes: int
+) -> None:
+    screen = new_window()
+    screen.go(path, heading)
+    if path == f"/{SYMBOL}":
+        expect(screen.page.get_by_role("group", name=re.compile("^Candles of"))).to_be_visible()
+    screen.page.wait_for_load_state("networkidle")
+    scripts = {urlsplit(request.url).path for request in screen.requests if request.resource_type == "script"}
+    assert scripts
+    size = sum((pages_folder / f"{name.removeprefix('/')}.br").stat().st_size for name in scripts)
+    print(f"\nfirst load of /trade{path}: {size / 1000:.1f} kB of scripts in {len(scripts)} files, brotli")
+    assert size <= kilobytes * 1000
+    origins = {urlsplit(request.url).hostname for request in screen.requests}
+    assert origins == {"127.0.0.1"}, "a page asks no other host"

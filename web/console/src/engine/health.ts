@@ -1,0 +1,81 @@
+/** What the web server knows of every service, and of the last reconciliation. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { callWebServer } from "./webServer.ts";
+
+const INTERVAL_MS = 5_000;
+const BUSY_INTERVAL_MS = 1_000;
+
+export interface Check {
+  name: string;
+  /** Why it failed; empty if it passed. */
+  message: string;
+}
+
+export interface Lag {
+  name: string;
+  value: number;
+}
+
+export interface ServiceHealth {
+  title: string;
+  state: "READY" | "NOT_READY" | "SILENT";
+  checks: Check[];
+  lags: Lag[];
+}
+
+export interface Difference {
+  kind: string;
+  name: string;
+  field: string;
+  engine: string;
+  mirror: string;
+  cause: string;
+}
+
+export interface ReconcileReport {
+  engineSequence: number;
+  rowsSequence: number;
+  caughtUp: boolean;
+  accounts: number;
+  orders: number;
+  trades: number;
+  entries: number;
+  differences: Difference[];
+  /** Differences that are not listed. */
+  unnamed: number;
+}
+
+/** When the mirrors were compared, and what came of it: a report, or why they could not be compared. */
+export interface Reconcile {
+  at: number;
+  report?: ReconcileReport;
+  error?: string;
+}
+
+export interface HealthReport {
+  at: number;
+  services: ServiceHealth[];
+  reconcile: Reconcile | null;
+  /** Whether a comparison runs that an operator asked for. */
+  reconciling: boolean;
+  /** Why the last of those left no outcome; empty if it did. */
+  failure: string;
+}
+
+/** The health of everything, read again every five seconds. Fails with WebServerError. */
+export function useHealth() {
+  return useQuery({
+    queryKey: ["health"],
+    queryFn: async ({ signal }) => (await callWebServer("GET", "/health.json", { signal })) as HealthReport,
+    refetchInterval: (query) => (query.state.data?.reconciling ? BUSY_INTERVAL_MS : INTERVAL_MS),
+  });
+}
+
+/** Start a comparison of the engine with its mirrors. Fails with WebServerError. */
+export function useReconcile() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => callWebServer("POST", "/reconcile", { endsSession: true }),
+    onSettled: () => client.invalidateQueries({ queryKey: ["health"] }),
+  });
+}

@@ -1,0 +1,76 @@
+/** Withdrawals that custody has not settled, and the decisions on them. The web server passes the calls on to custody. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { components } from "#gen/openapi/custody.ts";
+import { callWebServer } from "./webServer.ts";
+
+const INTERVAL_MS = 3_000;
+
+type Schemas = components["schemas"];
+export type OpenWithdrawal = Schemas["OpenWithdrawal"];
+export type WithdrawalStatus = OpenWithdrawal["status"];
+
+/** A decision, named like the end of its route, with its body. */
+export type Decision =
+  | { kind: "approvals" }
+  | ({ kind: "rejection" } & Schemas["RejectBody"])
+  | ({ kind: "signatures" } & Schemas["SignBody"]);
+
+/** The withdrawals that are not settled, the oldest first. Fails with WebServerError. */
+export function useOpenWithdrawals() {
+  return useQuery({
+    queryKey: ["withdrawals"],
+    queryFn: async ({ signal }) =>
+      (await callWebServer("GET", "/custody/withdrawals", {
+        signal,
+        endsSession: true,
+      })) as Schemas["OpenWithdrawals"],
+    refetchInterval: INTERVAL_MS,
+  });
+}
+
+/** Decide on a withdrawal. Fails with WebServerError. */
+export function useDecision(withdrawalId: string, onDone: (decided: OpenWithdrawal) => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ kind, ...body }: Decision) =>
+      (await callWebServer("POST", `/custody/withdrawals/${withdrawalId}/${kind}`, {
+        body,
+        endsSession: true,
+      })) as OpenWithdrawal,
+    onSuccess: (decided) => {
+      onDone(decided);
+    },
+    // A refused decision means that the list was old.
+    onSettled: () => client.invalidateQueries({ queryKey: ["withdrawals"] }),
+  });
+}
+
+/** Why `operator` cannot approve a withdrawal, or undefined. Custody itself checks it again. */
+export function approvalFault(withdrawal: OpenWithdrawal, operator: string): string | undefined {
+  const name = operator.toLowerCase();
+  if (withdrawal.status !== "pending_approval") return "It does not wait for an approval.";
+  if (withdrawal.userId.toLowerCase() === name) return "Nobody decides on a withdrawal of their own.";
+  if (withdrawal.approvals.includes(name)) return "You have approved it. Another operator has to.";
+  if (withdrawal.approvals.length >= withdrawal.approvalsNeeded) return "It has all of its approvals.";
+  return undefined;
+}
+
+/** Why `operator` cannot reject a withdrawal, or undefined. */
+export function rejectionFault(withdrawal: OpenWithdrawal, operator: string): string | undefined {
+  if (withdrawal.userId.toLowerCase() === operator.toLowerCase())
+    return "Nobody decides on a withdrawal of their own.";
+  return ["pending_approval", "approved", "signing"].includes(withdrawal.status)
+    ? undefined
+    : "It is being sent already, or has ended.";
+}
+
+/** Why nothing can be signed, or undefined. */
+export function signatureFault(withdrawal: OpenWithdrawal): string | undefined {
+  if (withdrawal.status !== "signing") return "It does not wait for a signature.";
+  return unsigned(withdrawal).length === 0 ? "Every signer has signed." : undefined;
+}
+
+/** The signers who have not signed yet. */
+export function unsigned({ signers, signatures }: OpenWithdrawal): string[] {
+  return signers.filter((signer) => !signatures.includes(signer));
+}

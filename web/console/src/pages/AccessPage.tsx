@@ -1,0 +1,102 @@
+import { Stack } from "@mantine/core";
+import { Badge } from "#lib/components/Badge.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState, WarningNote } from "#lib/components/states.tsx";
+import { plural } from "#lib/counts.ts";
+import { useUrlState } from "#lib/urlState.ts";
+import { ENFORCED, PARTICIPANT_TYPES, PERMISSION_GROUPS } from "../catalogue.ts";
+import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
+import classes from "./AccessPage.module.css";
+
+/** The catalogue of participant types and permission names. */
+export function AccessPage() {
+  const url = useUrlState();
+  const type = url.parameter("type");
+  const word = url.parameter("word").toLowerCase();
+  const groups = PERMISSION_GROUPS.map((group) => ({
+    ...group,
+    permissions: group.permissions.filter(
+      ({ name, title, holders }) =>
+        (type === "" || holders.some((holder) => holder === type)) &&
+        (name.includes(word) || title.toLowerCase().includes(word)),
+    ),
+  })).filter(({ permissions }) => permissions.length > 0);
+  const count = groups.reduce((sum, { permissions }) => sum + permissions.length, 0);
+  return (
+    <>
+      <PageHeader title="Types and permissions">
+        The {PARTICIPANT_TYPES.length} types of participants, and the permissions that each stands for.
+      </PageHeader>
+      <Stack gap="md">
+        <WarningNote>{ENFORCED}</WarningNote>
+        <Card title="Participant types">
+          <ul className={classes.types}>
+            {PARTICIPANT_TYPES.map((row) => (
+              <li key={row.type}>
+                <div className={classes.typeHead}>
+                  <strong>{row.title}</strong>
+                  <code>{row.type}</code>
+                </div>
+                <p>{row.description}</p>
+                <Badge tone={row.creatable ? "accent" : "neutral"}>
+                  {row.creatable ? "Can be created" : "Role of a team"}
+                </Badge>
+              </li>
+            ))}
+          </ul>
+        </Card>
+        <Card
+          title="Permissions"
+          flush
+          actions={<span className={classes.count}>{plural(count, "permission")}</span>}
+        >
+          <div className={classes.filters}>
+            <FilterBar
+              isFiltered={type !== "" || word !== ""}
+              onClear={() => url.change({ type: null, word: null })}
+            >
+              <TextFilter
+                label="Name or words"
+                value={url.parameter("word")}
+                onChange={(next) => url.change({ word: next })}
+              />
+              <ChoiceFilter
+                label="Held by"
+                any="Held by any type"
+                value={type}
+                choices={PARTICIPANT_TYPES.map((row) => row.type)}
+                onChange={(next) => url.change({ type: next })}
+              />
+            </FilterBar>
+          </div>
+          {groups.length === 0 && (
+            <EmptyState title="No permission matches">Clear a filter to see all of them.</EmptyState>
+          )}
+          {groups.map((group) => (
+            <table key={group.title} className={classes.permissions} aria-label={group.title}>
+              <thead>
+                <tr>
+                  <th scope="colgroup" colSpan={3}>
+                    {group.title}
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {group.permissions.map((permission) => (
+                  <tr key={permission.name}>
+                    <th scope="row">
+                      <code>{permission.name}</code>
+                    </th>
+                    <td>{permission.title}</td>
+                    <td className={classes.holders}>{permission.holders.join(" · ")}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          ))}
+        </Card>
+      </Stack>
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import { Button } from "@mantine/core";
+import { DiffIcon } from "@primer/octicons-react";
+import { useState } from "react";
+import { Card } from "#lib/components/Card.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { useUrlState } from "#lib/urlState.ts";
+import { useCurrencies } from "../engine/queries.ts";
+import { AdjustBalanceDialog } from "../parts/AdjustBalanceDialog.tsx";
+import { BalancesTable } from "../parts/BalancesTable.tsx";
+import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
+
+export function BalancesPage() {
+  const url = useUrlState();
+  const currencies = useCurrencies();
+  const [isAdjusting, setAdjusting] = useState(false);
+  const participantId = url.parameter("participant");
+  const currency = url.parameter("currency");
+  return (
+    <>
+      <PageHeader
+        title="Balances"
+        actions={
+          <Button leftSection={<DiffIcon />} onClick={() => setAdjusting(true)}>
+            Adjust a balance
+          </Button>
+        }
+      >
+        The engine's balances. Locked backs open orders; reserved is kept for withdrawals and worst-case fees.
+      </PageHeader>
+      <Card flush>
+        <BalancesTable
+          participantId={participantId}
+          currency={currency}
+          url={url}
+          toolbar={
+            <FilterBar
+              isFiltered={participantId !== "" || currency !== ""}
+              onClear={() => url.change({ participant: null, currency: null })}
+            >
+              <TextFilter
+                label="Participant id"
+                value={participantId}
+                onChange={(participant) => url.change({ participant })}
+              />
+              <ChoiceFilter
+                label="Currency"
+                any="Any currency"
+                value={currency}
+                choices={currencies.data?.map((row) => row.currency) ?? []}
+                onChange={(next) => url.change({ currency: next })}
+              />
+            </FilterBar>
+          }
+        />
+      </Card>
+      {isAdjusting && <AdjustBalanceDialog onClose={() => setAdjusting(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,208 @@
+import { Button, Stack } from "@mantine/core";
+import { SyncIcon } from "@primer/octicons-react";
+import { Badge, type Tone } from "#lib/components/Badge.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { formatCount, plural } from "#lib/counts.ts";
+import {
+  type Difference,
+  type HealthReport,
+  type ReconcileReport,
+  type ServiceHealth,
+  useHealth,
+  useReconcile,
+} from "../engine/health.ts";
+import { explainIfAny } from "../messages.ts";
+import classes from "./HealthPage.module.css";
+
+const STATES: Record<ServiceHealth["state"], { tone: Tone; shape: string; text: string }> = {
+  READY: { tone: "positive", shape: "●", text: "Ready" },
+  NOT_READY: { tone: "warning", shape: "◐", text: "Not ready" },
+  SILENT: { tone: "negative", shape: "✕", text: "Silent" },
+};
+
+const SERVICE_COLUMNS: readonly Column<ServiceHealth>[] = [
+  { id: "service", title: "Service", cell: ({ title }) => title },
+  {
+    id: "state",
+    title: "State",
+    cell: ({ state }) => (
+      <Badge tone={STATES[state].tone} shape={STATES[state].shape}>
+        {STATES[state].text}
+      </Badge>
+    ),
+  },
+  { id: "checks", title: "Checks", cell: (service) => <Checks service={service} /> },
+  { id: "lag", title: "Still to be done", cell: (service) => <Lags service={service} /> },
+];
+
+const DIFFERENCE_COLUMNS: readonly Column<Difference>[] = [
+  { id: "what", title: "What", cell: ({ kind, name }) => `${kind} ${name}` },
+  { id: "field", title: "Field", cell: ({ field }) => field },
+  { id: "engine", title: "Engine", align: "right", cell: ({ engine }) => <Figure text={engine} /> },
+  { id: "mirror", title: "Mirror", align: "right", cell: ({ mirror }) => <Figure text={mirror} /> },
+  { id: "cause", title: "Likely cause", cell: ({ cause }) => cause || "not known" },
+];
+
+function Figure({ text }: { text: string }) {
+  return <span className="figures">{text}</span>;
+}
+
+/** Failed checks with their reasons; passed ones only by their number. */
+function Checks({ service }: { service: ServiceHealth }) {
+  const failed = service.checks.filter(({ message }) => message !== "");
+  if (failed.length === 0) {
+    return service.checks.length === 0 ? "it runs" : `${plural(service.checks.length, "check")} passed`;
+  }
+  return (
+    <ul className={classes.list}>
+      {failed.map(({ name, message }) => (
+        <li key={name}>
+          <strong>{name}</strong>: {message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Lags({ service }: { service: ServiceHealth }) {
+  const waiting = service.lags.filter(({ value }) => value !== 0);
+  if (waiting.length === 0) return service.lags.length === 0 ? "–" : "nothing";
+  return (
+    <ul className={classes.list}>
+      {waiting.map(({ name, value }) => (
+        <li key={name}>
+          {name}: <span className="figures">{formatCount(value)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** How many services are well, in a sentence. */
+function Summary({ services }: { services: readonly ServiceHealth[] }) {
+  const well = services.filter(({ state }) => state === "READY").length;
+  if (services.length === 0) return null;
+  return (
+    <p className={classes.summary}>
+      <strong>{plural(services.length, "service")}</strong>
+      {well === services.length ? ", all ready" : `, ${services.length - well} not ready`}
+    </p>
+  );
+}
+
+/** Every service as it sees itself, and the last comparison of the engine with its mirrors. */
+export function HealthPage() {
+  const query = useHealth();
+  const problem = explainIfAny(query.error);
+  return (
+    <>
+      <PageHeader title="Health">
+        Every service as it sees itself, what it still has to do, and the last comparison of engine, ledger
+        and rows.
+      </PageHeader>
+      <Stack gap="md">
+        <Card flush>
+          <DataTable
+            label="Services"
+            toolbar={query.data && <Summary services={query.data.services} />}
+            columns={SERVICE_COLUMNS}
+            rows={query.data?.services}
+            rowId={({ title }) => title}
+            rowName={({ title }) => title}
+            state={query}
+            problem={problem}
+            empty={
+              <EmptyState title="No service is watched">
+                Set OPENSPOT_WATCHED_SERVICES for the web server, or start everything with `openspot up`.
+              </EmptyState>
+            }
+          />
+        </Card>
+        {query.data && <LastReconcile health={query.data} />}
+      </Stack>
+    </>
+  );
+}
+
+function LastReconcile({ health }: { health: HealthReport }) {
+  const { reconcile, reconciling, failure } = health;
+  const report = reconcile?.report;
+  const compare = useReconcile();
+  const problem = explainIfAny(compare.error);
+  const isRunning = reconciling || compare.isPending;
+  const actions = (
+    <span className={classes.actions}>
+      <span role="status">{isRunning && "Comparing…"}</span>
+      <Button
+        variant="default"
+        leftSection={<SyncIcon />}
+        loading={isRunning}
+        onClick={() => compare.mutate()}
+      >
+        Compare now
+      </Button>
+    </span>
+  );
+  return (
+    <Card title="Last reconcile" actions={actions} flush={report !== undefined}>
+      {problem && (
+        <div className={classes.failure}>
+          <ProblemNote problem={problem} />
+        </div>
+      )}
+      {failure && (
+        <div className={classes.failure}>
+          <WarningNote>The comparison that was asked for failed: {failure}.</WarningNote>
+        </div>
+      )}
+      {!reconcile && (
+        <EmptyState title="Not compared yet">
+          The comparison holds engine, ledger, orders and trades against each other. `openspot reconcile
+          --watch 60` does so every minute.
+        </EmptyState>
+      )}
+      {reconcile && !report && (
+        <WarningNote>
+          The comparison of <TimeText milliseconds={reconcile.at} /> could not be made: {reconcile.error}.
+          Compare again once that is mended.
+        </WarningNote>
+      )}
+      {reconcile && report && <Outcome at={reconcile.at} report={report} />}
+    </Card>
+  );
+}
+
+function Outcome({ at, report }: { at: number; report: ReconcileReport }) {
+  const query = useHealth();
+  const found = report.differences.length + report.unnamed;
+  return (
+    <>
+      <p className={classes.outcome}>
+        <Badge tone={found === 0 ? "positive" : "negative"} shape={found === 0 ? "●" : "✕"}>
+          {found === 0 ? "No differences" : plural(found, "difference")}
+        </Badge>{" "}
+        <TimeText milliseconds={at} />, at event {formatCount(report.engineSequence)}:{" "}
+        {plural(report.accounts, "account")}, {plural(report.orders, "order")},{" "}
+        {plural(report.trades, "trade")}, {plural(report.entries, "ledger entry", "ledger entries")}
+        {report.caughtUp ? "" : "; the mirrors were still behind"}
+        {report.unnamed > 0 && `; ${plural(report.unnamed, "difference")} not listed`}.
+      </p>
+      {report.differences.length > 0 && (
+        <DataTable
+          label="Differences"
+          columns={DIFFERENCE_COLUMNS}
+          rows={report.differences}
+          rowId={({ kind, name, field }) => `${kind} ${name} ${field}`}
+          rowName={({ name }) => name}
+          state={{ ...query, dataUpdatedAt: 0 }}
+          problem={null}
+          empty={null}
+        />
+      )}
+    </>
+  );
+}

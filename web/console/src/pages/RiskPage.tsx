@@ -1,0 +1,32 @@
+import { Card } from "#lib/components/Card.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { useUrlState } from "#lib/urlState.ts";
+import { FilterBar, TextFilter } from "../parts/filters.tsx";
+import { RiskTable } from "../parts/RiskTable.tsx";
+
+export function RiskPage() {
+  const url = useUrlState();
+  const participantId = url.parameter("participant");
+  return (
+    <>
+      <PageHeader title="Risk">
+        How much of each balance is locked by open orders. From 90 % on a bar changes its colour.
+      </PageHeader>
+      <Card flush>
+        <RiskTable
+          participantId={participantId}
+          url={url}
+          toolbar={
+            <FilterBar isFiltered={participantId !== ""} onClear={() => url.change({ participant: null })}>
+              <TextFilter
+                label="Participant id"
+                value={participantId}
+                onChange={(participant) => url.change({ participant })}
+              />
+            </FilterBar>
+          }
+        />
+      </Card>
+    </>
+  );
+}

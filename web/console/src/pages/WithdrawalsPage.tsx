@@ -1,0 +1,213 @@
+import { CheckIcon, CopyIcon, PencilIcon, PersonIcon, XCircleIcon } from "@primer/octicons-react";
+import { type ReactNode, useState } from "react";
+import { useLocation } from "wouter";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Badge, type Tone } from "#lib/components/Badge.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState, WarningNote } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { plural } from "#lib/counts.ts";
+import { useOperator } from "../engine/session.ts";
+import {
+  approvalFault,
+  type OpenWithdrawal,
+  rejectionFault,
+  signatureFault,
+  useOpenWithdrawals,
+  type WithdrawalStatus,
+} from "../engine/withdrawals.ts";
+import { explainIfAny } from "../messages.ts";
+import { ParticipantLink } from "../parts/ParticipantLink.tsx";
+import { ApprovalDialog, RejectionDialog, SignatureDialog } from "../parts/WithdrawalDialogs.tsx";
+import classes from "./WithdrawalsPage.module.css";
+
+const STATES: Record<WithdrawalStatus, { tone: Tone; shape: string; text: string }> = {
+  pending_approval: { tone: "warning", shape: "◔", text: "Waits for approval" },
+  approved: { tone: "accent", shape: "◑", text: "Approved" },
+  signing: { tone: "warning", shape: "◑", text: "Waits for signatures" },
+  broadcasting: { tone: "accent", shape: "◕", text: "Being sent" },
+  confirming: { tone: "accent", shape: "◕", text: "Confirming" },
+  completed: { tone: "positive", shape: "●", text: "Completed" },
+  cancelled: { tone: "neutral", shape: "–", text: "Cancelled" },
+  rejected: { tone: "negative", shape: "✕", text: "Rejected" },
+  failed: { tone: "negative", shape: "✕", text: "Failed" },
+};
+
+const COLUMNS: readonly Column<OpenWithdrawal>[] = [
+  { id: "created", title: "Created", cell: ({ createdAt }) => <TimeText milliseconds={createdAt} /> },
+  { id: "account", title: "Account", cell: ({ userId }) => <ParticipantLink id={userId} /> },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: ({ amount, asset, valueUsd }) => (
+      <Pair
+        first={<Amount value={amount} unit={asset} />}
+        second={<Amount value={valueUsd} unit="USD" places={2} />}
+      />
+    ),
+  },
+  {
+    id: "to",
+    title: "To",
+    cell: ({ address, network, wallet }) => (
+      <span className={classes.destination} title={address}>
+        <Pair first={<span className="figures">{address}</span>} second={`${network}, from ${wallet}`} />
+      </span>
+    ),
+  },
+  {
+    id: "state",
+    title: "State",
+    cell: ({ status, reason }) => (
+      <Pair
+        first={
+          <Badge tone={STATES[status].tone} shape={STATES[status].shape}>
+            {STATES[status].text}
+          </Badge>
+        }
+        second={reason}
+      />
+    ),
+  },
+  { id: "waits", title: "Waits for", cell: (withdrawal) => <Waiting withdrawal={withdrawal} /> },
+];
+
+/** A value with a lesser one below it. */
+function Pair({ first, second }: { first: ReactNode; second: ReactNode }) {
+  return (
+    <span className={classes.pair}>
+      <span>{first}</span>
+      {second && <span className={classes.second}>{second}</span>}
+    </span>
+  );
+}
+
+/** What custody itself, the engine or the network has to do next, where nobody is asked. */
+const NEXT: Record<WithdrawalStatus, string> = {
+  pending_approval: "the engine to reserve the amount",
+  approved: "custody to prepare it",
+  signing: "custody to send it",
+  broadcasting: "the network to take it",
+  confirming: "the network",
+  completed: "the amount to be booked",
+  cancelled: "the amount to be free again",
+  rejected: "the amount to be free again",
+  failed: "the amount to be free again",
+};
+
+function Waiting({ withdrawal }: { withdrawal: OpenWithdrawal }) {
+  const { status, approvals, approvalsNeeded, signatures, signaturesNeeded } = withdrawal;
+  if (status === "pending_approval" && approvals.length < approvalsNeeded) {
+    return <Tally count={approvals.length} needed={approvalsNeeded} what="approval" names={approvals} />;
+  }
+  if (status === "signing" && signatures.length < signaturesNeeded) {
+    return <Tally count={signatures.length} needed={signaturesNeeded} what="signature" names={signatures} />;
+  }
+  if (status === "confirming") {
+    const { confirmations, confirmationsNeeded } = withdrawal;
+    return <Tally count={confirmations} needed={confirmationsNeeded} what="block" names={[]} />;
+  }
+  return NEXT[status];
+}
+
+function Tally(props: { count: number; needed: number; what: string; names: string[] }) {
+  const { count, needed, what, names } = props;
+  return (
+    <Pair
+      first={
+        <span className="figures">
+          {count} of {plural(needed, what)}
+        </span>
+      }
+      second={names.length > 0 && `by ${names.join(", ")}`}
+    />
+  );
+}
+
+/** How many wait, and how many of them for the reader. */
+function Summary({ withdrawals, operator }: { withdrawals: readonly OpenWithdrawal[]; operator: string }) {
+  const mine = withdrawals.filter((each) => !approvalFault(each, operator) || !signatureFault(each)).length;
+  if (withdrawals.length === 0) return null;
+  return (
+    <p className={classes.summary}>
+      <strong>{plural(withdrawals.length, "withdrawal")}</strong>
+      {mine > 0 ? `, ${mine} of which you can take further` : ", none of which waits for you"}
+    </p>
+  );
+}
+
+type Asked = { withdrawal: OpenWithdrawal; decision: "approve" | "reject" | "sign" } | null;
+
+const DIALOGS = { approve: ApprovalDialog, reject: RejectionDialog, sign: SignatureDialog };
+
+/** The withdrawals that wait for somebody, with the way to decide on them. */
+export function WithdrawalsPage() {
+  const query = useOpenWithdrawals();
+  const operator = useOperator();
+  const [, navigate] = useLocation();
+  const [asked, setAsked] = useState<Asked>(null);
+  const Dialog = asked && DIALOGS[asked.decision];
+  return (
+    <>
+      <PageHeader title="Withdrawals">
+        Withdrawals that are not settled yet, the oldest first, and what each one waits for.
+      </PageHeader>
+      <Card flush>
+        <DataTable
+          label="Withdrawals"
+          toolbar={query.data && <Summary withdrawals={query.data.withdrawals} operator={operator} />}
+          columns={COLUMNS}
+          rows={query.data?.withdrawals}
+          rowId={({ id }) => id}
+          rowName={({ amount, asset, userId }) => `${amount} ${asset} of ${userId}`}
+          state={query}
+          problem={explainIfAny(query.error)}
+          empty={
+            <EmptyState title="No withdrawal waits">
+              Small withdrawals are approved and signed by themselves. Larger ones appear here until they are
+              settled.
+            </EmptyState>
+          }
+          actions={(withdrawal) => [
+            {
+              label: "Approve…",
+              icon: <CheckIcon />,
+              disabledReason: approvalFault(withdrawal, operator),
+              onClick: () => setAsked({ withdrawal, decision: "approve" }),
+            },
+            {
+              label: "Sign…",
+              icon: <PencilIcon />,
+              disabledReason: signatureFault(withdrawal),
+              onClick: () => setAsked({ withdrawal, decision: "sign" }),
+            },
+            { label: "Copy address", icon: <CopyIcon />, onClick: () => copyAndTell(withdrawal.address) },
+            { label: "Copy withdrawal id", icon: <CopyIcon />, onClick: () => copyAndTell(withdrawal.id) },
+            {
+              label: "Open participant",
+              icon: <PersonIcon />,
+              onClick: () => navigate(`/participants/${encodeURIComponent(withdrawal.userId)}`),
+            },
+            {
+              label: "Reject…",
+              icon: <XCircleIcon />,
+              danger: true,
+              disabledReason: rejectionFault(withdrawal, operator),
+              onClick: () => setAsked({ withdrawal, decision: "reject" }),
+            },
+          ]}
+          footer={
+            query.data?.complete === false && (
+              <WarningNote>There are more. They move up as soon as these are settled.</WarningNote>
+            )
+          }
+        />
+      </Card>
+      {asked && Dialog && <Dialog withdrawal={asked.withdrawal} onClose={() => setAsked(null)} />}
+    </>
+  );
+}

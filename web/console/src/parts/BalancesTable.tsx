@@ -1,0 +1,122 @@
+import { CopyIcon, DiffIcon, PersonIcon } from "@primer/octicons-react";
+import { type ReactNode, useState } from "react";
+import { useLocation } from "wouter";
+import type { AdminBalance } from "#gen/exchange/v1/admin_pb.ts";
+import { Amount } from "#lib/components/Amount.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { Pager } from "#lib/components/Pager.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { compareDecimals } from "#lib/decimal.ts";
+import { clampPage } from "#lib/paging.ts";
+import { arrange, type UrlState } from "#lib/urlState.ts";
+import { useBalances } from "../engine/queries.ts";
+import { explainIfAny } from "../messages.ts";
+import { AdjustBalanceDialog } from "./AdjustBalanceDialog.tsx";
+import { ParticipantLink } from "./ParticipantLink.tsx";
+
+const AMOUNTS = [
+  { id: "total", title: "Total" },
+  { id: "available", title: "Available" },
+  { id: "locked", title: "Locked" },
+  { id: "reserved", title: "Reserved" },
+] as const;
+
+function columnsOf(showsParticipant: boolean): Column<AdminBalance>[] {
+  const participant: Column<AdminBalance> = {
+    id: "participant",
+    title: "Participant",
+    cell: (row) => <ParticipantLink id={row.participantId} />,
+    compare: (a, b) => a.participantId.localeCompare(b.participantId, "en"),
+  };
+  return [
+    ...(showsParticipant ? [participant] : []),
+    {
+      id: "currency",
+      title: "Currency",
+      cell: (row) => row.currency,
+      compare: (a, b) => a.currency.localeCompare(b.currency, "en"),
+    },
+    ...AMOUNTS.map(({ id, title }): Column<AdminBalance> => ({
+      id,
+      title,
+      align: "right",
+      cell: (row) => <Amount value={row[id]} unit={row.currency} />,
+      compare: (a, b) => compareDecimals(a[id], b[id]),
+    })),
+  ];
+}
+
+interface BalancesTableProps {
+  participantId: string;
+  currency: string;
+  url: UrlState;
+  /** What stands above the table. */
+  toolbar?: ReactNode;
+  showsParticipant?: boolean;
+}
+
+/** Balances of a participant or of all, with the way to adjust one. */
+export function BalancesTable({
+  participantId,
+  currency,
+  url,
+  toolbar,
+  showsParticipant = true,
+}: BalancesTableProps) {
+  const query = useBalances(participantId);
+  const [, navigate] = useLocation();
+  const [adjusted, setAdjusted] = useState<AdminBalance | null>(null);
+  const columns = columnsOf(showsParticipant);
+  const rows = query.data?.filter((row) => currency === "" || row.currency === currency);
+  const page = clampPage(url.page, rows?.length ?? 0);
+  const compare = columns.find(({ id }) => id === url.sort?.column)?.compare;
+  return (
+    <>
+      <DataTable
+        label="Balances"
+        toolbar={toolbar}
+        columns={columns}
+        rows={rows && arrange(rows, compare, url.sort?.descending ?? false, page)}
+        rowId={(row) => `${row.participantId} ${row.currency}`}
+        rowName={(row) => `${row.currency} of ${row.participantId}`}
+        state={query}
+        problem={explainIfAny(query.error)}
+        sort={url.sort}
+        onSort={url.toggleSort}
+        empty={
+          <EmptyState
+            title={(showsParticipant && participantId) || currency ? "No balance matches" : "No balances yet"}
+          >
+            A balance comes with the first deposit or adjustment.
+          </EmptyState>
+        }
+        actions={(row) => [
+          { label: "Adjust balance…", icon: <DiffIcon />, onClick: () => setAdjusted(row) },
+          {
+            label: "Copy total",
+            icon: <CopyIcon />,
+            onClick: () => copyAndTell(row.total),
+          },
+          ...(showsParticipant
+            ? [
+                {
+                  label: "Open participant",
+                  icon: <PersonIcon />,
+                  onClick: () => navigate(`/participants/${encodeURIComponent(row.participantId)}`),
+                },
+              ]
+            : []),
+        ]}
+        footer={<Pager page={page} total={rows?.length ?? 0} onChange={url.setPage} />}
+      />
+      {adjusted && (
+        <AdjustBalanceDialog
+          participantId={adjusted.participantId}
+          currency={adjusted.currency}
+          onClose={() => setAdjusted(null)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+import { Button, Menu } from "@mantine/core";
+import { ChevronDownIcon, PersonIcon, SignOutIcon } from "@primer/octicons-react";
+import { type ReactNode, useState } from "react";
+import classes from "./AccountMenu.module.css";
+
+interface AccountMenuProps {
+  /** Who is logged in, as the header shows it. */
+  name: string;
+  /** What the open menu says about the account. */
+  children: ReactNode;
+  /** Ends the session, and does not fail. */
+  onLogout: () => Promise<void>;
+}
+
+/** Who is logged in, and the way out. */
+export function AccountMenu({ name, children, onLogout }: AccountMenuProps) {
+  const [isBusy, setBusy] = useState(false);
+  const logout = () => {
+    setBusy(true);
+    void onLogout().finally(() => setBusy(false));
+  };
+  return (
+    <Menu width={240}>
+      <Menu.Target>
+        <Button
+          variant="subtle"
+          color="gray"
+          loading={isBusy}
+          leftSection={<PersonIcon />}
+          rightSection={<ChevronDownIcon size={12} />}
+          className={classes.button}
+          aria-label={`Account of ${name}`}
+        >
+          <span className={classes.name}>{name}</span>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <div className={classes.about}>{children}</div>
+        <Menu.Divider />
+        <Menu.Item leftSection={<SignOutIcon />} onClick={logout}>
+          Log out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,236 @@
+import { ActionIcon, Menu, Skeleton, Tooltip, VisuallyHidden } from "@mantine/core";
+import {
+  AlertIcon,
+  ChevronDownIcon,
+  ChevronUpIcon,
+  KebabHorizontalIcon,
+  SyncIcon,
+} from "@primer/octicons-react";
+import type { ReactNode } from "react";
+import { useZone } from "../preferences.ts";
+import { formatClock } from "../time.ts";
+import classes from "./DataTable.module.css";
+import { ErrorState, type Problem } from "./states.tsx";
+
+export interface Column<Row> {
+  id: string;
+  title: string;
+  cell: (row: Row) => ReactNode;
+  align?: "right";
+  /** Order of two rows; only complete lists can be sorted, a page of a longer one cannot. */
+  compare?: (a: Row, b: Row) => number;
+}
+
+export interface RowAction {
+  label: string;
+  icon?: ReactNode;
+  onClick: () => void;
+  danger?: boolean;
+  /** Why the action cannot be used now; it stays readable. */
+  disabledReason?: string | undefined;
+}
+
+export interface Sort {
+  column: string;
+  descending: boolean;
+}
+
+/** What a list's query knows; TanStack Query's result fits. */
+export interface ListState {
+  isPending: boolean;
+  isFetching: boolean;
+  dataUpdatedAt: number;
+  refetch: () => unknown;
+}
+
+interface DataTableProps<Row> {
+  /** What the rows are: "Orders". */
+  label: string;
+  /** What stands above the table: its title, or its filters. */
+  toolbar?: ReactNode;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[] | undefined;
+  rowId: (row: Row) => string;
+  /** What a row is called in the name of its menu. */
+  rowName: (row: Row) => string;
+  actions?: (row: Row) => readonly RowAction[];
+  state: ListState;
+  problem: Problem | null;
+  empty: ReactNode;
+  sort?: Sort | null;
+  onSort?: (column: string) => void;
+  footer?: ReactNode;
+}
+
+const SKELETON_ROWS = 6;
+
+/** A table with a head that stays, a menu for each row, and states for loading, nothing, failure and old data. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { label, columns, rows, rowId, rowName, actions, state, problem, empty, sort, onSort, footer } =
+    props;
+  const top = (
+    <div className={classes.toolbar}>
+      {props.toolbar}
+      <Freshness state={state} problem={problem} />
+    </div>
+  );
+  if (rows === undefined && problem) {
+    return (
+      <>
+        {top}
+        <ErrorState problem={problem} onRetry={() => void state.refetch()} />
+      </>
+    );
+  }
+  if (rows?.length === 0) {
+    return (
+      <>
+        {top}
+        {empty}
+        {footer}
+      </>
+    );
+  }
+  return (
+    <>
+      {top}
+      <div className={classes.scroll} role="region" aria-label={`${label}, scrollable`} tabIndex={0}>
+        <table
+          className={classes.table}
+          role="table"
+          aria-label={label}
+          aria-busy={rows === undefined}
+          data-stale={problem !== null || undefined}
+        >
+          <thead role="rowgroup">
+            <tr role="row">
+              {columns.map((column) => (
+                <Head key={column.id} column={column} sort={sort ?? null} onSort={onSort} />
+              ))}
+              {actions && (
+                <th scope="col" role="columnheader" className={classes.menu}>
+                  <VisuallyHidden>Actions</VisuallyHidden>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody role="rowgroup">
+            {rows?.map((row) => (
+              <tr key={rowId(row)} role="row">
+                {columns.map((column) => (
+                  <td key={column.id} role="cell" data-align={column.align} data-title={column.title}>
+                    {column.cell(row)}
+                  </td>
+                ))}
+                {actions && (
+                  <td role="cell" className={classes.menu}>
+                    <RowMenu name={rowName(row)} actions={actions(row)} />
+                  </td>
+                )}
+              </tr>
+            )) ?? <Loading label={label} columns={columns.length + (actions ? 1 : 0)} />}
+          </tbody>
+        </table>
+      </div>
+      {footer}
+    </>
+  );
+}
+
+function Head<Row>({
+  column,
+  sort,
+  onSort,
+}: {
+  column: Column<Row>;
+  sort: Sort | null;
+  onSort: ((column: string) => void) | undefined;
+}) {
+  const isSorted = sort?.column === column.id;
+  const order = isSorted ? (sort.descending ? "descending" : "ascending") : undefined;
+  return (
+    <th scope="col" role="columnheader" data-align={column.align} aria-sort={order}>
+      {column.compare && onSort ? (
+        <button type="button" className={classes.sort} onClick={() => onSort(column.id)}>
+          {column.title}
+          <span aria-hidden className={classes.order} data-shown={isSorted || undefined}>
+            {order === "descending" ? <ChevronDownIcon size={12} /> : <ChevronUpIcon size={12} />}
+          </span>
+        </button>
+      ) : (
+        column.title
+      )}
+    </th>
+  );
+}
+
+function Loading({ label, columns }: { label: string; columns: number }) {
+  return Array.from({ length: SKELETON_ROWS }, (_, row) => (
+    <tr key={row} role="row">
+      {Array.from({ length: columns }, (_, column) => (
+        <td key={column} role="cell">
+          {row === 0 && column === 0 && <VisuallyHidden>Loading {label.toLowerCase()}</VisuallyHidden>}
+          <Skeleton height={12} width={`${60 + ((row * 7 + column * 13) % 35)}%`} />
+        </td>
+      ))}
+    </tr>
+  ));
+}
+
+function RowMenu({ name, actions }: { name: string; actions: readonly RowAction[] }) {
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="md" aria-label={`Actions for ${name}`}>
+          <KebabHorizontalIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {actions.map(({ label, icon, onClick, danger, disabledReason }) => (
+          <Menu.Item
+            key={label}
+            leftSection={icon}
+            data-danger={danger ? true : undefined}
+            aria-disabled={disabledReason !== undefined}
+            data-unavailable={disabledReason !== undefined || undefined}
+            closeMenuOnClick={disabledReason === undefined}
+            className={classes.action}
+            onClick={disabledReason === undefined ? onClick : undefined}
+          >
+            {label}
+            {disabledReason !== undefined && <span className={classes.reason}>{disabledReason}</span>}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Freshness({ state, problem }: { state: ListState; problem: Problem | null }) {
+  const zone = useZone();
+  if (state.dataUpdatedAt === 0) return null;
+  const clock = formatClock(state.dataUpdatedAt, zone);
+  return (
+    <div className={classes.freshness} data-stale={problem !== null || undefined}>
+      {problem ? (
+        <span role="alert" className={classes.stale}>
+          <AlertIcon /> {problem.title}. Shown as of {clock}. {problem.advice}
+        </span>
+      ) : (
+        <span className="figures">Updated {clock}</span>
+      )}
+      <Tooltip label="Refresh now (R)">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="sm"
+          aria-label="Refresh"
+          loading={state.isFetching && problem !== null}
+          onClick={() => void state.refetch()}
+        >
+          <SyncIcon size={14} />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  );
+}

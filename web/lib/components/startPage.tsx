@@ -1,0 +1,49 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { type ReactNode, StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { loadPageConfig, type PageConfig } from "../pageConfig.ts";
+import { Providers } from "./Providers.tsx";
+import { ErrorState } from "./states.tsx";
+
+interface Start {
+  /** What is started, as a sentence begins with it: "The console". */
+  name: string;
+  /** Its heading while nothing else can be shown. */
+  heading: string;
+  client: QueryClient;
+  /** Everything of the application, once the addresses of its services are known. */
+  application: (config: PageConfig) => ReactNode;
+}
+
+/** Show an application in #root. Without its configuration it says so, and tries again when asked. */
+export function startPage({ name, heading, client, application }: Start): void {
+  const element = document.getElementById("root");
+  if (!element) throw new Error("index.html has no #root");
+  const root = createRoot(element);
+  const start = async () => {
+    try {
+      const config = await loadPageConfig();
+      root.render(
+        <StrictMode>
+          <Providers client={client}>{application(config)}</Providers>
+        </StrictMode>,
+      );
+    } catch (error) {
+      const problem = {
+        title: `${name} has no configuration`,
+        detail: error instanceof Error ? error.message : String(error),
+        advice:
+          "The web server tells it where the exchange is. See that the web server runs, then try again.",
+      };
+      root.render(
+        <Providers client={client}>
+          <main>
+            <h1 hidden>{heading}</h1>
+            <ErrorState problem={problem} onRetry={() => void start()} />
+          </main>
+        </Providers>,
+      );
+    }
+  };
+  void start();
+}

@@ -1,0 +1,30 @@
+import { AlertIcon, CheckIcon } from "@primer/octicons-react";
+import { notifications } from "@mantine/notifications";
+import type { ReactNode } from "react";
+
+/** Say that something was done. It leaves by itself. */
+export function toastDone(title: string, message?: ReactNode): void {
+  notifications.show({
+    title,
+    message,
+    color: "teal",
+    icon: <CheckIcon />,
+    autoClose: 6000,
+    withBorder: true,
+    closeButtonProps: { "aria-label": "Dismiss" },
+  });
+}
+
+/** Say that something failed. It stays until it is dismissed, since it says what to do. */
+export function toastFailed(title: string, message: ReactNode): void {
+  notifications.show({
+    title,
+    message,
+    color: "red",
+    icon: <AlertIcon />,
+    autoClose: false,
+    withBorder: true,
+    role: "alert",
+    closeButtonProps: { "aria-label": "Dismiss" },
+  });
+}

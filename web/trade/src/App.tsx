@@ -1,0 +1,111 @@
+import { lazy, type ReactNode, Suspense } from "react";
+import { Redirect, Route, Router, Switch, useLocation } from "wouter";
+import { useSession } from "./api/session.ts";
+import { Frame } from "./frame/Frame.tsx";
+import { Loading } from "./parts/Loading.tsx";
+import { LoginPage } from "./pages/LoginPage.tsx";
+import { keptSymbol } from "./market/preferences.ts";
+
+const TradePage = lazy(() => import("./pages/TradePage.tsx"));
+const RegisterPage = lazy(() => import("./pages/RegisterPage.tsx"));
+const VerifyEmailPage = lazy(() => import("./pages/VerifyEmailPage.tsx"));
+const ForgotPasswordPage = lazy(() => import("./pages/ForgotPasswordPage.tsx"));
+const ResetPasswordPage = lazy(() => import("./pages/ResetPasswordPage.tsx"));
+const WalletPage = lazy(() => import("./pages/WalletPage.tsx"));
+const PortfolioPage = lazy(() => import("./pages/PortfolioPage.tsx"));
+const StakingPage = lazy(() => import("./pages/StakingPage.tsx"));
+const WithdrawalsPage = lazy(() => import("./pages/WithdrawalsPage.tsx"));
+const ConvertPage = lazy(() => import("./pages/ConvertPage.tsx"));
+const AccountPages = lazy(() => import("./account/AccountPages.tsx"));
+const PositionsPage = lazy(() => import("./pages/PositionsPage.tsx"));
+const NotFoundPage = lazy(() => import("./pages/NotFoundPage.tsx"));
+
+const SYMBOL = /^\/(?<symbol>[A-Z0-9]{2,10}-[A-Z0-9]{2,10})\/?$/;
+
+/** Each page is a file of its own that is loaded when it is opened; login and register need no chart. */
+export function App() {
+  return (
+    <Router base="/trade">
+      <Suspense fallback={<Loading />}>
+        <Switch>
+          <Route path="/login">
+            <LoggedOut>
+              <LoginPage />
+            </LoggedOut>
+          </Route>
+          <Route path="/register">
+            <LoggedOut>
+              <RegisterPage />
+            </LoggedOut>
+          </Route>
+          <Route path="/verify-email" component={VerifyEmailPage} />
+          <Route path="/forgot-password" component={ForgotPasswordPage} />
+          <Route path="/reset-password" component={ResetPasswordPage} />
+          <Route>
+            <Frame>
+              <Suspense fallback={<Loading />}>
+                <Switch>
+                  <Route path="/">
+                    <Redirect to={`/${keptSymbol()}`} replace />
+                  </Route>
+                  <Route path="/wallet">
+                    <Private>
+                      <WalletPage />
+                    </Private>
+                  </Route>
+                  <Route path="/portfolio">
+                    <Private>
+                      <PortfolioPage />
+                    </Private>
+                  </Route>
+                  <Route path="/staking">
+                    <Private>
+                      <StakingPage />
+                    </Private>
+                  </Route>
+                  <Route path="/withdrawals">
+                    <Private>
+                      <WithdrawalsPage />
+                    </Private>
+                  </Route>
+                  <Route path="/convert">
+                    <Private>
+                      <ConvertPage />
+                    </Private>
+                  </Route>
+                  <Route path="/positions">
+                    <Private>
+                      <PositionsPage />
+                    </Private>
+                  </Route>
+                  <Route path="/account/*?">
+                    <Private>
+                      <AccountPages />
+                    </Private>
+                  </Route>
+                  <Route path={SYMBOL}>{({ symbol = "" }) => <TradePage symbol={symbol} />}</Route>
+                  <Route component={NotFoundPage} />
+                </Switch>
+              </Suspense>
+            </Frame>
+          </Route>
+        </Switch>
+      </Suspense>
+    </Router>
+  );
+}
+
+/** A page for people without a session; with one it leads on. */
+function LoggedOut({ children }: { children: ReactNode }) {
+  const { session } = useSession();
+  const next = new URLSearchParams(window.location.search).get("next") ?? "";
+  // An address of this page alone: "//elsewhere" would be another host's.
+  return session ? <Redirect to={/^\/[A-Za-z0-9]/.test(next) ? next : "/"} replace /> : children;
+}
+
+/** A page that needs a session; without one it leads to the login and back. */
+function Private({ children }: { children: ReactNode }) {
+  const { session } = useSession();
+  const [location] = useLocation();
+  return session ? children : <Redirect to={`/login?next=${encodeURIComponent(location)}`} replace />;
+}

@@ -1,0 +1,71 @@
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Card } from "#lib/components/Card.tsx";
+import { CopyText } from "#lib/components/CopyText.tsx";
+import { ProblemNote } from "#lib/components/states.tsx";
+import { returned, type Schemas, useExchange } from "../api/client.ts";
+import { explain } from "../messages.ts";
+import classes from "../pages/VerificationPage.module.css";
+import { VERIFICATION } from "./queries.ts";
+
+type Status = Schemas["KycStatusResponse"]["status"];
+
+const isOpen = (status: Status) => status === "pending" || status === "on_hold";
+
+/** The check of documents by the provider: starts it, and says how it goes on. */
+export function DocumentCheck({ status }: { status: Status }) {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  // Starting again while it runs gives the same session.
+  const start = useMutation({
+    mutationFn: () => returned(rest.POST("/api/v1/kyc/start", { body: { level: "verified" } })),
+    onSettled: () => void client.invalidateQueries({ queryKey: VERIFICATION }),
+  });
+  const session = start.data;
+  return (
+    <Card
+      title={
+        isOpen(status) ? "Your documents are being checked" : "Next: your documents, for the level Verified"
+      }
+    >
+      <div className={classes.stack}>
+        <p className={classes.text}>
+          {status === "on_hold"
+            ? "The check waits for something: see what is asked for, or wait. This page shows the outcome by itself."
+            : status === "pending"
+              ? "It may take a while. This page shows the outcome by itself."
+              : "Keep your passport or identity card at hand. Your name must be written as in your details."}
+        </p>
+        {session && isOpen(status) && (
+          <>
+            <p className={classes.text}>
+              {session.instructions.charAt(0).toUpperCase() + session.instructions.slice(1)}
+            </p>
+            <div>
+              Reference: <CopyText text={session.reference} name="reference" />
+            </div>
+            {session.url !== null && /^https?:\/\//.test(session.url) && (
+              <Button component="a" href={session.url} target="_blank" rel="noopener noreferrer">
+                Go on at {session.provider}
+              </Button>
+            )}
+          </>
+        )}
+        {start.error && <ProblemNote problem={explain(start.error)} />}
+        {!(session && isOpen(status)) && (
+          <Button
+            variant={isOpen(status) ? "default" : "filled"}
+            loading={start.isPending}
+            onClick={() => start.mutate()}
+          >
+            {isOpen(status)
+              ? "Show how it goes on"
+              : status === "retry"
+                ? "Start the check again"
+                : "Start the check"}
+          </Button>
+        )}
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,176 @@
+import { Button, Modal, PasswordInput, Skeleton, Stack, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { copyAndTell, CopyText } from "#lib/components/CopyText.tsx";
+import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { returned, type Schemas, useExchange } from "../api/client.ts";
+import { explain } from "../messages.ts";
+import classes from "./MfaDialogs.module.css";
+import { ACTIVITY, MFA, PROFILE } from "./queries.ts";
+
+const QrCode = lazy(() => import("../parts/QrCode.tsx"));
+
+function useRefresh(): () => void {
+  const client = useQueryClient();
+  return () => {
+    for (const queryKey of [MFA, PROFILE, ACTIVITY]) void client.invalidateQueries({ queryKey });
+  };
+}
+
+/** Three steps: the password, the app with its first code, the recovery codes. */
+export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
+  const { rest } = useExchange();
+  const refresh = useRefresh();
+  const [setup, setSetup] = useState<Schemas["MfaSetupResponse"] | null>(null);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const [password, setPassword] = useState("");
+  const [code, setCode] = useState("");
+  const begin = useMutation({
+    mutationFn: () => returned(rest.POST("/api/v1/users/me/mfa/setup", { body: { password } })),
+    onSuccess: setSetup,
+    onError: () => setPassword(""),
+  });
+  const enable = useMutation({
+    mutationFn: () => returned(rest.POST("/api/v1/users/me/mfa/enable", { body: { code: code.trim() } })),
+    onSuccess: ({ recoveryCodes }) => {
+      setCodes(recoveryCodes);
+      refresh();
+    },
+    onError: () => setCode(""),
+  });
+  const title = codes ? "Keep your recovery codes" : "Set up the second factor";
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={title}
+      closeOnClickOutside={codes === null}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {codes ? (
+        <Stack gap="md">
+          <WarningNote>
+            These are shown once. Each logs you in once if you lose your phone: keep them somewhere else.
+          </WarningNote>
+          <ul className={classes.codes} aria-label="Recovery codes">
+            {codes.map((one) => (
+              <li key={one}>{one}</li>
+            ))}
+          </ul>
+          <Button variant="default" onClick={() => copyAndTell(codes.join("\n"))}>
+            Copy all
+          </Button>
+          <Button onClick={onClose}>I have kept them</Button>
+        </Stack>
+      ) : setup ? (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (code.trim().length >= 6 && !enable.isPending) enable.mutate();
+          }}
+        >
+          <Stack gap="md">
+            <p className={classes.text}>Scan this with your authenticator app, or type the secret into it.</p>
+            <div className={classes.scan}>
+              <Suspense fallback={<Skeleton width={168} height={168} />}>
+                <QrCode text={setup.otpauthUri} label="QR code for your authenticator app" />
+              </Suspense>
+              <CopyText text={setup.secret} name="secret" />
+            </div>
+            {enable.error && <ProblemNote problem={explain(enable.error)} />}
+            <TextInput
+              label="Code of the app"
+              value={code}
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              maxLength={8}
+              data-autofocus
+              onChange={(event) => setCode(event.currentTarget.value)}
+            />
+            <Button type="submit" loading={enable.isPending} disabled={code.trim().length < 6}>
+              Switch it on
+            </Button>
+          </Stack>
+        </form>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (password !== "" && !begin.isPending) begin.mutate();
+          }}
+        >
+          <Stack gap="md">
+            {begin.error && <ProblemNote problem={explain(begin.error)} />}
+            <PasswordInput
+              label="Your password"
+              value={password}
+              autoComplete="current-password"
+              data-autofocus
+              onChange={(event) => setPassword(event.currentTarget.value)}
+            />
+            <Button type="submit" loading={begin.isPending} disabled={password === ""}>
+              Go on
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+/** Asks for the password and a code. */
+export function DisableMfaDialog({ onClose }: { onClose: () => void }) {
+  const { rest } = useExchange();
+  const refresh = useRefresh();
+  const [password, setPassword] = useState("");
+  const [code, setCode] = useState("");
+  const disable = useMutation({
+    mutationFn: () =>
+      returned(rest.POST("/api/v1/users/me/mfa/disable", { body: { password, code: code.trim() } })),
+    onSuccess: () => {
+      refresh();
+      toastDone("The second factor is off");
+      onClose();
+    },
+  });
+  const isReady = password !== "" && code.trim().length >= 6;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Switch the second factor off?"
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady && !disable.isPending) disable.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <WarningNote>Your password alone will open the account then.</WarningNote>
+          {disable.error && <ProblemNote problem={explain(disable.error)} />}
+          <PasswordInput
+            label="Your password"
+            value={password}
+            autoComplete="current-password"
+            data-autofocus
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          <TextInput
+            label="Code"
+            description="Of your app, or one of your recovery codes."
+            value={code}
+            autoComplete="one-time-code"
+            maxLength={40}
+            onChange={(event) => setCode(event.currentTarget.value)}
+          />
+          <Button type="submit" color="red" loading={disable.isPending} disabled={!isReady}>
+            Switch it off
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,82 @@
+import { Button, Modal, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ProblemNote } from "#lib/components/states.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { returned, useExchange } from "../api/client.ts";
+import { explain } from "../messages.ts";
+import { PASSWORD_RULE, passwordFault } from "../parts/credentials.ts";
+import { ACTIVITY, SESSIONS } from "./queries.ts";
+
+/** The old password, the new one, and a code where the account has a second factor. */
+export function PasswordDialog({ asksCode, onClose }: { asksCode: boolean; onClose: () => void }) {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const [code, setCode] = useState("");
+  const [showsFaults, setShowsFaults] = useState(false);
+  const fault = passwordFault(next);
+  const change = useMutation({
+    mutationFn: () =>
+      returned(
+        rest.POST("/api/v1/users/me/password", {
+          body: {
+            currentPassword: current,
+            newPassword: next,
+            ...(asksCode ? { mfaCode: code.trim() } : {}),
+          },
+        }),
+      ),
+    onSuccess: () => {
+      for (const queryKey of [SESSIONS, ACTIVITY]) void client.invalidateQueries({ queryKey });
+      toastDone("The new password is set", "Your other sessions have ended.");
+      onClose();
+    },
+  });
+  const isReady = current !== "" && (!asksCode || code.trim().length >= 6);
+  return (
+    <Modal opened onClose={onClose} title="Change the password" closeButtonProps={{ "aria-label": "Close" }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setShowsFaults(true);
+          if (isReady && fault === null && !change.isPending) change.mutate();
+        }}
+      >
+        <Stack gap="md">
+          {change.error && <ProblemNote problem={explain(change.error)} />}
+          <PasswordInput
+            label="Present password"
+            value={current}
+            autoComplete="current-password"
+            data-autofocus
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+          />
+          <PasswordInput
+            label="New password"
+            description={PASSWORD_RULE}
+            value={next}
+            error={showsFaults ? fault : null}
+            autoComplete="new-password"
+            maxLength={128}
+            onChange={(event) => setNext(event.currentTarget.value)}
+          />
+          {asksCode && (
+            <TextInput
+              label="Code"
+              description="Of your app, or one of your recovery codes."
+              value={code}
+              autoComplete="one-time-code"
+              maxLength={40}
+              onChange={(event) => setCode(event.currentTarget.value)}
+            />
+          )}
+          <Button type="submit" loading={change.isPending} disabled={!isReady}>
+            Change it
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

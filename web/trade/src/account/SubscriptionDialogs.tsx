@@ -1,0 +1,172 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { floorTo, scaledText } from "#lib/scaled.ts";
+import { attemptKey, returned, type SubscriptionClient } from "../api/client.ts";
+import { explainIfAny } from "../messages.ts";
+import { type Plan, priceOf, type Subscription, upgradeCost } from "./plans.ts";
+import { SUBSCRIPTION } from "./subscriptionQueries.ts";
+
+const CENT = 10n ** 16n;
+
+/** A price in whole cents, rounded half up. */
+export function Price({ value, asset }: { value: bigint; asset: string }) {
+  return <Amount value={scaledText(floorTo(value + CENT / 2n, CENT))} unit={asset} places={2} />;
+}
+
+function useRefresh(): () => void {
+  const client = useQueryClient();
+  return () => void client.invalidateQueries({ queryKey: SUBSCRIPTION });
+}
+
+/** One attempt, however often it is sent. */
+function useAttempt() {
+  const [key] = useState(attemptKey);
+  return { header: { "Idempotency-Key": key } };
+}
+
+interface DialogProps {
+  service: SubscriptionClient;
+  plan: Plan;
+  discount: number;
+  onClose: () => void;
+}
+
+/** Subscribes to a plan and pays its first period. */
+export function SubscribeDialog({
+  service,
+  plan,
+  asset,
+  discount,
+  onClose,
+}: DialogProps & { asset: string }) {
+  const refresh = useRefresh();
+  const params = useAttempt();
+  const subscribe = useMutation({
+    mutationFn: () => returned(service.POST("/api/subscribe", { params, body: { planId: plan.id, asset } })),
+    onSuccess: () => {
+      toastDone(`You have ${plan.name}`, "Its features are yours from now on.");
+      onClose();
+    },
+    onSettled: refresh,
+  });
+  const price = priceOf(plan, asset, discount);
+  return (
+    <ConfirmDialog
+      title={`Subscribe to ${plan.name}?`}
+      operator=""
+      confirm="Subscribe and pay"
+      isBusy={subscribe.isPending}
+      problem={explainIfAny(subscribe.error)}
+      onConfirm={() => subscribe.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        You pay {price !== null && <Price value={price} asset={asset} />} now for the first period, and for
+        each that follows until you cancel.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+/** Changes to a higher plan; shows the credit for the rest of the paid period first. */
+export function UpgradeDialog({
+  service,
+  plan,
+  current,
+  subscription,
+  discount,
+  onClose,
+}: DialogProps & { current: string; subscription: Subscription }) {
+  const refresh = useRefresh();
+  const params = useAttempt();
+  const [now] = useState(Date.now);
+  const upgrade = useMutation({
+    mutationFn: () => returned(service.POST("/api/upgrade", { params, body: { planId: plan.id } })),
+    onSuccess: () => {
+      toastDone(`You have ${plan.name}`, "A new period begins today.");
+      onClose();
+    },
+    onSettled: refresh,
+  });
+  const cost = upgradeCost(subscription, plan, discount, now);
+  const { asset } = subscription;
+  return (
+    <ConfirmDialog
+      title={`Upgrade to ${plan.name}?`}
+      operator=""
+      confirm="Upgrade and pay"
+      missing={[cost === null && `ask the operator: ${asset} does not pay for ${plan.name}`]}
+      comparisons={[
+        { name: "Plan", before: current, after: plan.name },
+        ...(cost === null
+          ? []
+          : [
+              {
+                name: "Price of a period",
+                before: <Amount value={subscription.price} unit={asset} places={2} />,
+                after: <Price value={cost.price} asset={asset} />,
+              },
+              { name: "Credit, about", before: "", after: <Price value={cost.credit} asset={asset} /> },
+              { name: "To pay now, about", before: "", after: <Price value={cost.due} asset={asset} /> },
+              ...(cost.kept > 0n
+                ? [
+                    {
+                      name: "Credit kept, about",
+                      before: "",
+                      after: <Price value={cost.kept} asset={asset} />,
+                    },
+                  ]
+                : []),
+            ]),
+      ]}
+      isBusy={upgrade.isPending}
+      problem={explainIfAny(upgrade.error)}
+      onConfirm={() => upgrade.mutate()}
+      onClose={onClose}
+    >
+      <p>A new period begins today. What is left of the paid one is credited against its price.</p>
+      {subscription.cancelAtPeriodEnd && <p>The upgrade withdraws your cancellation.</p>}
+    </ConfirmDialog>
+  );
+}
+
+/** Ends the subscription with its paid period. */
+export function CancelDialog({
+  service,
+  name,
+  periodEnd,
+  onClose,
+}: {
+  service: SubscriptionClient;
+  name: string;
+  periodEnd: string;
+  onClose: () => void;
+}) {
+  const refresh = useRefresh();
+  const params = useAttempt();
+  const cancel = useMutation({
+    mutationFn: () => returned(service.POST("/api/cancel", { params })),
+    onSuccess: ({ accessUntil }) => {
+      toastDone(`${name} is cancelled`, accessUntil === null ? undefined : `It lasts until ${accessUntil}.`);
+      onClose();
+    },
+    onSettled: refresh,
+  });
+  return (
+    <ConfirmDialog
+      title={`Cancel ${name}?`}
+      operator=""
+      confirm="Cancel the subscription"
+      danger
+      isBusy={cancel.isPending}
+      problem={explainIfAny(cancel.error)}
+      onConfirm={() => cancel.mutate()}
+      onClose={onClose}
+    >
+      <p>It lasts until {periodEnd} (UTC), which is paid, and is not charged again.</p>
+    </ConfirmDialog>
+  );
+}

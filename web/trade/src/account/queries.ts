@@ -1,0 +1,78 @@
+/** What the pages of the account read from the REST edge. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type Exchange, returned, slice, useExchange } from "../api/client.ts";
+import { useSession } from "../api/session.ts";
+
+export const PROFILE = ["profile"] as const;
+export const MFA = ["mfa"] as const;
+export const SESSIONS = ["sessions"] as const;
+export const ACTIVITY = ["activity"] as const;
+export const KEYS = ["keys"] as const;
+export const NOTIFICATIONS = ["notifications"] as const;
+export const VERIFICATION = ["verification"] as const;
+
+const ACTIVITY_LIMIT = 25;
+/** A check of documents is decided elsewhere. */
+const PENDING_MS = 10_000;
+
+function useOwn<Data>(queryKey: readonly string[], queryFn: (signal: AbortSignal) => Promise<Data>) {
+  const { session } = useSession();
+  return useQuery({ queryKey, queryFn: ({ signal }) => queryFn(signal), enabled: session !== null });
+}
+
+export function readProfile({ rest }: Exchange, signal: AbortSignal) {
+  return returned(rest.GET("/api/v1/users/me/profile", { signal }));
+}
+
+export function useProfile() {
+  const exchange = useExchange();
+  return useOwn(PROFILE, (signal) => readProfile(exchange, signal));
+}
+
+export function useMfa() {
+  const { rest } = useExchange();
+  return useOwn(MFA, (signal) => returned(rest.GET("/api/v1/users/me/mfa", { signal })));
+}
+
+export function useSessions() {
+  const { rest } = useExchange();
+  return useOwn(SESSIONS, (signal) => returned(rest.GET("/api/v1/users/me/sessions", { signal })));
+}
+
+export function useActivity() {
+  const { rest } = useExchange();
+  const { session } = useSession();
+  return useInfiniteQuery({
+    queryKey: ACTIVITY,
+    queryFn: ({ pageParam, signal }) => {
+      const query = { limit: ACTIVITY_LIMIT, ...(pageParam ? { cursor: pageParam } : {}) };
+      return slice(rest.GET("/api/v1/users/me/activity", { params: { query }, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    enabled: session !== null,
+  });
+}
+
+export function useApiKeys() {
+  const { rest } = useExchange();
+  return useOwn(KEYS, (signal) => returned(rest.GET("/api/v1/api-keys", { signal })));
+}
+
+export function useNotificationSettings() {
+  const { rest } = useExchange();
+  return useOwn(NOTIFICATIONS, (signal) => returned(rest.GET("/api/v1/settings/notifications", { signal })));
+}
+
+const OPEN_CHECKS: ReadonlySet<string> = new Set(["pending", "on_hold"]);
+
+export function useVerification() {
+  const { rest } = useExchange();
+  const { session } = useSession();
+  return useQuery({
+    queryKey: VERIFICATION,
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/kyc/status", { signal })),
+    enabled: session !== null,
+    refetchInterval: ({ state }) => (state.data && OPEN_CHECKS.has(state.data.status) ? PENDING_MS : false),
+  });
+}

@@ -1,0 +1,53 @@
+/** The ways in which a request to the REST edge fails. */
+
+/** The edge understood the request and refused it. */
+export class RefusedError extends Error {
+  readonly status: number;
+  /** A code such as INSUFFICIENT_BALANCE; empty if a gateway answered. */
+  readonly code: string;
+  /** One reason, or one for each bad field. */
+  readonly reasons: readonly string[];
+  /** Seconds until the edge takes such a request again, or null. */
+  readonly retryAfter: number | null;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, body: unknown, retryAfter: number | null) {
+    const { message, code, details } = (typeof body === "object" && body !== null ? body : {}) as {
+      message?: unknown;
+      code?: unknown;
+      details?: unknown;
+    };
+    const reasons = (Array.isArray(message) ? message : [message]).filter(
+      (reason): reason is string => typeof reason === "string" && reason !== "",
+    );
+    super(reasons.join("; ") || `the exchange returned ${status}`);
+    this.name = "RefusedError";
+    this.status = status;
+    this.code = typeof code === "string" ? code : "";
+    this.reasons = reasons;
+    this.retryAfter = retryAfter;
+    this.details =
+      typeof details === "object" && details !== null ? (details as Record<string, unknown>) : {};
+  }
+
+  /** The reason that names a field, without the field: "price must be positive" → "must be positive". */
+  reasonFor(field: string): string | null {
+    const found = this.reasons.find(
+      (reason) => reason.startsWith(`${field} `) || reason.startsWith(`${field}:`),
+    );
+    return found ? found.slice(field.length).replace(/^:?\s*/, "") : null;
+  }
+}
+
+/** No response came: nobody knows whether the request arrived. */
+export class UnreachableError extends Error {
+  constructor(address: string) {
+    super(`no response from ${address}`);
+    this.name = "UnreachableError";
+  }
+}
+
+/** Whether a request that failed like this may have been carried out all the same. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof UnreachableError || (error instanceof RefusedError && error.status >= 500);
+}

@@ -1,0 +1,166 @@
+/** The stream of the page, and what React components follow of it. */
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
+import { createStore, type Store, useStore } from "#lib/store.ts";
+import type { Link, Stream } from "../stream/connection.ts";
+import type { Feed } from "../stream/feeds.ts";
+import type { Schemas } from "./client.ts";
+import { currentSession, onSessionChange } from "./session.ts";
+
+export const StreamContext = createContext<Stream | null>(null);
+
+export function useStream(): Stream {
+  const stream = useContext(StreamContext);
+  if (!stream) throw new Error("no stream around this component");
+  return stream;
+}
+
+export function useLink(): Link {
+  return useStore(useStream().link);
+}
+
+/** A feed that lives as long as the component; `key` names what it follows. */
+export function useFeed<Value>(make: () => Feed<Value>, key: string, initial: Value): Value {
+  const holder = useMemo(() => createStore<Store<Value> | null>(null), []);
+  useEffect(() => {
+    const feed = make();
+    holder.set(feed.store);
+    return () => {
+      holder.set(null);
+      feed.stop();
+    };
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `key` says when another feed is wanted
+  }, [key, holder]);
+  const current = useStore(holder);
+  return useSyncExternalStore(
+    (listener) => current?.subscribe(listener) ?? (() => undefined),
+    () => current?.get() ?? initial,
+  );
+}
+
+type Order = Schemas["OrderResponse"];
+type Ticker = Schemas["TickerResponse"];
+
+export const OPEN_ORDERS = ["orders", "open"] as const;
+export const BALANCES = ["balances"] as const;
+export const TICKERS = ["tickers"] as const;
+
+const OPEN_STATUSES: ReadonlySet<string> = new Set(["pending", "open", "partially_filled"]);
+
+/** Open orders after a push: the newer record of an order counts. */
+export function withOrder(orders: readonly Order[] | undefined, pushed: Order): Order[] | undefined {
+  if (!orders) return undefined;
+  const known = orders.find(({ orderId }) => orderId === pushed.orderId);
+  if (known && Date.parse(known.updatedAt) > Date.parse(pushed.updatedAt)) return [...orders];
+  const others = orders.filter(({ orderId }) => orderId !== pushed.orderId);
+  if (!OPEN_STATUSES.has(pushed.status)) return others;
+  const at = known ? orders.indexOf(known) : 0;
+  return [...others.slice(0, at), pushed, ...others.slice(at)];
+}
+
+const ENDED_MAX = 500;
+const ended = new Set<string>();
+
+/**
+ * Take a record of an order into the list of open ones. An order that has ended stays ended: the response to its
+ * request may arrive after the event of its end.
+ */
+export function noteOrder(client: QueryClient, order: Order): void {
+  if (!OPEN_STATUSES.has(order.status)) {
+    ended.add(order.orderId);
+    const [oldest] = ended;
+    if (ended.size > ENDED_MAX && oldest !== undefined) ended.delete(oldest);
+  } else if (ended.has(order.orderId)) return;
+  client.setQueryData<Order[]>(OPEN_ORDERS, (orders) => withOrder(orders, order));
+}
+
+/** Tickers after a push. */
+export function withTicker(tickers: readonly Ticker[] | undefined, pushed: Ticker): Ticker[] | undefined {
+  if (!tickers) return undefined;
+  const others = tickers.some(({ symbol }) => symbol === pushed.symbol);
+  return others
+    ? tickers.map((known) => (known.symbol === pushed.symbol ? pushed : known))
+    : [...tickers, pushed];
+}
+
+const HISTORY_DELAY_MS = 600;
+const HISTORY_LATE_MS = 4_000;
+const BALANCES_DELAY_MS = 150;
+
+/** Calls `run` once, `delay` after the first of several requests. */
+function gathered(run: () => void, delay: number): () => void {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      run();
+    }, delay);
+  };
+}
+
+/** Keep the user's orders and balances of the query cache live, and read them again after each new connection. */
+export function followAccount(stream: Stream, client: QueryClient): () => void {
+  const identify = () => stream.identify(currentSession()?.accessToken ?? null);
+  identify();
+  const invalidateHistory = () => {
+    void client.invalidateQueries({ queryKey: ["orders", "history"] });
+    void client.invalidateQueries({ queryKey: ["orders", "fills"] });
+  };
+  // Rows are written a moment after the event, and on a busy machine later.
+  const readHistoryAgain = gathered(invalidateHistory, HISTORY_LATE_MS);
+  const readHistory = gathered(() => {
+    invalidateHistory();
+    readHistoryAgain();
+  }, HISTORY_DELAY_MS);
+  const readBalances = gathered(
+    () => void client.invalidateQueries({ queryKey: BALANCES }),
+    BALANCES_DELAY_MS,
+  );
+  let epoch = stream.link.get().epoch;
+  const leave = [
+    onSessionChange(identify),
+    stream.follow("orders", {
+      onPush: ({ data }) => {
+        const pushed = data as Order;
+        noteOrder(client, pushed);
+        if (!OPEN_STATUSES.has(pushed.status) || pushed.status === "partially_filled") readHistory();
+        // Funds are held and released at once by the engine; the ledger's event comes for fills alone.
+        readBalances();
+      },
+    }),
+    stream.follow("balances", { onPush: () => readBalances() }),
+    stream.follow("notifications", {
+      onPush: ({ data }) => {
+        const { title, text } = data as { title?: string; text?: string };
+        void import("#lib/components/toasts.tsx").then(({ toastDone }) => toastDone(title ?? "News", text));
+        void client.invalidateQueries({ queryKey: ["funds"] });
+      },
+    }),
+    stream.link.subscribe(() => {
+      if (stream.link.get().epoch === epoch) return;
+      epoch = stream.link.get().epoch;
+      if (epoch === 1) return;
+      // What happened while there was no connection.
+      for (const queryKey of [["orders"], BALANCES, TICKERS, ["candles"]])
+        void client.invalidateQueries({ queryKey });
+    }),
+  ];
+  return () => leave.forEach((stop) => stop());
+}
+
+/** Follow the tickers of these markets while the component is shown. */
+export function useTickerPushes(symbols: readonly string[]): void {
+  const stream = useStream();
+  const client = useQueryClient();
+  const names = symbols.join(" ");
+  useEffect(() => {
+    if (names === "") return undefined;
+    const leave = names.split(" ").map((symbol) =>
+      stream.follow(`ticker:${symbol}`, {
+        onPush: ({ data }) =>
+          client.setQueryData<Ticker[]>(TICKERS, (tickers) => withTicker(tickers, data as Ticker)),
+      }),
+    );
+    return () => leave.forEach((stop) => stop());
+  }, [stream, client, names]);
+}

@@ -1,0 +1,147 @@
+/** What the pages read from the REST edge. Market data is public and survives a logout; the rest does not. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type Exchange, returned, type Schemas, type Slice, slice, useExchange } from "./client.ts";
+import { BALANCES, OPEN_ORDERS, TICKERS } from "./live.ts";
+import { useSession } from "./session.ts";
+
+const PUBLIC = { isPublic: true };
+/** Read again from time to time, although the stream brings every change: an event that was lost does no harm. */
+const SAFETY_MS = 30_000;
+const MARKETS_MS = 5 * 60_000;
+
+export type Market = Schemas["MarketResponse"];
+export type Ticker = Schemas["TickerResponse"];
+export type Order = Schemas["OrderResponse"];
+export type Balance = Schemas["BalanceResponse"];
+export type Fill = Schemas["OwnTradeResponse"];
+
+export function useMarkets() {
+  const { rest } = useExchange();
+  return useQuery({
+    queryKey: ["markets"],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets", { signal })),
+    staleTime: MARKETS_MS,
+    meta: PUBLIC,
+  });
+}
+
+export function useTickers() {
+  const { rest } = useExchange();
+  return useQuery({
+    queryKey: TICKERS,
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets/tickers", { signal })),
+    refetchInterval: SAFETY_MS,
+    meta: PUBLIC,
+  });
+}
+
+export function readTrades(exchange: Exchange, symbol: string, limit: number) {
+  return returned(
+    exchange.rest.GET("/api/v1/markets/{symbol}/trades", {
+      params: { path: { symbol }, query: { limit } },
+    }),
+  );
+}
+
+export function readCandles(
+  exchange: Exchange,
+  symbol: string,
+  interval: Schemas["Interval"],
+  range: { from?: string; to?: string },
+  limit: number,
+) {
+  return returned(
+    exchange.rest.GET("/api/v1/markets/{symbol}/candles", {
+      params: { path: { symbol }, query: { interval, limit, ...range } },
+    }),
+  );
+}
+
+const SMALL_CHART_PAUSE_MS = 300;
+let smallCharts: Promise<unknown> = Promise.resolve();
+
+/** Small charts come one after the other: together they would use up what the edge lets a user request a second. */
+function smallChartTurn(): Promise<unknown> {
+  const turn = smallCharts;
+  smallCharts = turn.then(() => new Promise((done) => setTimeout(done, SMALL_CHART_PAUSE_MS)));
+  return turn;
+}
+
+/** Closing prices of the last day, for small charts. */
+export function useDayCloses(symbol: string, isWanted: boolean) {
+  const exchange = useExchange();
+  return useQuery({
+    queryKey: ["candles", symbol, "day"],
+    queryFn: async () => {
+      await smallChartTurn();
+      return readCandles(exchange, symbol, "1h", {}, 24);
+    },
+    enabled: isWanted,
+    staleTime: MARKETS_MS,
+    meta: PUBLIC,
+  });
+}
+
+export function useBalances() {
+  const { rest } = useExchange();
+  const { session } = useSession();
+  return useQuery({
+    queryKey: BALANCES,
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/accounts/balances", { signal })),
+    enabled: session !== null,
+    refetchInterval: SAFETY_MS,
+  });
+}
+
+const OPEN_LIMIT = 200;
+
+export function useOpenOrders() {
+  const { rest } = useExchange();
+  const { session } = useSession();
+  return useQuery({
+    queryKey: OPEN_ORDERS,
+    queryFn: ({ signal }) =>
+      returned(
+        rest.GET("/api/v1/orders", {
+          params: { query: { status: "pending,open,partially_filled", limit: OPEN_LIMIT } },
+          signal,
+        }),
+      ),
+    enabled: session !== null,
+    refetchInterval: SAFETY_MS,
+  });
+}
+
+const PAGE = 50;
+
+/** A list that grows downwards, a page at a time. */
+function useGrowing<Row>(
+  queryKey: readonly unknown[],
+  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Slice<Row>>,
+) {
+  const { session } = useSession();
+  return useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    enabled: session !== null,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useOrderHistory(symbol: string | undefined) {
+  const { rest } = useExchange();
+  return useGrowing(["orders", "history", symbol], (cursor, signal) => {
+    const query = { limit: PAGE, ...(symbol ? { symbol } : {}), ...(cursor ? { cursor } : {}) };
+    return slice(rest.GET("/api/v1/orders/history", { params: { query }, signal }));
+  });
+}
+
+export function useFills(symbol: string | undefined) {
+  const { rest } = useExchange();
+  return useGrowing(["orders", "fills", symbol], (cursor, signal) => {
+    const query = { limit: PAGE, ...(symbol ? { symbol } : {}), ...(cursor ? { cursor } : {}) };
+    return slice(rest.GET("/api/v1/orders/trades", { params: { query }, signal }));
+  });
+}

@@ -1,0 +1,55 @@
+import "#lib/theme/styles.ts";
+import { QueryClient } from "@tanstack/react-query";
+import { startPage } from "#lib/components/startPage.tsx";
+import { followZone } from "./account/zone.ts";
+import { connectExchange, ExchangeContext } from "./api/client.ts";
+import { followAccount, StreamContext } from "./api/live.ts";
+import { currentSession, onSessionChange } from "./api/session.ts";
+import { App } from "./App.tsx";
+import { connectStream } from "./stream/connection.ts";
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: { retry: 2, networkMode: "always", staleTime: 5_000, refetchOnWindowFocus: false },
+    mutations: { retry: false, networkMode: "always" },
+  },
+});
+
+const REFUSED_PAUSE_MS = 10_000;
+let refusedAt = 0;
+
+// What one user has read is not shown to the next.
+let user = currentSession()?.userId ?? null;
+onSessionChange(() => {
+  const next = currentSession()?.userId ?? null;
+  if (next === user) return;
+  user = next;
+  client.removeQueries({ predicate: ({ meta }) => meta?.isPublic !== true });
+});
+
+startPage({
+  name: "The page",
+  heading: "OpenSpot",
+  client,
+  application: ({ wsUrl, ...addresses }) => {
+    const exchange = connectExchange(addresses);
+    const stream = connectStream({
+      url: wsUrl,
+      onTokenRefused: () => {
+        // Once in a while: an edge that refuses every token must not be asked for new ones without end.
+        if (Date.now() - refusedAt < REFUSED_PAUSE_MS) return;
+        refusedAt = Date.now();
+        void exchange.freshToken(currentSession()?.accessToken).catch(() => undefined);
+      },
+    });
+    followAccount(stream, client);
+    followZone(exchange, client);
+    return (
+      <ExchangeContext value={exchange}>
+        <StreamContext value={stream}>
+          <App />
+        </StreamContext>
+      </ExchangeContext>
+    );
+  },
+});

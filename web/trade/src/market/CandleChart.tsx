@@ -1,0 +1,244 @@
+import { useComputedColorScheme } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import {
+  CandlestickSeries,
+  ColorType,
+  createChart,
+  CrosshairMode,
+  HistogramSeries,
+  type IChartApi,
+  type ISeriesApi,
+  TickMarkType,
+  type Time,
+} from "lightweight-charts";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { EmptyState, ErrorState } from "#lib/components/states.tsx";
+import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { useZone } from "#lib/preferences.ts";
+import { formatTime } from "#lib/time.ts";
+import { dark, light } from "#lib/theme/tokens.ts";
+import { type Schemas, useExchange } from "../api/client.ts";
+import { useStream } from "../api/live.ts";
+import { type Market, readCandles } from "../api/queries.ts";
+import { explain } from "../messages.ts";
+import { Loading } from "../parts/Loading.tsx";
+import classes from "./CandleChart.module.css";
+import { type Candle, canvasValue, mergeCandles, toBar, toVolume } from "./candles.ts";
+
+type Interval = Schemas["Interval"];
+
+const FIRST_LIMIT = 500;
+const OLDER_LIMIT = 500;
+/** Older candles are read when fewer than these are left on the left. */
+const MARGIN_BARS = 20;
+const BARS_SHOWN = 90;
+
+interface Series {
+  chart: IChartApi;
+  bars: ISeriesApi<"Candlestick">;
+  volumes: ISeriesApi<"Histogram">;
+}
+
+/** Candles with volume, live; older ones come when the reader scrolls to the left. */
+export default function CandleChart({ market, interval }: { market: Market; interval: Interval }) {
+  const { symbol } = market;
+  const exchange = useExchange();
+  const stream = useStream();
+  const holder = useRef<HTMLDivElement>(null);
+  const series = useRef<Series | null>(null);
+  const candles = useRef<readonly Candle[]>([]);
+  const zone = useZone();
+  const scheme = useComputedColorScheme("light");
+  const [shown, setShown] = useState<Candle | null>(null);
+  const [newest, setNewest] = useState<Candle | null>(null);
+  const query = useQuery({
+    queryKey: ["candles", symbol, interval],
+    queryFn: () => readCandles(exchange, symbol, interval, {}, FIRST_LIMIT),
+    staleTime: Infinity,
+    meta: { isPublic: true },
+  });
+  const { data } = query;
+  const places = placesOf(market.tickSize);
+
+  const shadesNow = useRef(volumeShades(scheme));
+  const draw = useCallback(() => {
+    series.current?.bars.setData(candles.current.map(toBar));
+    series.current?.volumes.setData(candles.current.map((candle) => toVolume(candle, shadesNow.current)));
+    setNewest(candles.current.at(-1) ?? null);
+  }, []);
+
+  useEffect(() => {
+    const element = holder.current;
+    if (!element) return undefined;
+    const chart = createChart(element, {
+      autoSize: true,
+      timeScale: { timeVisible: true, secondsVisible: false, rightOffset: 4 },
+      rightPriceScale: { scaleMargins: { top: 0.08, bottom: 0.22 } },
+      crosshair: { mode: CrosshairMode.Normal },
+      handleScale: { axisPressedMouseMove: { price: false } },
+    });
+    const bars = chart.addSeries(CandlestickSeries, {
+      priceFormat: { type: "price", precision: places, minMove: canvasValue(market.tickSize) },
+    });
+    const volumes = chart.addSeries(HistogramSeries, {
+      priceFormat: { type: "volume" },
+      priceScaleId: "volume",
+      lastValueVisible: false,
+      priceLineVisible: false,
+    });
+    chart.priceScale("volume").applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } });
+    series.current = { chart, bars, volumes };
+
+    let isReading = false;
+    let isComplete = false;
+    const readOlder = async () => {
+      const [oldest] = candles.current;
+      if (isReading || isComplete || !oldest) return;
+      isReading = true;
+      try {
+        const to = new Date(oldest.timestamp).toISOString();
+        const older = await readCandles(exchange, symbol, interval, { to }, OLDER_LIMIT);
+        isComplete = older.length === 0;
+        candles.current = mergeCandles(candles.current, older);
+        if (series.current?.chart === chart) draw();
+      } catch {
+        // The next scroll asks again.
+      } finally {
+        isReading = false;
+      }
+    };
+    chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
+      if (range && range.from < MARGIN_BARS && candles.current.length >= BARS_SHOWN) void readOlder();
+    });
+    chart.subscribeCrosshairMove(({ time }) => {
+      const at = typeof time === "number" ? time * 1000 : null;
+      setShown(at === null ? null : (candles.current.find(({ timestamp }) => timestamp === at) ?? null));
+    });
+    return () => {
+      series.current = null;
+      chart.remove();
+    };
+  }, [exchange, symbol, interval, places, market.tickSize, draw]);
+
+  useEffect(() => {
+    if (!data) return;
+    const isFirst = candles.current.length === 0;
+    candles.current = mergeCandles(candles.current, data);
+    draw();
+    if (isFirst) {
+      const end = candles.current.length;
+      series.current?.chart.timeScale().setVisibleLogicalRange({ from: end - BARS_SHOWN, to: end + 4 });
+    }
+  }, [data, draw]);
+
+  useEffect(
+    () =>
+      stream.follow(`candles:${symbol}:${interval}`, {
+        onPush: ({ data: pushed }) => {
+          const candle = pushed as Candle;
+          const last = candles.current.at(-1);
+          candles.current = mergeCandles(candles.current, [candle]);
+          if (last && candle.timestamp >= last.timestamp) {
+            const latest = candles.current.at(-1) ?? candle;
+            series.current?.bars.update(toBar(latest));
+            series.current?.volumes.update(toVolume(latest, shadesNow.current));
+            setNewest(latest);
+          } else draw();
+        },
+      }),
+    [stream, symbol, interval, draw],
+  );
+
+  useEffect(() => {
+    shadesNow.current = volumeShades(scheme);
+    const colours = scheme === "dark" ? dark : light;
+    const { chart, bars } = series.current ?? {};
+    chart?.applyOptions({
+      layout: {
+        background: { type: ColorType.Solid, color: colours.surface },
+        textColor: colours.dimmed,
+        fontFamily: '"Inter Variable", system-ui, sans-serif',
+        fontSize: 11,
+      },
+      grid: { vertLines: { color: colours.sunken }, horzLines: { color: colours.sunken } },
+      rightPriceScale: { borderColor: colours.border },
+      timeScale: {
+        borderColor: colours.border,
+        tickMarkFormatter: (time: Time, type: TickMarkType) => tickMark(seconds(time) * 1000, type, zone),
+      },
+      localization: {
+        timeFormatter: (time: Time) => formatTime(seconds(time) * 1000, zone),
+        priceFormatter: (price: number) => formatDecimal(price.toFixed(places), places),
+      },
+    });
+    bars?.applyOptions({
+      upColor: colours.positive,
+      wickUpColor: colours.positive,
+      borderUpColor: colours.positive,
+      downColor: colours.negative,
+      wickDownColor: colours.negative,
+      borderDownColor: colours.negative,
+    });
+    draw();
+  }, [scheme, zone, places, symbol, interval, draw]);
+
+  const legend = shown ?? newest;
+  return (
+    <div className={classes.box}>
+      <div ref={holder} className={classes.chart} role="group" aria-label={label(symbol, interval, newest)} />
+      {legend && (
+        <p className={`figures ${classes.legend ?? ""}`} aria-hidden>
+          <Figure name="O" value={legend.open} places={places} />
+          <Figure name="H" value={legend.high} places={places} />
+          <Figure name="L" value={legend.low} places={places} />
+          <Figure name="C" value={legend.close} places={places} />
+          <Figure name="Vol" value={legend.volume} places={0} />
+        </p>
+      )}
+      {!data && query.error && (
+        <div className={classes.over}>
+          <ErrorState problem={explain(query.error)} onRetry={() => void query.refetch()} />
+        </div>
+      )}
+      {query.isPending && (
+        <div className={classes.over}>
+          <Loading what="the candles" />
+        </div>
+      )}
+      {data && newest === null && (
+        <div className={classes.over}>
+          <EmptyState title="No candles yet">The first trade of this market begins the first one.</EmptyState>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Figure({ name, value, places }: { name: string; value: string; places: number }) {
+  return (
+    <span>
+      <span className={classes.name}>{name}</span> {formatDecimal(value, places)}
+    </span>
+  );
+}
+
+function label(symbol: string, interval: string, candle: Candle | null): string {
+  const last = candle ? `, the last from ${candle.open} to ${candle.close}` : "";
+  return `Candles of ${interval} for ${symbol}${last}. The view “Figures” has them as a table.`;
+}
+
+const seconds = (time: Time) => (typeof time === "number" ? time : 0);
+
+function tickMark(at: number, type: TickMarkType, zone: string): string {
+  // "22 Nov 2026 09:05:03"
+  const [day = "", month = "", year = "", clock = ""] = formatTime(at, zone).split(" ");
+  if (type === TickMarkType.Year) return year;
+  if (type === TickMarkType.Month) return month;
+  if (type === TickMarkType.DayOfMonth) return `${day} ${month}`;
+  return clock.slice(0, type === TickMarkType.TimeWithSeconds ? 8 : 5);
+}
+
+function volumeShades(scheme: string) {
+  const colours = scheme === "dark" ? dark : light;
+  return { rising: `${colours.positive}55`, falling: `${colours.negative}55` };
+}

@@ -1,0 +1,102 @@
+import { Button, Popover } from "@mantine/core";
+import { ChevronDownIcon } from "@primer/octicons-react";
+import { memo, useEffect, useRef, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { compareDecimals, formatDecimal, placesOf } from "#lib/decimal.ts";
+import type { Market, Ticker } from "../api/queries.ts";
+import { Change } from "./Change.tsx";
+import classes from "./MarketHeader.module.css";
+import { MarketList } from "./MarketList.tsx";
+
+/** The market's name, which opens the list of all, and its figures of the last 24 hours. */
+export const MarketHeader = memo(function MarketHeader({
+  symbol,
+  market,
+  ticker,
+  isOpen,
+  onOpen,
+}: {
+  symbol: string;
+  market: Market | undefined;
+  ticker: Ticker | undefined;
+  isOpen: boolean;
+  onOpen: (isOpen: boolean) => void;
+}) {
+  const places = market ? placesOf(market.tickSize) : 0;
+  const direction = useDirection(ticker?.lastPrice ?? null);
+  useEffect(() => {
+    const price = ticker?.lastPrice ? `${formatDecimal(ticker.lastPrice, places)} · ` : "";
+    document.title = `${price}${symbol} · OpenSpot`;
+  }, [symbol, places, ticker?.lastPrice]);
+  const figures: [string, string | null | undefined, string | undefined, number][] = [
+    ["24 h high", ticker?.highPrice, undefined, places],
+    ["24 h low", ticker?.lowPrice, undefined, places],
+    ["24 h volume", ticker?.volume, market?.baseAsset, 0],
+    ["24 h turnover", ticker?.quoteVolume, market?.quoteAsset, 0],
+  ];
+  return (
+    <header className={classes.header}>
+      <Popover opened={isOpen} onChange={onOpen} position="bottom-start" shadow="md" trapFocus returnFocus>
+        <Popover.Target>
+          <Button
+            variant="subtle"
+            color="gray"
+            size="md"
+            className={classes.chooser}
+            rightSection={<ChevronDownIcon />}
+            aria-label={`Market ${symbol}, choose another`}
+            onClick={() => onOpen(!isOpen)}
+          >
+            {symbol}
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown aria-label="Markets">
+          <MarketList current={symbol} onChoose={() => onOpen(false)} />
+        </Popover.Dropdown>
+      </Popover>
+      <h1 className={classes.heading}>{symbol}</h1>
+      <div className={classes.price}>
+        <span className={classes.last} data-direction={direction}>
+          {ticker?.lastPrice ? (
+            <>
+              <span aria-hidden>{direction > 0 ? "▲" : direction < 0 ? "▼" : ""}</span>
+              <Amount value={ticker.lastPrice} places={places} />
+            </>
+          ) : (
+            "–"
+          )}
+        </span>
+        <Change percent={ticker?.priceChangePercent ?? null} />
+      </div>
+      <dl className={classes.figures}>
+        {figures.map(([name, value, unit, digits]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value ? <Amount value={shortened(value, digits)} unit={unit} places={digits} /> : "–"}</dd>
+          </div>
+        ))}
+      </dl>
+    </header>
+  );
+});
+
+/** A day's volume with about five digits: more would only flicker. Prices keep all of theirs. */
+function shortened(value: string, digits: number): string {
+  const [whole = "", fraction] = value.split(".");
+  if (digits > 0 || fraction === undefined) return value;
+  const kept = fraction.slice(0, whole === "0" ? 5 : Math.max(0, 5 - whole.length));
+  return kept === "" ? whole : `${whole}.${kept}`;
+}
+
+/** 1 if the last price rose last, −1 if it fell. */
+function useDirection(price: string | null): number {
+  const before = useRef<string | null>(null);
+  const [direction, setDirection] = useState(0);
+  useEffect(() => {
+    if (price !== null && before.current !== null && price !== before.current) {
+      setDirection(compareDecimals(price, before.current));
+    }
+    before.current = price;
+  }, [price]);
+  return direction;
+}

@@ -1,0 +1,141 @@
+import { ActionIcon, Skeleton, TextInput, Tooltip } from "@mantine/core";
+import { SearchIcon, StarFillIcon, StarIcon } from "@primer/octicons-react";
+import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { Link } from "wouter";
+import { Amount } from "#lib/components/Amount.tsx";
+import { EmptyState, ErrorState } from "#lib/components/states.tsx";
+import { placesOf } from "#lib/decimal.ts";
+import { useTickerPushes } from "../api/live.ts";
+import { type Market, type Ticker, useMarkets, useTickers } from "../api/queries.ts";
+import { explain } from "../messages.ts";
+import { Change } from "./Change.tsx";
+import classes from "./MarketList.module.css";
+import { toggleFavourite, useFavourites } from "./preferences.ts";
+import { Sparkline } from "./Sparkline.tsx";
+
+/** All markets with their prices: search, favourites first, arrow keys. */
+export function MarketList({ current, onChoose }: { current: string; onChoose: () => void }) {
+  const markets = useMarkets();
+  const tickers = useTickers();
+  const favourites = useFavourites();
+  const [word, setWord] = useState("");
+  const [showsFavourites, setShowsFavourites] = useState(false);
+  const list = useRef<HTMLUListElement>(null);
+  const symbols = useMemo(() => (markets.data ?? []).map(({ symbol }) => symbol), [markets.data]);
+  useTickerPushes(symbols);
+  const bySymbol = new Map((tickers.data ?? []).map((ticker) => [ticker.symbol, ticker]));
+  const wanted = word.trim().toUpperCase().replace("/", "-");
+  const found = (markets.data ?? [])
+    .filter(({ symbol }) => symbol.includes(wanted) && (!showsFavourites || favourites.includes(symbol)))
+    .sort(
+      (a, b) => rank(favourites, b.symbol) - rank(favourites, a.symbol) || a.symbol.localeCompare(b.symbol),
+    );
+
+  const step = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by === undefined) return;
+    const links = [...(list.current?.querySelectorAll("a") ?? [])];
+    const at = links.findIndex((link) => link === document.activeElement);
+    event.preventDefault();
+    links[Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
+  };
+
+  if (markets.error && !markets.data) {
+    return <ErrorState problem={explain(markets.error)} onRetry={() => void markets.refetch()} />;
+  }
+  return (
+    <div className={classes.box} onKeyDown={step}>
+      <div className={classes.tools}>
+        <TextInput
+          aria-label="Search markets"
+          placeholder="Search, such as ETH"
+          leftSection={<SearchIcon />}
+          value={word}
+          data-autofocus
+          className={classes.search}
+          onChange={(event) => setWord(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") list.current?.querySelector("a")?.click();
+          }}
+        />
+        <Tooltip label={showsFavourites ? "Show all markets" : "Show favourites alone"}>
+          <ActionIcon
+            variant={showsFavourites ? "light" : "default"}
+            size={34}
+            aria-label="Favourites alone"
+            aria-pressed={showsFavourites}
+            onClick={() => setShowsFavourites(!showsFavourites)}
+          >
+            {showsFavourites ? <StarFillIcon /> : <StarIcon />}
+          </ActionIcon>
+        </Tooltip>
+      </div>
+      {!markets.data && <Skeleton height={240} />}
+      {markets.data && found.length === 0 && (
+        <EmptyState title={showsFavourites && wanted === "" ? "No favourites yet" : "No market matches"}>
+          {showsFavourites && wanted === ""
+            ? "The star beside a market makes it a favourite."
+            : "Search by asset, such as BTC, or by pair, such as BTC-USD."}
+        </EmptyState>
+      )}
+      <ul className={classes.list} ref={list} aria-label="Markets">
+        {found.map((market) => (
+          <Entry
+            key={market.symbol}
+            market={market}
+            ticker={bySymbol.get(market.symbol)}
+            isFavourite={favourites.includes(market.symbol)}
+            isCurrent={market.symbol === current}
+            onChoose={onChoose}
+          />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function rank(favourites: readonly string[], symbol: string): number {
+  return favourites.includes(symbol) ? 1 : 0;
+}
+
+interface EntryProps {
+  market: Market;
+  ticker: Ticker | undefined;
+  isFavourite: boolean;
+  isCurrent: boolean;
+  onChoose: () => void;
+}
+
+function Entry({ market, ticker, isFavourite, isCurrent, onChoose }: EntryProps) {
+  const { symbol, active } = market;
+  return (
+    <li className={classes.entry} data-current={isCurrent || undefined}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="md"
+        aria-label={`${symbol} is a favourite`}
+        aria-pressed={isFavourite}
+        onClick={() => toggleFavourite(symbol)}
+      >
+        {isFavourite ? <StarFillIcon className={classes.star} /> : <StarIcon />}
+      </ActionIcon>
+      <Link
+        href={`/${symbol}`}
+        className={classes.link}
+        aria-current={isCurrent ? "page" : undefined}
+        onClick={onChoose}
+      >
+        <span className={classes.symbol}>
+          {symbol}
+          {!active && <span className={classes.note}> closed</span>}
+        </span>
+        <Sparkline symbol={symbol} />
+        <span className={classes.figures}>
+          {ticker?.lastPrice ? <Amount value={ticker.lastPrice} places={placesOf(market.tickSize)} /> : "–"}
+          <Change percent={ticker?.priceChangePercent ?? null} />
+        </span>
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,225 @@
+import { Select, Skeleton, Tooltip } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import { memo, useMemo, useState } from "react";
+import { EmptyState } from "#lib/components/states.tsx";
+import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { scaledText, shareOfScaled, toScaled } from "#lib/scaled.ts";
+import { useLink } from "../api/live.ts";
+import type { Market, Order } from "../api/queries.ts";
+import { type Book, groupingSteps, groupLevels, type Row, type Side } from "../stream/book.ts";
+import type { BookState } from "../stream/feeds.ts";
+import classes from "./OrderBook.module.css";
+import { Panel } from "./Panel.tsx";
+
+const ROW_HEIGHT = 20;
+const ROWS_MAX = 40;
+const MIDDLE_HEIGHT = 34;
+
+interface OrderBookProps {
+  market: Market;
+  state: BookState;
+  lastPrice: string | null;
+  ownOrders: readonly Order[];
+  /** A price was chosen: it goes into the order form. */
+  onPrice: (price: string) => void;
+}
+
+/** The book with depth bars: as many rows as fit, asks above, bids below, the spread between them. */
+export const OrderBook = memo(function OrderBook({
+  market,
+  state,
+  lastPrice,
+  ownOrders,
+  onPrice,
+}: OrderBookProps) {
+  const [step, setStep] = useState<string | null>(null);
+  const tick = toScaled(market.tickSize);
+  const steps = useMemo(
+    () => groupingSteps(tick, lastPrice === null ? null : toScaled(lastPrice)).map(scaledText),
+    [tick, lastPrice],
+  );
+  const chosen = step !== null && steps.includes(step) ? step : (steps[0] ?? market.tickSize);
+  return (
+    <Panel
+      title="Order book"
+      tools={
+        <Select
+          size="xs"
+          w={104}
+          aria-label="Group prices by"
+          data={steps.map((value) => ({ value, label: formatDecimal(value) }))}
+          value={chosen}
+          onChange={setStep}
+        />
+      }
+    >
+      <Sides market={market} state={state} step={chosen} ownOrders={ownOrders} onPrice={onPrice} />
+    </Panel>
+  );
+});
+
+function Sides({
+  market,
+  state,
+  step,
+  ownOrders,
+  onPrice,
+}: {
+  market: Market;
+  state: BookState;
+  step: string;
+  ownOrders: readonly Order[];
+  onPrice: (price: string) => void;
+}) {
+  const { ref, height } = useElementSize();
+  const link = useLink();
+  const { book, isCurrent } = state;
+  const count = Math.min(ROWS_MAX, Math.max(3, Math.floor((height - MIDDLE_HEIGHT) / 2 / ROW_HEIGHT)));
+  const scaledStep = toScaled(step);
+  const asks = book ? groupLevels(book.asks, "asks", scaledStep, count) : [];
+  const bids = book ? groupLevels(book.bids, "bids", scaledStep, count) : [];
+  const deepest = [asks.at(-1)?.total ?? 0n, bids.at(-1)?.total ?? 0n].reduce((a, b) => (b > a ? b : a));
+  const places = Math.max(placesOf(step), 0);
+  const quantityPlaces = placesOf(market.lotSize);
+  const own = useMemo(() => ownPrices(ownOrders, scaledStep), [ownOrders, scaledStep]);
+  const shared = { places, quantityPlaces, deepest, onPrice };
+  return (
+    <div className={classes.book} data-old={(book !== null && !isCurrent) || undefined}>
+      <div className={classes.heads} aria-hidden>
+        <span>Price ({market.quoteAsset})</span>
+        <span>Amount ({market.baseAsset})</span>
+        <span>Total</span>
+      </div>
+      <div ref={ref} className={classes.sides}>
+        {!book && link.state !== "broken" && <Skeleton height="100%" aria-label="Loading the order book" />}
+        {!book && link.state === "broken" && (
+          <EmptyState title="Waiting for the exchange">
+            There is no connection. The book comes as soon as there is one.
+          </EmptyState>
+        )}
+        {book?.asks.length === 0 && book.bids.length === 0 ? (
+          <EmptyState title="The book is empty">
+            Nobody has an order here. Yours would be the first.
+          </EmptyState>
+        ) : (
+          book && (
+            <>
+              <SideRows side="asks" rows={asks} own={own.asks} {...shared} />
+              <Spread book={book} market={market} isCurrent={isCurrent} />
+              <SideRows side="bids" rows={bids} own={own.bids} {...shared} />
+            </>
+          )
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface SideRowsProps {
+  side: Side;
+  rows: readonly Row[];
+  own: ReadonlySet<bigint>;
+  places: number;
+  quantityPlaces: number;
+  deepest: bigint;
+  onPrice: (price: string) => void;
+}
+
+function SideRows({ side, rows, own, places, quantityPlaces, deepest, onPrice }: SideRowsProps) {
+  return (
+    <ul className={classes.side} data-side={side} aria-label={side === "asks" ? "Asks" : "Bids"}>
+      {rows.map((row) => (
+        <li key={row.price}>
+          <BookRow
+            side={side}
+            price={row.price}
+            quantity={row.quantity}
+            total={row.total}
+            share={shareOfScaled(row.total, deepest)}
+            isOwn={own.has(row.scaledPrice)}
+            places={places}
+            quantityPlaces={quantityPlaces}
+            onPrice={onPrice}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface BookRowProps {
+  side: Side;
+  price: string;
+  quantity: bigint;
+  total: bigint;
+  share: number;
+  isOwn: boolean;
+  places: number;
+  quantityPlaces: number;
+  onPrice: (price: string) => void;
+}
+
+const BookRow = memo(function BookRow(props: BookRowProps) {
+  const { side, price, quantity, total, share, isOwn, places, quantityPlaces, onPrice } = props;
+  const amount = formatDecimal(scaledText(quantity), quantityPlaces);
+  const sum = formatDecimal(scaledText(total), quantityPlaces);
+  return (
+    <button
+      type="button"
+      className={`figures ${classes.row ?? ""}`}
+      data-side={side}
+      title={isOwn ? "Your order stands here" : undefined}
+      onClick={() => onPrice(price)}
+    >
+      <span className={classes.bar} style={{ transform: `scaleX(${share.toFixed(4)})` }} />
+      <span className={classes.price}>
+        {isOwn && (
+          <span className={classes.own} role="img" aria-label="your order">
+            ◆
+          </span>
+        )}
+        {formatDecimal(price, places)}
+      </span>
+      <span>{amount}</span>
+      <span className={classes.total}>{sum}</span>
+    </button>
+  );
+});
+
+/** Between the sides: the spread, or that the book may be old. */
+function Spread({ book, market, isCurrent }: { book: Book; market: Market; isCurrent: boolean }) {
+  const [ask, bid] = [book.asks[0], book.bids[0]];
+  if (!isCurrent) {
+    return (
+      <p className={classes.middle} role="status">
+        Old prices: waiting for the exchange
+      </p>
+    );
+  }
+  if (!ask || !bid) return <p className={classes.middle}>{ask ? "No bids" : "No asks"}</p>;
+  const spread = ask.scaledPrice - bid.scaledPrice;
+  const hundredths = (spread * 1_000_000n) / ask.scaledPrice;
+  const percent = `${hundredths / 10_000n}.${(hundredths % 10_000n).toString().padStart(4, "0").slice(0, 3)}`;
+  return (
+    <p className={classes.middle}>
+      Spread{" "}
+      <Tooltip label={`${percent} % of the best ask`}>
+        <span className="figures">{formatDecimal(scaledText(spread), placesOf(market.tickSize))}</span>
+      </Tooltip>{" "}
+      <span className={`figures ${classes.percent ?? ""}`}>{percent} %</span>
+    </p>
+  );
+}
+
+/** The rows in which the user's own orders stand. */
+function ownPrices(orders: readonly Order[], step: bigint): Readonly<Record<Side, ReadonlySet<bigint>>> {
+  const found = { bids: new Set<bigint>(), asks: new Set<bigint>() };
+  for (const { price, side } of orders) {
+    if (price === null) continue;
+    const level = { price, quantity: "1", scaledPrice: toScaled(price), scaledQuantity: 1n };
+    const book = side === "buy" ? "bids" : "asks";
+    const [row] = groupLevels([level], book, step, 1);
+    if (row) found[book].add(row.scaledPrice);
+  }
+  return found;
+}

@@ -1,0 +1,42 @@
+/** Candles as the chart takes them. */
+import type { CandlestickData, HistogramData, UTCTimestamp } from "lightweight-charts";
+import type { Schemas } from "../api/client.ts";
+
+export type Candle = Schemas["CandleResponse"];
+
+/** Where a decimal stands on a canvas: a pixel needs no more than the sixteen digits that remain. */
+export function canvasValue(text: string): number {
+  // eslint-disable-next-line openspot/decimal-text -- the place of a pixel; figures are shown from the text
+  return Number(text);
+}
+
+const timeOf = ({ timestamp }: Candle) => Math.floor(timestamp / 1000) as UTCTimestamp;
+
+export function toBar(candle: Candle): CandlestickData {
+  return {
+    time: timeOf(candle),
+    open: canvasValue(candle.open),
+    high: canvasValue(candle.high),
+    low: canvasValue(candle.low),
+    close: canvasValue(candle.close),
+  };
+}
+
+export function toVolume(candle: Candle, colours: { rising: string; falling: string }): HistogramData {
+  const { open, close } = toBar(candle);
+  return {
+    time: timeOf(candle),
+    value: canvasValue(candle.volume),
+    color: close < open ? colours.falling : colours.rising,
+  };
+}
+
+/** `known` with `more`, in order of time; of two candles of one time the one with more trades counts. */
+export function mergeCandles(known: readonly Candle[], more: readonly Candle[]): Candle[] {
+  const byTime = new Map(known.map((candle) => [candle.timestamp, candle]));
+  for (const candle of more) {
+    const before = byTime.get(candle.timestamp);
+    if (!before || before.trades <= candle.trades) byTime.set(candle.timestamp, candle);
+  }
+  return [...byTime.values()].sort((a, b) => a.timestamp - b.timestamp);
+}

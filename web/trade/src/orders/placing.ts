@@ -1,0 +1,112 @@
+/** Sending orders and cancels. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
+import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
+import { plural } from "#lib/counts.ts";
+import { formatDecimal } from "#lib/decimal.ts";
+import { attemptKey, returned, useExchange } from "../api/client.ts";
+import { isOutcomeUnknown } from "../api/errors.ts";
+import { BALANCES, noteOrder } from "../api/live.ts";
+import type { Order } from "../api/queries.ts";
+import { explain } from "../messages.ts";
+import type { OrderBody } from "./review.ts";
+
+/** What became of an order, in a few words. */
+export function outcomeOf(order: Order): string {
+  const done = formatDecimal(order.filledQuantity);
+  const asked = formatDecimal(order.quantity);
+  const [base = "", quote = ""] = order.symbol.split("-");
+  const average = order.averagePrice ? ` at ${formatDecimal(order.averagePrice)} ${quote} on average` : "";
+  if (order.status === "filled") return `${done} ${base}${average}`;
+  if (order.status === "partially_filled")
+    return `${done} of ${asked} ${base}${average}; the rest is in the book`;
+  if (order.status === "cancelled") return `${done} of ${asked} ${base}${average}; the rest is cancelled`;
+  return `${asked} ${base}${order.price ? ` at ${formatDecimal(order.price)} ${quote}` : ""}`;
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  filled: "Filled",
+  partially_filled: "Partly filled",
+  cancelled: "Partly filled",
+  open: "Order placed",
+  pending: "Order sent",
+};
+
+/**
+ * Sends an order under a key of its own. While the outcome of an attempt is not known, the same order goes out under
+ * the same key, so that it cannot be placed twice.
+ */
+export function usePlaceOrder(onPlaced: () => void) {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  const attempt = useRef<{ key: string; text: string } | null>(null);
+  return useMutation({
+    mutationFn: (body: OrderBody) => {
+      const text = JSON.stringify(body);
+      if (attempt.current?.text !== text) attempt.current = { key: attemptKey(), text };
+      const { key } = attempt.current;
+      return returned(rest.POST("/api/v1/orders", { body, params: { header: { "Idempotency-Key": key } } }));
+    },
+    onSuccess: (order) => {
+      attempt.current = null;
+      noteOrder(client, order);
+      void client.invalidateQueries({ queryKey: BALANCES });
+      const isNothing = order.status === "cancelled" && /^0(\.0+)?$/.test(order.filledQuantity);
+      const word = order.side === "buy" ? "Buy" : "Sell";
+      toastDone(
+        `${word}: ${isNothing ? "nothing filled, cancelled" : (TITLES[order.status] ?? order.status)}`,
+        outcomeOf(order),
+      );
+      onPlaced();
+    },
+    onError: (error) => {
+      if (!isOutcomeUnknown(error)) attempt.current = null;
+      else void client.invalidateQueries({ queryKey: ["orders"] });
+    },
+  });
+}
+
+export function useCancelOrder() {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (order: Order) =>
+      returned(rest.DELETE("/api/v1/orders/{orderId}", { params: { path: { orderId: order.orderId } } })),
+    onSuccess: (order) => {
+      noteOrder(client, order);
+      void client.invalidateQueries({ queryKey: BALANCES });
+      toastDone(
+        "Order cancelled",
+        `${order.symbol}, ${formatDecimal(order.quantity)} at ${order.price ?? "market"}`,
+      );
+    },
+    onError: (error) => {
+      const { title, detail, advice } = explain(error);
+      toastFailed(title, `${detail}. ${advice}`);
+      void client.invalidateQueries({ queryKey: ["orders"] });
+    },
+  });
+}
+
+/** Cancels all open orders, or those of one market. */
+export function useCancelAll(onDone: () => void) {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (symbol: string | undefined) =>
+      returned(rest.DELETE("/api/v1/orders", { params: { query: symbol ? { symbol } : {} } })),
+    onSuccess: ({ cancelled, failed }) => {
+      void client.invalidateQueries({ queryKey: ["orders"] });
+      void client.invalidateQueries({ queryKey: BALANCES });
+      if (failed.length === 0) toastDone(`${plural(cancelled.length, "order")} cancelled`);
+      else {
+        const reasons = [...new Set(failed.map(({ reason }) => reason))].join("; ");
+        toastFailed(
+          `${plural(failed.length, "order")} could not be cancelled`,
+          `${reasons}. Try them one by one.`,
+        );
+      }
+      onDone();
+    },
+  });
+}

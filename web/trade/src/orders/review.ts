@@ -1,0 +1,308 @@
+/**
+ * What an order of the form would do, before it is sent: the faults of its fields, what it would cost, and the reason
+ * why it cannot be sent. Pure; all amounts are scaled numbers of lib/scaled.ts.
+ */
+import { formatDecimal, isDecimal } from "#lib/decimal.ts";
+import {
+  ceilTo,
+  divideScaled,
+  floorTo,
+  multiplyScaled,
+  readScaled,
+  scaledText,
+  toScaled,
+} from "#lib/scaled.ts";
+import type { Schemas } from "../api/client.ts";
+import type { Market } from "../api/queries.ts";
+import type { Book, Level } from "../stream/book.ts";
+
+export type OrderBody = Schemas["OrderBody"];
+
+export interface Draft {
+  side: "buy" | "sell";
+  type: "limit" | "market";
+  price: string;
+  amount: string;
+  /** What the amount counts: the asset that is traded, or the one that is paid. */
+  unit: "base" | "quote";
+  /** How far a market order may go from the last price, in percent. */
+  slippage: string;
+  timeInForce: "gtc" | "ioc" | "fok";
+}
+
+export interface Facts {
+  market: Market;
+  book: Book | null;
+  lastPrice: string | null;
+  /** Free funds, or null without a session or before they are known. */
+  available: { base: string; quote: string } | null;
+}
+
+export interface Estimate {
+  quantity: bigint;
+  /** Of what would fill at once, else the limit price. */
+  averagePrice: bigint;
+  /** What would fill at once. */
+  filledNow: bigint;
+  subtotal: bigint;
+  /** Negative for a rebate. */
+  fee: bigint;
+  /** What a buyer pays and a seller receives. */
+  total: bigint;
+  /** How much worse the average is than the best price, in hundredths of a percent. */
+  slippageBps: bigint;
+}
+
+export interface Review {
+  faults: { price?: string; amount?: string; slippage?: string };
+  /** Why the order cannot be sent, or null. */
+  blocked: string | null;
+  warnings: readonly string[];
+  estimate: Estimate | null;
+  /** Whether a word has to be typed first: the price is far from the market. */
+  needsWord: boolean;
+  body: OrderBody | null;
+}
+
+const BPS = 10_000n;
+/** From here on a word is asked for; Kraken warns at the same distance. */
+export const WORD_BPS = 300n;
+const WARNED_BPS = 100n;
+
+const scaled = (text: string | null | undefined) => (text ? readScaled(text) : null);
+
+/** The worst price of a market order: the last price and the slippage. */
+export function boundPrice(draft: Draft, facts: Facts): bigint | null {
+  const last = scaled(facts.lastPrice);
+  const bps = slippageBps(draft);
+  if (last === null || bps === null) return null;
+  return draft.side === "buy" ? (last * (BPS + bps)) / BPS : (last * (BPS - bps)) / BPS;
+}
+
+function slippageBps(draft: Draft): bigint | null {
+  const percent = readScaled(draft.slippage.trim());
+  return percent === null || percent <= 0n ? null : (percent * 100n) / toScaled("1");
+}
+
+/** What would fill of `wanted` at prices up to `limit`, and for how much. A null limit takes any price. */
+export function walk(levels: readonly Level[], isWithin: (price: bigint) => boolean, wanted: bigint) {
+  let quantity = 0n;
+  let notional = 0n;
+  for (const { scaledPrice, scaledQuantity } of levels) {
+    if (quantity >= wanted || !isWithin(scaledPrice)) break;
+    const taken = scaledQuantity < wanted - quantity ? scaledQuantity : wanted - quantity;
+    quantity += taken;
+    notional += multiplyScaled(taken, scaledPrice);
+  }
+  return { quantity, notional };
+}
+
+/** What a price field lacks, or null. */
+function priceFault(draft: Draft, market: Market): string | null {
+  if (draft.type === "market" || draft.price.trim() === "") return null;
+  const price = readScaled(draft.price.trim());
+  if (price === null) return "A price is digits with a point, such as 101.5.";
+  if (price <= 0n) return "A price is more than zero.";
+  if (price % toScaled(market.tickSize) !== 0n) {
+    return `Prices go in steps of ${formatDecimal(market.tickSize)} ${market.quoteAsset}.`;
+  }
+  return null;
+}
+
+function amountFault(draft: Draft, market: Market): string | null {
+  const text = draft.amount.trim();
+  if (text === "") return null;
+  const amount = readScaled(text);
+  if (amount === null) return "An amount is digits with a point, such as 0.25.";
+  if (amount <= 0n) return "An amount is more than zero.";
+  if (draft.unit === "base" && amount % toScaled(market.lotSize) !== 0n) {
+    return `Amounts go in steps of ${formatDecimal(market.lotSize)} ${market.baseAsset}.`;
+  }
+  return null;
+}
+
+function slippageFault(draft: Draft): string | null {
+  if (draft.type === "limit") return null;
+  return slippageBps(draft) === null ? "A percentage above zero, such as 1." : null;
+}
+
+/** Everything about a draft. */
+export function review(draft: Draft, facts: Facts): Review {
+  const { market } = facts;
+  const faults: Review["faults"] = {};
+  const price = priceFault(draft, market);
+  const amount = amountFault(draft, market);
+  const slippage = slippageFault(draft);
+  if (price) faults.price = price;
+  if (amount) faults.amount = amount;
+  if (slippage) faults.slippage = slippage;
+  const nothing = { faults, warnings: [], estimate: null, needsWord: false, body: null };
+  if (!market.active) return { ...nothing, blocked: `${market.symbol} is closed for trading.` };
+  if (Object.keys(faults).length > 0) return { ...nothing, blocked: "Correct the marked field." };
+  if (draft.type === "limit" && draft.price.trim() === "") return { ...nothing, blocked: "Enter a price." };
+  if (draft.amount.trim() === "") return { ...nothing, blocked: "Enter an amount." };
+  const limit = draft.type === "limit" ? readScaled(draft.price.trim()) : boundPrice(draft, facts);
+  if (limit === null || limit <= 0n) {
+    return { ...nothing, blocked: "Nobody has traded here yet: place a limit order." };
+  }
+  const estimate = estimateOf(draft, facts, limit);
+  if (estimate === null)
+    return { ...nothing, blocked: "There is nobody to trade with: place a limit order." };
+  const body = bodyOf(draft, facts, estimate);
+  const blocked = limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate, limit);
+  const distance = distanceBps(draft, facts, limit);
+  const worst = estimate.slippageBps > distance ? estimate.slippageBps : distance;
+  return {
+    faults,
+    blocked,
+    warnings: warningsOf(draft, estimate, distance, market),
+    estimate,
+    needsWord: worst >= WORD_BPS,
+    body,
+  };
+}
+
+function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null {
+  const { market, book } = facts;
+  const isBuy = draft.side === "buy";
+  const levels = (isBuy ? book?.asks : book?.bids) ?? [];
+  const isWithin = (price: bigint) => (isBuy ? price <= limit : price >= limit);
+  const amount = readScaled(draft.amount.trim()) ?? 0n;
+  const lot = toScaled(market.lotSize);
+  const best = levels[0]?.scaledPrice ?? null;
+  // A market order may go as far as its bound, so its bound decides how much the money buys.
+  const divisor = draft.type === "limit" || isBuy ? limit : (best ?? limit);
+  const quantity = draft.unit === "base" ? amount : floorTo(divideScaled(amount, divisor), lot);
+  if (draft.type === "market" && best === null) return null;
+  const now = walk(levels, isWithin, quantity);
+  const resting = draft.type === "limit" && draft.timeInForce === "gtc" ? quantity - now.quantity : 0n;
+  const subtotal = now.notional + multiplyScaled(resting, limit);
+  const fee =
+    (now.notional * BigInt(market.takerFee)) / BPS +
+    (multiplyScaled(resting, limit) * BigInt(market.makerFee)) / BPS;
+  const averagePrice = now.quantity > 0n ? divideScaled(now.notional, now.quantity) : limit;
+  const slippageBps =
+    best === null || now.quantity === 0n
+      ? 0n
+      : ((isBuy ? averagePrice - best : best - averagePrice) * BPS) / best;
+  return {
+    quantity,
+    averagePrice: floorTo(averagePrice, 10n ** 8n),
+    filledNow: now.quantity,
+    subtotal,
+    fee,
+    total: isBuy ? subtotal + fee : subtotal - fee,
+    slippageBps,
+  };
+}
+
+/** How far a limit price reaches beyond the best price of the other side, in hundredths of a percent. */
+function distanceBps(draft: Draft, facts: Facts, limit: bigint): bigint {
+  if (draft.type === "market") return 0n;
+  const best = (draft.side === "buy" ? facts.book?.asks : facts.book?.bids)?.[0]?.scaledPrice;
+  if (best === undefined) return 0n;
+  const beyond = draft.side === "buy" ? limit - best : best - limit;
+  return beyond <= 0n ? 0n : (beyond * BPS) / best;
+}
+
+function limitsFault(facts: Facts, estimate: Estimate, limit: bigint): string | null {
+  const { market } = facts;
+  const { quantity } = estimate;
+  const [base, quote] = [market.baseAsset, market.quoteAsset];
+  const show = (value: bigint, asset: string) => `${formatDecimal(scaledText(value))} ${asset}`;
+  const [least, most] = [scaled(market.quantityMin), scaled(market.quantityMax)];
+  const [smallest, largest] = [scaled(market.notionalMin), scaled(market.notionalMax)];
+  if (quantity <= 0n) return `That is less than one step of ${show(toScaled(market.lotSize), base)}.`;
+  if (least !== null && quantity < least) return `The least amount is ${show(least, base)}.`;
+  if (most !== null && quantity > most) return `The largest amount is ${show(most, base)}.`;
+  const notional = multiplyScaled(quantity, limit);
+  if (smallest !== null && notional < smallest) return `An order is worth at least ${show(smallest, quote)}.`;
+  if (largest !== null && notional > largest) return `An order is worth at most ${show(largest, quote)}.`;
+  return null;
+}
+
+/** What the order holds until it has ended: a buyer's money with the fee, a seller's asset. */
+export function fundsNeeded(draft: Draft, market: Market, quantity: bigint, limit: bigint): bigint {
+  if (draft.side === "sell") return quantity;
+  const notional = multiplyScaled(quantity, limit);
+  return notional + (notional * holdingBps(market)) / BPS;
+}
+
+const holdingBps = (market: Market) => BigInt(Math.max(market.takerFee, market.makerFee, 0));
+
+function fundsFault(draft: Draft, facts: Facts, estimate: Estimate, limit: bigint): string | null {
+  if (facts.available === null) return null;
+  const { market } = facts;
+  const isBuy = draft.side === "buy";
+  const asset = isBuy ? market.quoteAsset : market.baseAsset;
+  const free = scaled(isBuy ? facts.available.quote : facts.available.base) ?? 0n;
+  const needed = fundsNeeded(draft, market, estimate.quantity, limit);
+  if (needed <= free) return null;
+  const fee = isBuy ? " with the fee" : "";
+  return `Not enough ${asset}: the order needs ${short(ceilTo(needed, 10n ** 10n))}${fee}, ${short(free)} is free.`;
+}
+
+const short = (value: bigint) => formatDecimal(scaledText(value));
+
+function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: Market): string[] {
+  const found: string[] = [];
+  const percent = (bps: bigint) => `${bps / 100n}.${(bps % 100n).toString().padStart(2, "0")} %`;
+  if (draft.type === "market" && estimate.filledNow < estimate.quantity) {
+    found.push(
+      `The book has ${short(estimate.filledNow)} ${market.baseAsset} within your slippage. The rest is cancelled.`,
+    );
+  }
+  if (estimate.slippageBps >= WARNED_BPS) {
+    found.push(`The average price is ${percent(estimate.slippageBps)} worse than the best one.`);
+  } else if (distance >= WARNED_BPS) {
+    const side = draft.side === "buy" ? "above the best ask" : "below the best bid";
+    found.push(`Your price is ${percent(distance)} ${side}. The order trades at once.`);
+  }
+  return found;
+}
+
+function bodyOf(draft: Draft, facts: Facts, estimate: Estimate): OrderBody {
+  const { market } = facts;
+  const shared = { symbol: market.symbol, side: draft.side, type: draft.type };
+  const quantity = scaledText(estimate.quantity);
+  if (draft.type === "limit") {
+    return { ...shared, price: draft.price.trim(), quantity, timeInForce: draft.timeInForce };
+  }
+  const maxSlippageBps = scaledText((readScaled(draft.slippage.trim()) ?? 0n) * 100n);
+  return draft.side === "buy" && draft.unit === "quote"
+    ? { ...shared, quoteQuantity: draft.amount.trim(), maxSlippageBps }
+    : { ...shared, quantity, maxSlippageBps };
+}
+
+/** The amount of a percent button: that part of the free funds, with room for the fee. Null if it cannot be known. */
+export function partOfFunds(draft: Draft, facts: Facts, percent: bigint): string | null {
+  const { market, available } = facts;
+  if (available === null) return null;
+  const lot = toScaled(market.lotSize);
+  const limit =
+    draft.type === "limit" && isDecimal(draft.price.trim())
+      ? readScaled(draft.price.trim())
+      : draft.type === "market"
+        ? boundPrice(draft, facts)
+        : scaled(facts.lastPrice);
+  if (draft.side === "sell") {
+    const quantity = floorTo(((scaled(available.base) ?? 0n) * percent) / 100n, lot);
+    if (draft.unit === "base") return scaledText(quantity);
+    const best = draft.type === "market" ? (facts.book?.bids[0]?.scaledPrice ?? null) : limit;
+    return best === null
+      ? null
+      : scaledText(floorTo(multiplyScaled(quantity, best), toScaled(market.tickSize)));
+  }
+  const money = (((scaled(available.quote) ?? 0n) * percent) / 100n) * BPS;
+  const spendable = money / (BPS + holdingBps(market));
+  if (draft.unit === "quote") return scaledText(floorTo(spendable, toScaled(market.tickSize)));
+  return limit === null || limit <= 0n ? null : scaledText(floorTo(divideScaled(spendable, limit), lot));
+}
+
+/** A number of a field, moved by some steps, for the arrow keys; never below one step. */
+export function stepped(text: string, step: string, by: bigint): string {
+  const size = toScaled(step);
+  const value = readScaled(text.trim() || "0") ?? 0n;
+  const next = floorTo(value, size) + size * by;
+  return scaledText(next < size ? size : next);
+}

@@ -1,0 +1,310 @@
+import { Button, Select, Stack } from "@mantine/core";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Badge } from "#lib/components/Badge.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState, ErrorState, ProblemNote } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
+import { plural } from "#lib/counts.ts";
+import { formatDecimal } from "#lib/decimal.ts";
+import { readScaled } from "#lib/scaled.ts";
+import { useNow } from "#lib/useNow.ts";
+import { attemptKey, returned, type Schemas, slice, useExchange } from "../api/client.ts";
+import { isOutcomeUnknown } from "../api/errors.ts";
+import { BALANCES } from "../api/live.ts";
+import { useBalances } from "../api/queries.ts";
+import { explain, explainIfAny } from "../messages.ts";
+import classes from "./ConvertPage.module.css";
+
+type Quote = Schemas["QuoteResponse"];
+type Conversion = Schemas["ConversionResponse"];
+
+const CONVERSIONS = ["funds", "conversions"] as const;
+const PAGE = 50;
+
+/** One asset into another at a price that is quoted for some seconds, and what was converted so far. */
+export default function ConvertPage() {
+  return (
+    <div className={classes.page}>
+      <PageHeader title="Convert">
+        One asset into another, at a price that is firm for some seconds.
+      </PageHeader>
+      <div className={classes.form}>
+        <ConversionForm />
+      </div>
+      <Card flush title="Your conversions">
+        <Conversions />
+      </Card>
+    </div>
+  );
+}
+
+function ConversionForm() {
+  const { rest } = useExchange();
+  const balances = useBalances();
+  const [from, setFrom] = useState("USD");
+  const [to, setTo] = useState("BTC");
+  const [amount, setAmount] = useState("");
+  const [quote, setQuote] = useState<Quote | null>(null);
+  const pairs = useQuery({
+    queryKey: ["pairs"],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/conversions/pairs", { signal })),
+    staleTime: Infinity,
+    meta: { isPublic: true },
+  });
+  const ask = useMutation({
+    mutationFn: () =>
+      returned(
+        rest.POST("/api/v1/conversions/quote", {
+          body: { fromAsset: from, toAsset: to, fromAmount: amount.trim() },
+        }),
+      ),
+    onSuccess: setQuote,
+  });
+  if (pairs.error && !pairs.data) {
+    return <ErrorState problem={explain(pairs.error)} onRetry={() => void pairs.refetch()} />;
+  }
+  const known = pairs.data ?? [];
+  const sources = [...new Set(known.map(({ fromAsset }) => fromAsset))].sort();
+  const targets = known.filter(({ fromAsset }) => fromAsset === from).map(({ toAsset }) => toAsset);
+  const pair = known.find(({ fromAsset, toAsset }) => fromAsset === from && toAsset === to);
+  const free = balances.data?.find(({ asset }) => asset === from)?.available ?? "0";
+  const blocked = faultOf(amount.trim(), pair, balances.data ? free : null);
+  return (
+    <Card title="New conversion">
+      <form
+        className={classes.fields}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (blocked === null && !ask.isPending) ask.mutate();
+        }}
+      >
+        <Select
+          label="From"
+          searchable
+          disabled={quote !== null}
+          data={sources}
+          value={from}
+          onChange={(value) => value !== null && setFrom(value)}
+        />
+        <Select
+          label="To"
+          searchable
+          disabled={quote !== null}
+          data={[...targets].sort()}
+          value={targets.includes(to) ? to : null}
+          placeholder="Choose an asset"
+          onChange={(value) => value !== null && setTo(value)}
+        />
+        <DecimalField
+          label={`Amount in ${from}`}
+          description={
+            balances.data ? `${formatDecimal(free)} ${from} free` : "Your balances are on their way."
+          }
+          value={amount}
+          disabled={quote !== null}
+          onValue={setAmount}
+        />
+        {quote ? (
+          <Confirmation
+            key={quote.quoteId}
+            quote={quote}
+            onEnd={() => setQuote(null)}
+            onDone={() => setAmount("")}
+          />
+        ) : (
+          <>
+            {ask.error && <ProblemNote problem={explain(ask.error)} />}
+            <Button
+              type="submit"
+              loading={ask.isPending}
+              disabled={blocked !== null}
+              aria-describedby="convert-hint"
+            >
+              Ask for a price
+            </Button>
+            <p id="convert-hint" className={classes.hint} role="status">
+              {blocked ?? ""}
+            </p>
+          </>
+        )}
+      </form>
+    </Card>
+  );
+}
+
+/** Why no price can be asked for, or null. */
+function faultOf(
+  amount: string,
+  pair: Schemas["PairResponse"] | undefined,
+  free: string | null,
+): string | null {
+  if (!pair) return "Choose two assets that can be converted.";
+  if (amount === "") return "Enter an amount.";
+  const value = readScaled(amount);
+  if (value === null || value <= 0n) return "An amount is digits with a point, more than zero.";
+  const [least, most] = [readScaled(pair.minimum), readScaled(pair.maximum)];
+  if (least !== null && value < least)
+    return `The least amount is ${formatDecimal(pair.minimum)} ${pair.fromAsset}.`;
+  if (most !== null && value > most)
+    return `The largest amount is ${formatDecimal(pair.maximum)} ${pair.fromAsset}.`;
+  if (free !== null && value > (readScaled(free) ?? 0n))
+    return `Not enough ${pair.fromAsset}: ${formatDecimal(free)} is free.`;
+  return null;
+}
+
+/** The price of the dearer asset in the other one; the amounts are what counts, so eight places do. */
+function priceOf(quote: Quote): string {
+  const isSmall = quote.price.startsWith("0");
+  const [one, other] = isSmall ? [quote.toAsset, quote.fromAsset] : [quote.fromAsset, quote.toAsset];
+  const [whole = "", fraction = ""] = (isSmall ? quote.inversePrice : quote.price).split(".");
+  const kept = fraction.slice(0, 8).replace(/0+$/, "");
+  return `1 ${one} ≈ ${formatDecimal(kept ? `${whole}.${kept}` : whole)} ${other}`;
+}
+
+/** The quote, how long it holds, and the button that takes it. */
+function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => void; onDone: () => void }) {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  const now = useNow(250);
+  const [key] = useState(attemptKey);
+  const convert = useMutation({
+    // The key is the quote's: a second try after a lost response finds the same conversion.
+    mutationFn: () =>
+      returned(
+        rest.POST("/api/v1/conversions", {
+          body: { quoteId: quote.quoteId },
+          params: { header: { "Idempotency-Key": key } },
+        }),
+      ),
+    onSettled: () => {
+      for (const queryKey of [CONVERSIONS, BALANCES]) void client.invalidateQueries({ queryKey });
+    },
+    onSuccess: (done) => {
+      const words = `${formatDecimal(done.fromAmount)} ${done.fromAsset} into ${formatDecimal(done.toAmount)} ${done.toAsset}`;
+      if (done.status === "failed")
+        toastFailed("Not converted", `${words}: ${done.failureCode ?? "no reason given"}`);
+      else toastDone(done.status === "completed" ? "Converted" : "The conversion is under way", words);
+      onDone();
+      onEnd();
+    },
+  });
+  const left = Math.max(0, Math.ceil((Date.parse(quote.expiresAt) - now) / 1000));
+  const isUnknown = convert.error !== null && isOutcomeUnknown(convert.error);
+  return (
+    <Stack gap="sm" role="group" aria-label="Quote">
+      <dl className={classes.facts}>
+        <div>
+          <dt>You give</dt>
+          <dd>
+            <Amount value={quote.fromAmount} unit={quote.fromAsset} />
+          </dd>
+        </div>
+        <div>
+          <dt>You get</dt>
+          <dd>
+            <strong>
+              <Amount value={quote.toAmount} unit={quote.toAsset} />
+            </strong>
+          </dd>
+        </div>
+        <div>
+          <dt>Price</dt>
+          <dd>
+            <span className="figures">{priceOf(quote)}</span>
+          </dd>
+        </div>
+        <div>
+          <dt>Spread, in the price</dt>
+          <dd>
+            <Amount value={quote.spreadAmount} unit={quote.fromAsset} />
+          </dd>
+        </div>
+      </dl>
+      {convert.error && <ProblemNote problem={explain(convert.error)} />}
+      <Button
+        type="button"
+        loading={convert.isPending}
+        disabled={left === 0 && !isUnknown}
+        onClick={() => convert.mutate()}
+      >
+        {isUnknown
+          ? "Ask again what became of it"
+          : left > 0
+            ? `Convert (${plural(left, "second")} left)`
+            : "The quote has expired"}
+      </Button>
+      <Button type="button" variant="default" onClick={onEnd}>
+        Back
+      </Button>
+    </Stack>
+  );
+}
+
+const COLUMNS: Column<Conversion>[] = [
+  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "from",
+    title: "Given",
+    align: "right",
+    cell: ({ fromAmount, fromAsset }) => <Amount value={fromAmount} unit={fromAsset} />,
+  },
+  {
+    id: "to",
+    title: "Got",
+    align: "right",
+    cell: ({ toAmount, toAsset }) => <Amount value={toAmount} unit={toAsset} />,
+  },
+  {
+    id: "state",
+    title: "State",
+    cell: ({ status, failureCode }) =>
+      status === "completed" ? (
+        <Badge tone="positive" shape="●">
+          Done
+        </Badge>
+      ) : status === "failed" ? (
+        <Badge tone="negative" shape="!">
+          Failed: {failureCode ?? "no reason given"}
+        </Badge>
+      ) : (
+        <Badge tone="warning" shape="◐">
+          Under way
+        </Badge>
+      ),
+  },
+];
+
+function Conversions() {
+  const { rest } = useExchange();
+  const query = useInfiniteQuery({
+    queryKey: CONVERSIONS,
+    queryFn: ({ pageParam, signal }) => {
+      const parameters = { limit: PAGE, ...(pageParam ? { cursor: pageParam } : {}) };
+      return slice(rest.GET("/api/v1/conversions", { params: { query: parameters }, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+  });
+  return (
+    <DataTable
+      label="Conversions"
+      columns={COLUMNS}
+      rows={query.data?.pages.flatMap(({ rows }) => rows)}
+      rowId={({ id }) => id}
+      rowName={({ fromAmount, fromAsset, toAsset }) => `${fromAmount} ${fromAsset} into ${toAsset}`}
+      actions={({ id }) => [{ label: "Copy id", onClick: () => copyAndTell(id) }]}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={<EmptyState title="No conversions yet">What you convert appears here.</EmptyState>}
+      footer={<ShowOlder query={query} />}
+    />
+  );
+}

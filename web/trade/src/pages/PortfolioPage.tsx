@@ -1,0 +1,197 @@
+import { SegmentedControl, Skeleton } from "@mantine/core";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState, ErrorState } from "#lib/components/states.tsx";
+import { TimeSeries } from "#lib/components/TimeSeries.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
+import { floorTo, scaledText, shareOfScaled } from "#lib/scaled.ts";
+import { formatTime } from "#lib/time.ts";
+import { useUrlState } from "#lib/urlState.ts";
+import { useTickerPushes } from "../api/live.ts";
+import { useBalances, useMarkets, useTickers } from "../api/queries.ts";
+import { canvasValue } from "../market/candles.ts";
+import { explain, explainIfAny } from "../messages.ts";
+import { PageLink } from "../parts/PageLink.tsx";
+import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
+import { changeOf, dollars, percentOf } from "../wallet/portfolio.ts";
+import { type PortfolioInterval, type PortfolioPoint, usePortfolioHistory } from "../wallet/queries.ts";
+import { type Holding, valueOf } from "../wallet/valuation.ts";
+import classes from "./PortfolioPage.module.css";
+
+const UNIT = "USD";
+const CENT = 10n ** 16n;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Short enough for the margin of the graph: "10K". */
+const TICK = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 2 });
+
+interface Period {
+  value: string;
+  label: string;
+  interval: PortfolioInterval;
+  span: number;
+  /** Where the time of a point begins and ends in "22 Nov 2026 09:05:03". */
+  time: readonly [begin: number, end?: number];
+}
+
+const MONTH: Period = { value: "30d", label: "30 days", interval: "1d", span: 30 * DAY, time: [0, 6] };
+const PERIODS: readonly Period[] = [
+  { value: "24h", label: "24 hours", interval: "1h", span: DAY, time: [-8, -3] },
+  MONTH,
+  { value: "1y", label: "1 year", interval: "1w", span: 364 * DAY, time: [0, 11] },
+];
+
+/** What the funds are worth, how that changed, and the share of each asset. */
+export default function PortfolioPage() {
+  const { parameter, change } = useUrlState();
+  const period = PERIODS.find(({ value }) => value === parameter("period")) ?? MONTH;
+  const history = usePortfolioHistory(period.interval, period.span);
+  const balances = useBalances();
+  const markets = useMarkets();
+  const tickers = useTickers();
+  const priced = (markets.data ?? []).filter(({ quoteAsset }) => quoteAsset === UNIT);
+  useTickerPushes(priced.map(({ symbol }) => symbol));
+  const worth = valueOf(balances.data ?? [], tickers.data ?? [], UNIT);
+  const held = worth.holdings.filter(({ value }) => value !== 0n);
+  return (
+    <div className={classes.page}>
+      <div>
+        <PageHeader title="Portfolio">What your funds are worth, and how that came about.</PageHeader>
+        <FundsNavigation />
+      </div>
+      <div className={classes.top}>
+        <Card title="Worth about">
+          <p className={classes.total}>
+            {balances.data && tickers.data ? (
+              <Amount value={scaledText(floorTo(worth.total, CENT))} unit={UNIT} places={2} />
+            ) : (
+              "–"
+            )}
+          </p>
+          <p className={classes.note}>
+            By the last prices of the markets.
+            {worth.unpriced.length > 0 && ` Without a price, not counted: ${worth.unpriced.join(", ")}.`}
+          </p>
+          <ChangeNote points={history.data ?? []} label={period.label} />
+        </Card>
+        <div className={classes.history}>
+          <SegmentedControl
+            size="xs"
+            aria-label="Period"
+            data={PERIODS.map(({ value, label }) => ({ value, label }))}
+            value={period.value}
+            onChange={(value) => change({ period: value === MONTH.value ? null : value })}
+          />
+          {history.error && !history.data ? (
+            <ErrorState problem={explain(history.error)} onRetry={() => void history.refetch()} />
+          ) : history.data ? (
+            <Value points={history.data} period={period} />
+          ) : (
+            <Skeleton height={200} aria-label="Loading the history" />
+          )}
+        </div>
+      </div>
+      <Card flush title="By asset">
+        <DataTable
+          label="Assets"
+          columns={columnsOf(
+            worth.total,
+            priced.map(({ symbol }) => symbol),
+          )}
+          rows={balances.data ? held : undefined}
+          rowId={({ balance }) => balance.asset}
+          rowName={({ balance }) => balance.asset}
+          state={balances}
+          problem={explainIfAny(balances.error)}
+          empty={
+            <EmptyState title="Nothing to show yet">
+              With your first deposit the shares of your assets appear here.{" "}
+              <PageLink href="/wallet">Go to the wallet</PageLink>
+            </EmptyState>
+          }
+        />
+      </Card>
+    </div>
+  );
+}
+
+function ChangeNote({ points, label }: { points: readonly PortfolioPoint[]; label: string }) {
+  const change = changeOf(points);
+  if (change === null) return null;
+  return (
+    <p className={classes.note}>
+      <Amount value={change.amount} unit={UNIT} places={2} signed />
+      {change.percent !== null && ` (${formatDecimal(change.percent)} %)`} in {label}, deposits and
+      withdrawals included.
+    </p>
+  );
+}
+
+function Value({ points, period }: { points: readonly PortfolioPoint[]; period: Period }) {
+  const texts = new Map(points.map(({ value }) => [canvasValue(value), value]));
+  return (
+    <TimeSeries
+      title="Value"
+      unit={UNIT}
+      points={points.map(({ timestamp, value }) => ({ at: timestamp, value: canvasValue(value) }))}
+      span={period.span}
+      until={points.at(-1)?.timestamp ?? 0}
+      // A point is written from its text; the ticks of the axis have none.
+      format={(value) => {
+        const text = texts.get(value);
+        return text === undefined ? TICK.format(value) : dollars(text);
+      }}
+      formatAt={(at, zone) => formatTime(at, zone).slice(...period.time)}
+    />
+  );
+}
+
+function columnsOf(total: bigint, symbols: readonly string[]): Column<Holding>[] {
+  return [
+    {
+      id: "asset",
+      title: "Asset",
+      cell: ({ balance: { asset } }) => {
+        const symbol = `${asset}-${UNIT}`;
+        return symbols.includes(symbol) ? (
+          <PageLink href={`/${symbol}`}>{asset}</PageLink>
+        ) : (
+          <strong>{asset}</strong>
+        );
+      },
+    },
+    {
+      id: "amount",
+      title: "Amount",
+      align: "right",
+      cell: ({ balance }) => <Amount value={balance.total} unit={balance.asset} />,
+    },
+    {
+      id: "value",
+      title: "Value",
+      align: "right",
+      cell: ({ value }) =>
+        value === null ? (
+          "no price"
+        ) : (
+          <Amount value={scaledText(floorTo(value, CENT))} unit={UNIT} places={2} />
+        ),
+    },
+    {
+      id: "share",
+      title: "Share",
+      align: "right",
+      cell: (holding) => (
+        <span className={classes.share}>
+          <span className={classes.track} aria-hidden>
+            <span style={{ width: `${shareOfScaled(holding.value ?? 0n, total) * 100}%` }} />
+          </span>
+          <span className="figures">{formatDecimal(percentOf(holding, total), 2)} %</span>
+        </span>
+      ),
+    },
+  ];
+}

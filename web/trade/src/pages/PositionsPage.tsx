@@ -1,0 +1,100 @@
+import { Skeleton, Tabs } from "@mantine/core";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState, ErrorState } from "#lib/components/states.tsx";
+import { useExchange } from "../api/client.ts";
+import { useSession } from "../api/session.ts";
+import { explain } from "../messages.ts";
+import { PositionList } from "../positions/PositionList.tsx";
+import { type Owner, useResults } from "../positions/queries.ts";
+import { Result } from "../positions/Result.tsx";
+import { TaxLots } from "../positions/TaxLots.tsx";
+import { TransferList } from "../positions/TransferList.tsx";
+import classes from "./PositionsPage.module.css";
+
+/** Positions with profit and loss, their transfers, and tax lots. */
+export default function PositionsPage() {
+  const { positions } = useExchange();
+  const { session } = useSession();
+  return (
+    <div className={classes.page}>
+      <PageHeader title="Positions">Profit and loss, transfers from elsewhere, and tax lots.</PageHeader>
+      {positions === null || session === null ? (
+        <Card>
+          <EmptyState title="Positions are not kept here">
+            This exchange runs without the position service. Your balances are in the wallet.
+          </EmptyState>
+        </Card>
+      ) : (
+        <Content owner={{ positions, userId: session.userId }} />
+      )}
+    </div>
+  );
+}
+
+function Content({ owner }: { owner: Owner }) {
+  const [tab, setTab] = useState<string | null>("positions");
+  return (
+    <>
+      <Results owner={owner} />
+      <Card flush>
+        <Tabs value={tab} onChange={setTab} keepMounted={false}>
+          <Tabs.List>
+            <Tabs.Tab value="positions">Positions</Tabs.Tab>
+            <Tabs.Tab value="transfers">Transfers</Tabs.Tab>
+            <Tabs.Tab value="lots">Tax lots</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="positions">
+            <PositionList owner={owner} />
+          </Tabs.Panel>
+          <Tabs.Panel value="transfers">
+            <TransferList owner={owner} />
+          </Tabs.Panel>
+          <Tabs.Panel value="lots">
+            <TaxLots owner={owner} />
+          </Tabs.Panel>
+        </Tabs>
+      </Card>
+    </>
+  );
+}
+
+/** One card for each quote asset; none before the first position. */
+function Results({ owner }: { owner: Owner }) {
+  const { data, error, refetch } = useResults(owner);
+  if (!data && error) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton height={96} mb={16} aria-label="Loading profit and loss" />;
+  return (
+    <div className={classes.results}>
+      {data.results.map(({ quoteAsset, totalPnl, realisedPnl, unrealisedPnl, fees }) => (
+        <Card key={quoteAsset} title={`Profit and loss in ${quoteAsset}`}>
+          <p className={classes.total}>
+            {totalPnl === null ? "Waits for a price" : <Result value={totalPnl} unit={quoteAsset} />}
+          </p>
+          <dl className={classes.parts}>
+            <div>
+              <dt>Realised</dt>
+              <dd>
+                <Result value={realisedPnl} unit={quoteAsset} />
+              </dd>
+            </div>
+            <div>
+              <dt>Unrealised</dt>
+              <dd>
+                <Result value={unrealisedPnl} unit={quoteAsset} />
+              </dd>
+            </div>
+            <div>
+              <dt>Fees in it</dt>
+              <dd>
+                <Amount value={fees} unit={quoteAsset} />
+              </dd>
+            </div>
+          </dl>
+        </Card>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { returned, useExchange } from "../api/client.ts";
+import { RefusedError } from "../api/errors.ts";
+import { beginSession } from "../api/session.ts";
+import { explain } from "../messages.ts";
+import { AuthLayout } from "../parts/AuthLayout.tsx";
+import { emailFault, PASSWORD_RULE, passwordFault } from "../parts/credentials.ts";
+import { PageLink } from "../parts/PageLink.tsx";
+
+/** A new account. A taken address looks like a free one; its owner gets a mail. */
+export default function RegisterPage() {
+  const { rest } = useExchange();
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const [again, setAgain] = useState("");
+  const [showsFaults, setShowsFaults] = useState(false);
+  const [isTaken, setTaken] = useState(false);
+  const registration = useMutation({
+    mutationFn: async () => {
+      const body = { email: email.trim(), password };
+      await returned(rest.POST("/api/v1/auth/register", { body }));
+      const login = await returned(rest.POST("/api/v1/auth/login", { body })).catch((error: unknown) => {
+        if (error instanceof RefusedError && error.status === 401) return null;
+        throw error;
+      });
+      // With a second factor, or another password: the address has an account already.
+      if (login && "accessToken" in login) beginSession(login, email.trim());
+      else setTaken(true);
+    },
+  });
+  const faults = {
+    email: emailFault(email.trim()),
+    password: passwordFault(password),
+    again: again === password ? null : "The two passwords differ.",
+  };
+  const refused = registration.error instanceof RefusedError ? registration.error : null;
+  const faultOf = (field: "email" | "password") =>
+    (showsFaults ? faults[field] : null) ?? refused?.reasonFor(field);
+  if (isTaken) {
+    return (
+      <AuthLayout title="Check your mail" footer={<PageLink href="/login">Log in</PageLink>}>
+        <WarningNote>
+          We have sent a mail to <strong>{email.trim()}</strong>. It says how to go on. If you have an account
+          already, log in with it.
+        </WarningNote>
+      </AuthLayout>
+    );
+  }
+  return (
+    <AuthLayout
+      title="Create an account"
+      footer={
+        <span>
+          You have one? <PageLink href={`/login${window.location.search}`}>Log in</PageLink>
+        </span>
+      }
+    >
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          setShowsFaults(true);
+          if (!Object.values(faults).some(Boolean) && !registration.isPending) registration.mutate();
+        }}
+      >
+        <Stack gap="md">
+          {registration.error && <ProblemNote problem={explain(registration.error)} />}
+          <TextInput
+            label="Email"
+            type="email"
+            value={email}
+            error={faultOf("email")}
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={254}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+          />
+          <PasswordInput
+            label="Password"
+            description={PASSWORD_RULE}
+            value={password}
+            error={faultOf("password")}
+            autoComplete="new-password"
+            maxLength={128}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          <PasswordInput
+            label="Password again"
+            value={again}
+            error={showsFaults ? faults.again : null}
+            autoComplete="new-password"
+            maxLength={128}
+            onChange={(event) => setAgain(event.currentTarget.value)}
+          />
+          <Button type="submit" size="md" fullWidth loading={registration.isPending}>
+            Create the account
+          </Button>
+        </Stack>
+      </form>
+    </AuthLayout>
+  );
+}

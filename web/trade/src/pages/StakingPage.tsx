@@ -1,0 +1,267 @@
+import { Button, Skeleton, Tabs } from "@mantine/core";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Badge, type Tone } from "#lib/components/Badge.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState, ErrorState } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
+import { explain, explainIfAny } from "../messages.ts";
+import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
+import {
+  type Product,
+  type Stake,
+  type StakingEvent,
+  type Unstake,
+  useProducts,
+  useStakes,
+  useStakingHistory,
+  useUnstakes,
+} from "../wallet/queries.ts";
+import { kindOf, lockOf, rateOf, wayBackOf } from "../wallet/staking.ts";
+import { StakeDialog, UnstakeDialog } from "../wallet/StakingDialogs.tsx";
+import classes from "./StakingPage.module.css";
+
+/** What can be staked, what is, what is on its way back, and every reward. */
+export default function StakingPage() {
+  const [tab, setTab] = useState<string | null>("stakes");
+  return (
+    <div className={classes.page}>
+      <div>
+        <PageHeader title="Staking">
+          Rewards for whole days, from the midnight (UTC) after you stake.
+        </PageHeader>
+        <FundsNavigation />
+      </div>
+      <Products />
+      <Card flush>
+        <Tabs value={tab} onChange={setTab} keepMounted={false}>
+          <Tabs.List>
+            <Tabs.Tab value="stakes">Your stakes</Tabs.Tab>
+            <Tabs.Tab value="pending">On the way back</Tabs.Tab>
+            <Tabs.Tab value="history">History</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="stakes">
+            <Stakes />
+          </Tabs.Panel>
+          <Tabs.Panel value="pending">
+            <Pending />
+          </Tabs.Panel>
+          <Tabs.Panel value="history">
+            <History />
+          </Tabs.Panel>
+        </Tabs>
+      </Card>
+    </div>
+  );
+}
+
+function Products() {
+  const { data, error, refetch } = useProducts();
+  const [chosen, setChosen] = useState<Product | null>(null);
+  if (error && !data) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton height={160} aria-label="Loading the products" />;
+  if (data.length === 0) {
+    return (
+      <EmptyState title="Nothing can be staked">The operator of this exchange offers no products.</EmptyState>
+    );
+  }
+  return (
+    <>
+      <ul className={classes.products} aria-label="Products">
+        {data.map((product) => (
+          <li key={product.id}>
+            <div className={classes.head}>
+              <h2>{product.asset}</h2>
+              <span>{kindOf(product)}</span>
+            </div>
+            <p className={classes.rate}>
+              <strong className="figures">{rateOf(product.apr)}</strong> a year
+            </p>
+            <p className={classes.text}>{wayBackOf(product)}</p>
+            <dl className={classes.facts}>
+              <div>
+                <dt>At least</dt>
+                <dd>
+                  <Amount value={product.minimum} unit={product.asset} />
+                </dd>
+              </div>
+              <div>
+                <dt>Room left</dt>
+                <dd>
+                  <Amount value={product.remaining} unit={product.asset} />
+                </dd>
+              </div>
+            </dl>
+            <Button
+              variant="default"
+              aria-label={`Stake ${product.asset}, ${kindOf(product)}`}
+              onClick={() => setChosen(product)}
+            >
+              Stake {product.asset}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {chosen && <StakeDialog product={chosen} onClose={() => setChosen(null)} />}
+    </>
+  );
+}
+
+const STATES: Readonly<Record<Stake["status"], readonly [words: string, tone: Tone, shape: string]>> = {
+  pending: ["Being staked", "warning", "◔"],
+  active: ["Earning", "positive", "●"],
+  unbonding: ["On its way back", "accent", "◑"],
+  redeemed: ["Paid back", "neutral", "○"],
+  failed: ["Failed", "negative", "!"],
+};
+
+const STAKE_COLUMNS: Column<Stake>[] = [
+  { id: "since", title: "Since", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
+  },
+  {
+    id: "rewards",
+    title: "Rewards so far",
+    align: "right",
+    cell: ({ accrued, asset }) => <Amount value={accrued} unit={asset} />,
+  },
+  {
+    id: "end",
+    title: "Ends",
+    cell: ({ endsAt }) =>
+      endsAt === null ? "when you want" : <TimeText milliseconds={Date.parse(endsAt)} />,
+  },
+  {
+    id: "state",
+    title: "State",
+    cell: ({ status, failureCode }) => {
+      const [words, tone, shape] = STATES[status];
+      return (
+        <Badge tone={tone} shape={shape}>
+          {failureCode === null ? words : `${words}: ${failureCode}`}
+        </Badge>
+      );
+    },
+  },
+];
+
+function Stakes() {
+  const query = useStakes();
+  const products = useProducts();
+  const [chosen, setChosen] = useState<Stake | null>(null);
+  const productOf = ({ productId }: Stake) => products.data?.find(({ id }) => id === productId);
+  return (
+    <>
+      <DataTable
+        label="Your stakes"
+        columns={STAKE_COLUMNS}
+        rows={query.data?.pages.flatMap(({ rows }) => rows)}
+        rowId={({ id }) => id}
+        rowName={({ amount, asset }) => `${formatDecimal(amount)} ${asset}`}
+        actions={(stake) => [
+          {
+            label: "Take it back…",
+            disabledReason: lockOf(stake, productOf(stake)),
+            onClick: () => setChosen(stake),
+          },
+          { label: "Copy id", onClick: () => copyAndTell(stake.id) },
+        ]}
+        state={query}
+        problem={explainIfAny(query.error)}
+        empty={
+          <EmptyState title="No stakes yet">Choose a product above: what you stake appears here.</EmptyState>
+        }
+        footer={<ShowOlder query={query} />}
+      />
+      {chosen && <UnstakeDialog stake={chosen} product={productOf(chosen)} onClose={() => setChosen(null)} />}
+    </>
+  );
+}
+
+const PENDING_COLUMNS: Column<Unstake>[] = [
+  { id: "asked", title: "Asked", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
+  },
+  {
+    id: "reward",
+    title: "Reward",
+    align: "right",
+    cell: ({ reward, asset }) => <Amount value={reward} unit={asset} />,
+  },
+  {
+    id: "arrives",
+    title: "Arrives",
+    cell: ({ availableAt }) => <TimeText milliseconds={Date.parse(availableAt)} />,
+  },
+];
+
+function Pending() {
+  const query = useUnstakes();
+  return (
+    <DataTable
+      label="On the way back"
+      columns={PENDING_COLUMNS}
+      rows={query.data?.pages.flatMap(({ rows }) => rows)}
+      rowId={({ id }) => id}
+      rowName={({ amount, asset }) => `${formatDecimal(amount)} ${asset}`}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={
+        <EmptyState title="Nothing is on its way">What you take back waits here until it arrives.</EmptyState>
+      }
+      footer={<ShowOlder query={query} />}
+    />
+  );
+}
+
+const EVENTS: Readonly<Record<StakingEvent["type"], string>> = {
+  stake: "Staked",
+  reward: "Reward of a day",
+  unstake: "Taken back",
+  reward_forfeited: "Reward lost",
+  payout: "Paid back",
+  reward_payout: "Reward paid",
+};
+
+const EVENT_COLUMNS: Column<StakingEvent>[] = [
+  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  { id: "what", title: "What", cell: ({ type }) => EVENTS[type] },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
+  },
+];
+
+function History() {
+  const query = useStakingHistory();
+  return (
+    <DataTable
+      label="Staking history"
+      columns={EVENT_COLUMNS}
+      rows={query.data?.pages.flatMap(({ rows }) => rows)}
+      rowId={({ id }) => id}
+      rowName={({ amount, asset }) => `${formatDecimal(amount)} ${asset}`}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={
+        <EmptyState title="Nothing has happened yet">Stakes, rewards and payouts appear here.</EmptyState>
+      }
+      footer={<ShowOlder query={query} />}
+    />
+  );
+}

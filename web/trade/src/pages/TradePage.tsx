@@ -1,0 +1,163 @@
+import { SegmentedControl, Skeleton } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { ErrorState } from "#lib/components/states.tsx";
+import { useShortcuts } from "#lib/shortcuts.ts";
+import { type Schemas, useExchange } from "../api/client.ts";
+import { useFeed, useStream, useTickerPushes } from "../api/live.ts";
+import { readTrades, useBalances, useMarkets, useOpenOrders, useTickers } from "../api/queries.ts";
+import { useSession } from "../api/session.ts";
+import { ChartPanel } from "../market/ChartPanel.tsx";
+import { MarketHeader } from "../market/MarketHeader.tsx";
+import { OrderBook } from "../market/OrderBook.tsx";
+import { keepSymbol } from "../market/preferences.ts";
+import { Trades } from "../market/Trades.tsx";
+import { explain } from "../messages.ts";
+import { OrderForm } from "../orders/OrderForm.tsx";
+import { OrdersPanel } from "../orders/OrdersPanel.tsx";
+import type { Draft } from "../orders/review.ts";
+import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
+import classes from "./TradePage.module.css";
+
+const NO_BOOK = { book: null, isCurrent: false, resyncs: 0 };
+const NO_ORDERS: readonly Schemas["OrderResponse"][] = [];
+const NO_TRADES = { trades: null, error: null };
+const EMPTY: Draft = {
+  side: "buy",
+  type: "limit",
+  price: "",
+  amount: "",
+  unit: "base",
+  slippage: "1",
+  timeInForce: "gtc",
+};
+const VIEWS = ["Chart", "Book", "Trades"];
+const PHONE = "(max-width: 48em)";
+
+/** The trading screen of one market. */
+export default function TradePage({ symbol }: { symbol: string }) {
+  const markets = useMarkets();
+  const market = markets.data?.find((known) => known.symbol === symbol);
+  useEffect(() => {
+    if (market) keepSymbol(symbol);
+  }, [market, symbol]);
+  if (markets.error && !markets.data) {
+    return <ErrorState problem={explain(markets.error)} onRetry={() => void markets.refetch()} />;
+  }
+  if (markets.data && !market) {
+    const problem = {
+      title: `There is no market ${symbol}`,
+      detail: "The exchange does not list it.",
+      advice: "Choose one of the list of markets: it opens at the market's name.",
+    };
+    return (
+      <div className={classes.missing}>
+        <MarketHeaderAlone symbol={symbol} />
+        <ErrorState problem={problem} />
+      </div>
+    );
+  }
+  if (!market) return <Skeleton height="60vh" aria-label="Loading the market" />;
+  return <Screen key={symbol} symbol={symbol} />;
+}
+
+function MarketHeaderAlone({ symbol }: { symbol: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <MarketHeader symbol={symbol} market={undefined} ticker={undefined} isOpen={isOpen} onOpen={setOpen} />
+  );
+}
+
+/** Book and trades change ten times a second each, so its parts are drawn again only when their own data change. */
+function Screen({ symbol }: { symbol: string }) {
+  const exchange = useExchange();
+  const stream = useStream();
+  const { session } = useSession();
+  const isPhone = useMediaQuery(PHONE, false, { getInitialValueInEffect: false });
+  const [view, setView] = useState("Chart");
+  const [listIsOpen, setListOpen] = useState(false);
+  const [attempt, setAttempt] = useState(0);
+  const [draft, setDraft] = useState<Draft>(EMPTY);
+  const { data: markets = [] } = useMarkets();
+  const { data: tickers = [] } = useTickers();
+  const { data: balances } = useBalances();
+  const { data: open = NO_ORDERS } = useOpenOrders();
+  useTickerPushes([symbol]);
+  const book = useFeed(() => followBook(stream, symbol), symbol, NO_BOOK);
+  const trades = useFeed(
+    () => followTrades(stream, symbol, () => readTrades(exchange, symbol, TRADES_SHOWN)),
+    `${symbol} ${attempt}`,
+    NO_TRADES,
+  );
+  const change = useCallback(
+    (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes })),
+    [],
+  );
+  const retry = useCallback(() => setAttempt((before) => before + 1), []);
+  const choosePrice = useCallback((price: string) => change({ type: "limit", price }), [change]);
+  useShortcuts([
+    { keys: "/", title: "Choose a market", run: () => setListOpen(true) },
+    { keys: "b", title: "Buy", run: () => change({ side: "buy" }) },
+    { keys: "s", title: "Sell", run: () => change({ side: "sell" }) },
+    { keys: "l", title: "Limit order", run: () => change({ type: "limit" }) },
+    { keys: "m", title: "Market order", run: () => change({ type: "market" }) },
+  ]);
+  const own = useMemo(
+    () => (session ? open.filter((order) => order.symbol === symbol) : NO_ORDERS),
+    [session, open, symbol],
+  );
+  const market = markets.find((known) => known.symbol === symbol);
+  if (!market) return null;
+  const ticker = tickers.find((known) => known.symbol === symbol);
+  const parts = {
+    Chart: <ChartPanel market={market} book={book} />,
+    Book: (
+      <OrderBook
+        market={market}
+        state={book}
+        lastPrice={ticker?.lastPrice ?? null}
+        ownOrders={own}
+        onPrice={choosePrice}
+      />
+    ),
+    Trades: <Trades market={market} state={trades} onRetry={retry} />,
+  };
+  return (
+    <div className={classes.screen}>
+      <div className={classes.market}>
+        <MarketHeader
+          symbol={symbol}
+          market={market}
+          ticker={ticker}
+          isOpen={listIsOpen}
+          onOpen={setListOpen}
+        />
+      </div>
+      {isPhone ? (
+        <div className={classes.phone}>
+          <SegmentedControl fullWidth aria-label="View" data={VIEWS} value={view} onChange={setView} />
+          <div className={classes.view}>{parts[view as keyof typeof parts]}</div>
+        </div>
+      ) : (
+        <>
+          <div className={classes.chart}>{parts.Chart}</div>
+          <div className={classes.book}>{parts.Book}</div>
+          <div className={classes.trades}>{parts.Trades}</div>
+        </>
+      )}
+      <div className={classes.form}>
+        <OrderForm
+          market={market}
+          ticker={ticker}
+          state={book}
+          balances={session ? balances : undefined}
+          draft={draft}
+          onDraft={change}
+        />
+      </div>
+      <div className={classes.orders}>
+        <OrdersPanel symbol={symbol} />
+      </div>
+    </div>
+  );
+}

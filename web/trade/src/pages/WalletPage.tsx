@@ -1,0 +1,248 @@
+import { Button, Tabs } from "@mantine/core";
+import { ArrowDownIcon } from "@primer/octicons-react";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Badge } from "#lib/components/Badge.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { plural } from "#lib/counts.ts";
+import { floorTo, scaledText } from "#lib/scaled.ts";
+import { useTickerPushes } from "../api/live.ts";
+import { useBalances, useMarkets, useTickers } from "../api/queries.ts";
+import { explainIfAny } from "../messages.ts";
+import { PageLink } from "../parts/PageLink.tsx";
+import { DepositDialog } from "../wallet/DepositDialog.tsx";
+import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
+import { type Deposit, type Transaction, useDeposits, useTransactions } from "../wallet/queries.ts";
+import { type Holding, valueOf } from "../wallet/valuation.ts";
+import classes from "./WalletPage.module.css";
+
+const UNIT = "USD";
+const CENT = 10n ** 16n;
+
+/** What the user owns and what it is worth, the way to deposit, and every movement. */
+export default function WalletPage() {
+  const balances = useBalances();
+  const markets = useMarkets();
+  const tickers = useTickers();
+  const [, navigate] = useLocation();
+  const [asset, setAsset] = useState<string | null>(null);
+  const [tab, setTab] = useState<string | null>("balances");
+  const priced = (markets.data ?? []).filter(({ quoteAsset }) => quoteAsset === UNIT);
+  useTickerPushes(priced.map(({ symbol }) => symbol));
+  const worth = valueOf(balances.data ?? [], tickers.data ?? [], UNIT);
+  const columns: Column<Holding>[] = [
+    { id: "asset", title: "Asset", cell: ({ balance }) => <strong>{balance.asset}</strong> },
+    {
+      id: "total",
+      title: "Total",
+      align: "right",
+      cell: ({ balance }) => <Amount value={balance.total} unit={balance.asset} />,
+    },
+    {
+      id: "free",
+      title: "Free",
+      align: "right",
+      cell: ({ balance }) => <Amount value={balance.available} />,
+    },
+    {
+      id: "held",
+      title: "In orders",
+      align: "right",
+      cell: ({ balance }) => <Amount value={balance.locked} />,
+    },
+    {
+      id: "value",
+      title: "Value",
+      align: "right",
+      cell: ({ value }) =>
+        value === null ? (
+          "no price"
+        ) : (
+          <Amount value={scaledText(floorTo(value, CENT))} unit={UNIT} places={2} />
+        ),
+    },
+    {
+      id: "trade",
+      title: "Trade",
+      cell: ({ balance }) =>
+        priced.some(({ symbol }) => symbol === `${balance.asset}-${UNIT}`) ? (
+          <PageLink href={`/${balance.asset}-${UNIT}`}>
+            {balance.asset}-{UNIT}
+          </PageLink>
+        ) : (
+          ""
+        ),
+    },
+  ];
+  return (
+    <div className={classes.page}>
+      <PageHeader
+        title="Wallet"
+        actions={
+          <Button leftSection={<ArrowDownIcon />} onClick={() => setAsset("")}>
+            Deposit
+          </Button>
+        }
+      >
+        What you own, and every movement of it.
+      </PageHeader>
+      <FundsNavigation />
+      <div className={classes.worth}>
+        <Card title="Worth about">
+          <p className={classes.total}>
+            {balances.data ? (
+              <Amount value={scaledText(floorTo(worth.total, CENT))} unit={UNIT} places={2} />
+            ) : (
+              "–"
+            )}
+          </p>
+          <p className={classes.note}>
+            By the last prices of the markets.
+            {worth.unpriced.length > 0 && ` Without a price, not counted: ${worth.unpriced.join(", ")}.`}
+          </p>
+        </Card>
+      </div>
+      <Card flush>
+        <Tabs value={tab} onChange={setTab} keepMounted={false}>
+          <Tabs.List>
+            <Tabs.Tab value="balances">Balances</Tabs.Tab>
+            <Tabs.Tab value="deposits">Deposits</Tabs.Tab>
+            <Tabs.Tab value="movements">Movements</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="balances">
+            <DataTable
+              label="Balances"
+              columns={columns}
+              rows={balances.data ? worth.holdings : undefined}
+              rowId={({ balance }) => balance.asset}
+              rowName={({ balance }) => balance.asset}
+              actions={({ balance }) => [
+                { label: `Deposit ${balance.asset}`, onClick: () => setAsset(balance.asset) },
+                {
+                  label: `Withdraw ${balance.asset}`,
+                  onClick: () => navigate(`/withdrawals?withdraw=${balance.asset}`),
+                },
+              ]}
+              state={balances}
+              problem={explainIfAny(balances.error)}
+              empty={
+                <EmptyState
+                  title="No funds yet"
+                  action={
+                    <Button variant="default" onClick={() => setAsset("")}>
+                      Make a deposit
+                    </Button>
+                  }
+                >
+                  A deposit appears here as soon as it is confirmed.
+                </EmptyState>
+              }
+            />
+          </Tabs.Panel>
+          <Tabs.Panel value="deposits">
+            <Deposits />
+          </Tabs.Panel>
+          <Tabs.Panel value="movements">
+            <Movements />
+          </Tabs.Panel>
+        </Tabs>
+      </Card>
+      {asset !== null && <DepositDialog first={asset} onClose={() => setAsset(null)} />}
+    </div>
+  );
+}
+
+const DEPOSIT_COLUMNS: Column<Deposit>[] = [
+  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
+  },
+  { id: "network", title: "Network", cell: ({ network }) => network },
+  {
+    id: "state",
+    title: "State",
+    cell: ({ status, requiredConfirmations }) =>
+      status === "confirmed" ? (
+        <Badge tone="positive" shape="●">
+          Credited
+        </Badge>
+      ) : (
+        <Badge tone="warning" shape="◐">
+          Waits for {plural(requiredConfirmations, "confirmation")}
+        </Badge>
+      ),
+  },
+];
+
+function Deposits() {
+  const query = useDeposits();
+  return (
+    <DataTable
+      label="Deposits"
+      columns={DEPOSIT_COLUMNS}
+      rows={query.data}
+      rowId={({ txHash, asset }) => `${txHash} ${asset}`}
+      rowName={({ amount, asset }) => `${amount} ${asset}`}
+      actions={({ txHash, address }) => [
+        { label: "Copy transaction", onClick: () => copyAndTell(txHash) },
+        { label: "Copy address", onClick: () => copyAndTell(address) },
+      ]}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={<EmptyState title="No deposits yet">What reaches your addresses appears here.</EmptyState>}
+    />
+  );
+}
+
+const MOVEMENT_COLUMNS: Column<Transaction>[] = [
+  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
+  { id: "what", title: "What", cell: ({ referenceType }) => words(referenceType) },
+  {
+    id: "amount",
+    title: "Amount",
+    align: "right",
+    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} signed />,
+  },
+  {
+    id: "balance",
+    title: "Balance after",
+    align: "right",
+    cell: ({ balance, asset }) => <Amount value={balance} unit={asset} />,
+  },
+];
+
+const words = (name: string) => {
+  const text = name.replace(/[_.]/g, " ").toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+
+function Movements() {
+  const query = useTransactions();
+  return (
+    <DataTable
+      label="Movements"
+      columns={MOVEMENT_COLUMNS}
+      rows={query.data?.pages.flatMap(({ rows }) => rows)}
+      rowId={({ transactionId }) => transactionId}
+      rowName={({ amount, asset }) => `${amount} ${asset}`}
+      actions={({ transactionId, referenceId }) => [
+        { label: "Copy id", onClick: () => copyAndTell(transactionId) },
+        { label: "Copy reference", onClick: () => copyAndTell(referenceId) },
+      ]}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={<EmptyState title="No movements yet">Each change of a balance appears here.</EmptyState>}
+      footer={<ShowOlder query={query} />}
+    />
+  );
+}

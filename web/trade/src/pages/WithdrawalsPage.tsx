@@ -1,0 +1,173 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Badge } from "#lib/components/Badge.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState, ErrorState } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { useNow } from "#lib/useNow.ts";
+import { returned, useExchange } from "../api/client.ts";
+import { useSession } from "../api/session.ts";
+import { explain, explainIfAny } from "../messages.ts";
+import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
+import { ADDRESSES, type SavedAddress, useSavedAddresses, useVerification } from "../wallet/queries.ts";
+import { WithdrawalForm } from "../wallet/WithdrawalForm.tsx";
+import { WithdrawalList } from "../wallet/WithdrawalList.tsx";
+import classes from "../wallet/Withdrawal.module.css";
+
+const WAIT_LOOK_MS = 5_000;
+
+/** Money out: the form, what is under way, what was, and where it may go. */
+export default function WithdrawalsPage() {
+  const first = new URLSearchParams(window.location.search).get("withdraw") ?? "";
+  return (
+    <div className={classes.page}>
+      <div>
+        <PageHeader title="Withdraw">Coins to an address of yours, money to your bank.</PageHeader>
+        <FundsNavigation />
+      </div>
+      <div className={classes.columns}>
+        <WithdrawalForm first={first} />
+        <div className={classes.stack}>
+          <Limits />
+          <Card flush title="Saved addresses">
+            <Addresses />
+          </Card>
+        </div>
+      </div>
+      <WithdrawalList />
+    </div>
+  );
+}
+
+const LEVELS = { none: "Not verified", basic: "Basic", verified: "Verified" } as const;
+
+function Limits() {
+  const { data, error, refetch } = useVerification();
+  return (
+    <Card title="Your limit">
+      {error && !data && <ErrorState problem={explain(error)} onRetry={() => void refetch()} />}
+      {data && (
+        <dl className={classes.facts}>
+          <div>
+            <dt>In 24 hours</dt>
+            <dd>
+              <strong>
+                <Amount value={data.dailyWithdrawalLimit} unit="USD" />
+              </strong>
+            </dd>
+          </div>
+          <div>
+            <dt>Verification</dt>
+            <dd>
+              <Badge tone={data.level === "none" ? "warning" : "positive"} shape="●">
+                {LEVELS[data.level]}
+              </Badge>
+            </dd>
+          </div>
+        </dl>
+      )}
+      {data?.level === "none" && (
+        <p className={classes.note}>
+          Withdrawals need your name, date of birth and address. The limit rises with each level.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+const COLUMNS: Column<SavedAddress>[] = [
+  { id: "label", title: "Name", cell: ({ label }) => <strong>{label}</strong> },
+  { id: "asset", title: "Asset", cell: ({ asset, network }) => `${asset} on ${network}` },
+  {
+    id: "address",
+    title: "Address",
+    cell: ({ address }) => <span className={`figures ${classes.address ?? ""}`}>{address}</span>,
+  },
+  { id: "state", title: "Usable", cell: ({ availableAt }) => <Usable from={Date.parse(availableAt)} /> },
+];
+
+function Usable({ from }: { from: number }) {
+  const now = useNow(WAIT_LOOK_MS);
+  if (from <= now) {
+    return (
+      <Badge tone="positive" shape="●">
+        Now
+      </Badge>
+    );
+  }
+  return (
+    <span>
+      from <TimeText milliseconds={from} />
+    </span>
+  );
+}
+
+function Addresses() {
+  const query = useSavedAddresses();
+  const [removing, setRemoving] = useState<SavedAddress | null>(null);
+  return (
+    <>
+      <DataTable
+        label="Saved addresses"
+        columns={COLUMNS}
+        rows={query.data}
+        rowId={({ id }) => id}
+        rowName={({ label }) => label}
+        actions={(saved) => [
+          { label: "Copy address", onClick: () => copyAndTell(saved.address) },
+          { label: "Delete it…", danger: true, onClick: () => setRemoving(saved) },
+        ]}
+        state={query}
+        problem={explainIfAny(query.error)}
+        empty={
+          <EmptyState title="No addresses yet">
+            Choose an asset, then “Add”: money goes to saved addresses alone.
+          </EmptyState>
+        }
+      />
+      {removing && <RemoveDialog saved={removing} onClose={() => setRemoving(null)} />}
+    </>
+  );
+}
+
+function RemoveDialog({ saved, onClose }: { saved: SavedAddress; onClose: () => void }) {
+  const { rest } = useExchange();
+  const { session } = useSession();
+  const client = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () =>
+      returned(
+        rest.DELETE("/api/v1/users/me/withdrawal-addresses/{addressId}", {
+          params: { path: { addressId: saved.id } },
+        }),
+      ),
+    onSettled: () => void client.invalidateQueries({ queryKey: ADDRESSES }),
+    onSuccess: () => {
+      toastDone("The address is deleted", saved.label);
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={`Delete ${saved.label}?`}
+      operator={session?.email ?? ""}
+      confirm="Delete the address"
+      danger
+      isBusy={remove.isPending}
+      problem={explainIfAny(remove.error)}
+      onConfirm={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p className={classes.text}>
+        <span className="figures">{saved.address}</span> is forgotten. Saved again, it may have to wait again.
+        Withdrawals that are under way to it go on.
+      </p>
+    </ConfirmDialog>
+  );
+}

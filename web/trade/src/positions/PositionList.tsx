@@ -1,0 +1,177 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Badge } from "#lib/components/Badge.tsx";
+import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { attemptKey, returned } from "../api/client.ts";
+import { explain, explainIfAny } from "../messages.ts";
+import { Result } from "./Result.tsx";
+import { type Owner, type Position, readAgain, usePositions } from "./queries.ts";
+
+const quoteOf = (symbol: string) => symbol.split("-")[1] ?? "";
+const baseOf = (symbol: string) => symbol.split("-")[0] ?? "";
+
+const COLUMNS: Column<Position>[] = [
+  { id: "symbol", title: "Market", cell: ({ symbol }) => <strong>{symbol}</strong> },
+  { id: "side", title: "Side", cell: (position) => <Side position={position} /> },
+  {
+    id: "quantity",
+    title: "Quantity",
+    align: "right",
+    cell: ({ quantity, symbol }) => <Amount value={quantity} unit={baseOf(symbol)} />,
+  },
+  {
+    id: "average",
+    title: "Average price",
+    align: "right",
+    cell: ({ averagePrice }) => (averagePrice === null ? "–" : <Amount value={averagePrice} />),
+  },
+  {
+    id: "mark",
+    title: "Mark price",
+    align: "right",
+    cell: ({ markPrice }) => (markPrice === null ? "no price" : <Amount value={markPrice} />),
+  },
+  {
+    id: "unrealised",
+    title: "Unrealised",
+    align: "right",
+    cell: ({ unrealisedPnl, symbol }) => <Result value={unrealisedPnl} unit={quoteOf(symbol)} />,
+  },
+  {
+    id: "realised",
+    title: "Realised",
+    align: "right",
+    cell: ({ realisedPnl, symbol }) => <Result value={realisedPnl} unit={quoteOf(symbol)} />,
+  },
+  {
+    id: "time",
+    title: "Changed",
+    cell: ({ updatedAt }) => <TimeText milliseconds={Date.parse(updatedAt)} />,
+  },
+];
+
+/** Every position with its profit and loss, and the way to close one at its mark price. */
+export function PositionList({ owner }: { owner: Owner }) {
+  const query = usePositions(owner);
+  const [closing, setClosing] = useState<Position | null>(null);
+  return (
+    <>
+      <DataTable
+        label="Positions"
+        columns={COLUMNS}
+        rows={query.data?.pages.flatMap(({ rows }) => rows)}
+        rowId={({ symbol }) => symbol}
+        rowName={({ symbol }) => symbol}
+        actions={(position) => [
+          {
+            label: "Close at the mark price",
+            danger: true,
+            onClick: () => setClosing(position),
+            disabledReason: whyNotClosed(position),
+          },
+          { label: "Copy market", onClick: () => copyAndTell(position.symbol) },
+        ]}
+        state={query}
+        problem={explainIfAny(query.error)}
+        empty={
+          <EmptyState title="No positions yet">
+            A position begins with a trade that a broker reports for you. Trades on this exchange begin one
+            too, where its operator has switched that on.
+          </EmptyState>
+        }
+        footer={<ShowOlder query={query} />}
+      />
+      {closing && <CloseDialog owner={owner} position={closing} onClose={() => setClosing(null)} />}
+    </>
+  );
+}
+
+function whyNotClosed({ status, markPrice }: Position): string | undefined {
+  if (status === "closed") return "It is closed already";
+  return markPrice === null ? "There is no price to close it at" : undefined;
+}
+
+function Side({ position: { quantity, status } }: { position: Position }) {
+  if (status === "closed") {
+    return (
+      <Badge tone="neutral" shape="○">
+        Closed
+      </Badge>
+    );
+  }
+  return quantity.startsWith("-") ? (
+    <Badge tone="negative" shape="▼">
+      Short
+    </Badge>
+  ) : (
+    <Badge tone="positive" shape="▲">
+      Long
+    </Badge>
+  );
+}
+
+function CloseDialog({
+  owner,
+  position,
+  onClose,
+}: {
+  owner: Owner;
+  position: Position;
+  onClose: () => void;
+}) {
+  const client = useQueryClient();
+  const [key] = useState(attemptKey);
+  const { symbol, quantity, markPrice } = position;
+  const close = useMutation({
+    mutationFn: () =>
+      returned(
+        owner.positions.POST("/api/pms/positions/{participantId}/{symbol}/close", {
+          params: {
+            path: { participantId: owner.userId, symbol },
+            header: { "Idempotency-Key": key },
+          },
+        }),
+      ),
+    onSuccess: () => {
+      readAgain(client);
+      toastDone("Position closed", `${symbol} is flat now.`);
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={`Close ${symbol}?`}
+      comparisons={[
+        {
+          name: "Quantity",
+          before: <Amount value={quantity} unit={baseOf(symbol)} />,
+          after: <Amount value="0" unit={baseOf(symbol)} />,
+        },
+      ]}
+      operator=""
+      confirm="Close the position"
+      danger
+      isBusy={close.isPending}
+      problem={close.error ? explain(close.error) : null}
+      onConfirm={() => close.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        This books a trade of the whole position at its mark price
+        {markPrice !== null && (
+          <>
+            , now <Amount value={markPrice} unit={quoteOf(symbol)} />
+          </>
+        )}
+        . It sends no order to the market.
+      </p>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,282 @@
+import { Button, FileButton, Modal, Skeleton, Title } from "@mantine/core";
+import { DownloadIcon, UploadIcon } from "@primer/octicons-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { EmptyState, ErrorState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { toastFailed } from "#lib/components/toasts.tsx";
+import { plural } from "#lib/counts.ts";
+import { explain, explainIfAny } from "../messages.ts";
+import {
+  type Holding,
+  type ImportReport,
+  type Lot,
+  type Owner,
+  readAgain,
+  readTaxYear,
+  sendFile,
+  type TaxYear,
+  useCostBasis,
+  useLots,
+} from "./queries.ts";
+import { Result } from "./Result.tsx";
+import classes from "./TaxLots.module.css";
+
+const FILE_BYTES_MAX = 5_000_000;
+
+/** What the user holds by lots, gains by tax year with their files, and the way to bring history from elsewhere. */
+export function TaxLots({ owner }: { owner: Owner }) {
+  const query = useCostBasis(owner);
+  const { data } = query;
+  const [asset, setAsset] = useState<string | null>(null);
+  const currency = data?.currency ?? "";
+  const holdings: Column<Holding>[] = [
+    { id: "asset", title: "Asset", cell: (row) => <strong>{row.asset}</strong> },
+    { id: "account", title: "Account", cell: (row) => row.account },
+    {
+      id: "quantity",
+      title: "Quantity",
+      align: "right",
+      cell: (row) => <Amount value={row.quantity} unit={row.asset} />,
+    },
+    {
+      id: "cost",
+      title: "Cost",
+      align: "right",
+      cell: (row) => <Amount value={row.cost} unit={currency} places={2} />,
+    },
+    { id: "lots", title: "Lots", align: "right", cell: (row) => row.lots },
+  ];
+  const years: Column<TaxYear>[] = [
+    { id: "year", title: "Tax year", cell: (row) => <strong>{row.taxYear}</strong> },
+    { id: "asset", title: "Asset", cell: (row) => row.asset },
+    { id: "disposals", title: "Disposals", align: "right", cell: (row) => row.disposals },
+    {
+      id: "proceeds",
+      title: "Proceeds",
+      align: "right",
+      cell: (row) => <Amount value={row.proceeds} unit={currency} places={2} />,
+    },
+    {
+      id: "cost",
+      title: "Cost",
+      align: "right",
+      cell: (row) => <Amount value={row.cost} unit={currency} places={2} />,
+    },
+    { id: "gain", title: "Gain", align: "right", cell: (row) => <Result value={row.gain} unit={currency} /> },
+  ];
+  const problem = explainIfAny(query.error);
+  if (!data) {
+    return problem ? (
+      <ErrorState problem={problem} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton height={240} aria-label="Loading the tax lots" />
+    );
+  }
+  return (
+    <>
+      <Import owner={owner} />
+      {data.shortfallCount > 0 && (
+        <div className={classes.note}>
+          <WarningNote>
+            {plural(data.shortfallCount, "transaction")} took more than the account held, so nothing of it
+            counts yet. Import what is missing. The first one: {data.shortfalls[0]?.externalId},{" "}
+            {data.shortfalls[0]?.reason}.
+          </WarningNote>
+        </div>
+      )}
+      {data.unvaluedFills > 0 && (
+        <p className={classes.hint}>
+          {plural(data.unvaluedFills, "fill")} wait for a price of their quote asset.
+        </p>
+      )}
+      <DataTable
+        label="Holdings by lots"
+        toolbar={<Title order={2}>Holdings by lots</Title>}
+        columns={holdings}
+        rows={data.holdings}
+        rowId={(row) => `${row.account} ${row.asset}`}
+        rowName={(row) => `${row.asset} in ${row.account}`}
+        actions={(row) => [{ label: "Show its lots", onClick: () => setAsset(row.asset) }]}
+        state={query}
+        problem={problem}
+        empty={
+          <EmptyState title="No tax lots yet">
+            Import the file of your trades elsewhere: each purchase becomes a lot, and sales use the oldest
+            first.
+          </EmptyState>
+        }
+      />
+      {data.gains.length > 0 && (
+        <>
+          <DataTable
+            label="Gains by tax year"
+            toolbar={<Title order={2}>Gains by tax year</Title>}
+            columns={years}
+            rows={data.gains}
+            rowId={(row) => `${row.taxYear} ${row.asset}`}
+            rowName={(row) => `${row.taxYear} ${row.asset}`}
+            state={query}
+            problem={problem}
+            empty={null}
+          />
+          <Files owner={owner} years={[...new Set(data.gains.map(({ taxYear }) => taxYear))]} />
+        </>
+      )}
+      {asset !== null && <Lots owner={owner} asset={asset} onClose={() => setAsset(null)} />}
+    </>
+  );
+}
+
+/** A file of the disposals of each year. */
+function Files({ owner, years }: { owner: Owner; years: readonly number[] }) {
+  const download = useMutation({
+    mutationFn: async (year: number) => save(await readTaxYear(owner, year), `disposals-${year}.csv`),
+    onError: (error) => {
+      const { title, advice } = explain(error);
+      toastFailed(title, advice);
+    },
+  });
+  return (
+    <div className={classes.bar}>
+      {years.map((year) => (
+        <Button
+          key={year}
+          size="xs"
+          variant="default"
+          leftSection={<DownloadIcon />}
+          loading={download.isPending && download.variables === year}
+          onClick={() => download.mutate(year)}
+        >
+          Disposals of {year}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+function save(content: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+function Import({ owner }: { owner: Owner }) {
+  const client = useQueryClient();
+  const send = useMutation({
+    mutationFn: (file: File) => sendFile(owner, file),
+    onSettled: () => readAgain(client),
+  });
+  const [tooLarge, setTooLarge] = useState(false);
+  const forget = useRef<() => void>(null);
+  const choose = (file: File | null) => {
+    if (file === null) return;
+    // Else the browser would not tell that the same file was chosen again, once it is corrected.
+    forget.current?.();
+    setTooLarge(file.size > FILE_BYTES_MAX);
+    if (file.size <= FILE_BYTES_MAX) send.mutate(file);
+  };
+  return (
+    <div className={classes.import}>
+      <div className={classes.bar}>
+        <FileButton
+          accept=".csv,text/csv"
+          resetRef={forget}
+          onChange={choose}
+          inputProps={{ "aria-label": "File of transactions" }}
+        >
+          {(props) => (
+            <Button {...props} size="xs" leftSection={<UploadIcon />} loading={send.isPending}>
+              Import a CSV file
+            </Button>
+          )}
+        </FileButton>
+        <p className={classes.hint}>
+          Of Coinbase, Kraken, Bitstamp, or with our own columns. A line that is known already changes
+          nothing.
+        </p>
+      </div>
+      {tooLarge && (
+        <ProblemNote
+          problem={{
+            title: "The file is too large for this page",
+            detail: "It takes files of at most 5 MB.",
+            advice: "Split it: parts may come in any order. The API takes larger files.",
+          }}
+        />
+      )}
+      {!tooLarge && send.error && <ProblemNote problem={explain(send.error)} />}
+      {!tooLarge && send.data && <Report report={send.data} />}
+    </div>
+  );
+}
+
+function Report({ report }: { report: ImportReport }) {
+  const { accepted, repeated, refusedCount, refused, uncovered } = report;
+  return (
+    <section className={classes.report} aria-label="Report of the import" role="status">
+      <p>
+        <strong>{plural(accepted, "line")} imported</strong>
+        {repeated > 0 && `, ${repeated} known already`}
+        {refusedCount > 0 ? `, ${refusedCount} refused. Correct these and import the file again:` : "."}
+      </p>
+      {refused.length > 0 && (
+        <ul className={classes.lines} aria-label="Refused lines">
+          {refused.map(({ line, externalId, reasons }) => (
+            <li key={line}>
+              Line {line}
+              {externalId !== null && ` (${externalId})`}:{" "}
+              {reasons.map(({ field, reason }) => `${field} ${reason}`).join("; ")}
+            </li>
+          ))}
+        </ul>
+      )}
+      {uncovered.length > 0 && (
+        <p>
+          {plural(uncovered.length, "transaction")} took more than the account held and count once the rest is
+          imported.
+        </p>
+      )}
+    </section>
+  );
+}
+
+const LOTS: Column<Lot>[] = [
+  {
+    id: "time",
+    title: "Acquired",
+    cell: ({ acquiredAt }) => <TimeText milliseconds={Date.parse(acquiredAt)} />,
+  },
+  { id: "account", title: "Account", cell: ({ account }) => account },
+  { id: "quantity", title: "Quantity", align: "right", cell: ({ quantity }) => <Amount value={quantity} /> },
+  { id: "cost", title: "Cost", align: "right", cell: ({ cost }) => <Amount value={cost} places={2} /> },
+  { id: "id", title: "Transaction", cell: ({ acquisitionId }) => acquisitionId },
+];
+
+function Lots({ owner, asset, onClose }: { owner: Owner; asset: string; onClose: () => void }) {
+  const query = useLots(owner, asset);
+  return (
+    <Modal
+      opened
+      size="xl"
+      onClose={onClose}
+      title={`Open lots of ${asset}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <DataTable
+        label={`Lots of ${asset}`}
+        columns={LOTS}
+        rows={query.data?.lots}
+        rowId={({ account, acquisitionId }) => `${account} ${acquisitionId}`}
+        rowName={({ acquisitionId }) => acquisitionId}
+        state={query}
+        problem={explainIfAny(query.error)}
+        empty={<EmptyState title="No open lots">All of it was sold or moved.</EmptyState>}
+      />
+    </Modal>
+  );
+}
