@@ -77,6 +77,7 @@ def up(
     ephemeral: Annotated[
         bool, typer.Option("--ephemeral", help="Start with no data, and remove the data when it stops.")
     ] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Run bots that quote and trade on every market.")] = False,
 ) -> None:
     """Start the whole platform: embedded NATS and PostgreSQL, and every service. Ctrl-C stops it.
 
@@ -84,30 +85,22 @@ def up(
     """
     from openspot.up.platform import run_platform
 
-    raise typer.Exit(asyncio.run(run_platform(platform_settings(), console, ephemeral=ephemeral)))
+    settings = platform_settings()
+    if demo:
+        settings = settings.model_copy(update={"demo": True})
+    raise typer.Exit(asyncio.run(run_platform(settings, console, ephemeral=ephemeral)))
 
 
 @app.command()
 def run(service: Annotated[str, typer.Argument(help="Name of one service, for example: ledger")]) -> None:
     """Run one service alone; its addresses come from the environment."""
-    from openspot.kit.secrets_file import SecretsFileError, with_secrets
-    from openspot.kit.service import SUPERVISED, run_service
-    from openspot.up.data_directory import close_if_own
-    from openspot.up.exposure import dangers
-    from openspot.up.services import DESCRIPTOR_OF, SERVICES
+    from openspot.up.run import RunError
+    from openspot.up.run import run as run_here
 
-    if service not in SERVICES:
-        raise fail(f"unknown service {service!r}; one of: {', '.join(SERVICES)}")
-    settings = load_settings(DESCRIPTOR_OF[service].settings)
-    if SUPERVISED not in os.environ:  # `openspot up` has done this before it starts its children
-        if found := dangers(settings, [service]):
-            raise fail("\n".join(found))
-        close_if_own(settings.data_dir)
     try:
-        settings = with_secrets(settings)
-    except SecretsFileError as error:
+        raise typer.Exit(run_here(service))
+    except RunError as error:
         raise fail(str(error)) from error
-    raise typer.Exit(run_service(service, SERVICES[service].main(), settings))
 
 
 @app.command()
@@ -245,13 +238,17 @@ def reconcile(
 def _reconcile_once(settings: EngineConnectionSettings, wait_s: float, *, as_json: bool, as_line: bool) -> int:
     from openspot.reconcile.reconciliation import NotComparableError
     from openspot.reconcile.reconciliation import reconcile as compare
-    from openspot.reconcile.report import format_line, format_report, report_json
+    from openspot.reconcile.report import format_line, format_report, keep_outcome, report_json
 
     try:
         report = asyncio.run(compare(settings, wait_s))
     except NotComparableError as error:
+        if settings.data_dir.is_dir():
+            keep_outcome(settings.data_dir, str(error))
         error_console.print(f"openspot: could not be compared: {error}", highlight=False, markup=False, soft_wrap=True)
         return 2
+    if settings.data_dir.is_dir():
+        keep_outcome(settings.data_dir, report)
     typer.echo(report_json(report) if as_json else format_line(report) if as_line else format_report(report))
     return report.exit_code
 

@@ -39,7 +39,8 @@ def openspot(platform: ChildPlatform, *arguments: str, **environment: str) -> su
 
 @pytest.mark.spec(
     "A1.1-24", "A1.1-26", "A1.1-28", "A1.1-29", "A1.1-31", "A1.1-33", "A1.1-34", "A1.1-36", "A1.1-38",
-    "A1.1-39", "A1.1-41", "A1.1-43", "A1.1-62", "A1.1-64", "A1.1-66",
+    "A1.1-39", "A1.1-41", "A1.1-43", "A1.1-44", "A1.1-46", "A1.1-48", "A1.1-49", "A1.1-51", "A1.1-53",
+    "A1.1-62", "A1.1-64", "A1.1-66",
 )  # fmt: skip
 @pytest.mark.parametrize("name", sorted(enabled(PlatformSettings())))
 def test_every_service_answers_health_ready_and_metrics(platform: ChildPlatform, name: str) -> None:

@@ -54,7 +54,7 @@ class ChildPlatform:
         state = running_state(self.data_dir)
         return (state.data_dir if state else self.data_dir) / "openspot.log"
 
-    def start(self, timeout_s: float = 90.0) -> float:
+    def start(self, timeout_s: float = 240.0) -> float:
         """Start it and wait until all services are ready; returns the seconds that it took.
 
         Raises RuntimeError with what was printed and the end of the log if it does not come up in time.

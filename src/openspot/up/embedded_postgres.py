@@ -63,7 +63,7 @@ def _installation() -> Path:
 class EmbeddedPostgres:
     """A PostgreSQL server as a child process, its data in `directory`.
 
-    `durable=False` gives up safety against power loss for speed: for tests.
+    `durable=False` gives up safety against power loss for speed: for tests. A server that is killed loses nothing.
     """
 
     def __init__(self, directory: Path, log_path: Path | None = None, *, durable: bool = True) -> None:
@@ -123,7 +123,7 @@ class EmbeddedPostgres:
             "max_wal_size": "1GB",
         }
         if not self._durable:
-            options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+            options |= {"fsync": "off", "full_page_writes": "off"}
         return [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
 
     @property
@@ -190,13 +190,18 @@ class EmbeddedPostgres:
 
     def _ensure_database(self) -> None:
         self._psql(postgres_access.MAKE_ROLE)
-        owner = self._psql(postgres_access.OWNER).strip()
-        if not owner:
-            self._psql(postgres_access.MAKE_DATABASE)
-        elif owner != postgres_access.ROLE:
+        owner = self.ensure_database(postgres_access.DATABASE)
+        if owner != postgres_access.ROLE:
             # The database last: if this is interrupted, the next start does it again.
             self._psql(postgres_access.HAND_OVER_CONTENTS, postgres_access.DATABASE)
             self._psql(postgres_access.HAND_OVER_DATABASE)
+
+    def ensure_database(self, name: str) -> str:
+        """Make a database for the services, unless it exists; returns the name of its owner."""
+        owner = self._psql(postgres_access.find_owner(name)).strip()
+        if not owner:
+            self._psql(postgres_access.make_database(name))
+        return owner or postgres_access.ROLE
 
     def _psql(self, statement: str, database: str = "postgres") -> str:
         connection = ("-h", str(self._socket_directory), "-U", postgres_access.ADMINISTRATOR, "-d", database)

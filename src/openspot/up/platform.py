@@ -17,16 +17,17 @@ from rich.console import Console
 from rich.markup import escape
 from sqlalchemy.exc import SQLAlchemyError
 
-from openspot.kit.description import FirstStartNote
+from openspot.kit.description import FirstStartNote, OwnDatabase
 from openspot.kit.log import configure_log, get_logger
 from openspot.kit.secrets_file import SecretsFileError, with_known_secrets, with_secrets
 from openspot.kit.settings import Settings, variable
-from openspot.migrations import upgrade
+from openspot.migrations import create_database, name_of, upgrade
 from openspot.up.bus_users import OPERATOR, bus_users, url_of
 from openspot.up.data_directory import EPHEMERAL, DataDirectoryError, claim, take_lock
 from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, free_port, port_is_free
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.exposure import dangers
+from openspot.up.launch import Launcher, best_launcher
 from openspot.up.nats_configuration import NatsConfiguration
 from openspot.up.services import DESCRIPTORS, addresses, enabled
 from openspot.up.state import end_leftovers, write_state
@@ -34,7 +35,7 @@ from openspot.up.supervisor import Child, ChildFailedError, child_settings
 
 log = get_logger("up")
 
-READY_TIMEOUT_S = 120.0
+READY_TIMEOUT_S = 240.0
 LOG_BYTES_MAX = 50_000_000
 WATCH_INTERVAL_S = 0.5
 Server = EmbeddedNats | EmbeddedPostgres
@@ -60,6 +61,7 @@ class Platform:
         self._servers: dict[str, Server] = {}
         self._bus_users = bus_users()
         self._bus_urls: dict[str, str] = {}
+        self._launcher: Launcher | None = None
         self._children: dict[str, Child] = {}
         self._stack = contextlib.ExitStack()
         self._first_start_notes: list[FirstStartNote] = []
@@ -75,9 +77,10 @@ class Platform:
         if found := dangers(self.settings, self._services):
             raise StartError("\n".join(found))
         self._check_ports()
+        self._launcher = await best_launcher(self.log_path)
         await self._start_servers()
         await self._upgrade_database()
-        await self._start_children()
+        await self._start_children(self._launcher)
         self._write_state()
         self._print_addresses(time.monotonic() - began)
 
@@ -132,13 +135,18 @@ class Platform:
         folder = self.settings.data_dir
         updates: dict[str, str | bool] = {}
         nats = postgres = None
+        # The data of an ephemeral platform does not outlive it, so it needs no safety against a power cut. NATS syncs
+        # nevertheless: otherwise it acknowledges what it has not even written, and a killed one loses that.
+        is_synced = self.settings.embedded_postgres_synced and not self._ephemeral
         try:
             if not self.settings.nats_url:
                 port = self.settings.nats_port if port_is_free(self.settings.nats_port) else free_port()
                 configuration = NatsConfiguration(users=tuple(self._bus_users.values()))
                 self._servers["NATS"] = nats = EmbeddedNats(folder / "nats", port, self.log_path, configuration)
             if not self.settings.database_url:
-                self._servers["PostgreSQL"] = postgres = EmbeddedPostgres(folder / "postgres", self.log_path)
+                self._servers["PostgreSQL"] = postgres = EmbeddedPostgres(
+                    folder / "postgres", self.log_path, durable=is_synced
+                )
         except EmbeddedServerError as error:
             raise StartError(str(error)) from error
         if self._servers:
@@ -163,10 +171,31 @@ class Platform:
         except SQLAlchemyError as error:
             reason = str(getattr(error, "orig", None) or error).strip()
             raise StartError(f"the database of DATABASE_URL could not be brought up to date: {reason}") from error
+        for descriptor in DESCRIPTORS:
+            if descriptor.database is not None:
+                await asyncio.to_thread(self._upgrade_own_database, descriptor.database)
 
-    async def _start_children(self) -> None:
+    def _upgrade_own_database(self, database: OwnDatabase) -> None:
+        """Bring a service's own database up to date; make it unless the operator has given one."""
+        url, setting = database.address(self.settings), variable(database.setting, type(self.settings))
+        is_given = bool(getattr(self.settings, database.setting))
+        postgres = self._servers.get("PostgreSQL")
+        try:
+            if isinstance(postgres, EmbeddedPostgres) and not is_given:
+                postgres.ensure_database(name_of(url))
+            elif not is_given:
+                create_database(name_of(url), self.settings.database_url)
+            upgrade(url, database.migrations)
+        except (SQLAlchemyError, EmbeddedServerError) as error:
+            reason = str(getattr(error, "orig", None) or error).strip()
+            raise StartError(
+                f"the database {name_of(url)} could not be brought up to date: {reason}; "
+                f"create it for the role of DATABASE_URL, or set {setting}"
+            ) from error
+
+    async def _start_children(self, launcher: Launcher) -> None:
         self._children = {
-            name: Child(service, child_settings(name, self.settings, self._bus_urls), self.log_path)
+            name: Child(service, child_settings(name, self.settings, self._bus_urls), self.log_path, launcher)
             for name, service in self._services.items()
         }
         ready = {name: asyncio.Event() for name in self._services}
@@ -199,10 +228,13 @@ class Platform:
                 return f"{fault.get('error') or fault['event']} (more in {self.log_path})"
         return f"see {self.log_path}"
 
-    def _write_state(self) -> None:
+    def pids(self) -> dict[str, int]:
+        """Process ids of the servers and services that run, by name."""
         pids = {name: server.process.pid for name, server in self._servers.items() if server.process is not None}
-        pids |= {name: child.pid for name, child in self._children.items() if child.pid is not None}
-        write_state(self.settings, pids, addresses(self.settings), self._bus_urls, ephemeral=self._ephemeral)
+        return pids | {name: child.pid for name, child in self._children.items() if child.pid is not None}
+
+    def _write_state(self) -> None:
+        write_state(self.settings, self.pids(), addresses(self.settings), self._bus_urls, ephemeral=self._ephemeral)
 
     def _print_addresses(self, seconds: float) -> None:
         self._console.print(f"\n[b]OpenSpot is ready[/b] ({seconds:.1f} s)")
@@ -215,7 +247,7 @@ class Platform:
 
     async def watch(self, stop: asyncio.Event) -> None:
         """Restart embedded servers that end, and keep the state file up to date, until `stop` is set."""
-        known: dict[str, int | None] = {}
+        known: dict[str, int] = {}
         while not stop.is_set():
             for name, server in self._servers.items():
                 if server.process is not None and server.process.poll() is not None:
@@ -226,9 +258,7 @@ class Platform:
                         await asyncio.to_thread(server.start)
                     except EmbeddedServerError as error:
                         log.error("embedded server did not start", server=name, error=str(error))
-            pids = {name: child.pid for name, child in self._children.items()}
-            pids |= {name: server.process.pid for name, server in self._servers.items() if server.process}
-            if pids != known:
+            if (pids := self.pids()) != known:
                 self._write_state()
                 known = pids
             with contextlib.suppress(TimeoutError):
@@ -236,10 +266,19 @@ class Platform:
 
     async def stop(self) -> None:
         """Stop the services, each before those that it uses, then the servers."""
-        for name in reversed(list(self._children)):
-            await self._children[name].stop()
-        for server in reversed(list(self._servers.values())):
-            await asyncio.to_thread(server.stop)
+        stopped = {name: asyncio.Event() for name in self._children}
+
+        async def stop_child(name: str, child: Child) -> None:
+            for other in self._children.values():
+                if name in other.service.uses:
+                    await stopped[other.service.name].wait()
+            await child.stop()
+            stopped[name].set()
+
+        await asyncio.gather(*(stop_child(name, child) for name, child in self._children.items()))
+        if self._launcher is not None:
+            await self._launcher.close()
+        await asyncio.gather(*(asyncio.to_thread(server.stop) for server in self._servers.values()))
         if self._ephemeral:
             shutil.rmtree(self.settings.data_dir, ignore_errors=True)
         self._stack.close()

@@ -46,10 +46,18 @@ DO $$ BEGIN
 END $$
 """
 
-OWNER = "SELECT rolname FROM pg_database JOIN pg_roles ON pg_roles.oid = datdba WHERE datname = 'openspot'"
-"""Finds the owner of the database; no row if there is no database yet."""
 
-MAKE_DATABASE = "CREATE DATABASE openspot OWNER openspot"
+def find_owner(database: str) -> str:
+    """Finds the owner of a database; no row if there is no such database yet."""
+    name = database.replace("'", "''")
+    return f"SELECT rolname FROM pg_database JOIN pg_roles ON pg_roles.oid = datdba WHERE datname = '{name}'"  # noqa: S608
+
+
+def make_database(database: str) -> str:
+    """Makes a database that the role owns."""
+    name = database.replace('"', '""')
+    return f'CREATE DATABASE "{name}" OWNER {ROLE}'
+
 
 HAND_OVER_CONTENTS = """\
 DO $$

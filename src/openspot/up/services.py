@@ -1,7 +1,7 @@
 """All packages' descriptors, joined. There is no other list of services."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +11,7 @@ from pydantic import create_model
 
 import openspot
 from openspot.kit.description import Descriptor, Process
-from openspot.kit.settings import Settings
+from openspot.kit.settings import Settings, address_for_clients
 
 
 def _discover() -> Iterator[Descriptor]:
@@ -56,6 +56,22 @@ PlatformSettings: Any = _joined_settings(DESCRIPTORS)
 def enabled(settings: Settings) -> dict[str, Process]:
     """The processes that `openspot up` runs with these settings, in the order in which they start."""
     return {name: process for name, process in SERVICES.items() if process.is_enabled(settings)}
+
+
+def health_addresses(settings: Settings) -> str:
+    """Where each process that `openspot up` runs serves /ready and /metrics, as OPENSPOT_WATCHED_SERVICES has it."""
+    return ",".join(
+        f"{process.title}=http://" + address_for_clients(process.listening_host(settings), process.ready_port(settings))
+        for process in enabled(settings).values()
+    )
+
+
+TOLD: dict[str, Callable[[Any], str]] = {
+    "watched_services": health_addresses,
+    "given_positions_url": lambda settings: settings.positions_url,
+    "given_subscriptions_url": lambda settings: settings.subscriptions_url,
+}
+"""What `openspot up` tells its processes about each other, by setting. A value that the operator gave comes first."""
 
 
 _PASSWORD = re.compile(r"(?<=://)([^:@/?,]*):[^,]*@|(?<=[?&]password=)[^&,]*")

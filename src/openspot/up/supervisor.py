@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,7 +11,8 @@ from openspot.kit.log import get_logger
 from openspot.kit.service import SUPERVISED
 from openspot.kit.settings import Settings, host_for_clients
 from openspot.kit.settings import environment_of as variables_of
-from openspot.up.services import DESCRIPTOR_OF
+from openspot.up.launch import Launched, Launcher
+from openspot.up.services import DESCRIPTOR_OF, TOLD
 
 log = get_logger("supervisor")
 
@@ -40,7 +40,13 @@ def child_settings(name: str, settings: Settings, bus_urls: Mapping[str, str]) -
     given = settings.model_dump()
     if name in bus_urls:
         given["nats_url"] = bus_urls[name]
-    return DESCRIPTOR_OF[name].settings.model_validate(given)
+    kind = DESCRIPTOR_OF[name].settings
+    for field, find in TOLD.items():
+        if field in kind.model_fields and not given[field]:
+            given[field] = find(settings)
+    if "simulated_deposits" in kind.model_fields and given["simulated_deposits"] is None:
+        given["simulated_deposits"] = bool(bus_urls)
+    return kind.model_validate(given)
 
 
 async def is_ready(host: str, port: int, path: str = "/ready") -> bool:
@@ -62,12 +68,13 @@ async def is_ready(host: str, port: int, path: str = "/ready") -> bool:
 class Child:
     """One service as a child process that is restarted whenever it ends, until `stop`."""
 
-    def __init__(self, service: Process, settings: Settings, log_path: Path) -> None:
+    def __init__(self, service: Process, settings: Settings, log_path: Path, launcher: Launcher) -> None:
         self.service = service
         self.restarts = 0
         self._settings = settings
         self._log_path = log_path
-        self._process: asyncio.subprocess.Process | None = None
+        self._launcher = launcher
+        self._process: Launched | None = None
         self._stopping = False
         self._watch: asyncio.Task[None] | None = None
 
@@ -82,19 +89,8 @@ class Child:
         self._watch = asyncio.create_task(self._keep_alive())
 
     async def _spawn(self) -> None:
-        with self._log_path.open("ab") as output:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "openspot.cli",
-                "run",
-                self.service.name,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=output,
-                stderr=output,
-                env=environment_of(self._settings),
-                start_new_session=True,
-            )
+        environment = environment_of(self._settings)
+        self._process = await self._launcher.launch(self.service.name, environment, self._log_path)
 
     async def _keep_alive(self) -> None:
         pause_s = RESTART_PAUSE_S_MIN

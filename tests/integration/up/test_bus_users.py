@@ -17,8 +17,8 @@ from openspot.up.nats_configuration import NatsConfiguration
 from tests.support.ports import free_port
 
 PUBLISHERS = {
-    # The edge's are payments that their provider has confirmed.
-    subjects.CUSTODY_DEPOSIT_CONFIRMED: {"custody", "rest-edge", OPERATOR},
+    # The edge's are payments that their provider has confirmed, the demo market's are funds of its bots.
+    subjects.CUSTODY_DEPOSIT_CONFIRMED: {"custody", "rest-edge", "demo", OPERATOR},
     subjects.CUSTODY_WITHDRAWAL_REQUESTED: {"custody"},
     subjects.CUSTODY_WITHDRAWAL_COMPLETED: {"custody"},
     subjects.CUSTODY_WITHDRAWALS_CREATE: {"rest-edge"},
@@ -27,7 +27,12 @@ PUBLISHERS = {
     "venue.binance.trade.BTC-USD": {"venue"},
     subjects.LEDGER_CREDIT: {"router"},
     subjects.LEDGER_DEBIT: {"router"},
-    subjects.ORDERS_SUBMIT: {"rest-edge"},
+    # The margin service's are those of margin accounts.
+    subjects.ORDERS_SUBMIT: {"rest-edge", "margin"},
+    subjects.RISK_MARGIN_TRANSFER: {"rest-edge"},
+    subjects.RISK_MARGIN_BORROW: {"rest-edge"},
+    subjects.ORDERS_LIQUIDATION: {"margin"},
+    subjects.NOTIFICATIONS_SEND: {"margin"},
     f"{subjects.BALANCES_UPDATED}.alice": {"ledger", "ledger-worker"},
     f"{subjects.ORDERS_FILLED}.alice": {"router"},
     "$JS.API.STREAM.DELETE.TRADES": set(),
@@ -36,6 +41,7 @@ PUBLISHERS = {
     "$KV.sessions-revoked.someone": {"rest-edge"},
     "$KV.router-lease.translator": {"router"},
     "$KV.market-data-lease.leader": {"market-data"},
+    "$KV.margin-lease.scanner": {"margin"},
     f"{subjects.MARKETDATA_ORDERBOOK}.BTC-USD": {"market-data"},
     f"{subjects.MARKETDATA_TRADE}.BTC-USD": {"market-data"},
     "_INBOX.router.x": {"router"},

@@ -3,6 +3,8 @@
 import pytest
 
 from openspot.up.services import SERVICES, PlatformSettings, addresses, enabled
+from openspot.up.supervisor import child_settings
+from openspot.web_server.settings import WebServerSettings
 
 
 def shown(name: str, **settings: str) -> str:
@@ -38,7 +40,46 @@ def test_a_bus_address_is_shown_without_password_and_token(url: str, expected: s
 
 def test_the_venue_adapter_runs_only_if_a_venue_is_named() -> None:
     without, with_one = PlatformSettings(venue=""), PlatformSettings(venue="binance")
-    assert set(SERVICES) - set(enabled(without)) == {"venue"}
-    assert enabled(with_one) == SERVICES
+    assert set(enabled(with_one)) - set(enabled(without)) == {"venue"}
+    assert set(SERVICES) - set(enabled(with_one)) == {"demo"}
     assert "Venue health" not in addresses(without)
     assert addresses(with_one)["Venue health"] == "http://127.0.0.1:3010/health"
+
+
+def test_the_web_server_is_told_where_every_other_process_says_how_it_is() -> None:
+    platform = PlatformSettings(router_port=4006)
+    told = child_settings("web", platform, {})
+    assert isinstance(told, WebServerSettings)
+    assert set(told.watched) == {process.title for process in enabled(platform).values()}
+    assert told.watched["Order router"] == "http://127.0.0.1:4006"
+    own = child_settings("web", PlatformSettings(watched_services="Ledger=http://ledger:3007"), {})
+    assert isinstance(own, WebServerSettings)
+    assert own.watched == {"Ledger": "http://ledger:3007"}
+
+
+def test_the_web_server_is_told_which_services_its_pages_may_use() -> None:
+    alone = WebServerSettings().page_config
+    assert (alone.positions_url, alone.subscriptions_url) == ("", "")
+    platform = PlatformSettings(positions_port=4008, given_subscriptions_url="https://example.org/subscriptions")
+    told = child_settings("web", platform, {})
+    assert isinstance(told, WebServerSettings)
+    assert told.page_config.positions_url == "http://127.0.0.1:4008"
+    assert told.page_config.subscriptions_url == "https://example.org/subscriptions"
+
+
+def test_the_demo_market_runs_only_if_it_is_asked_for() -> None:
+    without, with_it = PlatformSettings(venue="binance"), PlatformSettings(venue="binance", demo=True)
+    assert set(enabled(with_it)) - set(enabled(without)) == {"demo"}
+    assert enabled(with_it) == SERVICES
+    assert "Demo market health" not in addresses(without)
+    assert addresses(with_it)["Demo market health"] == "http://127.0.0.1:3014/health"
+    # It stops before everything that its orders go through.
+    assert list(SERVICES)[-1] == "demo"
+
+
+def test_nobody_is_spared_the_throttle_unless_settings_say_so() -> None:
+    assert PlatformSettings().unthrottled_users == frozenset()
+    assert PlatformSettings(throttle_exempt_users=" ,").unthrottled_users == frozenset()
+    named = PlatformSettings(throttle_exempt_users="bot-1, bot-2,")
+    assert named.unthrottled_users == {"bot-1", "bot-2"}
+    assert PlatformSettings(demo=True).unthrottled_users == {"demo-maker", "demo-taker"}

@@ -1,0 +1,108 @@
+"""A process that has imported every service, and forks the children of `openspot up` from itself.
+
+A service's imports cost seconds of processor time. Here they are made once for all children, so that a platform starts,
+and a killed child comes back, several times as soon. The children share the memory of what was imported. The server
+has one thread and opens nothing, so a fork of it is as good as a new process (docs/adr/0024).
+
+It serves one socket of messages. `{"run": service, "environment": {…}}` comes with the descriptors of the child's stdin
+and of its output, and returns `{"pid": …}`. `{"reap": pid}` waits for the end of that child and returns
+`{"code": …}`. The server ends when the socket closes. `launch.py` has the other side.
+"""
+
+import contextlib
+import gc
+import json
+import os
+import select
+import socket
+import sys
+import traceback
+from typing import Any, NoReturn
+
+from setproctitle import setproctitle
+
+from openspot.up.run import RunError, run
+from openspot.up.services import SERVICES
+
+MESSAGE_BYTES_MAX = 128 * 1024
+"""What one message may hold; a socket's buffer takes more."""
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+
+
+def main(descriptor: int) -> None:
+    """Serve the socket of this number until it closes. A request waits until everything is imported."""
+    setproctitle("openspot fork server")
+    os.umask(0o077)
+    with socket.socket(fileno=descriptor) as connection:
+        for service in SERVICES.values():
+            # The child imports a faulty service again, and logs the fault.
+            with contextlib.suppress(Exception):
+                service.main()
+            if _has_ended(connection):
+                return
+        # A collection in a child would otherwise write to, and so copy, all that it shares.
+        gc.collect()
+        gc.freeze()
+        while (request := _received(connection)) is not None:
+            message, descriptors = request
+            if "reap" in message:
+                _, status = os.waitpid(message["reap"], 0)
+                _send(connection, {"code": os.waitstatus_to_exitcode(status)})
+            elif pid := os.fork():
+                for number in descriptors:
+                    os.close(number)
+                _send(connection, {"pid": pid})
+            else:
+                break
+    if request is not None:
+        _become_child(message["run"], message["environment"], *descriptors)
+        _run_child(message["run"])
+
+
+def _has_ended(connection: socket.socket) -> bool:
+    readable, _, _ = select.select([connection], [], [], 0)
+    return bool(readable) and not connection.recv(1, socket.MSG_PEEK)
+
+
+def _received(connection: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    try:
+        data, descriptors, _, _ = socket.recv_fds(connection, MESSAGE_BYTES_MAX, 2)
+    except ConnectionResetError:
+        return None
+    return (json.loads(data), descriptors) if data else None
+
+
+def _send(connection: socket.socket, message: dict[str, Any]) -> None:
+    # A supervisor that was killed no longer reads; the next read ends the server.
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        connection.send(json.dumps(message).encode())
+
+
+def _become_child(service: str, environment: dict[str, str], stdin: int, output: int) -> None:
+    os.setsid()
+    for number, stream in ((stdin, _STDIN), (output, _STDOUT), (output, _STDERR)):
+        os.dup2(number, stream)
+    os.close(stdin)
+    os.close(output)
+    os.environ.clear()
+    os.environ.update(environment)
+    setproctitle(f"openspot run {service}")
+
+
+def _run_child(service: str) -> NoReturn:
+    code = 1
+    try:
+        code = run(service)
+    except RunError as error:
+        sys.stderr.write(f"openspot: {error}\n")
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        # The interpreter would take apart all that was imported, and so copy it first.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

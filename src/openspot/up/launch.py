@@ -1,0 +1,216 @@
+"""Two ways to start a child of `openspot up`: as a fork of the fork server, or as a program of its own."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from openspot.kit.log import get_logger
+from openspot.up import fork_server
+
+log = get_logger("supervisor")
+
+
+class Launched(Protocol):
+    """A child that was started."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, once it has ended and `wait` has returned."""
+
+    async def wait(self) -> int:
+        """Wait until it ends; returns its exit code, negative for a signal."""
+
+    def terminate(self) -> None:
+        """Send SIGTERM. Raises ProcessLookupError if it has ended."""
+
+    def kill(self) -> None:
+        """Send SIGKILL. Raises ProcessLookupError if it has ended."""
+
+
+class Launcher(Protocol):
+    """Starts children."""
+
+    async def launch(self, service: str, environment: Mapping[str, str], output: Path) -> Launched:
+        """Start the service with this environment; it appends what it prints to `output`.
+
+        Its stdin closes when this process ends.
+        """
+
+    async def close(self) -> None:
+        """End what the launcher itself runs."""
+
+
+class ProgramLauncher:
+    """Starts each child as a program of its own, anywhere."""
+
+    @classmethod
+    async def start(cls, output: Path) -> "ProgramLauncher":
+        """Nothing to start; `output` is not used."""
+        del output
+        return cls()
+
+    async def launch(self, service: str, environment: Mapping[str, str], output: Path) -> Launched:
+        """See Launcher."""
+        with output.open("ab") as file:
+            return await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "openspot.cli", "run", service,
+                stdin=asyncio.subprocess.PIPE, stdout=file, stderr=file, env=environment, start_new_session=True,
+            )  # fmt: skip
+
+    async def close(self) -> None:
+        """Nothing runs beside the children."""
+
+
+class ForkServerError(Exception):
+    """The fork server has ended, or does not take the request."""
+
+
+class ForkedChild:
+    """A fork of the fork server."""
+
+    def __init__(self, pid: int, lifeline: int, launcher: "ForkLauncher") -> None:
+        """`lifeline` is the writing end of its stdin."""
+        self.pid = pid
+        self.returncode: int | None = None
+        self._lifeline = lifeline
+        self._launcher = launcher
+        self._process = os.pidfd_open(pid)
+        self._end = asyncio.create_task(self._await_end())
+
+    async def _await_end(self) -> int:
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        loop.add_reader(self._process, ended.set)
+        try:
+            await ended.wait()
+            self.returncode = await self._launcher.exit_code(self.pid)
+        finally:
+            loop.remove_reader(self._process)
+            os.close(self._process)
+            os.close(self._lifeline)
+        return self.returncode
+
+    async def wait(self) -> int:
+        """See Launched."""
+        return await asyncio.shield(self._end)
+
+    def terminate(self) -> None:
+        """See Launched."""
+        self._send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """See Launched."""
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
+        if self._end.done():
+            raise ProcessLookupError(self.pid)
+        signal.pidfd_send_signal(self._process, number)
+
+
+UNKNOWN_CODE = -signal.SIGKILL
+"""The exit code of a child whose fork server was killed with it or before it: nobody else learns the true one."""
+
+
+class ForkLauncher:
+    """Starts each child as a fork of the fork server, and as a program of its own once that server has failed."""
+
+    def __init__(self, connection: socket.socket, server: asyncio.subprocess.Process) -> None:
+        self._connection = connection
+        self._server = server
+        self._lock = asyncio.Lock()
+        self._fallback: ProgramLauncher | None = None
+
+    @classmethod
+    async def start(cls, output: Path) -> "ForkLauncher":
+        """Start the fork server, which begins to import. It appends what it prints to `output`."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        with theirs, output.open("ab") as file:
+            server = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", fork_server.__name__, str(theirs.fileno()),
+                stdin=asyncio.subprocess.DEVNULL, stdout=file, stderr=file, pass_fds=(theirs.fileno(),),
+                env=os.environ | {"PYTHONUNBUFFERED": "1"}, start_new_session=True,
+            )  # fmt: skip
+        return cls(ours, server)
+
+    async def launch(self, service: str, environment: Mapping[str, str], output: Path) -> Launched:
+        """See Launcher."""
+        if self._fallback is None:
+            # A cancelled exchange would leave its reply to the next one, so it is brought to its end.
+            forking = asyncio.create_task(self._fork(service, environment, output))
+            try:
+                return await asyncio.shield(forking)
+            except asyncio.CancelledError:
+                forking.add_done_callback(_discard)
+                raise
+            except ForkServerError as error:
+                log.error("children start as programs of their own from now on", error=str(error))
+                self._fallback = ProgramLauncher()
+        return await self._fallback.launch(service, environment, output)
+
+    async def _fork(self, service: str, environment: Mapping[str, str], output: Path) -> ForkedChild:
+        stdin, lifeline = os.pipe()
+        try:
+            with output.open("ab") as file:
+                request = {"run": service, "environment": dict(environment)}
+                reply = await self._ask(request, [stdin, file.fileno()])
+            return ForkedChild(reply["pid"], lifeline, self)
+        except BaseException:
+            os.close(lifeline)
+            raise
+        finally:
+            os.close(stdin)
+
+    async def exit_code(self, pid: int) -> int:
+        """The exit code of a child that has ended."""
+        try:
+            code: int = (await self._ask({"reap": pid}))["code"]
+        except ForkServerError:
+            return UNKNOWN_CODE
+        return code
+
+    async def _ask(self, message: dict[str, Any], descriptors: list[int] | None = None) -> dict[str, Any]:
+        data = json.dumps(message).encode()
+        if len(data) > fork_server.MESSAGE_BYTES_MAX:
+            raise ForkServerError(f"an environment of {len(data)} bytes is too large for a message")
+        async with self._lock:
+            try:
+                socket.send_fds(self._connection, [data], descriptors or [])
+                reply = await asyncio.get_running_loop().sock_recv(self._connection, fork_server.MESSAGE_BYTES_MAX)
+            except OSError as error:
+                raise ForkServerError(f"the fork server does not answer: {error}") from error
+        if not reply:
+            raise ForkServerError("the fork server has ended")
+        found: dict[str, Any] = json.loads(reply)
+        return found
+
+    async def close(self) -> None:
+        """End the fork server. Its children are left as they are."""
+        self._connection.close()
+        await self._server.wait()
+
+
+def _discard(forking: asyncio.Task[ForkedChild]) -> None:
+    if not forking.cancelled() and forking.exception() is None:
+        with contextlib.suppress(ProcessLookupError):
+            forking.result().kill()
+
+
+async def best_launcher(output: Path) -> Launcher:
+    """The launcher for this machine. The fork server needs Linux: elsewhere a fork that does not execute is unsafe."""
+    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
+        with contextlib.suppress(OSError):
+            return await ForkLauncher.start(output)
+    return await ProgramLauncher.start(output)
