@@ -18,6 +18,10 @@ PACKAGES = sorted(
     path.name for path in SOURCES.iterdir() if path.is_dir() and path.name not in ("__pycache__", "migrations")
 )
 TABLES_OF = {descriptor.name.replace("-", "_"): descriptor.tables for descriptor in DESCRIPTORS}
+ON_PLATFORM = [descriptor for descriptor in DESCRIPTORS if descriptor.database is None]
+OWN_DATABASES = {descriptor.name: descriptor for descriptor in DESCRIPTORS if descriptor.database is not None}
+OF_HTTP = {"audit_records", "idempotency_keys"}
+"""Tables of the HTTP layer that a service's own database has too."""
 TABLES_AND_SEQUENCES = """
     SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE nspname = 'public' AND relkind IN ('r', 'p', 'v', 'm', 'S') AND relname <> 'alembic_version'
@@ -36,15 +40,39 @@ async def tables(pool: asyncpg.Pool) -> set[str]:
     return found
 
 
+@pytest.fixture
+async def own_tables(subscriptions_database_url: str) -> dict[str, set[str]]:
+    """The same of each database that a service has for itself."""
+    connection = await asyncpg.connect(subscriptions_database_url)
+    found = {row["relname"] for row in await connection.fetch(TABLES_AND_SEQUENCES)}
+    await connection.close()
+    return {"subscriptions": found}
+
+
+@pytest.mark.spec("A1.1-17")
+async def test_a_database_of_a_services_own_holds_its_tables_and_no_others(
+    own_tables: dict[str, set[str]], tables: set[str]
+) -> None:
+    assert own_tables.keys() == OWN_DATABASES.keys()
+    for name, found in own_tables.items():
+        owned = set(OWN_DATABASES[name].tables.owns)
+        assert found == owned | OF_HTTP
+        assert not owned & tables
+        assert OWN_DATABASES[name].tables.reads == ()
+
+
 async def test_every_table_has_one_owner_and_nobody_reads_what_is_not_there(tables: set[str]) -> None:
-    owners = Counter(table for descriptor in DESCRIPTORS for table in descriptor.tables.owns)
+    owners = Counter(table for descriptor in ON_PLATFORM for table in descriptor.tables.owns)
     assert owners == Counter(tables)
-    for descriptor in DESCRIPTORS:
+    for descriptor in ON_PLATFORM:
         assert set(descriptor.tables.reads) <= tables - set(descriptor.tables.owns)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-async def test_sql_touches_only_tables_that_its_package_owns_or_reads(package: str, tables: set[str]) -> None:
+async def test_sql_touches_only_tables_that_its_package_owns_or_reads(
+    package: str, tables: set[str], own_tables: dict[str, set[str]]
+) -> None:
+    tables = tables.union(*own_tables.values())
     own = TABLES_OF.get(package)
     owned, read = (set(own.owns), set(own.reads)) if own else (set(), set())
     found = [use for path in sorted((SOURCES / package).rglob("*.py")) for use in uses(path, tables)]
@@ -65,6 +93,8 @@ def test_names_are_unique_and_dependencies_are_there() -> None:
     started: set[str] = set()
     for name, process in SERVICES.items():
         assert {*process.after, *process.uses} <= started, f"{name} comes before what it needs"
+        # What a process waits for when it starts, it still needs while it stops.
+        assert {*process.after} <= {*process.uses}, f"{name} stops together with what it waited for"
         started.add(name)
 
 

@@ -13,11 +13,13 @@ from openspot.http.policy import Access, Policy, Scope, ThrottleClass
 from openspot.http.routing import BodyKind, Route, Router, RouteTable
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
+from openspot.positions import app as positions
 from openspot.rest_edge.app import Services, make_app
 from openspot.rest_edge.funds import FundServices
 from openspot.rest_edge.keys import KeyServices
 from openspot.rest_edge.kyc.digest import payload_digest
 from openspot.rest_edge.kyc.service import KycService
+from openspot.subscriptions import app as subscriptions
 from openspot.up.services import PlatformSettings
 from tests.support.asgi import ask
 from tests.support.http_routes import all_routes, documents, routers
@@ -34,8 +36,15 @@ UNLIMITED_ONLY = {
     "DELETE /api/v1/users/me/withdrawal-addresses/{addressId}",
     "POST /api/v1/kyc/basic-info",
     "POST /api/v1/kyc/start",
+    "POST /api/pms/positions/{participantId}/{symbol}/close",
+    "POST /api/pms/transfers/deposit",
+    "POST /api/pms/transfers/withdrawal",
+    "POST /api/pms/transfers/{id}/cancel",
+    "POST /api/pms/fifo/transactions",
+    "POST /api/pms/fifo/transactions/import",
 }
-"""No API key may end a session, change keys, turn messages off, choose where money goes, or speak for the person."""
+"""No API key may end a session, change keys, turn messages off, choose where money goes, or speak for the person. The
+position service takes no API keys at all."""
 WITHDRAWING = {
     "POST /api/v1/accounts/withdraw/crypto",
     "POST /api/v1/accounts/withdraw/fiat",
@@ -127,15 +136,43 @@ def edge_with(settings: Any) -> Any:
     return make_app(settings, services)
 
 
-async def test_pages_of_allowed_origins_may_repeat_requests_safely() -> None:
-    app = edge_with(PlatformSettings(cors_origins="http://good.example"))
+def position_service_with(settings: Any) -> Any:
+    nothing: Any = Broken()
+    parts: Any = Parts()
+    services = positions.Services(
+        parts, parts, parts, parts, Health(), UserTokens(SECRET), LogAudit(), idempotency=nothing
+    )
+    return positions.make_app(settings, services)
+
+
+def subscription_service_with(settings: Any) -> Any:
+    nothing: Any = Broken()
+    return subscriptions.make_app(
+        settings, subscriptions.Services(nothing, Health(), UserTokens(SECRET), {}, LogAudit(), idempotency=nothing)
+    )
+
+
+@pytest.mark.parametrize(
+    ("service_with", "path"),
+    [
+        (edge_with, "/api/v1/orders"),
+        (position_service_with, "/api/pms/positions"),
+        (subscription_service_with, "/api/subscription"),
+    ],
+)
+async def test_pages_of_allowed_origins_may_repeat_requests_safely(service_with: Any, path: str) -> None:
+    credential = {"engine_api_key": "key", "engine_api_secret": "secret"}
+    app = service_with(PlatformSettings(cors_origins="http://good.example", **credential))
     headers = {
         "origin": "http://good.example", "access-control-request-method": "POST",
         "access-control-request-headers": "authorization, content-type, idempotency-key",
     }  # fmt: skip
-    assert (await ask(app, "OPTIONS", "/api/v1/orders", headers=headers)).status == 200
-    shown = await ask(app, "GET", "/api/v1/orders", headers={"origin": "http://good.example"})
+    assert (await ask(app, "OPTIONS", path, headers=headers)).status == 200
+    shown = await ask(app, "GET", path, headers={"origin": "http://good.example"})
+    assert shown.header("access-control-allow-origin") == "http://good.example"
     assert "Idempotency-Hit" in (shown.header("access-control-expose-headers") or "")
+    stranger = await ask(app, "GET", path, headers={"origin": "http://bad.example"})
+    assert stranger.header("access-control-allow-origin") is None
 
 
 BAD_BODIES = (

@@ -15,7 +15,7 @@ DESCRIPTOR = Descriptor(
             title="Custody simulator",
             module="openspot.custody.service",
             host="custody_host",
-            listeners=(Listener("custody_port", "health and metrics"),),
+            listeners=(Listener("custody_port", "operators' routes"),),
             bus=BusAccess(
                 serves=(
                     subjects.CUSTODY_USER_ADDRESSES_ASSIGN,
@@ -51,4 +51,5 @@ DESCRIPTOR = Descriptor(
         reads=("trades", "users"),
     ),
     addresses=(Address("Custody health", lambda settings: f"{settings.custody_url}/health"),),
+    http="openspot.custody.app:documented",
 )

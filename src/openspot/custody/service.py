@@ -4,13 +4,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 
+import aiohttp
+
 from openspot.contracts import subjects
 from openspot.contracts.messages import WithdrawalOutcome
 from openspot.contracts.streams import CUSTODY
 from openspot.custody.address_book import AddressBook
+from openspot.custody.app import make_app
 from openspot.custody.chain import SimulatedChain
 from openspot.custody.deposits import Deposits
 from openspot.custody.handlers import RequestHandlers
+from openspot.custody.operator_routes import operator_routes
 from openspot.custody.prices import parse_prices
 from openspot.custody.progress import Progress
 from openspot.custody.settings import CustodySettings
@@ -18,7 +22,9 @@ from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawals import Withdrawals
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
-from openspot.http.server import serve_health
+from openspot.engine_client.administrators import EngineSessions
+from openspot.http.audit import DatabaseAudit
+from openspot.http.server import http_server
 from openspot.kit import database
 from openspot.kit.bus import Bus, BusError, Consumption, DurableConsumer
 from openspot.kit.clock import Clock, system_clock
@@ -32,6 +38,7 @@ log = get_logger("custody")
 CONNECTIONS_MAX = 8
 DEPOSITS_PAUSE_S = 0.25
 EVENTS_MAX = 100
+AUDIT_QUEUE_MAX = 1000
 STOP_TIMEOUT_S = 5.0
 
 
@@ -66,9 +73,17 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         health.add("database", lambda: database.check(pool), vital=True)
         health.add("reservations", reserved.check)
         health.add("refusals", refused.check)
-        server = await serve_health(
-            health, settings, settings.custody_port, "OpenSpot custody simulator", settings.custody_host
+        audit = DatabaseAudit(pool, AUDIT_QUEUE_MAX)
+        stack.push_async_callback(audit.stop)
+        client = await stack.enter_async_context(aiohttp.ClientSession())
+        application = make_app(
+            operator_routes(pool, withdrawals, progress, seed),
+            health,
+            EngineSessions(client, settings.engine_url),
+            audit,
         )
+        server = http_server(application, settings, settings.custody_port, settings.custody_host)
+        await server.start()
         stack.push_async_callback(server.stop)
 
         await RequestHandlers(pool, addresses, withdrawals, progress, networks, assets).serve(bus)

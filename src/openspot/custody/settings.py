@@ -4,17 +4,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from openspot.kit.settings import EmptyIsNone, Generated, Port, Settings, address_for_clients, own_host
+from openspot.engine_client.settings import EngineAddressSettings
+from openspot.http.edge_settings import CustodyAddressSettings
+from openspot.kit.settings import EmptyIsNone, Generated
 
 DEVELOPMENT_PRICES = "BRL=0.2,BTC=100000,ETH=4000,SOL=200,USDC=1,USDT=1"
 """Round prices of every asset, so that a new platform can value withdrawals. Set your own before money is real."""
 
 
-class CustodySettings(Settings):
+class CustodySettings(EngineAddressSettings, CustodyAddressSettings):
     """What the custody simulator can be told."""
 
-    custody_host: str = own_host("custody simulator")
-    custody_port: Port = Field(default=3012, description="Custody simulator: health and metrics")
     custody_seed: Annotated[str, Generated()] = Field(
         default="", description="Seed of deposit addresses and signers; empty: generated into the data directory"
     )
@@ -29,8 +29,3 @@ class CustodySettings(Settings):
         default=DEVELOPMENT_PRICES,
         description="US dollar prices, with commas, of assets that have not traded yet; the default is for development",
     )
-
-    @property
-    def custody_url(self) -> str:
-        """Address of health and metrics."""
-        return f"http://{address_for_clients(self.custody_host or self.host, self.custody_port)}"

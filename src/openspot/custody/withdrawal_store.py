@@ -4,7 +4,7 @@ Every function takes the connection of a transaction that its caller has opened.
 wallet, row, audit chain.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -202,6 +202,24 @@ async def approvers(connection: Connection, withdrawal_id: str) -> list[str]:
     """Who has approved, the first one first."""
     query = "SELECT approver FROM custody_approvals WHERE withdrawal_id = $1 ORDER BY created_at, approver"
     return [row[0] for row in await connection.fetch(query, withdrawal_id)]
+
+
+async def approvers_of_all(pool: Pool, withdrawal_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Who has approved each of these withdrawals, the first one first; only those that somebody approved."""
+    query = """
+        SELECT withdrawal_id, array_agg(approver ORDER BY created_at, approver) FROM custody_approvals
+        WHERE withdrawal_id = ANY ($1::text[]) GROUP BY withdrawal_id
+    """
+    return {row[0]: list(row[1]) for row in await pool.fetch(query, withdrawal_ids)}
+
+
+async def signers_of_all(pool: Pool, withdrawal_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Who has signed each of these withdrawals, by name; only those that somebody signed."""
+    query = """
+        SELECT withdrawal_id, array_agg(signer ORDER BY signer) FROM custody_signatures
+        WHERE withdrawal_id = ANY ($1::text[]) GROUP BY withdrawal_id
+    """
+    return {row[0]: list(row[1]) for row in await pool.fetch(query, withdrawal_ids)}
 
 
 async def add_approval(connection: Connection, withdrawal_id: str, approver: str, now: datetime) -> bool:

@@ -119,8 +119,8 @@ class Withdrawals:
             await self._decided(connection, withdrawal, Decision(f"operator:{approver}", "approved", detail), now)
         return withdrawal
 
-    async def sign(self, withdrawal_id: str, signer: str, seed: bytes) -> Withdrawal:
-        """Add the signature of one of the wallet's signers."""
+    async def sign(self, withdrawal_id: str, signer: str, seed: bytes, *, operator: str = "") -> Withdrawal:
+        """Add the signature of one of the wallet's signers. The audit entry names the operator who had it made."""
         now = store.now_of(self._clock())
         async with store.transaction(self._pool) as connection:
             withdrawal = await store.lock(connection, withdrawal_id)
@@ -137,6 +137,8 @@ class Withdrawals:
             if not await store.add_signature(connection, withdrawal_id, signer, signature, now):
                 raise WithdrawalError(RefusalCode.VALIDATION, f"{signer} has signed this withdrawal already")
             detail = f"{len(given) + 1} of {RULES[withdrawal.wallet].signatures}"
+            if operator:
+                detail += f", by operator:{operator}"
             await self._decided(connection, withdrawal, Decision(f"signer:{signer}", "signed", detail), now)
         return withdrawal
 

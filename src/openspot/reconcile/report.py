@@ -1,11 +1,17 @@
 """The result of a reconciliation, and how it is shown."""
 
+import os
+import time
+from pathlib import Path
+
 import msgspec
 
 from openspot.reconcile.records import Difference, HouseAccount
 
 _encode = msgspec.json.Encoder().encode
 _LABEL = 22
+OUTCOME_FILE = "reconcile.json"
+"""In the data directory: the newest outcome."""
 
 
 class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
@@ -47,6 +53,15 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 def report_json(report: Report) -> str:
     """The report as one line of JSON."""
     return _encode(report).decode()
+
+
+def keep_outcome(data_dir: Path, outcome: Report | str) -> None:
+    """Keep a report, or why nothing could be compared, for the console's health page. Raises OSError."""
+    at = time.time_ns() // 1_000_000
+    content = {"at": at, "error": outcome} if isinstance(outcome, str) else {"at": at, "report": outcome}
+    draft = data_dir / f"{OUTCOME_FILE}.{os.getpid()}"
+    draft.write_bytes(_encode(content))
+    draft.replace(data_dir / OUTCOME_FILE)
 
 
 def format_report(report: Report) -> str:

@@ -4,5 +4,6 @@ from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.ws_edge.settings import WsEdgeSettings
 
 
-class ReplaySettings(RestEdgeSettings, WsEdgeSettings):
+# Both have more than two bases, for which the type checker's pydantic plugin makes up names that collide.
+class ReplaySettings(RestEdgeSettings, WsEdgeSettings):  # type: ignore[misc]
     """What a replay can be told."""

@@ -26,6 +26,7 @@ from openspot.rest_edge.funds import FundServices
 from openspot.rest_edge.identity import UserServices
 from openspot.rest_edge.keys import KeyServices
 from openspot.rest_edge.kyc.routes import kyc_routes
+from openspot.rest_edge.margin.routes import margin_routes
 from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.modules import Modules
@@ -86,6 +87,7 @@ def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = T
         idempotency=services.idempotency,
         body_bytes_max=settings.body_bytes_max,
         requests_max=settings.rest_requests_max,
+        unthrottled=settings.unthrottled_users,
     )
     headers, exposed = (*CORS_HEADERS, "Idempotency-Key"), (*CORS_EXPOSED, "Idempotency-Hit")
     return with_cors(application, settings.cors_origins, headers=headers, exposed=exposed)
@@ -110,6 +112,7 @@ def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
         payment_routes(PREFIX, modules.payments),
         fee_routes(PREFIX, modules.fees),
         settings_routes(PREFIX, modules.system, modules.notifications),
+        margin_routes(PREFIX, modules.margin),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

@@ -1,7 +1,8 @@
 """The REST edge describes itself."""
 
 from openspot.contracts import subjects
-from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, Tables
+from openspot.contracts.streams import NOTIFICATIONS
+from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
 from openspot.rest_edge.settings import RestEdgeSettings
 
 DESCRIPTOR = Descriptor(
@@ -16,7 +17,13 @@ DESCRIPTOR = Descriptor(
             host="rest_host",
             listeners=(Listener("rest_port", "REST"),),
             uses=("custody", "engine", "ledger", "ledger-worker", "market-data", "router"),
-            secrets_checked=("jwt_secret", "sealing_secret", "payment_callback_secret", "kyc_webhook_secret"),
+            secrets_checked=(
+                "jwt_secret",
+                "sealing_secret",
+                "payment_callback_secret",
+                "kyc_webhook_secret",
+                "demo_password",
+            ),
             bus=BusAccess(
                 requests=(
                     subjects.ORDERS_SUBMIT,
@@ -32,10 +39,22 @@ DESCRIPTOR = Descriptor(
                     subjects.MARKETDATA_TICKERS_GET,
                     subjects.MARKETDATA_TRADES_GET,
                     subjects.MARKETDATA_CANDLES_GET,
+                    subjects.RISK_MARGIN_ACCOUNT,
+                    subjects.RISK_MARGIN_TRANSFER,
+                    subjects.RISK_MARGIN_OPEN,
+                    subjects.RISK_MARGIN_BORROW,
+                    subjects.RISK_MARGIN_REPAY,
+                    subjects.RISK_MARGIN_CLOSE,
                 ),
                 # A payment that was paid enters the platform as a deposit into house:payments.
-                publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED,),
-                writes_buckets=(subjects.SESSIONS_REVOKED_BUCKET, subjects.API_KEYS_CHANGED_BUCKET),
+                publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED, f"{subjects.NOTIFICATIONS_USER}.*"),
+                consumes=(StreamConsumer(NOTIFICATIONS, "rest-edge-notifications"),),
+                makes_streams=True,
+                writes_buckets=(
+                    subjects.SESSIONS_REVOKED_BUCKET,
+                    subjects.API_KEYS_CHANGED_BUCKET,
+                    subjects.USERS_DELETED_BUCKET,
+                ),
             ),
         ),
     ),
@@ -65,11 +84,12 @@ DESCRIPTOR = Descriptor(
             "payment_events",
             "fee_quotes",
             "notification_settings",
+            "notifications",
             "withdrawal_addresses",
             "kyc_profiles",
             "kyc_events",
         ),
-        reads=("orders", "trades", "ledger_entries", "custody_deposits", "custody_withdrawals"),
+        reads=("orders", "trades", "ledger_entries", "custody_deposits", "custody_withdrawals", "margin_accounts"),
     ),
     addresses=(
         Address("REST edge", lambda settings: f"{settings.rest_url}/api/v1", is_for_users=True),

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 
+from openspot.contracts.subjects import USERS_DELETED_BUCKET
 from openspot.http.authentication import RevokedSessions
 from openspot.kit.bus import Bus
 from openspot.kit.clock import utc_now
@@ -27,8 +28,10 @@ from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.sender import MailSender
 from openspot.rest_edge.mail.tokens import MailTokens
 from openspot.rest_edge.mail.transports import make_transport
+from openspot.rest_edge.notifications.consumer import Notifications
 from openspot.rest_edge.payments.store import PaymentStore
 from openspot.rest_edge.settings import RestEdgeSettings
+from openspot.rest_edge.staking.store import StakingStore
 from openspot.rest_edge.users.activity import ActivityLog
 from openspot.rest_edge.users.check_in import CheckIns
 from openspot.rest_edge.users.deletion import AccountDeletion
@@ -98,14 +101,18 @@ async def make_user_services(
     sealer = Sealer(settings.sealing_secret)
     second_factor = SecondFactor(factors, sealer, attempts, activity)
     password_check = PasswordCheck(users, attempts, passwords.known_logins)
-    sessions = SessionStart(settings, users, activity)
+    sessions = SessionStart(settings, users, activity, StakingStore(pool))
 
     deletion = AccountDeletion(
         pool, accounts, password_check, second_factor, attempts, ended, outbox, revoke_keys,
-        PaymentStore(pool).cancel_unpaid,
+        PaymentStore(pool).cancel_unpaid, bus.key_value(USERS_DELETED_BUCKET, bytes),
     )  # fmt: skip
-    clean_up = asyncio.create_task(_clean_up(users, attempts, challenges, activity, outbox, mail_tokens, deletion))
-    stack.push_async_callback(end_tasks, clean_up)
+    notifications = Notifications(pool, bus, outbox)
+    clean_up = asyncio.create_task(
+        _clean_up(users, attempts, challenges, activity, outbox, mail_tokens, deletion, notifications)
+    )
+    notifying = asyncio.create_task(notifications.run(asyncio.Event()))
+    stack.push_async_callback(end_tasks, clean_up, notifying)
     return UserServices(
         auth=AuthService(users, attempts, passwords, ended, challenges, second_factor, sessions, activity, outbox),
         mail_proof=MailProof(
@@ -132,6 +139,7 @@ async def _clean_up(
     outbox: Outbox,
     mail_tokens: MailTokens,
     deletion: AccountDeletion,
+    notifications: Notifications,
 ) -> None:
     """Delete what has expired, once an hour."""
     while True:
@@ -144,6 +152,7 @@ async def _clean_up(
             await activity.delete_older(now - ACTIVITY_KEPT)
             await outbox.delete_failed(now - FAILED_MAILS_KEPT)
             await mail_tokens.delete_expired(now)
+            await notifications.delete_old()
             await deletion.erase_late_records(now - LATE_RECORDS)
         except TRANSIENT_ERRORS as error:
             log.warning("expired rows not deleted", error=repr(error))

@@ -22,6 +22,7 @@ from openspot.rest_edge.conversions.store import ConversionStore
 from openspot.rest_edge.fees.network_fees import FeeQuotes, NetworkFeeService
 from openspot.rest_edge.fees.routes import Fees
 from openspot.rest_edge.fees.trading import TradingFeeService
+from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.payments.payment_routes import routes_of
 from openspot.rest_edge.payments.return_urls import origins_of
 from openspot.rest_edge.payments.service import PaymentRules, PaymentService
@@ -57,6 +58,7 @@ class Modules:
     fees: Fees
     system: SystemSettings
     notifications: NotificationService
+    margin: MarginClient
 
     async def run(self) -> None:
         """Resume what is due, accrue rewards, forget what has expired, until cancelled. Every edge does all of it."""
@@ -131,6 +133,7 @@ def make_modules(
         ),
         system=SystemSettings(settings, tiers[ThrottleClass.STANDARD], clock),
         notifications=NotificationService(pool),
+        margin=MarginClient(bus),
     )
 
 

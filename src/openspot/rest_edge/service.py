@@ -19,18 +19,19 @@ from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.tasks import end_tasks
+from openspot.market_data_client.requests import MarketDataClient
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
 from openspot.rest_edge.funds import make_fund_services
 from openspot.rest_edge.identity import make_user_services
 from openspot.rest_edge.keys import make_key_services
-from openspot.rest_edge.markets.market_data import MarketDataClient
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.modules import make_modules
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.transfers.engine import EngineTransfers
+from openspot.rest_edge.users.demo_accounts import keep_demo_accounts
 
 log = get_logger("rest-edge")
 
@@ -90,6 +91,8 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         await keys.routes.revoke_all(user_id)
 
     users = await make_user_services(settings, pool, bus, revoked, accounts, revoke_keys, stack)
+    if settings.demo:
+        await keep_demo_accounts(pool, settings.demo_password)
     keys = make_key_services(settings, pool, bus, replays, users.second_factor, stack)
     commands = EngineCommands(settings)
     stack.push_async_callback(commands.close)

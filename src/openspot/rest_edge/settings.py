@@ -7,30 +7,43 @@ from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.api_keys.settings import ApiKeySettings
-from openspot.kit.settings import (
-    TOKEN_SECRET_LENGTH_MIN,
-    Generated,
-    Port,
-    UserTokenSettings,
-    address_for_clients,
-    own_host,
-    own_url,
-)
+from openspot.http.edge_settings import PageOriginSettings, RestAddressSettings
+from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated, UserTokenSettings
 from openspot.rest_edge.mail.settings import MailSettings
+from openspot.rest_edge.users.demo_account_names import DEMO_ACCOUNTS
 
 
-class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettings, MailSettings):
+class RestSharedSettings(RestAddressSettings):
+    """What the REST edge shares with the demo market, its client within the platform."""
+
+    demo: bool = Field(
+        default=False,
+        description="Run the demo market, as `openspot up --demo` does. The REST edge then keeps accounts for its bots "
+        "and does not throttle them",
+    )
+    demo_password: Annotated[str, Generated(length_min=TOKEN_SECRET_LENGTH_MIN)] = Field(
+        default="", description="Password of the demo market's accounts; empty: generated into the data directory"
+    )
+
+
+class RestEdgeSettings(
+    EngineConnectionSettings,
+    UserTokenSettings,
+    ApiKeySettings,
+    MailSettings,
+    PageOriginSettings,
+    RestSharedSettings,
+):
     """What the REST edge can be told."""
 
-    rest_host: str = own_host("REST edge")
-    rest_port: Port = Field(default=3001, description="REST edge")
-    given_rest_url: str = own_url("rest_url", "URL of the REST edge for its clients, without the prefix")
     throttle_enabled: bool = Field(default=True, description="Throttle the REST edge")
+    throttle_exempt_users: str = Field(
+        default="", description="Ids, with commas, of users that the REST edge does not throttle"
+    )
     refresh_token_s: int = Field(default=2_592_000, ge=1, description="Life of a refresh token")
     body_bytes_max: int = Field(default=65_536, ge=1024, description="Largest request body")
     rest_requests_max: int = Field(default=4096, ge=1, description="Requests at a time; beyond it 503")
     audit_queue_max: int = Field(default=20_000, ge=1, description="Audit records waiting; beyond it requests wait")
-    cors_origins: str = Field(default="", description="Origins, with commas, whose pages may call the REST edge")
     conversion_spread_bps: int = Field(
         default=50, ge=0, le=5000, description="Spread of a conversion, in basis points of what the user gives"
     )
@@ -62,6 +75,11 @@ class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettin
     kyc_webhook_secret: Annotated[str, Generated(length_min=TOKEN_SECRET_LENGTH_MIN)] = Field(
         default="", description="Secret of the provider's webhook; empty: generated into the data directory"
     )
+    staking_balance_asset: str = Field(
+        default="USDT",
+        description="Asset whose active stakes access tokens state as `stakingBalance`, by which the subscription "
+        "service gives its discount; empty: tokens state none",
+    )
 
     @property
     def withdrawal_limits(self) -> tuple[int, int, int]:
@@ -69,7 +87,7 @@ class RestEdgeSettings(EngineConnectionSettings, UserTokenSettings, ApiKeySettin
         return self.withdrawal_limit_none, self.withdrawal_limit_basic, self.withdrawal_limit_verified
 
     @property
-    def rest_url(self) -> str:
-        """Address of the REST edge, without the prefix."""
-        address = address_for_clients(self.rest_host or self.host, self.rest_port)
-        return self.given_rest_url.rstrip("/") or f"http://{address}"
+    def unthrottled_users(self) -> frozenset[str]:
+        """Ids of the users that are not throttled: those of the setting, and the demo market's bots where it runs."""
+        given = {user_id.strip() for user_id in self.throttle_exempt_users.split(",")} - {""}
+        return frozenset(given | ({account.user_id for account in DEMO_ACCOUNTS} if self.demo else set()))

@@ -3,6 +3,8 @@
 import asyncpg
 import pytest
 
+from openspot.contracts.subjects import USERS_DELETED_BUCKET
+from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.transports import MAILBOX_NAME
 from tests.support.authenticator import PASSWORD, enable_mfa, log_in, register
@@ -111,6 +113,19 @@ async def test_every_token_of_a_deleted_user_is_refused_everywhere(
             reply = await client("POST", "/auth/refresh", {"refreshToken": tokens["refreshToken"]})
             assert (reply.status, reply.code) == (401, "INVALID_REFRESH_TOKEN")
     assert (await log_in(ada, EMAIL)).code == "INVALID_CREDENTIALS"
+
+
+async def test_other_services_are_told_and_told_again_if_the_bus_did_not_take_it(
+    ada: RestClient, pool: asyncpg.Pool, settings: Settings, bus: Bus
+) -> None:
+    ada_id, deleted = await user_id(pool), bus.key_value(USERS_DELETED_BUCKET, bytes)
+    assert (await delete(ada, password="wrong")).status == 400
+    assert await deleted.get(ada_id) is None
+    assert (await delete(ada)).status == 200
+    assert await deleted.get(ada_id) is not None
+    await deleted.delete(ada_id)
+    async with running_edge(settings.model_copy(update={"rest_port": settings.ws_port})):
+        await eventually(lambda: deleted.get(ada_id))
 
 
 async def test_a_token_without_a_session_finds_no_account_any_more(ada: RestClient, pool: asyncpg.Pool) -> None:

@@ -15,6 +15,7 @@ from openspot.kit.settings import Settings
 from openspot.rest_edge.auth.schemas import LogoutResponse, TokensResponse, UserResponse
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
+from tests.support.filled_tables import insert
 from tests.support.rest_client import Reply, RestClient, running_edge
 from tests.support.waiting import eventually
 
@@ -396,3 +397,29 @@ async def test_a_hash_of_old_parameters_is_renewed_at_login(visitor: RestClient,
     await log_in(visitor)
     assert await pool.fetchval("SELECT password_hash FROM users") != weak
     await log_in(visitor)
+
+
+def staked(tokens: Any) -> Any:
+    return jwt.decode(tokens["accessToken"], options={"verify_signature": False}).get("stakingBalance")
+
+
+@pytest.mark.spec("A5-07")
+async def test_tokens_state_the_users_active_stakes_of_the_payment_token(
+    visitor: RestClient, pool: asyncpg.Pool, cheap_passwords: None
+) -> None:
+    user = {"user_id": (await visitor("POST", "/auth/register", CREDENTIALS)).body["userId"]}
+    tokens = await log_in(visitor)
+    assert staked(tokens) == "0"
+    stakes = (
+        ("USDT", "active", "99999.5"), ("USDT", "active", "0.5"), ("USDT", "redeemed", "7"), ("BTC", "active", "9"),
+    )  # fmt: skip
+    for number, (asset, status, amount) in enumerate(stakes):
+        stake = {"balance_id": f"stake-{number}", "asset": asset, "status": status, "amount": amount}
+        await insert(pool, "staking_balances", user, **stake)
+    renewed = (await refresh(visitor, tokens["refreshToken"])).body
+    assert staked(renewed) == "100000"
+    # What cannot be read is left out; the session goes on.
+    await pool.execute("ALTER TABLE staking_balances RENAME TO away")
+    again = await refresh(visitor, renewed["refreshToken"])
+    assert again.status == 200
+    assert staked(again.body) is None

@@ -26,6 +26,7 @@ GOES = {
     "users", "user_networks", "user_sessions", "user_activity", "user_mfa", "user_recovery_codes", "mfa_challenges",
     "mail_tokens", "mail_outbox", "check_ins", "api_keys", "idempotency_keys", "notification_settings",
     "kyc_profiles", "kyc_events", "withdrawal_addresses", "conversion_quotes", "fee_quotes",
+    "notifications",
 }  # fmt: skip
 """Personal data: no row of the user is left."""
 
@@ -33,13 +34,17 @@ STAYS = {
     "orders", "trades", "ledger_accounts", "ledger_entries", "ledger_movements", "ledger_outbox", "conversions",
     "staking_balances", "staking_accruals", "staking_unstakes", "staking_events", "payments", "payment_events",
     "edge_transfers", "custody_addresses", "custody_deposits", "custody_withdrawals", "custody_approvals",
-    "custody_signatures", "custody_audit",
+    "custody_signatures", "custody_audit", "positions", "position_trades", "position_balances", "position_transfers",
+    "position_snapshots", "fifo_owners", "fifo_transactions", "fifo_disposals", "fifo_lots", "fifo_checkpoints",
+    "fifo_pending_fills", "broker_reports", "broker_exceptions", "margin_accounts", "margin_loans", "margin_interest",
+    "margin_positions", "margin_transfers", "margin_liquidations",
 }  # fmt: skip
 """Money, and what explains it, under the user's id: not a column of any row changes."""
 
 NO_USERS = {
     "engine_cursors", "router_held_events", "ledger_rejected_trades", "custody_chain_transactions",
-    "market_trades", "market_candles", "market_data_checkpoints",
+    "market_trades", "market_candles", "market_data_checkpoints", "position_marks", "position_checkpoints",
+    "position_refused_trades",
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 
@@ -58,7 +63,7 @@ async def ada(edge: RestClient, engine: FakeEngineHttp) -> RestClient:
 async def names_of(pool: asyncpg.Pool) -> dict[str, str]:
     """The user as tables name her, by column."""
     user_id = str(await pool.fetchval("SELECT user_id FROM users"))
-    return {"user_id": user_id, "buyer_id": user_id, "email": EMAIL}
+    return {"user_id": user_id, "buyer_id": user_id, "participant_id": user_id, "email": EMAIL}
 
 
 async def delete(client: RestClient) -> Reply:
@@ -102,7 +107,7 @@ async def contents(pool: asyncpg.Pool, table: str) -> list[str]:
 async def test_another_user_keeps_everything(ada: RestClient, pool: asyncpg.Pool) -> None:
     user = await names_of(pool)
     tables = (GOES | STAYS) - {"users"}
-    others = {"user_id": "bob", "buyer_id": "bob", "email": "bob@example.org"}
+    others = {"user_id": "bob", "buyer_id": "bob", "participant_id": "bob", "email": "bob@example.org"}
     await insert(pool, "users", others, email="bob@example.org", role="user")
     await fill(pool, tables, others)
     before = {table: await rows_of(pool, table, others) for table in tables if table_names_user(table)}
@@ -113,7 +118,16 @@ async def test_another_user_keeps_everything(ada: RestClient, pool: asyncpg.Pool
 
 def table_names_user(table: str) -> bool:
     children = {"staking_accruals", "payment_events", "custody_approvals", "custody_signatures", "custody_audit"}
-    return table not in children | {"edge_transfers"}
+    margin = {"margin_loans", "margin_interest", "margin_positions", "margin_transfers", "margin_liquidations"}
+    return table not in children | margin | {"edge_transfers", "broker_reports"}
+
+
+async def test_an_open_margin_account_is_closed_before_its_user_is_deleted(ada: RestClient, pool: asyncpg.Pool) -> None:
+    await insert(pool, "margin_accounts", await names_of(pool), status="active")
+    reply = await delete(ada)
+    assert (reply.status, reply.code) == (409, "MARGIN_ACCOUNT_REMAINS")
+    await pool.execute("UPDATE margin_accounts SET status = 'closed'")
+    assert (await delete(ada)).status == 200
 
 
 async def test_the_audit_keeps_its_records_without_addresses(ada: RestClient, pool: asyncpg.Pool) -> None:

@@ -120,3 +120,19 @@ async def test_what_cannot_be_recorded_is_not_done(
             return (await edge("POST", "/orders", LIMIT)).status == 201
 
         await eventually(accepted)
+
+
+async def test_users_whom_the_setting_names_are_not_throttled_and_nobody_else_is_spared(settings: Settings) -> None:
+    given = {"throttle_enabled": True, "throttle_exempt_users": "u2, u1"}
+    async with running_edge(settings.model_copy(update=given)) as edge:
+        edge.as_user("u1")
+        replies = await asyncio.gather(*(edge("GET", "/orders") for _ in range(30)))
+        assert {reply.status for reply in replies} == {200}
+        assert "X-RateLimit-Limit-short" not in replies[0].headers
+        # A name alone, without a valid token, opens nothing.
+        edge.token = "u1"
+        replies = await asyncio.gather(*(edge("GET", "/orders") for _ in range(11)))
+        assert sorted(reply.status for reply in replies) == [401] * 10 + [429]
+        edge.as_user("u3")
+        replies = await asyncio.gather(*(edge("GET", "/orders") for _ in range(11)))
+        assert sorted(reply.status for reply in replies) == [200] * 10 + [429]

@@ -146,3 +146,10 @@ async def test_health_and_readiness_tell_that_the_bus_is_gone(
         return (await ready(settings), await ready(settings, "/health")) == (503, 503)
 
     await eventually(unhealthy, 20)
+
+
+@pytest.mark.spec("B4.7-02")
+async def test_nothing_but_health_readiness_and_metrics_is_served(router: RouterClient, settings: Settings) -> None:
+    assert [await ready(settings, path) for path in ("/health", "/ready", "/metrics")] == [200] * 3
+    for path in ("/", "/docs", "/openapi.json", "/orders", "/api/v1/orders", "/api/v1/health", "/health/x"):
+        assert await ready(settings, path) == 404, path

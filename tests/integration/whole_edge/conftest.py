@@ -21,7 +21,7 @@ from tests.support.engine_client import OPEN_ORDERS_EXPECTED
 from tests.support.ports import free_port, free_ports
 from tests.support.rest_client import RestClient
 
-SERVICES = ("engine", "ledger", "router", "market-data", "custody", "rest-edge")
+SERVICES = ("engine", "ledger", "router", "market-data", "custody", "rest-edge", "margin", "subscriptions")
 DATABASE = "whole_edge"
 KEY, SECRET = "test-key", "test-api-secret"
 HEADERS = {"x-api-key": KEY, "x-api-secret": SECRET, "x-participant-type": "SYSTEM"}
@@ -40,6 +40,7 @@ class WholeEdge:
     user_id: str
     engine_url: str
     service_headers: dict[str, str]
+    subscriptions_url: str
 
 
 @pytest.fixture(scope="package")
@@ -62,16 +63,24 @@ def whole_edge(run_folder: Path, postgres_server: EmbeddedPostgres) -> Iterator[
         kyc_webhook_secret=WEBHOOK_SECRET,
         payment_callback_secret=WEBHOOK_SECRET,
         engine_open_orders_expected=OPEN_ORDERS_EXPECTED,
+        subscriptions_throttle_enabled=False,
         **free_ports(),
     )
+    databases = {DATABASE: "openspot", f"{DATABASE}_subscriptions": "openspot_subscriptions"}
     try:
-        asyncio.run(_administer(postgres_server, f"CREATE DATABASE {DATABASE} TEMPLATE openspot OWNER openspot"))
+        for name, template in databases.items():
+            statement = f"CREATE DATABASE {name} TEMPLATE {template} OWNER openspot"
+            asyncio.run(_administer(postgres_server, statement))
         with pytest.MonkeyPatch.context() as patch, background(settings, *SERVICES) as services:
             patch.setattr(passwords, "_HASHER", argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
             user_id = services.run(_registered(settings))
             client_tokens = services.run(_tokens(settings, user_id))
-            yield WholeEdge(services, settings.rest_url, client_tokens, user_id, settings.engine_url, HEADERS)
-        asyncio.run(_administer(postgres_server, f"DROP DATABASE {DATABASE} WITH (FORCE)"))
+            yield WholeEdge(
+                services, settings.rest_url, client_tokens, user_id, settings.engine_url, HEADERS,
+                settings.subscriptions_url,
+            )  # fmt: skip
+        for name in databases:
+            asyncio.run(_administer(postgres_server, f"DROP DATABASE {name} WITH (FORCE)"))
     finally:
         server.stop()
         shutil.rmtree(server.directory, ignore_errors=True)

@@ -38,6 +38,9 @@ def test_the_text_says_what_each_is_for_and_what_it_holds_on_either_side() -> No
         "                      house:staking (staked funds): 40 USD (nothing in the ledger)",
         "                      house:rewards (rewards): nothing",
         "                      house:payments (payments): nothing",
+        "                      house:lending (margin lending pool): nothing",
+        "                      house:interest (margin interest): nothing",
+        "                      house:insurance (margin insurance): nothing",
         "                      house:surprise (no known purpose): 1 USD",
         "differences           none",
     ]

@@ -1,9 +1,10 @@
 """A reconciliation is told as text, as one line, and as JSON."""
 
 import json
+from pathlib import Path
 
 from openspot.reconcile.records import Difference
-from openspot.reconcile.report import Report, format_line, format_report, report_json
+from openspot.reconcile.report import Report, format_line, format_report, keep_outcome, report_json
 
 AGREES = Report(
     epoch="abc", first_sequence=1, engine_sequence=1234, rows_sequence=1234, settled_sequence=1230, caught_up=True,
@@ -47,3 +48,14 @@ def test_json_has_every_field_on_one_line() -> None:
     assert parsed["engineSequence"] == 1234
     assert parsed["differences"][0]["cause"] == "operator adjustment +1"
     assert parsed["unnamed"] == 5
+
+
+def test_the_newest_outcome_is_kept_whether_or_not_it_could_be_compared(tmp_path: Path) -> None:
+    keep_outcome(tmp_path, DIFFERS)
+    (kept,) = tmp_path.iterdir()
+    content = json.loads(kept.read_bytes())
+    assert kept.name == "reconcile.json" and content["at"] > 0
+    assert content["report"] == json.loads(report_json(DIFFERS))
+    keep_outcome(tmp_path, "the engine does not respond")
+    assert json.loads(kept.read_bytes())["error"] == "the engine does not respond"
+    assert len(list(tmp_path.iterdir())) == 1

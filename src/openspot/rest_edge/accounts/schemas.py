@@ -130,6 +130,20 @@ class WithdrawalResponse(ResponseBody):
     updated_at: str
 
 
+class DepositResponse(ResponseBody):
+    """A deposit that custody has seen on a chain. It counts once it is `confirmed`; times are ISO 8601 in UTC."""
+
+    tx_hash: str
+    asset: str
+    network: str
+    address: str
+    amount: str
+    status: Literal["pending", "confirmed"]
+    required_confirmations: int
+    created_at: str
+    confirmed_at: str | None
+
+
 class HoldingResponse(ResponseBody):
     """One asset at a point of time. `price` and `value` are null where the asset had no price yet."""
 

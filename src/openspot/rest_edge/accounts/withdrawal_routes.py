@@ -25,11 +25,12 @@ from openspot.rest_edge.accounts.schemas import (
     CryptoWithdrawalBody,
     DepositAddressResponse,
     DepositFiatInfo,
+    DepositResponse,
     FiatWithdrawalBody,
     WithdrawalResponse,
     WithdrawalStatus,
 )
-from openspot.rest_edge.accounts.withdrawal_store import WithdrawalFilter, WithdrawalPosition
+from openspot.rest_edge.accounts.withdrawal_store import DepositPosition, WithdrawalFilter, WithdrawalPosition
 from openspot.rest_edge.accounts.withdrawals import WithdrawalService
 
 WITHDRAWAL_ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
@@ -114,6 +115,20 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
             code=body.mfa_code, client_withdrawal_id=body.client_withdrawal_id,
         )  # fmt: skip
         return json_response(created, 201)
+
+    @router.get(
+        "/deposits", _READ, response=list[DepositResponse], headers=NEXT_CURSOR_HEADER,
+        refusals={400: "a parameter is not valid"}, summary="Your deposits by chain, newest first",
+    )  # fmt: skip
+    async def list_deposits(
+        request: Request, asset: OptionalAssetQuery = None, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        position = _position(cursor)
+        after = None if position is None else DepositPosition(*position)
+        page, following = await withdrawals.deposits(caller(request).user_id, asset, limit, after)
+        return page_response(
+            page, encode_cursor([following.created_at.isoformat(), following.tx_hash]) if following else None
+        )
 
     @router.get(
         "/withdrawals", _READ, response=list[WithdrawalResponse], headers=NEXT_CURSOR_HEADER,

@@ -1,8 +1,10 @@
-"""Reads of custody's withdrawals."""
+"""Reads of custody's deposits and withdrawals."""
 
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
+
+import msgspec
 
 from openspot.contracts.messages import WithdrawalRecord
 from openspot.kit.clock import iso_from_ms
@@ -28,8 +30,29 @@ class WithdrawalFilter(NamedTuple):
     status: str | None = None
 
 
+class DepositPosition(NamedTuple):
+    """A position in the list of deposits, newest first: the page begins after this deposit."""
+
+    created_at: datetime
+    tx_hash: str
+
+
+class Deposit(msgspec.Struct, rename="camel", frozen=True):
+    """A deposit that custody has seen on a chain; `confirmed_at` is None until it counts."""
+
+    tx_hash: str
+    asset: str
+    network: str
+    address: str
+    amount: str
+    status: str
+    required_confirmations: int
+    created_at: str
+    confirmed_at: str | None
+
+
 class WithdrawalStore:
-    """Withdrawals of users."""
+    """Deposits and withdrawals of users."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -62,6 +85,43 @@ class WithdrawalStore:
         position = WithdrawalPosition(page[-1]["created_at"], page[-1]["withdrawal_id"]) if more else None
         return [_record(row) for row in page], position
 
+    async def deposits(
+        self, user_id: str, asset: str | None, limit: int, after: DepositPosition | None
+    ) -> tuple[list[Deposit], DepositPosition | None]:
+        """A page of the user's deposits, newest first, and where the next page begins, if there is one."""
+        rows = await self._pool.fetch(
+            """
+            SELECT tx_hash, asset, network, address, amount, required_confirmations, created_at, confirmed_at
+            FROM custody_deposits
+            WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2)
+                AND ($3::timestamptz IS NULL OR (created_at, tx_hash) < ($3, $4::text))
+            ORDER BY created_at DESC, tx_hash DESC LIMIT $5
+            """,
+            user_id, asset, after.created_at if after else None, after.tx_hash if after else None, limit + 1,
+        )  # fmt: skip
+        page = rows[:limit]
+        position = DepositPosition(page[-1]["created_at"], page[-1]["tx_hash"]) if len(rows) > limit else None
+        return [_deposit(row) for row in page], position
+
+
+def _deposit(row: Any) -> Deposit:
+    confirmed_at: datetime | None = row["confirmed_at"]
+    return Deposit(
+        tx_hash=row["tx_hash"],
+        asset=row["asset"],
+        network=row["network"],
+        address=row["address"],
+        amount=text_of(row["amount"]),
+        status="pending" if confirmed_at is None else "confirmed",
+        required_confirmations=row["required_confirmations"],
+        created_at=_iso(row["created_at"]),
+        confirmed_at=None if confirmed_at is None else _iso(confirmed_at),
+    )
+
+
+def _iso(time: datetime) -> str:
+    return iso_from_ms(int(time.timestamp() * 1000))
+
 
 def _record(row: Any) -> WithdrawalRecord:
     fields = dict(row)
@@ -70,5 +130,5 @@ def _record(row: Any) -> WithdrawalRecord:
         if isinstance(value, Decimal):
             fields[name] = text_of(value)
         elif isinstance(value, datetime):
-            fields[name] = iso_from_ms(int(value.timestamp() * 1000))
+            fields[name] = _iso(value)
     return WithdrawalRecord(**fields)

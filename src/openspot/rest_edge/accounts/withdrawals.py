@@ -15,7 +15,13 @@ from openspot.kit.clock import Clock
 from openspot.rest_edge.accounts.custody_client import CustodyClient, withdrawal_unknown
 from openspot.rest_edge.accounts.schemas import DepositFiatInfo
 from openspot.rest_edge.accounts.withdrawal_limits import limit_in_cents
-from openspot.rest_edge.accounts.withdrawal_store import WithdrawalFilter, WithdrawalPosition, WithdrawalStore
+from openspot.rest_edge.accounts.withdrawal_store import (
+    Deposit,
+    DepositPosition,
+    WithdrawalFilter,
+    WithdrawalPosition,
+    WithdrawalStore,
+)
 from openspot.rest_edge.fees.network_fees import WithdrawalFees
 from openspot.rest_edge.users.second_factor import SecondFactor
 from openspot.rest_edge.withdrawal_addresses.store import SavedAddress
@@ -161,6 +167,12 @@ class WithdrawalService:
     ) -> tuple[list[WithdrawalRecord], WithdrawalPosition | None]:
         """A page of the user's withdrawals, newest first."""
         return await self._store.page(user_id, wanted, limit, after)
+
+    async def deposits(
+        self, user_id: str, asset: str | None, limit: int, after: DepositPosition | None
+    ) -> tuple[list[Deposit], DepositPosition | None]:
+        """A page of the user's deposits by chain, newest first."""
+        return await self._store.deposits(user_id, asset, limit, after)
 
     async def _usable_address(
         self, user_id: str, address_id: str, asset: str, network: str | None, *, is_fiat: bool

@@ -103,11 +103,14 @@ class ApiKeyService:
         await self._tell_all(await self._store.revoke_all(user_id, self._now()))
 
     async def _tell_all(self, ended: list[Ended]) -> None:
-        try:
-            for key in ended:
+        untold: ChangeNotToldError | None = None
+        for key in ended:
+            try:
                 await self._changes.tell(key)
-        except ChangeNotToldError as error:
-            raise _not_told("revoked") from error
+            except ChangeNotToldError as error:
+                untold = error
+        if untold is not None:
+            raise _not_told("revoked") from untold
 
     def _material(self, key_id: str, public_key: str | None) -> tuple[str | None, bytes | None, bytes | None]:
         """(secret to show, encrypted secret, public key): a new secret, or the given public key."""

@@ -173,7 +173,7 @@ class AuthService:
                 await self._activity.record(rotation.user_id, ActivityKind.REFRESH_TOKEN_REUSED, origin)
             code = "REFRESH_TOKEN_REUSED" if rotation.fault is RefreshFault.REUSED else "INVALID_REFRESH_TOKEN"
             raise HttpError(401, _FAULT_MESSAGES[rotation.fault], code)
-        return self._sessions.tokens(rotation.user_id, rotation.role, rotation.family_id, token)
+        return await self._sessions.tokens(rotation.user_id, rotation.role, rotation.family_id, token)
 
     async def logout(self, identity: Identity, origin: Origin) -> None:
         """End the session of the token that was sent. 503 if not every process could be told: send it again."""

@@ -4,16 +4,24 @@ import os
 import secrets
 import time
 from datetime import datetime, timedelta
+from decimal import Decimal
 
+import asyncpg
 import msgspec
 
 from openspot.domain.ids import short_id
+from openspot.domain.money import amount_to_text
 from openspot.http.throttle import network_of
+from openspot.kit.database import TRANSIENT_ERRORS
+from openspot.kit.log import get_logger
 from openspot.kit.token_hash import new_token, token_hash
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.auth.store import AuthStore, NewSession, User
 from openspot.rest_edge.settings import RestEdgeSettings
+from openspot.rest_edge.staking.store import StakingStore
 from openspot.rest_edge.users.activity import ActivityKind, ActivityLog, Origin
+
+log = get_logger("auth")
 
 _RANDOM_BYTES = 16
 
@@ -31,12 +39,16 @@ class Tokens(msgspec.Struct, rename="camel", frozen=True):
 class SessionStart:
     """Begins sessions and makes tokens."""
 
-    def __init__(self, settings: RestEdgeSettings, store: AuthStore, activity: ActivityLog) -> None:
+    def __init__(
+        self, settings: RestEdgeSettings, store: AuthStore, activity: ActivityLog, stakes: StakingStore
+    ) -> None:
         self._secret = settings.jwt_secret
         self._access_s = settings.access_token_s
         self.refresh_life = timedelta(seconds=settings.refresh_token_s)
         self._store = store
         self._activity = activity
+        self._stakes = stakes
+        self._staking_asset = settings.staking_balance_asset
 
     async def begin(self, user: User, origin: Origin, now: datetime) -> Tokens | None:
         """Begin a session of a user whose credentials were all right.
@@ -50,11 +62,25 @@ class SessionStart:
             return None
         await self._store.note_network(user.user_id, network_of(origin.address), now)
         await self._activity.record(user.user_id, ActivityKind.LOGGED_IN, origin)
-        return self.tokens(user.user_id, user.role, session_id, token)
+        return await self.tokens(user.user_id, user.role, session_id, token)
 
-    def tokens(self, user_id: str, role: str, session_id: str, refresh_token: str) -> Tokens:
+    async def tokens(self, user_id: str, role: str, session_id: str, refresh_token: str) -> Tokens:
         """Sign an access token for the session, beside its refresh token."""
         now = int(time.time())
         token_id = secrets.token_hex(8)
-        claims = Claims(user_id, role, now + self._access_s, session_id=session_id, token_id=token_id)
+        staking_balance = await self._staking_balance(user_id)
+        claims = Claims(user_id, role, now + self._access_s, staking_balance, session_id, token_id)
         return Tokens(sign(claims, self._secret, now), refresh_token, "Bearer", self._access_s, user_id)
+
+    async def _staking_balance(self, user_id: str) -> Decimal | None:
+        """The user's active stakes, None if the platform states none or it cannot be read.
+
+        It never fails: at a refresh the old token is used up already, so the user must get the new one.
+        """
+        if not self._staking_asset:
+            return None
+        try:
+            return Decimal(amount_to_text(await self._stakes.active(user_id, self._staking_asset)))
+        except (asyncpg.PostgresError, *TRANSIENT_ERRORS) as error:
+            log.warning("an access token does not state the stake", user_id=user_id, error=repr(error))
+            return None

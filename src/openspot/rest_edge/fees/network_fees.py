@@ -105,6 +105,8 @@ class NetworkFeeService:
                 network=network.name,
                 fee=amount_to_text(to_amount(asset.fee)),
                 minimum=amount_to_text(to_amount(asset.minimum)),
+                places=self._assets[asset.asset].places,
+                fiat=network.is_fiat,
             )
             for network in self._networks.values()
             for asset in network.assets.values()

@@ -74,12 +74,17 @@ class TradingFeesResponse(ResponseBody):
 
 
 class NetworkFeeResponse(ResponseBody):
-    """What a withdrawal of an asset over a network costs, and the least that may be withdrawn, fee included."""
+    """What a withdrawal of an asset over a network costs, and the least that may be withdrawn, fee included.
+
+    `places`: how many decimal places an amount of the asset may have. `fiat`: the network is one of banks.
+    """
 
     asset: str
     network: str
     fee: str
     minimum: str
+    places: int
+    fiat: bool
 
 
 class NetworkFeeQuoteResponse(ResponseBody):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from openspot.rest_edge.mail.message import Mail
+from openspot.rest_edge.notifications.rules import mail_content
 
 
 class MailKind(StrEnum):
@@ -18,6 +19,7 @@ class MailKind(StrEnum):
     TOO_MANY_FAILURES = "too_many_failures"
     NOTICE = "notice"
     ACCOUNT_DELETED = "account_deleted"
+    NOTIFICATION = "notification"
 
 
 class TokenKind(StrEnum):
@@ -102,6 +104,8 @@ def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:
                 NOTICES[facts.detail],
                 "Was it not you? Reset your password and end all sessions.",
             ]
+        case MailKind.NOTIFICATION:
+            return mail_content(facts.detail)
 
 
 def _use(facts: MailFacts, page: str) -> list[str]:

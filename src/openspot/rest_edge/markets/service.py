@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from openspot.contracts.messages import MarketCandle, MarketTicker, RecentTrade
+from openspot.contracts.messages import GetCandles, MarketCandle, MarketTicker, RecentTrade, TickerFigures
 from openspot.contracts.messages.market_data import Level
 from openspot.domain.candles import Interval, window_of
 from openspot.domain.market import MarketLimits
@@ -20,7 +20,8 @@ from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineMarket, EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.single_flight import SingleFlight
-from openspot.rest_edge.markets.market_data import MarketDataClient, UnknownMarketError
+from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
+from openspot.market_data_client.requests import MarketDataClient
 
 Value = TypeVar("Value")
 
@@ -58,23 +59,6 @@ class OrderBook(msgspec.Struct, rename="camel", frozen=True):
     timestamp: int
 
 
-class Ticker(msgspec.Struct, rename="camel", frozen=True):
-    """A market's last 24 hours and its current best prices."""
-
-    symbol: str
-    last_price: str | None
-    bid_price: str | None
-    ask_price: str | None
-    open_price: str | None
-    high_price: str | None
-    low_price: str | None
-    volume: str
-    quote_volume: str
-    price_change: str | None
-    price_change_percent: str | None
-    timestamp: int
-
-
 class Kept(Generic[Value]):
     """A cached value. It is made at most once at a time; callers that come meanwhile share the outcome."""
 
@@ -99,6 +83,14 @@ class Kept(Generic[Value]):
         return value
 
 
+async def provided(reply: Awaitable[Value]) -> Value:
+    """The reply of market data. Raises HttpError 503, with the reason, if it has no current data."""
+    try:
+        return await reply
+    except MarketDataUnavailableError as error:
+        raise service_unavailable(str(error)) from error
+
+
 class MarketService:
     """What the market routes do. Every method raises HttpError with what the client is told."""
 
@@ -121,7 +113,7 @@ class MarketService:
     async def book(self, symbol: str, depth: int) -> OrderBook:
         """The current book, at most `depth` levels a side. 404 for an unknown symbol."""
         try:
-            book = await self._market_data.book(symbol, depth)
+            book = await provided(self._market_data.book(symbol, depth))
         except UnknownMarketError:
             raise await self._not_found_or_new(symbol) from None
         return OrderBook(book.symbol, book.bids, book.asks, book.seq, book.timestamp)
@@ -129,27 +121,29 @@ class MarketService:
     async def trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[RecentTrade]:
         """Trades, newest first, older than `before`: (milliseconds, sequence). 404 for an unknown symbol."""
         await self._specification(symbol)
-        return await self._market_data.trades(symbol, limit, before)
+        return await provided(self._market_data.trades(symbol, limit, before))
 
     async def candles(
         self, symbol: str, interval: Interval, since: datetime | None, until: datetime | None, limit: int
     ) -> list[MarketCandle]:
         """Candles, oldest first, at most `limit` intervals. 404 for an unknown symbol."""
         await self._specification(symbol)
-        return await self._market_data.candles(symbol, window_of(interval, since, until, limit, datetime.now(UTC)))
+        window = window_of(interval, since, until, limit, datetime.now(UTC))
+        begin, end = (round(moment.timestamp() * 1000) for moment in (window.begin, window.end))
+        return await provided(self._market_data.candles(GetCandles(symbol, window.interval.value, begin, end)))
 
-    async def ticker(self, symbol: str) -> Ticker:
+    async def ticker(self, symbol: str) -> TickerFigures:
         """One market's ticker. 404 for an unknown symbol."""
         try:
-            (ticker,) = await self._market_data.tickers(symbol)
+            ticker = await provided(self._market_data.ticker(symbol))
         except UnknownMarketError:
             raise await self._not_found_or_new(symbol) from None
-        return _ticker(ticker)
+        return _figures(ticker)
 
-    async def tickers(self) -> list[Ticker]:
+    async def tickers(self) -> list[TickerFigures]:
         """The tickers of all markets, by symbol."""
         known = await self._known()
-        return [_ticker(ticker) for ticker in await self._market_data.tickers() if ticker.symbol in known]
+        return [_figures(ticker) for ticker in await provided(self._market_data.tickers()) if ticker.symbol in known]
 
     async def _not_found_or_new(self, symbol: str) -> HttpError:
         """404, or 503 for a market that the engine has and market data does not have yet."""
@@ -195,21 +189,8 @@ class MarketService:
         )
 
 
-def _ticker(ticker: MarketTicker) -> Ticker:
-    return Ticker(
-        ticker.symbol,
-        ticker.last_price,
-        ticker.bid_price,
-        ticker.ask_price,
-        ticker.open_price,
-        ticker.high_price,
-        ticker.low_price,
-        ticker.volume,
-        ticker.quote_volume,
-        ticker.price_change,
-        ticker.price_change_percent,
-        ticker.timestamp,
-    )
+def _figures(ticker: MarketTicker) -> TickerFigures:
+    return TickerFigures(**{name: getattr(ticker, name) for name in TickerFigures.__struct_fields__})
 
 
 def _not_found(symbol: str) -> HttpError:

@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from fastapi import Body, Path, Query
@@ -25,6 +25,7 @@ from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import DirectResponse, encode_json, json_response, page_response
 from openspot.http.routing import DirectHandler, Router
 from openspot.http.validation import LowerCase, Moment, PrintableText, Symbol
+from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import (
     ORDER_ID_PATTERN,
@@ -36,6 +37,7 @@ from openspot.rest_edge.orders.schemas import (
     OrderBody,
     OrderResponse,
     OrderSide,
+    OwnTradeResponse,
     read_order,
 )
 from openspot.rest_edge.orders.service import OrderService
@@ -52,8 +54,11 @@ SideQuery = Annotated[OrderSide | None, LowerCase, Query()]
 ClientOrderIdQuery = Annotated[str | None, Query(alias="clientOrderId", max_length=64), PrintableText]
 
 ClientOrderIdPath = Annotated[str, Path(alias="clientOrderId", max_length=64), PrintableText]
+OrderIdQuery = Annotated[str | None, Query(alias="orderId", pattern=ORDER_ID_PATTERN)]
 SinceQuery = Annotated[Moment | None, Query(alias="from", description="Orders created then or later")]
 UntilQuery = Annotated[Moment | None, Query(alias="to", description="Orders created before that")]
+
+EngineSequence = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 _READ = Policy(Access.USER, Scope.READ)
 _PLACE = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)
@@ -67,6 +72,12 @@ def _position(cursor: str | None) -> OrderPosition | None:
     if created_at.tzinfo is None or not re.match(ORDER_ID_PATTERN, order_id):
         raise unknown_cursor()
     return OrderPosition(created_at, order_id)
+
+
+def _trade_position(cursor: str | None) -> OwnTradePosition | None:
+    if cursor is None:
+        return None
+    return OwnTradePosition(*decode_cursor(cursor, tuple[EngineSequence, Literal["maker", "taker"]]))
 
 
 def _statuses(text: str | None) -> tuple[str, ...]:
@@ -151,6 +162,23 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
     ) -> Response:
         wanted = OrderFilter(HISTORY_STATUSES, symbol, side, client_order_id, since, until)
         return await listed(request, wanted, limit, cursor)
+
+    @router.get(
+        "/trades", _READ, response=list[OwnTradeResponse], headers=NEXT_CURSOR_HEADER,
+        summary="Your trades with their fees, newest first",
+    )  # fmt: skip
+    async def list_own_trades(
+        request: Request,
+        symbol: SymbolQuery = None,
+        order_id: OrderIdQuery = None,
+        since: Annotated[Moment | None, Query(alias="from", description="Trades executed then or later")] = None,
+        until: Annotated[Moment | None, Query(alias="to", description="Trades executed before that")] = None,
+        limit: Limit = LIMIT_DEFAULT,
+        cursor: Cursor = None,
+    ) -> Response:
+        wanted = OwnTradeFilter(symbol, order_id, since, until)
+        page, following = await orders.trades_of(caller(request).user_id, wanted, limit, _trade_position(cursor))
+        return page_response(page, encode_cursor(list(following)) if following else None)
 
     @router.get(
         "/client/{clientOrderId}", _READ, response=OrderResponse, refusals={404: "you have no such order"},

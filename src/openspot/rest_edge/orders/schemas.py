@@ -1,7 +1,7 @@
 """Request and response bodies of the order routes (Document A 2.1, design section 8)."""
 
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -212,6 +212,25 @@ class OrderResponse(ResponseBody):
     reject_reason: str | None
     created_at: str
     updated_at: str
+
+
+class OwnTradeResponse(ResponseBody):
+    """One side of a trade: what it did to an order of the caller, the fee included.
+
+    A trade between two orders of the caller is listed twice, once for each of them. `executedAt` is ISO 8601 in UTC.
+    """
+
+    trade_id: str
+    order_id: str
+    symbol: str
+    side: OrderSide
+    price: str
+    quantity: str
+    fee: str
+    fee_currency: str
+    role: Literal["maker", "taker"]
+    sequence: int
+    executed_at: str
 
 
 class BatchError(ResponseBody):

@@ -34,6 +34,7 @@ from openspot.http.errors import HttpError, service_unavailable, validation_erro
 from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
+from openspot.rest_edge.orders.own_trades import OwnTrade, OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
 from openspot.rest_edge.orders.schemas import OrderBody, checked_order
 from openspot.rest_edge.orders.store import OrderPosition, OrderStore
@@ -179,6 +180,15 @@ class OrderService:
             return page, following
         last = page[limit - 1]
         return page[:limit], OrderPosition(datetime.fromisoformat(last.created_at), last.order_id)
+
+    async def trades_of(
+        self, user_id: str, wanted: OwnTradeFilter, limit: int, after: OwnTradePosition | None
+    ) -> tuple[list[OwnTrade], OwnTradePosition | None]:
+        """A page of the caller's trades, newest first, and where the next one begins.
+
+        The router writes a trade's row shortly after the events of its orders.
+        """
+        return await self._store.trades_of(user_id, wanted, limit, after)
 
     async def _record(self, user_id: str, order_id: str) -> OrderRecord | None:
         """The row of an order, whoever owns it, or a newer record that was sent to this user."""

@@ -1,4 +1,4 @@
-"""The table `orders`, which the router writes and the edge reads."""
+"""The tables `orders` and `trades`, which the router writes and the edge reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from typing import Any
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
 from openspot.kit.database import Pool
+from openspot.rest_edge.orders.own_trades import OwnTrade, OwnTradeFilter, OwnTradePosition, page_of_trades
 from openspot.rest_edge.orders.recent import OrderFilter
 
 _COLUMNS = """
@@ -66,7 +67,7 @@ def _iso(time: datetime) -> str:
 
 
 class OrderStore:
-    """Reads of the table `orders`."""
+    """Reads of the tables `orders` and `trades`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -110,6 +111,12 @@ class OrderStore:
         more = len(rows) > limit
         position = OrderPosition(page[-1]["created_at"], page[-1]["order_id"]) if more else None
         return [record_of(row) for row in page], position
+
+    async def trades_of(
+        self, user_id: str, wanted: OwnTradeFilter, limit: int, after: OwnTradePosition | None
+    ) -> tuple[list[OwnTrade], OwnTradePosition | None]:
+        """A page of a user's trades, newest first, and where the next page begins, if there is one."""
+        return await page_of_trades(self._pool, user_id, wanted, limit, after)
 
     async def owners_of(self, order_ids: Sequence[str]) -> dict[str, OrderRecord]:
         """The orders with those ids that have a row, of any user."""

@@ -21,6 +21,7 @@ class NotificationEvent(StrEnum):
     MFA_CHANGED = "mfa_changed"
     API_KEY_CHANGED = "api_key_changed"
     WITHDRAWAL_REQUESTED = "withdrawal_requested"
+    MARGIN_LIQUIDATION = "margin_liquidation"
 
 
 SECURITY_EVENTS = frozenset(

@@ -103,6 +103,16 @@ class StakingStore:
         )
         return {row["product_id"]: to_amount(row["total"]) for row in rows}
 
+    async def active(self, user_id: str, asset: str) -> int:
+        """What a user has in active stakes of an asset."""
+        total = await self.pool.fetchval(
+            "SELECT coalesce(sum(amount), 0) FROM staking_balances"
+            " WHERE user_id = $1 AND asset = $2 AND status = 'active'",
+            user_id,
+            asset,
+        )
+        return to_amount(total)
+
     async def add(self, connection: Connection, balance: Balance) -> None:
         """Keep a new stake."""
         await connection.execute(

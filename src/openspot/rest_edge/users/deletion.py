@@ -2,15 +2,17 @@
 
 The row of the user is deleted, and with it, by foreign key, sessions, factors, activity and API keys. `erasure.py`
 deletes the personal rows of other modules. Rows of money name the user's id without a foreign key and stay. The id is
-never given again.
+never given again. Services with data of their own find the id in the bucket of deleted users.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from openspot.http.errors import HttpError
+from openspot.kit.bus import KeyValueBucket, KeyValueError
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Pool
+from openspot.kit.log import get_logger
 from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.auth.attempt_store import AttemptStore
 from openspot.rest_edge.auth.password_check import PasswordCheck
@@ -23,6 +25,8 @@ from openspot.rest_edge.users.erasure import erase_personal_data
 from openspot.rest_edge.users.obligations import open_obligations
 from openspot.rest_edge.users.profile import user_not_found
 from openspot.rest_edge.users.second_factor import SecondFactor
+
+log = get_logger("users")
 
 
 class AccountDeletion:
@@ -39,6 +43,7 @@ class AccountDeletion:
         outbox: Outbox,
         revoke_keys: Callable[[str], Awaitable[None]],
         cancel_payments: Callable[[Sequence[str]], Awaitable[None]],
+        deleted: KeyValueBucket[bytes],
         now: DateClock = utc_now,
     ) -> None:
         self._pool = pool
@@ -50,6 +55,7 @@ class AccountDeletion:
         self._outbox = outbox
         self._revoke_keys = revoke_keys
         self._cancel_payments = cancel_payments
+        self._deleted = deleted
         self._now = now
 
     async def delete(self, user_id: str, password: str, mfa_code: str | None, origin: Origin) -> None:
@@ -79,6 +85,15 @@ class AccountDeletion:
             await erase_personal_data(connection, [user_id])
         await self._attempts.forget_account(email)
         await self._ended.end_as_far_as_possible(ended)
+        await self._announce([user_id])
+
+    async def _announce(self, user_ids: Sequence[str]) -> None:
+        """Tell the other services. What the bus does not take now is told again by `erase_late_records`."""
+        try:
+            for user_id in user_ids:
+                await self._deleted.put(user_id, b"")
+        except KeyValueError as error:
+            log.warning("deleted users not announced; this is tried again", error=repr(error))
 
     async def _require_nothing_remains(self, user_id: str) -> None:
         open_orders = await self._pool.fetchval(
@@ -99,6 +114,8 @@ class AccountDeletion:
 
     async def _require_no_obligations(self, user_id: str) -> None:
         remaining = await open_obligations(self._pool, user_id)
+        if "margin_accounts" in remaining:
+            raise HttpError(409, "close your margin account first", "MARGIN_ACCOUNT_REMAINS")
         if remaining:
             message = f"wait until your {', '.join(remaining)} are settled"
             raise HttpError(409, message, "OBLIGATIONS_REMAIN", details={"obligations": remaining})
@@ -106,10 +123,11 @@ class AccountDeletion:
     async def erase_late_records(self, since: datetime) -> None:
         """Erase what requests under way wrote about users who were deleted at `since` or later.
 
-        Payments that they opened are cancelled.
+        Payments that they opened are cancelled, and the other services are told of them once more.
         """
         rows = await self._pool.fetch("SELECT user_id FROM deleted_users WHERE deleted_at >= $1", since)
         if rows:
             user_ids = [row["user_id"] for row in rows]
             await self._cancel_payments(user_ids)
             await erase_personal_data(self._pool, user_ids)
+            await self._announce(user_ids)

@@ -13,6 +13,7 @@ PERSONAL_TABLES = (
     "notification_settings",
     "conversion_quotes",
     "fee_quotes",
+    "notifications",
 )
 """Tables of the REST edge that name their user in `user_id` without a foreign key, and hold only that user's data."""
 

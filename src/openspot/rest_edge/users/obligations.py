@@ -11,7 +11,8 @@ _COUNTS = """
         (SELECT count(*) FROM conversions WHERE user_id = $1 AND status = 'pending') AS conversions,
         (SELECT count(*) FROM custody_deposits WHERE user_id = $1 AND confirmed_at IS NULL) AS deposits,
         (SELECT count(*) FROM custody_withdrawals
-            WHERE user_id = $1 AND funds NOT IN ('refused', 'released', 'taken')) AS withdrawals
+            WHERE user_id = $1 AND funds NOT IN ('refused', 'released', 'taken')) AS withdrawals,
+        (SELECT count(*) FROM margin_accounts WHERE user_id = $1 AND status <> 'closed') AS margin_accounts
 """
 
 

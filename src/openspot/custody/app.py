@@ -1,0 +1,55 @@
+"""The HTTP application of custody: health, metrics, and the routes for operators."""
+
+from typing import Any
+
+from starlette.types import ASGIApp
+
+from openspot.contracts.refusals import RefusalCode
+from openspot.custody.operator_routes import operator_routes
+from openspot.custody.withdrawals import WithdrawalError
+from openspot.engine_client.administrators import AdministratorSessions, EngineSessions
+from openspot.http.app import make_http_app
+from openspot.http.audit import AuditSink
+from openspot.http.documentation import openapi_document
+from openspot.http.errors import ErrorTranslation, HttpError
+from openspot.http.routing import Router
+from openspot.kit.health import Health
+
+TITLE = "OpenSpot custody simulator"
+DESCRIPTION = """Decisions on withdrawals, for administrators' sessions with the engine.
+
+Users withdraw through the REST edge, which asks custody on the bus.
+"""
+REQUESTS_MAX = 64
+BODY_BYTES_MAX = 4096
+
+
+def _refusal(error: Exception) -> HttpError:
+    code = error.refusal.code if isinstance(error, WithdrawalError) else RefusalCode.VALIDATION
+    return HttpError(404 if code is RefusalCode.NOT_FOUND else 400, str(error), code.value)
+
+
+TRANSLATIONS: dict[type[Exception], ErrorTranslation] = {WithdrawalError: _refusal}
+
+
+def make_app(router: Router, health: Health, sessions: EngineSessions, audit: AuditSink) -> ASGIApp:
+    """The application of the operators' routes."""
+    return make_http_app(
+        [router],
+        title=TITLE,
+        description=DESCRIPTION,
+        health=health,
+        authenticators=[AdministratorSessions(sessions)],
+        audit=audit,
+        translations=TRANSLATIONS,
+        body_bytes_max=BODY_BYTES_MAX,
+        requests_max=REQUESTS_MAX,
+    )
+
+
+def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
+    """Routers and OpenAPI document; `stand_in` stands for what is behind the routes."""
+    routers = [operator_routes(stand_in, stand_in, stand_in, b"")]
+    return routers, openapi_document(
+        TITLE, DESCRIPTION, routers, [AdministratorSessions(stand_in)], {}, idempotency=False
+    )

@@ -1,0 +1,164 @@
+"""Routes for operators: the withdrawals that are not settled, and the decisions on them.
+
+The operator's name in the audit trail is the participant id of the session, in small letters.
+"""
+
+from typing import Annotated
+
+from fastapi import Path
+from pydantic import StringConstraints
+from starlette.requests import Request
+from starlette.responses import Response
+
+from openspot.custody import withdrawal_store as store
+from openspot.custody.progress import Progress
+from openspot.custody.wallet_policy import RULES, Wallet, signers_of
+from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX, Status
+from openspot.custody.withdrawal_store import Withdrawal
+from openspot.custody.withdrawals import REASON_LENGTH_MAX, Withdrawals
+from openspot.http.context import caller
+from openspot.http.policy import Access, Policy
+from openspot.http.responses import json_response
+from openspot.http.routing import Router
+from openspot.http.validation import Body, ResponseBody, example
+from openspot.kit.database import Pool, text_of
+
+PREFIX = "/operator"
+LISTED_MAX = 200
+_ID_PATTERN = rf"^[A-Za-z0-9_-]{{1,{WITHDRAWAL_ID_LENGTH_MAX}}}$"
+WithdrawalId = Annotated[str, Path(alias="id", pattern=_ID_PATTERN)]
+_READ = Policy(Access.ADMIN)
+_DECIDE = Policy(Access.ADMIN, audit=True)
+_REFUSALS = {400: "the decision is refused, and why", 404: "there is no such withdrawal"}
+
+
+class RejectBody(Body):
+    """Why the withdrawal is rejected; the audit trail keeps it."""
+
+    model_config = example({"reason": "not explained"})
+
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=REASON_LENGTH_MAX)]
+
+
+class SignBody(Body):
+    """Whose key signs: one of the withdrawal's `signers`."""
+
+    model_config = example({"signer": "warm-1"})
+
+    signer: Annotated[str, StringConstraints(pattern="^[a-z]{1,16}-[0-9]{1,2}$")]
+
+
+class OpenWithdrawal(ResponseBody):
+    """A withdrawal that is not settled, with what it waits for.
+
+    `valueUsd` is what it was worth when it was created. `approvals` are the operators who approved it, `signatures` the
+    `signers` who signed. `createdAt` is in milliseconds since 1970.
+    """
+
+    id: str
+    user_id: str
+    asset: str
+    network: str
+    amount: str
+    fee: str
+    net_amount: str
+    address: str
+    tag: str | None
+    wallet: Wallet
+    value_usd: str
+    status: Status
+    reason: str | None
+    approvals: list[str]
+    approvals_needed: int
+    signers: list[str]
+    signatures: list[str]
+    signatures_needed: int
+    confirmations: int
+    confirmations_needed: int
+    created_at: int
+
+
+class OpenWithdrawals(ResponseBody):
+    """The oldest come first. `complete` is false if there are more than are listed."""
+
+    withdrawals: list[OpenWithdrawal]
+    complete: bool
+
+
+def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: Progress, seed: bytes) -> Router:
+    """The routes of `/operator/withdrawals`. `seed` makes the signatures of the wallets' signers."""
+    router = Router(f"{PREFIX}/withdrawals", tag="withdrawals")
+
+    async def described(found: list[Withdrawal]) -> list[OpenWithdrawal]:
+        ids = [withdrawal.withdrawal_id for withdrawal in found]
+        approvals, signatures = await store.approvers_of_all(pool, ids), await store.signers_of_all(pool, ids)
+        return [
+            _row(each, approvals.get(each.withdrawal_id, []), signatures.get(each.withdrawal_id, [])) for each in found
+        ]
+
+    async def decided(withdrawal: Withdrawal) -> Response:
+        progress.wake()
+        (row,) = await described([withdrawal])
+        return json_response(row.model_dump(by_alias=True))
+
+    @router.get("", _READ, response=OpenWithdrawals, summary="The withdrawals that are not settled, the oldest first")
+    async def list_open_withdrawals() -> Response:
+        found = await store.list_open(pool, LISTED_MAX + 1)
+        rows = await described(found[:LISTED_MAX])
+        shown = OpenWithdrawals(withdrawals=rows, complete=len(found) <= LISTED_MAX)
+        return json_response(shown.model_dump(by_alias=True))
+
+    @router.post(
+        "/{id}/approvals", _DECIDE, response=OpenWithdrawal, refusals=_REFUSALS, summary="Approve a withdrawal"
+    )  # fmt: skip
+    async def approve_withdrawal(request: Request, withdrawal_id: WithdrawalId) -> Response:
+        return await decided(await withdrawals.approve(withdrawal_id, _operator(request)))
+
+    @router.post(
+        "/{id}/rejection", _DECIDE, response=OpenWithdrawal, refusals=_REFUSALS,
+        summary="Reject a withdrawal that is not being sent yet; its funds are released",
+    )  # fmt: skip
+    async def reject_withdrawal(request: Request, withdrawal_id: WithdrawalId, body: RejectBody) -> Response:
+        return await decided(await withdrawals.reject(withdrawal_id, _operator(request), body.reason))
+
+    @router.post(
+        "/{id}/signatures", _DECIDE, response=OpenWithdrawal, refusals=_REFUSALS,
+        summary="Sign a withdrawal with the key of one of its signers, which the simulator holds",
+    )  # fmt: skip
+    async def sign_withdrawal(request: Request, withdrawal_id: WithdrawalId, body: SignBody) -> Response:
+        signed = await withdrawals.sign(withdrawal_id, body.signer, seed, operator=_operator(request))
+        return await decided(signed)
+
+    return router
+
+
+def _operator(request: Request) -> str:
+    """The caller's name in the audit trail. Small letters, so that no two spellings approve as two people."""
+    return caller(request).subject.lower()
+
+
+def _row(withdrawal: Withdrawal, approvals: list[str], signatures: list[str]) -> OpenWithdrawal:
+    cents = withdrawal.value_cents
+    return OpenWithdrawal(
+        id=withdrawal.withdrawal_id,
+        user_id=withdrawal.user_id,
+        asset=withdrawal.asset,
+        network=withdrawal.network,
+        amount=text_of(withdrawal.amount),
+        fee=text_of(withdrawal.fee),
+        net_amount=text_of(withdrawal.net_amount),
+        address=withdrawal.address,
+        tag=withdrawal.tag,
+        wallet=withdrawal.wallet,
+        value_usd=f"{cents // 100}.{cents % 100:02d}",
+        status=withdrawal.status,
+        reason=withdrawal.reason,
+        approvals=approvals,
+        approvals_needed=withdrawal.approvals_needed,
+        signers=list(signers_of(withdrawal.wallet)),
+        signatures=signatures,
+        signatures_needed=RULES[withdrawal.wallet].signatures,
+        confirmations=withdrawal.confirmations,
+        confirmations_needed=withdrawal.required_confirmations,
+        created_at=int(withdrawal.created_at.timestamp() * 1000),
+    )

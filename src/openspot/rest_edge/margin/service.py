@@ -1,0 +1,130 @@
+"""Requests to the margin risk service, with refusals as the responses that clients get."""
+
+from typing import Any
+
+import msgspec
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import (
+    BorrowMargin,
+    CloseMarginPosition,
+    GetMarginAccount,
+    MarginReply,
+    OpenMarginPosition,
+    RepayMargin,
+    TransferCollateral,
+)
+from openspot.contracts.refusals import UNCERTAIN, RefusalCode
+from openspot.http.context import Operation
+from openspot.http.errors import HttpError, service_unavailable
+from openspot.kit.bus import Bus, NotSentError, RequestFailedError
+from openspot.kit.log import get_logger
+from openspot.rest_edge.margin.schemas import (
+    BorrowBody,
+    ClosePositionBody,
+    CollateralBody,
+    OpenPositionBody,
+    RepayBody,
+)
+
+log = get_logger("margin")
+
+TIMEOUT_S = 10.0
+"""Longer than an order and two transfers take."""
+_STATUS = {
+    RefusalCode.VALIDATION: 400,
+    RefusalCode.INSUFFICIENT_BALANCE: 400,
+    RefusalCode.NOT_FOUND: 404,
+    RefusalCode.MARGIN_REFUSED: 409,
+    RefusalCode.POOL_EMPTY: 409,
+    RefusalCode.NO_MARK_PRICE: 503,
+}
+
+
+class MarginClient:
+    """Every method returns the body of the response, and raises HttpError.
+
+    A request without `requestId` has the id of its operation, so that a repetition under an `Idempotency-Key` is the
+    same request to the margin service.
+    """
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+
+    async def account(self, user_id: str) -> Any:
+        """The user's margin account."""
+        body = await self._ask(subjects.RISK_MARGIN_ACCOUNT, GetMarginAccount(user_id), None)
+        return body["account"]
+
+    async def transfer(self, user_id: str, body: CollateralBody, operation: Operation) -> Any:
+        """Move collateral."""
+        request_id = body.request_id or operation.operation_id
+        message = TransferCollateral(request_id, user_id, body.asset, body.amount, body.direction)
+        return await self._ask(subjects.RISK_MARGIN_TRANSFER, message, request_id)
+
+    async def open(self, user_id: str, body: OpenPositionBody, operation: Operation) -> Any:
+        """Open a position."""
+        request_id = body.request_id or operation.operation_id
+        message = OpenMarginPosition(request_id, user_id, body.symbol, body.side, body.quantity, body.leverage)
+        return await self._ask(subjects.RISK_MARGIN_OPEN, message, request_id)
+
+    async def close(self, user_id: str, body: ClosePositionBody, operation: Operation) -> Any:
+        """Close a position."""
+        request_id = body.request_id or operation.operation_id
+        message = CloseMarginPosition(request_id, user_id, body.position_id)
+        return await self._ask(subjects.RISK_MARGIN_CLOSE, message, request_id)
+
+    async def close_account(self, user_id: str, operation: Operation) -> Any:
+        """Close the account, which must be empty."""
+        message = CloseMarginPosition(operation.operation_id, user_id)
+        return await self._ask(subjects.RISK_MARGIN_CLOSE, message, operation.operation_id)
+
+    async def borrow(self, user_id: str, body: BorrowBody, operation: Operation) -> Any:
+        """Borrow an amount."""
+        request_id = body.request_id or operation.operation_id
+        message = BorrowMargin(request_id, user_id, body.asset, body.amount)
+        return await self._ask(subjects.RISK_MARGIN_BORROW, message, request_id)
+
+    async def repay(self, user_id: str, body: RepayBody, operation: Operation) -> Any:
+        """Repay a loan."""
+        request_id = body.request_id or operation.operation_id
+        message = RepayMargin(request_id, user_id, body.loan_id, body.amount)
+        return await self._ask(subjects.RISK_MARGIN_REPAY, message, request_id)
+
+    async def _ask(self, subject: str, message: msgspec.Struct, request_id: str | None) -> Any:
+        """Without `request_id` the request changes nothing, so an unknown outcome is a mere failure."""
+        try:
+            reply = await self._bus.request(subject, message, MarginReply, TIMEOUT_S)
+        except NotSentError as error:
+            raise service_unavailable("the margin service does not respond now") from error
+        except RequestFailedError as error:
+            log.warning("the margin service did not reply", subject=subject, error=str(error))
+            raise _unknown(request_id) from error
+        if reply.code in UNCERTAIN:
+            raise _unknown(request_id)
+        if reply.error is not None:
+            status = None if reply.code is None else _STATUS.get(reply.code)
+            if status is None or reply.code is None:
+                log.warning("the margin service refused", error=reply.error, code=reply.code)
+                raise service_unavailable("the margin service does not respond now")
+            if status == 503:
+                raise service_unavailable(reply.error, reply.code.value)
+            raise HttpError(status, reply.error, reply.code.value)
+        return msgspec.to_builtins(_Body(reply.position_id, reply.loan_id, reply.account))
+
+
+class _Body(msgspec.Struct, rename="camel", frozen=True):
+    position_id: str | None
+    loan_id: str | None
+    account: Any
+
+
+def _unknown(request_id: str | None) -> HttpError:
+    if request_id is None:
+        return service_unavailable("the margin service does not respond now")
+    return HttpError(
+        504,
+        "nobody knows yet what became of the request: repeat it with its requestId or key, or look at the account",
+        "MARGIN_STATUS_UNKNOWN",
+        details={"requestId": request_id},
+    )

@@ -1,0 +1,95 @@
+"""The trades of one user: the table `trades`, which the router writes, from the side of the user's orders."""
+
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from openspot.domain.money import decimal_to_text
+from openspot.kit.database import Pool
+
+_ONE_SIDE = """
+    (SELECT trade_id, {role}_order_id AS order_id, symbol, '{side}' AS side, price, quantity, {role}_fee AS fee,
+        fee_currency, '{role}' AS role, sequence, executed_at
+    FROM trades
+    WHERE {owner}_id = $1 AND taker_side = '{taker_side}'
+        AND ($2::text IS NULL OR symbol = $2)
+        AND ($3::text IS NULL OR {role}_order_id = $3)
+        AND ($4::timestamptz IS NULL OR executed_at >= $4)
+        AND ($5::timestamptz IS NULL OR executed_at < $5)
+        AND ($6::bigint IS NULL OR (sequence, '{role}') < ($6, $7::text))
+    ORDER BY sequence DESC LIMIT $8)
+"""
+# Each part reads an index from its newest row on, so a page costs the same however many trades the user has.
+_QUERY = (
+    " UNION ALL ".join(
+        _ONE_SIDE.format(owner=owner, side=side, role=role, taker_side=taker_side)
+        for owner, side, role, taker_side in (
+            ("buyer", "buy", "taker", "buy"),
+            ("buyer", "buy", "maker", "sell"),
+            ("seller", "sell", "taker", "sell"),
+            ("seller", "sell", "maker", "buy"),
+        )
+    )
+    + " ORDER BY sequence DESC, role DESC LIMIT $8"
+)
+
+
+class OwnTrade(msgspec.Struct, rename="camel", frozen=True):
+    """One side of a trade. `role` is `maker` or `taker`, `sequence` the engine's."""
+
+    trade_id: str
+    order_id: str
+    symbol: str
+    side: str
+    price: str
+    quantity: str
+    fee: str
+    fee_currency: str
+    role: str
+    sequence: int
+    executed_at: str
+
+
+class OwnTradeFilter(NamedTuple):
+    """Which of a user's trades are wanted; None means all. From `since` on, before `until`."""
+
+    symbol: str | None = None
+    order_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class OwnTradePosition(NamedTuple):
+    """A position in the list, newest first: the page begins after this entry."""
+
+    sequence: int
+    role: str
+
+
+async def page_of_trades(
+    pool: Pool, user_id: str, wanted: OwnTradeFilter, limit: int, after: OwnTradePosition | None
+) -> tuple[list[OwnTrade], OwnTradePosition | None]:
+    """A page of a user's trades, newest first, and where the next page begins, if there is one."""
+    rows = await pool.fetch(
+        _QUERY, user_id, *wanted, after.sequence if after else None, after.role if after else None, limit + 1
+    )
+    page = rows[:limit]
+    position = OwnTradePosition(page[-1]["sequence"], page[-1]["role"]) if len(rows) > limit else None
+    return [_own_trade(row) for row in page], position
+
+
+def _own_trade(row: Any) -> OwnTrade:
+    return OwnTrade(
+        trade_id=row["trade_id"],
+        order_id=row["order_id"],
+        symbol=row["symbol"],
+        side=row["side"],
+        price=decimal_to_text(row["price"]),
+        quantity=decimal_to_text(row["quantity"]),
+        fee=decimal_to_text(row["fee"]),
+        fee_currency=row["fee_currency"],
+        role=row["role"],
+        sequence=row["sequence"],
+        executed_at=row["executed_at"].astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+    )

@@ -1,0 +1,120 @@
+"""Custody's routes for operators: who may decide, under which name, and what each decision does."""
+
+import json
+from typing import Any
+
+import pytest
+from starlette.types import ASGIApp
+
+from openspot.custody.app import make_app
+from openspot.custody.operator_routes import operator_routes
+from openspot.custody.progress import Progress
+from openspot.custody.withdrawal_states import Status
+from openspot.engine_client.administrators import EngineSession, EngineSilentError
+from openspot.http.audit import LogAudit
+from openspot.kit.health import Health
+from tests.support.asgi import Reply, ask
+from tests.support.custody import SEED, CustodyBench
+
+ADMINISTRATORS = ("olivia", "Olivia", "peter", "alice")
+
+
+class Sessions:
+    """An engine that knows a session for each name; `trader` may not administer."""
+
+    async def find(self, token: str) -> EngineSession | None:
+        """The session whose token is the participant's name."""
+        if token == "silence":
+            raise EngineSilentError("the engine does not respond")
+        return EngineSession(token, token in ADMINISTRATORS) if token in (*ADMINISTRATORS, "trader") else None
+
+
+class Operators:
+    """Calls the routes."""
+
+    def __init__(self, custody: CustodyBench) -> None:
+        self.progress: Progress = custody.progress()
+        sessions: Any = Sessions()
+        routes = operator_routes(custody.pool, custody.withdrawals, self.progress, SEED)
+        self.application: ASGIApp = make_app(routes, Health(), sessions, LogAudit())
+
+    async def __call__(self, name: str, method: str, path: str = "", body: Any = None) -> Reply:
+        headers = {"authorization": f"Bearer {name}"} if name else {}
+        if body is not None:
+            headers["content-type"] = "application/json"
+        content = b"" if body is None else json.dumps(body).encode()
+        return await ask(self.application, method, f"/operator/withdrawals{path}", content, headers)
+
+
+@pytest.fixture
+def operators(custody: CustodyBench) -> Operators:
+    return Operators(custody)
+
+
+@pytest.mark.spec("A8-28")
+async def test_two_administrators_approve_and_three_signers_sign(custody: CustodyBench, operators: Operators) -> None:
+    large = await custody.create("1.5")
+    await custody.advance(operators.progress)
+    (row,) = (await operators("olivia", "GET")).json["withdrawals"]
+    assert {name: row[name] for name in ("id", "userId", "amount", "netAmount", "wallet", "valueUsd", "status")} == {
+        "id": large.withdrawal_id, "userId": "alice", "amount": "1.5", "netAmount": "1.4999", "wallet": "WARM",
+        "valueUsd": "15000.00", "status": "pending_approval",
+    }  # fmt: skip
+    path = f"/{large.withdrawal_id}/approvals"
+    first = await operators("Olivia", "POST", path)
+    assert (first.status, first.json["approvals"], first.json["approvalsNeeded"]) == (200, ["olivia"], 2)
+    again = await operators("olivia", "POST", path)
+    assert (again.status, again.json["message"]) == (400, "olivia has approved this withdrawal already")
+    assert (await operators("peter", "POST", path)).json["approvals"] == ["olivia", "peter"]
+    await custody.advance(operators.progress)
+    for signer in ("warm-1", "warm-2", "warm-5"):
+        signed = await operators("peter", "POST", f"/{large.withdrawal_id}/signatures", {"signer": signer})
+        assert signed.status == 200
+    assert (signed.json["signatures"], signed.json["signaturesNeeded"]) == (["warm-1", "warm-2", "warm-5"], 3)
+    await custody.advance(operators.progress)
+    assert (await custody.get(large.withdrawal_id)).status is Status.COMPLETED
+    assert (await operators("olivia", "GET")).json == {"withdrawals": [], "complete": True}
+    trail = await custody.pool.fetch("SELECT actor, detail FROM custody_audit ORDER BY entry_number")
+    assert ("operator:peter", "2 of 2") in [tuple(entry) for entry in trail]
+    assert ("signer:warm-5", "3 of 3, by operator:peter") in [tuple(entry) for entry in trail]
+
+
+async def test_a_rejection_needs_a_reason_and_releases_the_funds(custody: CustodyBench, operators: Operators) -> None:
+    large = await custody.create("1.5")
+    await custody.advance(operators.progress)
+    path = f"/{large.withdrawal_id}/rejection"
+    for body in ({}, {"reason": ""}, {"reason": "x" * 201}, {"reason": "two\nlines"}, {"reason": "x", "more": 1}):
+        assert (await operators("olivia", "POST", path, body)).status == 400
+    rejected = await operators("olivia", "POST", path, {"reason": "not explained"})
+    assert (rejected.status, rejected.json["status"], rejected.json["reason"]) == (200, "rejected", "not explained")
+    await custody.advance(operators.progress)
+    assert custody.router.released == {large.withdrawal_id: 1}
+    late = await operators("peter", "POST", f"/{large.withdrawal_id}/approvals")
+    assert (late.status, late.json["message"]) == (400, "the withdrawal is rejected")
+
+
+async def test_nobody_decides_without_an_administrators_session_or_on_their_own(
+    custody: CustodyBench, operators: Operators
+) -> None:
+    large = await custody.create("1.5")
+    for name, status in (("", 401), ("nobody", 401), ("trader", 403), ("silence", 503)):
+        assert (await operators(name, "GET")).status == status
+        assert (await operators(name, "POST", f"/{large.withdrawal_id}/approvals")).status == status
+    own = await operators("alice", "POST", f"/{large.withdrawal_id}/approvals")
+    assert (own.status, own.json["message"]) == (400, "nobody may decide on a withdrawal of their own")
+    assert (await custody.get(large.withdrawal_id)).status is Status.PENDING_APPROVAL
+    assert await custody.pool.fetchval("SELECT count(*) FROM custody_approvals") == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/no-such-withdrawal/approvals", None, 404),
+        ("/no.such/approvals", None, 400),
+        ("/no-such-withdrawal/signatures", {"signer": "warm-1"}, 404),
+        ("/no-such-withdrawal/signatures", {"signer": "Warm 1"}, 400),
+        ("/no-such-withdrawal/signatures", None, 400),
+    ],
+)
+async def test_a_bad_decision_is_refused(operators: Operators, path: str, body: Any, status: int) -> None:
+    assert (await operators("olivia", "POST", path, body)).status == status

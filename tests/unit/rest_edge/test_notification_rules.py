@@ -1,0 +1,45 @@
+"""What a notification may hold, and the mail that it becomes."""
+
+import msgspec
+import pytest
+
+from openspot.contracts.messages import SendNotification
+from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
+from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked, mail_detail, wish_key
+
+GOOD = SendNotification("n-1", "ada", "margin.liquidation", "A title", "A text.\nIts second line.", 1_700_000_000_000)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"id": ""}, "id must be"),
+        ({"id": "a b"}, "id must be"),
+        ({"id": "x" * 201}, "id must be"),
+        ({"user_id": "a.b"}, "userId must be"),
+        ({"kind": "Margin!"}, "kind must be"),
+        ({"title": " \n\t "}, "title must have"),
+        ({"title": "x" * 201}, "title must have"),
+        ({"text": "\x00"}, "text must have"),
+        ({"text": "x" * 4001}, "text must have"),
+        ({"timestamp": -1}, "timestamp must be"),
+        ({"timestamp": 10**18}, "timestamp must be"),
+    ],
+)
+def test_a_bad_notification_is_refused_by_field(change: dict[str, object], message: str) -> None:
+    assert checked(GOOD) == GOOD
+    with pytest.raises(InvalidNotificationError, match=message):
+        checked(msgspec.structs.replace(GOOD, **change))
+
+
+def test_a_title_becomes_one_line_so_that_it_adds_no_header_to_the_mail() -> None:
+    event = checked(msgspec.structs.replace(GOOD, title="Hello\r\nBcc: eve@example.org", text="One\x07\nTwo"))
+    mail = compose(
+        MailKind.NOTIFICATION, "ada@example.org", MailFacts("my code", detail=mail_detail(event.title, event.text))
+    )
+    assert mail.subject == "Hello Bcc: eve@example.org"
+    assert mail.text == "Your anti-phishing code: my code\n\nOne\nTwo\n\nOpenSpot\n"
+
+
+def test_the_settings_name_a_kind_with_underscores() -> None:
+    assert wish_key("margin.liquidation") == "margin_liquidation"
