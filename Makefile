@@ -3,7 +3,7 @@ PYTHON ?= python3
 RUN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up setup venue test check format conformance protocol lock core bench clean
+.PHONY: help up demo setup venue test check format conformance protocol lock core web pictures bench clean
 
 help:          ## Show this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -11,7 +11,10 @@ help:          ## Show this list
 up: setup      ## Start the whole platform; Ctrl-C stops it
 	@$(RUN)/openspot up
 
-setup:         ## Make .venv, install the locked packages, build the fast core if Rust is there
+demo: setup    ## … with bots that quote and trade on every market
+	@$(RUN)/openspot up --demo
+
+setup:         ## Make .venv, install the locked packages, build the pages, and the fast core if Rust is there
 	@$(PYTHON) tools/setup.py
 
 venue:         ## Install the library that the venue adapter needs
@@ -27,22 +30,29 @@ check: setup   ## Format, lint, types, layers, generated code
 	@$(RUN)/python tools/check.py
 
 format:        ## Format the code
-	@$(RUN)/ruff check --fix --quiet . ; $(RUN)/ruff format .
+	@$(RUN)/ruff check --fix --quiet . ; $(RUN)/ruff format . ; $(RUN)/python tools/web.py format
 
 conformance:   ## Write docs/conformance.md (facts and their tests), the settings page, the table of processes
 	@$(RUN)/python tools/conformance.py && $(RUN)/python tools/settings_page.py && $(RUN)/python tools/process_table.py
 
-protocol:      ## Generate the gRPC code from proto/, and the HTTP pages from the routes
+protocol:      ## Generate the gRPC code from proto/, the HTTP pages from the routes, and the synchronous client
 	@$(RUN)/python tools/generate_protocol.py && $(RUN)/python tools/http_pages.py
+	@$(RUN)/python tools/client_sync.py && $(RUN)/python tools/web.py generate
 
 lock:          ## Renew requirements/*.lock from pyproject.toml
-	@$(RUN)/python tools/lock.py
+	@$(RUN)/python tools/lock.py && $(RUN)/python tools/web.py lock
+
+web:           ## Build the browser pages of web/, failing if they cannot be built
+	@$(PYTHON) tools/web.py build
 
 core:          ## Build and install the Rust core
 	@$(PYTHON) tools/setup.py --core
+
+pictures:      ## Draw the pictures of trading screen and console again, in docs/pictures
+	@$(RUN)/python tools/page_pictures.py
 
 bench:         ## Run the benchmarks that docs/performance.md quotes
 	@$(RUN)/python benchmarks/run_all.py
 
 clean:         ## Remove the virtual environment and build leftovers; the data in .openspot stays
-	@rm -rf .venv rust/matching/target rust/matching/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	@rm -rf .venv web/node_modules web/dist web/browser/node_modules rust/matching/target rust/matching/dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .external

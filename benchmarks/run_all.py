@@ -18,10 +18,16 @@ NAMES = (
     "engine_grpc",
     "engine_recovery",
     "ledger_settlement",
+    "margin_scan",
     "rest_orders",
     "rest_signed_orders",
     "rest_order_list",
     "venue_ticks",
+    "fifo",
+    "ws_fan_out",
+    "ws_idle",
+    "ws_latency",
+    "ws_hostile",
 )
 
 

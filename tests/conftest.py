@@ -17,6 +17,7 @@ from tests.support.fixtures import (  # noqa: F401  (fixtures are found by name)
     postgres_server,
     run_folder,
     settings,
+    subscriptions_database_url,
 )
 
 # An example may take as long as the machine needs: a neighbour's load is not a failure.
@@ -33,7 +34,9 @@ structlog.configure(
 
 
 FIRST = (
+    "tests/external/",
     "tests/e2e/",
+    "tests/browser/",
     "tests/integration/engine/",
     "tests/integration/ledger/",
     "tests/integration/reconcile/",

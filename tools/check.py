@@ -1,10 +1,13 @@
 """The house rules, one after the other; the first that is broken ends the run."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from setup import cargo_path
+
+from web import NOT_POSSIBLE
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKS = (
@@ -14,6 +17,7 @@ CHECKS = (
     ("layers", ("lint-imports",)),
     ("generated code", ("python", "tools/generate_protocol.py", "--check")),
     ("HTTP pages", ("python", "tools/http_pages.py", "--check")),
+    ("calls of the synchronous client", ("python", "tools/client_sync.py", "--check")),
     ("conformance", ("python", "tools/conformance.py", "--check")),
     ("settings page", ("python", "tools/settings_page.py", "--check")),
     ("table of processes", ("python", "tools/process_table.py", "--check")),
@@ -42,11 +46,27 @@ def has_component(cargo: str, component: str) -> bool:
     return subprocess.run([cargo, component, "--version"], check=False, capture_output=True).returncode == 0
 
 
+def pages_pass() -> bool:
+    """Whether the checks of web/ pass. Without Node and its packages they are left out, except in CI."""
+    command = [sys.executable, str(ROOT / "tools/web.py"), "check"]
+    outcome = subprocess.run(command, cwd=ROOT, check=False, text=True, capture_output=True)
+    if outcome.returncode == NOT_POSSIBLE and not os.environ.get("CI"):
+        print(f"{outcome.stdout}{outcome.stderr}CHECK LEFT OUT: pages", flush=True)
+        return True
+    if outcome.returncode != 0:
+        print(f"{outcome.stdout}{outcome.stderr}\ncheck failed: pages", file=sys.stderr)
+        return False
+    print("check passed: pages", flush=True)
+    return True
+
+
 def main() -> int:
     """Run every check; answers 1 and shows the output of the first that fails."""
     for name, (program, *arguments) in CHECKS:
         if not passes(name, [str(Path(sys.executable).parent / program), *arguments], ROOT):
             return 1
+    if not pages_pass():
+        return 1
     cargo = cargo_path()
     if cargo is None:
         print("no Rust toolchain here: the Rust core is neither checked nor tested", flush=True)

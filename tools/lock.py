@@ -1,6 +1,6 @@
 """Renew the lock files in requirements/: every hash, and no download address.
 
-run.lock, venue.lock and dev.lock come from pyproject.toml, installer.lock and build.lock from requirements/*.in.
+run.lock, venue.lock and dev.lock come from pyproject.toml, the others from requirements/*.in.
 """
 
 import os
@@ -26,8 +26,11 @@ def main() -> None:
     compile_lock("run.lock", "pyproject.toml")
     compile_lock("dev.lock", "pyproject.toml", "--extra", "dev", "--constraint", "requirements/run.lock")
     compile_lock("venue.lock", "pyproject.toml", "--extra", "venue", "--constraint", "requirements/dev.lock")
-    for name in ("installer", "build"):
+    for name in ("installer", "build", "web"):
         compile_lock(f"{name}.lock", f"requirements/{name}.in", "--constraint", "requirements/dev.lock")
+    # Foreign programs that tests drive. They have environments of their own: they pin what the platform has newer.
+    for name in ("ccxt", "freqtrade"):
+        compile_lock(f"{name}.lock", f"requirements/{name}.in")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Set the project up: `.venv`, the locked packages, the project itself, and the Rust core if it can be built.
+"""Set the project up: `.venv`, the locked packages, the project, and the Rust core and the pages if they can be built.
 
-The packages are installed with uv while cargo builds the core. Where uv cannot do it, pip does. Each step is skipped
-while what it depends on is unchanged, so a second run takes a moment.
+The packages are installed with uv while cargo builds the core and Node builds the pages. Where uv cannot do it, pip
+does. Each step is skipped while what it depends on is unchanged, so a second run takes a moment.
 
 Standard library only: this runs before anything is installed.
 """
@@ -25,6 +25,9 @@ from pathlib import Path
 
 from pip_settings import NoCounterpartError, UvOptions, read_settings, uv_options
 from progress import CommandFailedError, Part, Progress
+from web_build import InstallWheel, WebError
+from web_build import build as build_web
+from web_build import is_built as web_is_built
 
 PYTHON_MINIMUM = (3, 11)
 ROOT = Path(__file__).resolve().parent.parent
@@ -259,15 +262,41 @@ def core_wheel(part: Part, built: Future[Path], required: bool) -> Path | None:
         return None
 
 
+def node_installer(made: Future[Tools] | None = None) -> InstallWheel:
+    """Installs the wheel of Node with the tools that are `made`, or with tools of its own."""
+
+    def install(part: Part, lock: Path, folder: Path) -> None:
+        tools = made.result() if made else make_tools(part)
+        tools.install(part, "--target", folder, "--require-hashes", "-r", lock)
+
+    return install
+
+
+def build_pages(part: Part, made: Future[Tools]) -> None:
+    """Build the browser pages; if that fails, say why: everything else works without them."""
+    try:
+        build_web(part, node_installer(made))
+    except (WebError, CommandFailedError, OSError) as error:
+        lines = "".join(f"{line}\n" for line in getattr(error, "lines", []))
+        part.given_up("could not be built")
+        print(
+            f"{lines}set-up: the pages could not be built: {error}\n"
+            "set-up: everything else works without them. `python3 tools/web.py build` tries again.",
+            flush=True,
+        )
+
+
 def set_up(development: bool, venue: bool, cargo: str | None, core_required: bool) -> None:
     """Do what is not done yet; `cargo` is None if the core is not to be built. Raises SetupError."""
     with ThreadPoolExecutor() as threads, Progress("set-up") as progress:
-        packages, core = progress.part("packages"), progress.part("Rust core")
+        packages, core, pages = (progress.part(name) for name in ("packages", "Rust core", "pages"))
         if not is_usable():
             packages.step("making the virtual environment in .venv")
             make_environment()
         tools = threads.submit(make_tools, packages)
         built = threads.submit(build_core, core, cargo, tools) if cargo else None
+        if not web_is_built():
+            threads.submit(build_pages, pages, tools)
         if lock := missing_packages(development, venue):
             install_packages(packages, tools.result(), lock)
         elif packages.text:
@@ -299,7 +328,7 @@ def main() -> None:
             if options.core:
                 raise SystemExit(message)
             print(message, flush=True)
-    if is_usable() and not cargo and not missing_packages(options.development, options.venue):
+    if is_usable() and not cargo and not missing_packages(options.development, options.venue) and web_is_built():
         return
     try:
         set_up(options.development, options.venue, cargo, options.core)

@@ -28,7 +28,9 @@ VICTIMS = ("router", "ledger", "ledger-worker", "engine", "NATS", "PostgreSQL", 
 def own_platform(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
     """A platform to be broken, shared by the tests here."""
     with kept_after_failure(request) as folder:
-        child = child_platform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
+        # The slow disk slows the database's syncs down.
+        settings = {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "true"}
+        child = child_platform(folder, settings)
         child.start()
         yield child
         child.stop()

@@ -26,7 +26,7 @@ def printed(platform: ChildPlatform) -> list[str]:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=60,
+        timeout=400,
         env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)},
     )
     assert outcome.returncode == 0, outcome.stdout

@@ -69,7 +69,7 @@ async def replay(run: Run) -> asyncio.subprocess.Process:
 
 
 @needs_bitstamp
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 @pytest.mark.spec("A6.3-02", "A6.3-03", "B4.1-30")
 async def test_real_order_flow_with_kills_leaves_book_trades_and_candles_equal(run: Run) -> None:
     operator = await Bus.connect(run.settings, "operator")
@@ -128,7 +128,7 @@ async def equal(run: Run, heard: Heard, engine: EngineClient) -> None:
     assert sum(candle["trades"] for candle in candles) == len(rows)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_verify_finds_a_tampered_row(run: Run) -> None:
     async with run.flowing():
         await run.takes_orders(30)

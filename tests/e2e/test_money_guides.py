@@ -5,6 +5,8 @@ import os
 import re
 from pathlib import Path
 
+import pytest
+
 from openspot.up.child_platform import ChildPlatform
 from tests.support.money_user import assert_every_book_agrees, money_user
 
@@ -20,6 +22,8 @@ async def pasted(platform: ChildPlatform, folder: Path, guide: str, usd: str = "
     assert blocks, "the guide has no line to paste"
     script = PRELUDE + "".join(blocks).replace("http://127.0.0.1:3001", platform.settings.rest_url)
     script = script.replace("http://127.0.0.1:3011", platform.settings.market_data_url)
+    script = script.replace("http://127.0.0.1:3060", platform.settings.subscriptions_url)
+    script = script.replace("http://127.0.0.1:3008", platform.settings.positions_url)
     script = script.replace(".openspot/secrets.json", str(platform.data_dir / "secrets.json"))
     async with money_user(platform) as user:
         if usd:
@@ -66,6 +70,13 @@ async def test_payments(platform: ChildPlatform, tmp_path: Path) -> None:
     assert printed.endswith('"repeated":false}')
 
 
+async def test_margin(platform: ChildPlatform, tmp_path: Path) -> None:
+    printed = await pasted(platform, tmp_path, "margin.md")
+    assert re.search(r'"marginLevel":"1\.[0-9]+"', printed)
+    assert '"status":"closed"' in printed
+    assert printed.count('"status":"repaid"') == 3
+
+
 async def test_fees_and_settings(platform: ChildPlatform, tmp_path: Path) -> None:
     printed = await pasted(platform, tmp_path, "fees-and-settings.md")
     assert '"feeQuoteId":"' in printed
@@ -90,6 +101,18 @@ async def test_market_data(platform: ChildPlatform, tmp_path: Path) -> None:
     assert '"status":"ok"' in printed
     assert "openspot_market_data_leads 1.0" in printed
     assert re.search(r"\d+ candles of \d+ trades up to event \d+: 0 differences\n$", printed)
+
+
+@pytest.mark.spec("A1.1-44", "A9-05")
+async def test_positions(platform: ChildPlatform, tmp_path: Path) -> None:
+    printed = await pasted(platform, tmp_path, "positions.md")
+    assert '"status":"ok"' in printed
+    assert '"status":"accepted","orderId":"guide-' in printed
+    assert '"quantity":"0.5","cost":"1501","averagePrice":"3002"' in printed
+    assert '"kind":"deposit","amount":"2","status":"pending","reference":"guide"' in printed
+    assert re.search(r'"accepted": 3, "repeated": 0, "refusedCount": 1.*"field": "quantity"', printed)
+    assert '"taxYear":2024,"asset":"BTC","disposals":1' in printed
+    assert printed.rstrip().endswith(",29990,20005,9985,2024-01-10T00:00:00.000Z,buy-1")
 
 
 async def test_every_book_agrees_after_the_guides(platform: ChildPlatform) -> None:

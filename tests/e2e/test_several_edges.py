@@ -27,7 +27,7 @@ from tests.support.signed_requests import Signer
 from tests.support.suspension import frozen
 from tests.support.waiting import eventually
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(900)]
 
 START_S_MAX = 240.0
 TOLD_S = 20.0

@@ -108,7 +108,7 @@ def test_the_service_alone_ends_at_once_with_the_reason_if_a_setting_is_wrong(
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=400,
         env=os.environ | {"OPENSPOT_DATA_DIR": str(own_folder)} | setting,
     )
     assert outcome.returncode == 1

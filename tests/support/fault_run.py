@@ -31,6 +31,7 @@ from openspot.kit.description import Process
 from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader
 from openspot.up.child_platform import ChildPlatform
+from openspot.up.launch import ProgramLauncher
 from openspot.up.services import SERVICES, enabled
 from openspot.up.supervisor import Child, child_settings, is_ready
 from tests.support.order_flow import OrderFlow, Replies
@@ -62,7 +63,8 @@ class Beside:
     def __init__(self, platform: ChildPlatform, service: Process, port: int) -> None:
         settings = platform.settings.model_copy(update={service.listeners[0].setting: port})
         self.port = port
-        self.child = Child(service, child_settings(service.name, settings, platform.state.bus_urls), platform.log_path)
+        given = child_settings(service.name, settings, platform.state.bus_urls)
+        self.child = Child(service, given, platform.log_path, ProgramLauncher())
 
 
 @dataclass

@@ -22,17 +22,31 @@ FINAL_STATES: dict[str, dict[str, Any]] = {
     "custody_deposits": {"confirmed_at": "2026-01-01T00:00:00Z"},
     "custody_withdrawals": {"amount": 2, "wallet": "HOT", "status": "completed", "funds": "taken"},
     "edge_transfers": {"status": "done"},
+    "fifo_pending_fills": {"side": "buy"},
+    "fifo_transactions": {"kind": "acquisition"},
     "kyc_profiles": {"status": "approved"},
     "ledger_movements": {"direction": "lock"},
+    "margin_accounts": {"status": "closed", "zone": "safe"},
+    "margin_loans": {"status": "repaid"},
+    "margin_positions": {"side": "buy", "status": "closed"},
+    "margin_transfers": {"purpose": "in", "status": "done"},
     "orders": {"side": "buy", "type": "limit", "time_in_force": "gtc", "status": "filled"},
     "payments": {"status": "complete", "payment_status": "paid", "credited": True},
+    "position_trades": {"side": "buy", "source": "fill"},
+    "position_transfers": {"kind": "deposit", "status": "completed"},
     "staking_balances": {"type": "flexible", "status": "redeemed"},
     "staking_unstakes": {"status": "paid"},
     "trades": {"taker_order_id": "order_id", "maker_order_id": "order_id"},
 }
 """What a table's checks want; everything that can be under way is over."""
 
-USER_COLUMNS = {"trades": "buyer_id", "mail_outbox": "email"}
+USER_COLUMNS = {"trades": "buyer_id", "mail_outbox": "email"} | dict.fromkeys(
+    (
+        "positions", "position_trades", "position_balances", "position_transfers", "position_snapshots",
+        "broker_exceptions",
+    ),
+    "participant_id",
+)  # fmt: skip
 """How a table names its user, where not by `user_id`."""
 
 

@@ -38,6 +38,8 @@ def postgres_server(run_folder: Path) -> Iterator[EmbeddedPostgres]:
     server = EmbeddedPostgres(run_folder / "postgres", durable=False)
     server.start()
     upgrade(server.url())
+    server.ensure_database("openspot_subscriptions")
+    upgrade(server.url("openspot_subscriptions"), "subscriptions")
     yield server
     server.stop()
 
@@ -49,6 +51,19 @@ async def database_url(postgres_server: EmbeddedPostgres) -> AsyncIterator[str]:
     connection = await asyncpg.connect(postgres_server.administrator_url())
     try:
         await connection.execute(f"CREATE DATABASE {name} TEMPLATE openspot OWNER openspot")
+        yield postgres_server.url(name)
+        await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        await connection.close()
+
+
+@pytest.fixture
+async def subscriptions_database_url(postgres_server: EmbeddedPostgres) -> AsyncIterator[str]:
+    """A fresh, migrated database of this test's subscription service."""
+    name = f"subscriptions_{next(_serial)}"
+    connection = await asyncpg.connect(postgres_server.administrator_url())
+    try:
+        await connection.execute(f"CREATE DATABASE {name} TEMPLATE openspot_subscriptions OWNER openspot")
         yield postgres_server.url(name)
         await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
     finally:

@@ -53,10 +53,12 @@ async def house_totals(platform: ChildPlatform, account: str) -> dict[str, Decim
 class MoneyUser:
     """A user who has registered and logged in. Made with `money_user`."""
 
-    def __init__(self, platform: ChildPlatform, client: RestClient, user_id: str) -> None:
+    def __init__(self, platform: ChildPlatform, client: RestClient, user_id: str, credentials: dict[str, str]) -> None:
         self.platform = platform
         self.client = client
         self.user_id = user_id
+        self.credentials = credentials
+        """What the user logs in with."""
 
     async def __call__(self, method: str, path: str, body: Any = None, *, status: int = 200, **headers: str) -> Any:
         """The body of the reply, which must have that status."""
@@ -107,6 +109,6 @@ async def money_user(platform: ChildPlatform) -> AsyncIterator[MoneyUser]:
         registered = await client("POST", "/auth/register", credentials)
         assert registered.status == 201, registered.body
         client.token = (await client("POST", "/auth/login", credentials)).body["accessToken"]
-        yield MoneyUser(platform, client, registered.body["userId"])
+        yield MoneyUser(platform, client, registered.body["userId"], credentials)
     finally:
         await client.close()

@@ -14,10 +14,14 @@ from tests.support.ports import free_port, free_ports
 def child_platform(
     data_dir: Path, environment: dict[str, str] | None = None, *, arguments: Sequence[str] = ()
 ) -> ChildPlatform:
-    """A platform that is not started yet; `environment` replaces the ports that are chosen here."""
+    """A platform that is not started yet; `environment` replaces the settings that are chosen here.
+
+    Its database does not sync, as no test cuts the power: a sync takes milliseconds, and a start makes thousands.
+    """
     names = (*free_ports(), "nats_port")
     ports = {variable(name, PlatformSettings): str(free_port()) for name in names}
-    return ChildPlatform(data_dir, ports | (environment or {}), arguments=arguments)
+    chosen = ports | {"OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "false"}
+    return ChildPlatform(data_dir, chosen | (environment or {}), arguments=arguments)
 
 
 def alive(pid: int) -> bool:

@@ -41,8 +41,10 @@ class Reply:
 class RestClient:
     """Requests to one edge, all in one session of connections. `token` is sent where there is one."""
 
-    def __init__(self, settings: Settings, token: str | None = None) -> None:
+    def __init__(self, settings: Settings, token: str | None = None, base_url: str | None = None) -> None:
+        """Without `base_url` the edge of `settings` is asked."""
         self.settings = settings
+        self._base_url = base_url
         self.token = token
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=REPLY_S_MAX))
 
@@ -72,7 +74,7 @@ class RestClient:
             data = json.dumps(body).encode()
         if data is not None:
             sent.setdefault("Content-Type", "application/json")
-        url = f"{self.settings.rest_url}{prefix}{path}"
+        url = f"{self._base_url or self.settings.rest_url}{prefix}{path}"
         async with self._session.request(method, url, data=data, headers=sent, allow_redirects=False) as response:
             text = await response.text()
             is_json = bool(text) and response.headers.get("Content-Type", "").startswith("application/json")

@@ -27,9 +27,9 @@ async def get(settings: Settings, path: str) -> tuple[int, str, bytes]:
 
 
 @asynccontextmanager
-async def running_edge(settings: Settings) -> AsyncIterator[Settings]:
-    """A running edge that is connected to the bus."""
-    stop = asyncio.Event()
+async def running_edge(settings: Settings, stop: asyncio.Event | None = None) -> AsyncIterator[Settings]:
+    """A running edge that is connected to the bus. It stops in the end, or when `stop` is set before."""
+    stop = stop or asyncio.Event()
     task = asyncio.create_task(run(settings, stop))
 
     async def ready() -> bool:
@@ -65,9 +65,9 @@ def open_client(settings: Settings, query: str = "", **options: Any) -> connect:
     return connect(f"{settings.ws_url}/{query}", compression=None, **options)
 
 
-def open_as(settings: Settings, user_id: str, life_s: int = 900, session_id: str = "") -> connect:
+def open_as(settings: Settings, user_id: str, life_s: int = 900, session_id: str = "", **options: Any) -> connect:
     """A connection with a token of `user_id`."""
-    return open_client(settings, f"?token={token(settings, user_id, life_s, session_id)}")
+    return open_client(settings, f"?token={token(settings, user_id, life_s, session_id)}", **options)
 
 
 async def ask(client: ClientConnection, **message: Any) -> dict[str, Any]:
