@@ -18,6 +18,7 @@ from io import BytesIO
 from pathlib import Path
 
 from browser import find_or_install
+from page_routes import APPLICATIONS, routes
 from picture_exchange import PASSWORD, START_S_MAX, TRADER, fill
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -27,24 +28,13 @@ from openspot.up.child_platform import ChildPlatform
 from openspot.up.embedded_nats import free_port
 
 FOLDER = ROOT / "docs/pictures"
-APPLICATIONS = ("console", "trade")
 MARKET = "BTC-USD"
-CONSOLE_PAGES = (
-    ("dashboard", "/"),
-    ("orders", "/orders"),
-    ("trades", "/trades"),
-    ("participants", "/participants"),
-    ("participant", "/participants/demo-maker"),
-    ("new-participant", "/participants/new"),
-    ("balances", "/balances"),
-    ("risk", "/risk?sort=-utilisation"),
-    ("symbols", "/symbols"),
-    ("new-symbol", "/symbols/new"),
-    ("currencies", "/currencies"),
-    ("withdrawals", "/withdrawals"),
-    ("health", "/health"),
-    ("access", "/access"),
-)
+LOGIN = "/login"
+MARKETS = "/"
+"""Of the trading screen: leads on to a market."""
+WITHOUT_SESSION = (LOGIN, "/register", "/verify-email", "/forgot-password", "/reset-password")
+SHOWN = {"/participants/:participantId": "/participants/demo-maker"}
+"""What stands for a part of an address that a user chooses."""
 HEIGHTS = {3840: 2160, 1440: 900, 390: 844}
 THEMES = ("light", "dark")
 WAIT_MS = 120_000
@@ -82,6 +72,11 @@ def window(browser: Browser, look: Look) -> Page:
     return page
 
 
+def name_of(path: str) -> str:
+    """The name of a page's pictures."""
+    return path.replace(":", "").strip("/").replace("/", "-") or "dashboard"
+
+
 def go(page: Page, path: str) -> None:
     """Open another page of the same application without loading it again."""
     page.evaluate("path => history.pushState(null, '', path)", path)
@@ -100,9 +95,10 @@ def draw_console(browser: Browser, url: str, login: tuple[str, str], folder: Pat
         # A graph wants a few points: ten samples, two seconds apart.
         graph = page.get_by_role("slider", name="Open orders, orders")
         page.wait_for_function("graph => graph.ariaValueMax >= 9", arg=graph.element_handle())
-        for name, path in CONSOLE_PAGES:
-            go(page, f"/console{path}")
-            save(page, folder, name, look)
+        for path in routes("console"):
+            if path != LOGIN:
+                go(page, f"/console{SHOWN.get(path, path)}")
+                save(page, folder, name_of(path), look)
         page.context.close()
 
 
@@ -122,13 +118,14 @@ def await_market(page: Page) -> None:
 def draw_trade(
     browser: Browser, url: str, folder: Path, looks: Sequence[Look], looks_of_market: Sequence[Look]
 ) -> None:
-    """A market, and every page that the header leads to."""
+    """A market, and every page of a user."""
     for look in sorted({*looks, *looks_of_market}):
         page = window(browser, look)
+        for path in reversed(WITHOUT_SESSION) if look in looks else []:
+            page.goto(f"{url}/trade{path}")
+            save(page, folder, name_of(path), look)
         page.goto(f"{url}/trade/login?next=/{MARKET}")
         page.get_by_role("textbox", name="Email").fill(TRADER)
-        if look in looks:
-            save(page, folder, "login", look)
         page.get_by_role("textbox", name="Password").fill(PASSWORD)
         page.get_by_role("button", name="Log in").click()
         await_market(page)
@@ -136,13 +133,10 @@ def draw_trade(
             # Nothing lies under the pointer: the chart would show its cross there.
             page.mouse.move(0, 0)
             save(page, folder, "market", look)
-        links = page.get_by_role("navigation", name="Pages").get_by_role("link")
-        paths = [str(link.get_attribute("href")) for link in links.all()]
-        for path in paths if look in looks else []:
-            name = path.removeprefix("/trade").strip("/")
-            if name:
-                go(page, path)
-                save(page, folder, name.replace("/", "-"), look)
+        for path in routes("trade") if look in looks else []:
+            if path not in (MARKETS, *WITHOUT_SESSION):
+                go(page, f"/trade{path}")
+                save(page, folder, name_of(path), look)
         page.context.close()
 
 
@@ -165,6 +159,7 @@ def main() -> None:
         "OPENSPOT_WEB_PORT": str(web_port),
         "OPENSPOT_CONSOLE_ORIGINS": origin,
         "OPENSPOT_CORS_ORIGINS": origin,
+        "OPENSPOT_FOLLOW_FILLS": "true",
     }
     platform = ChildPlatform(data, environment, arguments=["--demo"])
     try:

@@ -24,7 +24,13 @@ from openspot.up.child_platform import ChildPlatform
 PASSWORD = "correct horse battery"
 TRADER = "ada@example.com"
 OTHERS = ("alan", "barbara", "edsger", "grace", "katherine")
-FUNDS = (("USD", "25000"), ("BTC", "0.5"), ("ETH", "6"), ("SOL", "5000"))
+FUNDS = (("USD", "25000"), ("BTC", "0.5"), ("ETH", "6"), ("SOL", "5000"), ("USDT", "2000"))
+HOUSE = (
+    ("house:lending", "USD", "1000000"),
+    ("house:lending", "SOL", "1000"),
+    ("house:insurance", "USD", "10000"),
+    ("house:staking", "USDT", "10000"),
+)
 ADDRESS = "So11111111111111111111111111111111111111112"
 PERSON = {
     "firstName": "Ada", "lastName": "Lovelace", "dateOfBirth": "1990-12-10", "country": "GB", "city": "London",
@@ -159,13 +165,13 @@ def _past_of(symbol: str, price: Decimal, end: datetime) -> list[tuple[object, .
 
 
 def _trade(exchange: Exchange) -> None:
-    """Users get funds; one of them trades, converts, and withdraws more than custody sends without people."""
+    """Users get funds. One trades, stakes, borrows, and withdraws more than custody sends without people."""
     token = exchange.register(TRADER)
     for name in OTHERS:
         exchange.register(f"{name}@example.com")
         exchange.run("deposit", f"{name}@example.com", "USD", "10000")
-    for asset, amount in FUNDS:
-        exchange.run("deposit", TRADER, asset, amount)
+    for account, asset, amount in (*((TRADER, *fund) for fund in FUNDS), *HOUSE):
+        exchange.run("deposit", account, asset, amount)
     last = exchange.prices()["BTC-USD"]
     orders = (
         {"side": "buy", "type": "market", "quantity": "0.02"},
@@ -191,3 +197,8 @@ def _trade(exchange: Exchange) -> None:
     for amount in ("7.5", "125", "800"):
         sent = {"asset": "SOL", "network": "solana", "amount": amount, "addressId": address_id}
         exchange.call("POST", "/accounts/withdraw/crypto", token, sent)
+    exchange.call("POST", "/staking/stake", token, {"productId": "usdt-flexible", "amount": "1500"})
+    exchange.call("POST", "/margin/transfers", token, {"asset": "USD", "amount": "4000", "direction": "in"})
+    for symbol, side, quantity in (("ETH-USD", "buy", "1.5"), ("SOL-USD", "sell", "12")):
+        position = {"symbol": symbol, "side": side, "quantity": quantity, "leverage": "3"}
+        exchange.call("POST", "/margin/positions", token, position)

@@ -1,7 +1,8 @@
 """freqtrade trades a strategy on a running platform, and both have the same orders, fees and balances.
 
-It runs where OPENSPOT_FREQTRADE_CANDLES says for how many candles. freqtrade's shortest candle is a minute, so all
-processes have a quick clock; OPENSPOT_FREQTRADE_SPEED says how quick (1: real time). See docs/guides/freqtrade.md.
+A hundred candles in CI; elsewhere OPENSPOT_FREQTRADE_CANDLES says for how many. freqtrade's shortest candle is a
+minute, so all processes have a quick clock; OPENSPOT_FREQTRADE_SPEED says how quick (1: real time). See
+docs/guides/freqtrade.md.
 """
 
 import json
@@ -12,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.external.programs import ROOT, environment, packages_of
+from tests.external.programs import ROOT, environment, must_run, packages_of
 
 SPEED = os.environ.get("OPENSPOT_FREQTRADE_SPEED", "10")
-CANDLES = int(os.environ.get("OPENSPOT_FREQTRADE_CANDLES", "0"))
+CANDLES = int(os.environ.get("OPENSPOT_FREQTRADE_CANDLES", "100" if must_run() else "0"))
 SECONDS_MAX = 1200 + 180 * CANDLES / float(SPEED)
 
 

@@ -155,12 +155,24 @@ export function useTickerPushes(symbols: readonly string[]): void {
   const names = symbols.join(" ");
   useEffect(() => {
     if (names === "") return undefined;
+    const newest = new Map<string, Ticker>();
+    const paint = () => {
+      client.setQueryData<Ticker[]>(TICKERS, (tickers) =>
+        [...newest.values()].reduce<Ticker[] | undefined>(withTicker, tickers),
+      );
+      newest.clear();
+    };
     const leave = names.split(" ").map((symbol) =>
       stream.follow(`ticker:${symbol}`, {
-        onPush: ({ data }) =>
-          client.setQueryData<Ticker[]>(TICKERS, (tickers) => withTicker(tickers, data as Ticker)),
+        onPush: ({ data }) => {
+          newest.set(symbol, data as Ticker);
+          stream.pace.request(paint);
+        },
       }),
     );
-    return () => leave.forEach((stop) => stop());
+    return () => {
+      stream.pace.withdraw(paint);
+      leave.forEach((stop) => stop());
+    };
   }, [stream, client, names]);
 }

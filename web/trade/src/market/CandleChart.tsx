@@ -11,7 +11,7 @@ import {
   TickMarkType,
   type Time,
 } from "lightweight-charts";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { useZone } from "#lib/preferences.ts";
@@ -39,8 +39,10 @@ interface Series {
   volumes: ISeriesApi<"Histogram">;
 }
 
+export default memo(CandleChart);
+
 /** Candles with volume, live; older ones come when the reader scrolls to the left. */
-export default function CandleChart({ market, interval }: { market: Market; interval: Interval }) {
+function CandleChart({ market, interval }: { market: Market; interval: Interval }) {
   const { symbol } = market;
   const exchange = useExchange();
   const stream = useStream();
@@ -131,23 +133,32 @@ export default function CandleChart({ market, interval }: { market: Market; inte
     }
   }, [data, draw]);
 
-  useEffect(
-    () =>
-      stream.follow(`candles:${symbol}:${interval}`, {
-        onPush: ({ data: pushed }) => {
-          const candle = pushed as Candle;
-          const last = candles.current.at(-1);
-          candles.current = mergeCandles(candles.current, [candle]);
-          if (last && candle.timestamp >= last.timestamp) {
-            const latest = candles.current.at(-1) ?? candle;
-            series.current?.bars.update(toBar(latest));
-            series.current?.volumes.update(toVolume(latest, shadesNow.current));
-            setNewest(latest);
-          } else draw();
-        },
-      }),
-    [stream, symbol, interval, draw],
-  );
+  useEffect(() => {
+    let isWhole = false;
+    const paint = () => {
+      const latest = candles.current.at(-1);
+      if (isWhole || !latest) draw();
+      else {
+        series.current?.bars.update(toBar(latest));
+        series.current?.volumes.update(toVolume(latest, shadesNow.current));
+        setNewest(latest);
+      }
+      isWhole = false;
+    };
+    const leave = stream.follow(`candles:${symbol}:${interval}`, {
+      onPush: ({ data: pushed }) => {
+        const candle = pushed as Candle;
+        // The chart changes its last candle alone quickly.
+        isWhole ||= candle.timestamp !== candles.current.at(-1)?.timestamp;
+        candles.current = mergeCandles(candles.current, [candle]);
+        stream.pace.request(paint);
+      },
+    });
+    return () => {
+      leave();
+      stream.pace.withdraw(paint);
+    };
+  }, [stream, symbol, interval, draw]);
 
   useEffect(() => {
     shadesNow.current = volumeShades(scheme);

@@ -1,5 +1,5 @@
 import { SegmentedControl } from "@mantine/core";
-import { lazy, memo, Suspense, useState } from "react";
+import { lazy, memo, Suspense, useCallback, useState } from "react";
 import { keep, readKept } from "#lib/store.ts";
 import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
@@ -26,27 +26,15 @@ export const ChartPanel = memo(function ChartPanel({ market, book }: { market: M
   const [interval, setInterval] = useState<Interval>(
     () => INTERVALS.find((known) => known === readKept(() => localStorage, KEY)) ?? "15m",
   );
-  const choose = (next: string) => {
+  const choose = useCallback((next: string) => {
     const known = INTERVALS.find((name) => name === next);
     if (!known) return;
     setInterval(known);
     keep(() => localStorage, KEY, known);
-  };
+  }, []);
   return (
     <section className={classes.panel} aria-label="Chart">
-      <div className={classes.head}>
-        <SegmentedControl size="xs" aria-label="Chart" data={VIEWS} value={view} onChange={setView} />
-        {view !== "depth" && (
-          <SegmentedControl
-            size="xs"
-            aria-label="Interval"
-            className={classes.intervals}
-            data={[...INTERVALS]}
-            value={interval}
-            onChange={choose}
-          />
-        )}
-      </div>
+      <Head view={view} onView={setView} interval={interval} onInterval={choose} />
       <div className={classes.body}>
         {view === "depth" ? (
           <DepthChart market={market} state={book} />
@@ -59,5 +47,34 @@ export const ChartPanel = memo(function ChartPanel({ market, book }: { market: M
         )}
       </div>
     </section>
+  );
+});
+
+/** Apart from the panel, which is drawn with every change of the book. */
+const Head = memo(function Head({
+  view,
+  onView,
+  interval,
+  onInterval,
+}: {
+  view: string;
+  onView: (view: string) => void;
+  interval: Interval;
+  onInterval: (interval: string) => void;
+}) {
+  return (
+    <div className={classes.head}>
+      <SegmentedControl size="xs" aria-label="Chart" data={VIEWS} value={view} onChange={onView} />
+      {view !== "depth" && (
+        <SegmentedControl
+          size="xs"
+          aria-label="Interval"
+          className={classes.intervals}
+          data={[...INTERVALS]}
+          value={interval}
+          onChange={onInterval}
+        />
+      )}
+    </div>
   );
 });

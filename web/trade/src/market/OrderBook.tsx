@@ -1,4 +1,4 @@
-import { Select, Skeleton, Tooltip } from "@mantine/core";
+import { Select, Skeleton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { memo, useMemo, useState } from "react";
 import { EmptyState } from "#lib/components/states.tsx";
@@ -34,27 +34,34 @@ export const OrderBook = memo(function OrderBook({
 }: OrderBookProps) {
   const [step, setStep] = useState<string | null>(null);
   const tick = toScaled(market.tickSize);
-  const steps = useMemo(
-    () => groupingSteps(tick, lastPrice === null ? null : toScaled(lastPrice)).map(scaledText),
-    [tick, lastPrice],
-  );
-  const chosen = step !== null && steps.includes(step) ? step : (steps[0] ?? market.tickSize);
+  const known = groupingSteps(tick, lastPrice === null ? null : toScaled(lastPrice)).map(scaledText);
+  const chosen = step !== null && known.includes(step) ? step : (known[0] ?? market.tickSize);
   return (
-    <Panel
-      title="Order book"
-      tools={
-        <Select
-          size="xs"
-          w={104}
-          aria-label="Group prices by"
-          data={steps.map((value) => ({ value, label: formatDecimal(value) }))}
-          value={chosen}
-          onChange={setStep}
-        />
-      }
-    >
+    <Panel title="Order book" tools={<Grouping steps={known.join(" ")} chosen={chosen} onChoose={setStep} />}>
       <Sides market={market} state={state} step={chosen} ownOrders={ownOrders} onPrice={onPrice} />
     </Panel>
+  );
+});
+
+/** The steps come as one text, which stays the same while the price changes a little. */
+const Grouping = memo(function Grouping({
+  steps,
+  chosen,
+  onChoose,
+}: {
+  steps: string;
+  chosen: string;
+  onChoose: (step: string | null) => void;
+}) {
+  return (
+    <Select
+      size="xs"
+      w={104}
+      aria-label="Group prices by"
+      data={steps.split(" ").map((value) => ({ value, label: formatDecimal(value) }))}
+      value={chosen}
+      onChange={onChoose}
+    />
   );
 });
 
@@ -203,9 +210,9 @@ function Spread({ book, market, isCurrent }: { book: Book; market: Market; isCur
   return (
     <p className={classes.middle}>
       Spread{" "}
-      <Tooltip label={`${percent} % of the best ask`}>
-        <span className="figures">{formatDecimal(scaledText(spread), placesOf(market.tickSize))}</span>
-      </Tooltip>{" "}
+      <span className="figures" title={`${percent} % of the best ask`}>
+        {formatDecimal(scaledText(spread), placesOf(market.tickSize))}
+      </span>{" "}
       <span className={`figures ${classes.percent ?? ""}`}>{percent} %</span>
     </p>
   );

@@ -33,6 +33,12 @@ export function toVolume(candle: Candle, colours: { rising: string; falling: str
 
 /** `known` with `more`, in order of time; of two candles of one time the one with more trades counts. */
 export function mergeCandles(known: readonly Candle[], more: readonly Candle[]): Candle[] {
+  const [only, ...others] = more;
+  const last = known.at(-1);
+  if (only && last?.timestamp === only.timestamp && others.length === 0) {
+    // The candle of now, which changes with every trade.
+    return last.trades <= only.trades ? [...known.slice(0, -1), only] : [...known];
+  }
   const byTime = new Map(known.map((candle) => [candle.timestamp, candle]));
   for (const candle of more) {
     const before = byTime.get(candle.timestamp);

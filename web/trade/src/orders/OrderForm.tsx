@@ -1,8 +1,7 @@
-import { Button, SegmentedControl, Select } from "@mantine/core";
-import { type KeyboardEvent, memo, type ReactNode, useId, useState } from "react";
+import { Button } from "@mantine/core";
+import { memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
-import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { scaledText } from "#lib/scaled.ts";
@@ -14,6 +13,7 @@ import { Panel } from "../market/Panel.tsx";
 import { explain } from "../messages.ts";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./OrderForm.module.css";
+import { OrderFields } from "./OrderFields.tsx";
 import { usePlaceOrder } from "./placing.ts";
 import { type Draft, type Estimate, partOfFunds, review, stepped } from "./review.ts";
 
@@ -25,13 +25,6 @@ interface OrderFormProps {
   draft: Draft;
   onDraft: (changes: Partial<Draft>) => void;
 }
-
-const PERCENTS = ["25", "50", "75", "100"] as const;
-const DURATIONS = [
-  { value: "gtc", label: "Until cancelled" },
-  { value: "ioc", label: "At once, rest cancelled" },
-  { value: "fok", label: "Wholly at once, or not" },
-];
 
 /** Buys or sells. Everything that the order would do is said before it is sent, and why it cannot be. */
 export const OrderForm = memo(function OrderForm({
@@ -58,16 +51,27 @@ export const OrderForm = memo(function OrderForm({
   const isBuy = draft.side === "buy";
   const word = isBuy ? "Buy" : "Sell";
   const action = `${word} ${baseAsset}, ${draft.type}`;
-  const amountStep = draft.unit === "base" ? market.lotSize : market.tickSize;
   const isOld = state.book !== null && (!state.isCurrent || link.state !== "live");
   const blocked = found.blocked ?? (available === null ? "Your balances are on their way." : null);
-  const stepKeys = (field: "price" | "amount", step: string) => (event: KeyboardEvent) => {
-    const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    const from = draft[field] === "" && field === "price" ? (ticker?.lastPrice ?? "") : draft[field];
-    onDraft({ [field]: stepped(from, step, by * (event.shiftKey ? 10n : 1n)) });
-  };
+  const newest = useRef(facts);
+  useEffect(() => {
+    newest.current = facts;
+  });
+  const step = useCallback(
+    (before: Draft, field: "price" | "amount", by: bigint) => {
+      const isUnset = before[field] === "" && field === "price";
+      const size = field === "amount" && before.unit === "base" ? market.lotSize : market.tickSize;
+      onDraft({ [field]: stepped(isUnset ? (newest.current.lastPrice ?? "") : before[field], size, by) });
+    },
+    [market, onDraft],
+  );
+  const takePart = useCallback(
+    (before: Draft, percent: bigint) => {
+      const amount = partOfFunds(before, newest.current, percent);
+      if (amount !== null) onDraft({ amount });
+    },
+    [onDraft],
+  );
   const send = () => {
     if (found.body && !place.isPending) place.mutate(found.body);
   };
@@ -85,93 +89,17 @@ export const OrderForm = memo(function OrderForm({
           else send();
         }}
       >
-        <SegmentedControl
-          fullWidth
-          aria-label="Side"
-          className={classes.sides}
-          data-side={draft.side}
-          data={[
-            { value: "buy", label: "Buy" },
-            { value: "sell", label: "Sell" },
-          ]}
-          value={draft.side}
-          onChange={(side) => onDraft({ side: side === "buy" ? "buy" : "sell", amount: "" })}
+        <OrderFields
+          market={market}
+          draft={draft}
+          priceFault={found.faults.price}
+          amountFault={found.faults.amount}
+          slippageFault={found.faults.slippage}
+          hasFunds={available !== null}
+          onDraft={onDraft}
+          onStep={step}
+          onPart={takePart}
         />
-        <SegmentedControl
-          fullWidth
-          size="xs"
-          aria-label="Order type"
-          data={[
-            { value: "limit", label: "Limit" },
-            { value: "market", label: "Market" },
-          ]}
-          value={draft.type}
-          onChange={(type) => onDraft({ type: type === "limit" ? "limit" : "market" })}
-        />
-        {draft.type === "limit" ? (
-          <DecimalField
-            label="Price"
-            value={draft.price}
-            error={found.faults.price}
-            rightSection={<span className={classes.unit}>{quoteAsset}</span>}
-            rightSectionWidth={64}
-            onValue={(price) => onDraft({ price })}
-            onKeyDown={stepKeys("price", market.tickSize)}
-          />
-        ) : (
-          <DecimalField
-            label="Slippage at most"
-            description="Beyond this distance from the last price nothing is traded."
-            value={draft.slippage}
-            error={found.faults.slippage}
-            rightSection={<span className={classes.unit}>%</span>}
-            onValue={(slippage) => onDraft({ slippage })}
-          />
-        )}
-        <div className={classes.amount}>
-          <DecimalField
-            label="Amount"
-            value={draft.amount}
-            error={found.faults.amount}
-            onValue={(amount) => onDraft({ amount })}
-            onKeyDown={stepKeys("amount", amountStep)}
-          />
-          <Select
-            aria-label="Amount in"
-            w={96}
-            data={[
-              { value: "base", label: baseAsset },
-              { value: "quote", label: quoteAsset },
-            ]}
-            value={draft.unit}
-            onChange={(value) => onDraft({ unit: value === "quote" ? "quote" : "base", amount: "" })}
-          />
-        </div>
-        <div className={classes.percents} role="group" aria-label="Part of what is free">
-          {PERCENTS.map((percent) => (
-            <Button
-              key={percent}
-              size="compact-xs"
-              variant="default"
-              disabled={available === null}
-              aria-label={percent === "100" ? "All that is free" : `${percent} % of what is free`}
-              onClick={() => {
-                const amount = partOfFunds(draft, facts, BigInt(percent));
-                if (amount !== null) onDraft({ amount });
-              }}
-            >
-              {percent === "100" ? "Max" : `${percent} %`}
-            </Button>
-          ))}
-        </div>
-        {draft.type === "limit" && (
-          <Select
-            label="Valid"
-            data={DURATIONS}
-            value={draft.timeInForce}
-            onChange={(value) => onDraft({ timeInForce: value === "ioc" || value === "fok" ? value : "gtc" })}
-          />
-        )}
         <Figures market={market} draft={draft} estimate={found.estimate} available={available} />
         {isOld && (
           <WarningNote>

@@ -3,6 +3,7 @@
  * the user who is logged in, and says how fresh it is.
  */
 import { createStore, type Store } from "#lib/store.ts";
+import { createPace, type Pace } from "./pace.ts";
 
 /**
  * - `connecting`: the first attempt runs.
@@ -37,6 +38,8 @@ export interface Follower {
 
 export interface Stream {
   link: Store<Link>;
+  /** When what followers keep goes to the page. */
+  pace: Pace;
   /** Follow a channel until the returned function is called. Followers of one channel share its subscription. */
   follow: (channel: string, follower: Follower) => () => void;
   /** Subscribe again: the edge sends a fresh snapshot to everybody who follows the channel. */
@@ -162,6 +165,7 @@ export function connectStream(environment: Environment): Stream {
 
   return {
     link,
+    pace: createPace(),
     follow(channel, follower) {
       const group = followers.get(channel);
       if (group) {

@@ -3,8 +3,6 @@ import { createStore, type Store } from "#lib/store.ts";
 import { type Book, type BookMessage, keepBook } from "./book.ts";
 import type { Stream } from "./connection.ts";
 
-const PAINT_MS = 100;
-
 export interface BookState {
   /** The newest book, or the last one known while `isCurrent` is false; null before the first. */
   book: Book | null;
@@ -19,45 +17,21 @@ export interface Feed<Value> {
   stop: () => void;
 }
 
-/** Calls `paint` at most once in `PAINT_MS`: at once after a pause, otherwise at the end of the time. */
-function paced(paint: () => void): { request: () => void; stop: () => void } {
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  let isWanted = false;
-  const run = () => {
-    timer = null;
-    if (!isWanted) return;
-    isWanted = false;
-    timer = setTimeout(run, PAINT_MS);
-    paint();
-  };
-  return {
-    request() {
-      isWanted = true;
-      if (timer === null) run();
-    },
-    stop() {
-      if (timer !== null) clearTimeout(timer);
-      timer = null;
-      isWanted = false;
-    },
-  };
-}
-
 /** The whole book of a market. */
 export function followBook(stream: Stream, symbol: string): Feed<BookState> {
   const channel = `orderbook:${symbol}`;
   const keeper = keepBook();
   const store = createStore<BookState>({ book: null, isCurrent: false, resyncs: 0 });
-  const pace = paced(() => store.set({ ...store.get(), book: keeper.book(), isCurrent: true }));
+  const paint = () => store.set({ ...store.get(), book: keeper.book(), isCurrent: true });
   const drop = () => {
     keeper.drop();
-    pace.stop();
+    stream.pace.withdraw(paint);
     if (store.get().isCurrent) store.set({ ...store.get(), isCurrent: false });
   };
   const leave = stream.follow(channel, {
     onPush: ({ data }) => {
       const outcome = keeper.apply(data as BookMessage);
-      if (outcome === "applied") pace.request();
+      if (outcome === "applied") stream.pace.request(paint);
       else if (outcome !== "ignored") {
         drop();
         store.set({ ...store.get(), resyncs: store.get().resyncs + 1 });
@@ -70,7 +44,7 @@ export function followBook(stream: Stream, symbol: string): Feed<BookState> {
     store,
     stop() {
       leave();
-      pace.stop();
+      stream.pace.withdraw(paint);
     },
   };
 }
@@ -114,7 +88,7 @@ export function followTrades(
   let trades: readonly MarketTrade[] = [];
   let newest: number | null = null;
   let isStopped = false;
-  const pace = paced(() => store.set({ trades, error: null }));
+  const paint = () => store.set({ trades, error: null });
   const load = () => {
     read().then(
       (found) => {
@@ -135,7 +109,7 @@ export function followTrades(
       newest = seq;
       trades = mergeTrades(trades, [{ ...trade, sequence: seq }]);
       if (isGap) load();
-      if (store.get().trades !== null) pace.request();
+      if (store.get().trades !== null) stream.pace.request(paint);
     },
   });
   let epoch = stream.link.get().epoch;
@@ -153,7 +127,7 @@ export function followTrades(
       isStopped = true;
       leave();
       unwatch();
-      pace.stop();
+      stream.pace.withdraw(paint);
     },
   };
 }

@@ -1,0 +1,254 @@
+"""What a minute of a busy market costs the trading screen, with the processor of the page slowed four times.
+
+    .venv/bin/python -m benchmarks.trading_screen [--seconds 60] [--slowed 4]
+
+Starts a platform whose market data conflates nothing, and a market in which the book and the trades change fifty times
+a second. A browser shows that market to a user who is logged in: first as quick as the machine is, then slowed. Printed
+for both: updates that came, the share of time that the main thread was busy, tasks of more than 50 ms, the heap after
+collection at both ends, and what single interactions took until the next paint while the updates went on.
+"""
+
+import argparse
+import itertools
+import multiprocessing
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import CDPSession, Page, expect, sync_playwright
+
+from openspot.up.child_platform import ChildPlatform
+from openspot.up.embedded_nats import free_port
+from tests.support.operator import Operator
+from tests.support.trading_screen import Exchange, TradingScreen, window
+
+ROOT = Path(__file__).resolve().parent.parent
+RATE = 50
+"""Changes of the book and trades a second."""
+LEVELS = 40
+STEP = Decimal("0.05")
+MIDDLE = Decimal(100)
+RESTING_MAX = 300
+WARM_UP_S = 10.0
+START_S_MAX = 480.0
+MEGABYTE = 1_000_000
+BASE = "BUSY"
+
+OBSERVE = """() => {
+    const seen = { book: 0, trades: 0, tasks: [], interactions: new Map() };
+    window.seenByBenchmark = seen;
+    const Native = window.WebSocket;
+    window.WebSocket = class extends Native {
+        constructor(...given) {
+            super(...given);
+            this.addEventListener("message", ({ data }) => {
+                const head = String(data).slice(0, 200);
+                if (head.includes('"orderbook:')) seen.book += 1;
+                else if (head.includes('"trades:')) seen.trades += 1;
+            });
+        }
+    };
+    new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) seen.tasks.push(duration);
+    }).observe({ type: "longtask" });
+    new PerformanceObserver((list) => {
+        for (const { interactionId, name, duration } of list.getEntries()) {
+            if (!interactionId) continue;
+            const before = seen.interactions.get(interactionId)?.duration ?? 0;
+            if (duration > before) seen.interactions.set(interactionId, { name, duration });
+        }
+    }).observe({ type: "event", durationThreshold: 16 });
+}"""
+"""Counts what the page receives, its long tasks, and what its interactions take."""
+READ = """() => {
+    const { book, trades, tasks, interactions } = window.seenByBenchmark;
+    return { book, trades, tasks, interactions: [...interactions.values()] };
+}"""
+
+
+class Market:
+    """A market whose book and trades change with every call of `change`."""
+
+    def __init__(self, operator: Operator, symbol: str) -> None:
+        self._operator = operator
+        self._symbol = symbol
+        self._random = random.Random(7)
+        for name in ("busy-maker", "busy-taker"):
+            operator.create(name)
+            operator.fund(name, **dict.fromkeys(symbol.split("-"), "100000000"))
+        levels = [(side, distance) for side in ("buy", "sell") for distance in range(1, LEVELS + 1)]
+        self._resting = operator.place_all("busy-maker", [self._order(*level) for level in levels], symbol)
+
+    def change(self, side: str) -> None:
+        """One trade at the best price, which its maker offers again, and an order more or less behind it."""
+        best = MIDDLE + STEP if side == "buy" else MIDDLE - STEP
+        back = "sell" if side == "buy" else "buy"
+        quantity = str(Decimal(self._random.randint(1, 9_999)) / 10_000)
+        behind = self._order(back, self._random.randint(2, LEVELS))
+        self._operator.place("busy-taker", side, str(best), quantity, self._symbol)
+        offered = self._operator.place_all("busy-maker", [(back, str(best), quantity), behind], self._symbol)
+        self._resting.append(offered[1])
+        if len(self._resting) > RESTING_MAX:
+            self._operator.cancel("busy-maker", self._resting.pop(2 * LEVELS), self._symbol)
+
+    def _order(self, side: str, steps: int) -> tuple[str, str, str]:
+        distance = steps * STEP
+        price = MIDDLE + (distance if side == "sell" else -distance)
+        return side, str(price), str(Decimal(self._random.randint(10_000, 9_999_999)) / 10_000)
+
+
+def keep_moving(settings: Any, symbol: str, ready: Event, stop: Event) -> None:
+    """Change the market at its pace until told to stop."""
+    operator = Operator(settings)
+    market = Market(operator, symbol)
+    ready.set()
+    began = time.monotonic()
+    for number in itertools.count(1):
+        if stop.wait(max(0.0, began + number / RATE - time.monotonic())):
+            break
+        market.change("buy" if number % 2 else "sell")
+    operator.close()
+
+
+def heap(session: CDPSession) -> float:
+    """Megabytes that live on the heap of the page."""
+    session.send("HeapProfiler.collectGarbage")
+    return metrics(session)["JSHeapUsedSize"] / MEGABYTE
+
+
+def metrics(session: CDPSession) -> dict[str, float]:
+    """The counters of the page's main thread."""
+    return {entry["name"]: entry["value"] for entry in session.send("Performance.getMetrics")["metrics"]}
+
+
+def interactions(screen: TradingScreen) -> list[Callable[[], Any]]:
+    """What a trader does on the page, one after the other."""
+    page = screen.page
+    form = page.get_by_role("form", name="Order form")
+    return [
+        lambda: screen.segment("Side", "Sell"),
+        lambda: screen.segment("Order type", "Limit"),
+        lambda: form.get_by_role("textbox", name="Price").press_sequentially("101.25"),
+        lambda: form.get_by_role("textbox", name="Amount").press_sequentially("0.75"),
+        lambda: page.get_by_role("list", name="Bids").get_by_role("button").nth(3).click(),
+        lambda: screen.tab("History"),
+        lambda: screen.tab("Balances"),
+        lambda: page.get_by_role("combobox", name="Group prices by").click(),
+        lambda: page.get_by_role("option", name="0.5", exact=True).click(),
+        lambda: screen.segment("Side", "Buy"),
+        lambda: screen.tab("Open orders"),
+    ]
+
+
+def measure(screen: TradingScreen, session: CDPSession, seconds: float) -> dict[str, Any]:
+    """A span of updates without anybody at the page, and then the interactions, while updates go on."""
+    page = screen.page
+    time.sleep(WARM_UP_S)
+    heap_before = heap(session)
+    seen_before, before, began = page.evaluate(READ), metrics(session), time.monotonic()
+    time.sleep(seconds)
+    lasted = time.monotonic() - began
+    after, seen = metrics(session), page.evaluate(READ)
+    heap_after = heap(session)
+    count = len(page.evaluate(READ)["interactions"])
+    for act in interactions(screen):
+        act()
+    time.sleep(1)
+    found = page.evaluate(READ)["interactions"][count:]
+    return {
+        "book": (seen["book"] - seen_before["book"]) / lasted,
+        "trades": (seen["trades"] - seen_before["trades"]) / lasted,
+        "busy": (after["TaskDuration"] - before["TaskDuration"]) / lasted,
+        "script": (after["ScriptDuration"] - before["ScriptDuration"]) / lasted,
+        "layout": sum(after[name] - before[name] for name in ("LayoutDuration", "RecalcStyleDuration")) / lasted,
+        "tasks": seen["tasks"][len(seen_before["tasks"]) :],
+        "heap": (heap_before, heap_after),
+        "interactions": sorted(found, key=lambda entry: -entry["duration"]),
+    }
+
+
+def show(title: str, found: dict[str, Any]) -> None:
+    """Print what one side gave."""
+    tasks, slow = found["tasks"], found["interactions"]
+    print(title)
+    print(f"  updates a second            book {found['book']:.1f}, trades {found['trades']:.1f}")
+    parts = f"script {found['script']:.1%}, layout {found['layout']:.1%}"
+    print(f"  main thread busy            {found['busy']:.1%} ({parts})")
+    print(f"  tasks over 50 ms            {len(tasks)}, longest {max(tasks, default=0):.0f} ms")
+    print(f"  heap after collection, MB   {found['heap'][0]:.1f} then {found['heap'][1]:.1f}")
+    shown = ", ".join(f"{entry['name']} {entry['duration']:.0f}" for entry in slow[:5])
+    print(f"  slowest interactions, ms    {shown or 'all below 16'} (of {len(slow)} of 16 ms or more)", flush=True)
+
+
+def open_screen(page: Page, platform: ChildPlatform, symbol: str) -> TradingScreen:
+    """The market, with a user who has funds."""
+    exchange = Exchange(platform)
+    trader = exchange.register("busy@example.com")
+    exchange.deposit([(trader, "USD", "100000")])
+    screen = window(page, str(platform.settings.web_url), trader)
+    page.add_init_script(f"({OBSERVE})()")
+    screen.go(f"/{symbol}", symbol)
+    expect(screen.link("Live")).to_be_visible()
+    return screen
+
+
+def main() -> None:
+    """Start everything, measure both sides, print them."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long each side is measured")
+    parser.add_argument("--slowed", type=float, default=4.0, help="how many times the page's processor is slowed")
+    options = parser.parse_args()
+    browser_path = subprocess.run(
+        [sys.executable, str(ROOT / "tools/browser.py")], check=True, capture_output=True, text=True
+    ).stdout.splitlines()[-1]
+    folder = Path(tempfile.mkdtemp(prefix="openspot-trading-screen-"))
+    web_port = free_port()
+    environment = {
+        "OPENSPOT_MARKET_DATA_BOOK_MS": "0",
+        "OPENSPOT_THROTTLE_ENABLED": "false",
+        "OPENSPOT_WEB_PORT": str(web_port),
+        "OPENSPOT_CORS_ORIGINS": f"http://127.0.0.1:{web_port}",
+    }
+    platform = ChildPlatform(folder, environment)
+    context = multiprocessing.get_context("spawn")
+    ready, stop = context.Event(), context.Event()
+    try:
+        platform.start(START_S_MAX)
+        operator = Operator(platform.settings)
+        symbol = operator.create_market(BASE)
+        operator.close()
+        flow = context.Process(target=keep_moving, args=(platform.settings, symbol, ready, stop))
+        flow.start()
+        ready.wait(60)
+        with sync_playwright() as playwright:
+            arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+            browser = playwright.chromium.launch(executable_path=browser_path, args=arguments)
+            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+            screen = open_screen(page, platform, symbol)
+            session = page.context.new_cdp_session(page)
+            session.send("Performance.enable")
+            for rate in (1.0, options.slowed):
+                session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
+                found = measure(screen, session, options.seconds)
+                show("as quick as the machine is" if rate == 1 else f"slowed {rate:g} times", found)
+            print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+            browser.close()
+        stop.set()
+        flow.join(30)
+    finally:
+        stop.set()
+        platform.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

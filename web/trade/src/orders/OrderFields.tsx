@@ -1,0 +1,138 @@
+import { Button, SegmentedControl, Select } from "@mantine/core";
+import { type KeyboardEvent, memo } from "react";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
+import type { Market } from "../api/queries.ts";
+import classes from "./OrderForm.module.css";
+import type { Draft } from "./review.ts";
+
+interface OrderFieldsProps {
+  market: Market;
+  draft: Draft;
+  priceFault: string | undefined;
+  amountFault: string | undefined;
+  slippageFault: string | undefined;
+  hasFunds: boolean;
+  onDraft: (changes: Partial<Draft>) => void;
+  /** An arrow key moves a field by so many steps. */
+  onStep: (draft: Draft, field: "price" | "amount", by: bigint) => void;
+  /** So many percent of what is free are wanted. */
+  onPart: (draft: Draft, percent: bigint) => void;
+}
+
+const PERCENTS = ["25", "50", "75", "100"] as const;
+const SIDES = [
+  { value: "buy", label: "Buy" },
+  { value: "sell", label: "Sell" },
+];
+const TYPES = [
+  { value: "limit", label: "Limit" },
+  { value: "market", label: "Market" },
+];
+const DURATIONS = [
+  { value: "gtc", label: "Until cancelled" },
+  { value: "ioc", label: "At once, rest cancelled" },
+  { value: "fok", label: "Wholly at once, or not" },
+];
+
+/** The fields of the order form. They take nothing of the book, so they are not drawn again when it changes. */
+export const OrderFields = memo(function OrderFields({
+  market,
+  draft,
+  priceFault,
+  amountFault,
+  slippageFault,
+  hasFunds,
+  onDraft,
+  onStep,
+  onPart,
+}: OrderFieldsProps) {
+  const { baseAsset, quoteAsset } = market;
+  const stepKeys = (field: "price" | "amount") => (event: KeyboardEvent) => {
+    const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    onStep(draft, field, by * (event.shiftKey ? 10n : 1n));
+  };
+  return (
+    <>
+      <SegmentedControl
+        fullWidth
+        aria-label="Side"
+        className={classes.sides}
+        data-side={draft.side}
+        data={SIDES}
+        value={draft.side}
+        onChange={(side) => onDraft({ side: side === "buy" ? "buy" : "sell", amount: "" })}
+      />
+      <SegmentedControl
+        fullWidth
+        size="xs"
+        aria-label="Order type"
+        data={TYPES}
+        value={draft.type}
+        onChange={(type) => onDraft({ type: type === "limit" ? "limit" : "market" })}
+      />
+      {draft.type === "limit" ? (
+        <DecimalField
+          label="Price"
+          value={draft.price}
+          error={priceFault}
+          rightSection={<span className={classes.unit}>{quoteAsset}</span>}
+          rightSectionWidth={64}
+          onValue={(price) => onDraft({ price })}
+          onKeyDown={stepKeys("price")}
+        />
+      ) : (
+        <DecimalField
+          label="Slippage at most"
+          description="Beyond this distance from the last price nothing is traded."
+          value={draft.slippage}
+          error={slippageFault}
+          rightSection={<span className={classes.unit}>%</span>}
+          onValue={(slippage) => onDraft({ slippage })}
+        />
+      )}
+      <div className={classes.amount}>
+        <DecimalField
+          label="Amount"
+          value={draft.amount}
+          error={amountFault}
+          onValue={(amount) => onDraft({ amount })}
+          onKeyDown={stepKeys("amount")}
+        />
+        <Select
+          aria-label="Amount in"
+          w={96}
+          data={[
+            { value: "base", label: baseAsset },
+            { value: "quote", label: quoteAsset },
+          ]}
+          value={draft.unit}
+          onChange={(value) => onDraft({ unit: value === "quote" ? "quote" : "base", amount: "" })}
+        />
+      </div>
+      <div className={classes.percents} role="group" aria-label="Part of what is free">
+        {PERCENTS.map((percent) => (
+          <Button
+            key={percent}
+            size="compact-xs"
+            variant="default"
+            disabled={!hasFunds}
+            aria-label={percent === "100" ? "All that is free" : `${percent} % of what is free`}
+            onClick={() => onPart(draft, BigInt(percent))}
+          >
+            {percent === "100" ? "Max" : `${percent} %`}
+          </Button>
+        ))}
+      </div>
+      {draft.type === "limit" && (
+        <Select
+          label="Valid"
+          data={DURATIONS}
+          value={draft.timeInForce}
+          onChange={(value) => onDraft({ timeInForce: value === "ioc" || value === "fok" ? value : "gtc" })}
+        />
+      )}
+    </>
+  );
+});
