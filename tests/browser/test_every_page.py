@@ -25,7 +25,7 @@ PAGES = (
     ("/wallet", "Wallet"),
     ("/portfolio", "Portfolio"),
     ("/staking", "Staking"),
-    ("/withdrawals", "Withdrawals"),
+    ("/withdrawals", "Withdraw"),
     ("/convert", "Convert"),
     ("/positions", "Positions"),
     ("/account/profile", "Profile"),

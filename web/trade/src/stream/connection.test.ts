@@ -131,7 +131,7 @@ describe("the connection", () => {
 });
 
 describe("the book on screen", () => {
-  it("asks for a snapshot after a gap, and shows its last book as old until it comes", () => {
+  it("asks for a snapshot after a gap, and shows its last book as old until it comes", async () => {
     const stream = start();
     last().accept();
     const feed = followBook(stream, "A-B");
@@ -141,13 +141,13 @@ describe("the book on screen", () => {
     expect(feed.store.get()).toMatchObject({ isCurrent: false, resyncs: 1, book: { seq: 1 } });
     expect(last().asked("subscribe")).toHaveLength(2);
     last().push(bookPush({ type: "snapshot", seq: 4, prevSeq: 0, ...level }));
-    vi.advanceTimersByTime(200);
+    await vi.advanceTimersByTimeAsync(200);
     expect(feed.store.get()).toMatchObject({ isCurrent: true, book: { seq: 4 } });
     feed.stop();
     stream.close();
   });
 
-  it("changes at most ten times a second, and ends with the newest book", () => {
+  it("changes at most ten times a second, and ends with the newest book", async () => {
     const stream = start();
     last().accept();
     const feed = followBook(stream, "A-B");
@@ -156,22 +156,22 @@ describe("the book on screen", () => {
     feed.store.subscribe(() => (changes += 1));
     for (let seq = 2; seq <= 101; seq += 1) {
       last().push(bookPush({ type: "update", seq, prevSeq: seq - 1, ...level }));
-      vi.advanceTimersByTime(10);
+      await vi.advanceTimersByTimeAsync(10);
     }
-    vi.advanceTimersByTime(200);
+    await vi.advanceTimersByTimeAsync(200);
     expect(changes).toBeLessThanOrEqual(11);
     expect(feed.store.get().book?.seq).toBe(101);
     feed.stop();
     stream.close();
   });
 
-  it("is old as soon as the connection breaks", () => {
+  it("is old as soon as the connection breaks", async () => {
     const stream = start();
     last().accept();
     const feed = followBook(stream, "A-B");
     last().push(bookPush({ type: "snapshot", seq: 1, prevSeq: 0, ...level }));
     last().close();
-    vi.advanceTimersByTime(200);
+    await vi.advanceTimersByTimeAsync(200);
     expect(feed.store.get().isCurrent).toBe(false);
     feed.stop();
     stream.close();

@@ -1,25 +1,29 @@
 /** When the page is painted: at most ten times a second, everything that has changed at once. */
 
 const PAINT_MS = 100;
+/** A pause is at least so many times as long as what was done before it: a slow computer paints less often. */
+const REST = 8;
 
 export interface Pace {
-  /** Call `paint` with the next picture: at once after a pause, otherwise at the end of the time. */
+  /** Call `paint` with the next picture: at once after a pause, otherwise at the end of it. */
   request: (paint: () => void) => void;
   /** Do not call it, if it was requested. */
   withdraw: (paint: () => void) => void;
 }
 
 /** The pace of one page. What it calls together changes the page in one step, however many stores that are. */
-export function createPace(): Pace {
+export function createPace(now: () => number = () => performance.now()): Pace {
   const wanted = new Set<() => void>();
   let isPaused = false;
   const run = () => {
     isPaused = wanted.size > 0;
     if (!isPaused) return;
-    setTimeout(run, PAINT_MS);
     const due = [...wanted];
     wanted.clear();
+    const began = now();
     for (const paint of due) paint();
+    // React draws what the stores have changed in a microtask, which stands before this one.
+    queueMicrotask(() => setTimeout(run, Math.max(PAINT_MS, REST * (now() - began))));
   };
   return {
     request(paint) {
