@@ -81,7 +81,8 @@ async def trading_account(platform: ChildPlatform, *, history: bool) -> AsyncIte
             await make_history(user)
         else:
             await user.credit("BTC", "1")
-        await user.credit("USD", "100000")
+        # Fees have up to eleven places, and a float of ccxt keeps fifteen digits: a larger sum would not add up there.
+        await user.credit("USD", "1000")
         key = {"name": "ccxt", "scopes": ALL_SCOPES, "ipAllowList": ["127.0.0.0/16"]}
         created = await user("POST", "/api-keys", key, status=201)
         private = Ed25519PrivateKey.generate()
