@@ -103,10 +103,13 @@ async def compare(user: MoneyUser, database: Path, funds: Decimal) -> dict[str, 
     theirs = {row["order_id"]: row for row in rows_of(database, "SELECT * FROM orders")}
     trades = {row["id"]: row for row in rows_of(database, "SELECT * FROM trades")}
     ours = {order["orderId"]: order for order in await user("GET", "/orders?limit=1000")}
-    one_sided = [ours.get(order_id) or theirs[order_id] for order_id in theirs.keys() ^ ours.keys()]
-    assert not one_sided, f"orders that only one side knows: {one_sided}"
+    assert theirs.keys() <= ours.keys(), f"orders that only freqtrade knows: {theirs.keys() - ours.keys()}"
     usd, btc, fees, digits = funds, Decimal(), Decimal(), 0
     for order_id, order in ours.items():
+        if order_id not in theirs:
+            # freqtrade forgets a trade whose first order it has cancelled before anything of it was filled.
+            assert (order["side"], order["status"], Decimal(order["filledQuantity"])) == ("buy", "cancelled", 0), order
+            continue
         row = theirs[order_id]
         assert (row["ft_order_side"], row["status"]) == (order["side"], THEIR_STATUS[order["status"]]), (row, order)
         if order["status"] == "cancelled" and Decimal(order["filledQuantity"]) == 0:
