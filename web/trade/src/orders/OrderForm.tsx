@@ -12,6 +12,7 @@ import type { Balance, Market, Ticker } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { Panel } from "../market/Panel.tsx";
 import { explain } from "../messages.ts";
+import { PercentButtons } from "../parts/PercentButtons.tsx";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./OrderForm.module.css";
 import { usePlaceOrder } from "./placing.ts";
@@ -26,7 +27,6 @@ interface OrderFormProps {
   onDraft: (changes: Partial<Draft>) => void;
 }
 
-const PERCENTS = ["25", "50", "75", "100"] as const;
 const DURATIONS = [
   { value: "gtc", label: "Until cancelled" },
   { value: "ioc", label: "At once, rest cancelled" },
@@ -147,23 +147,14 @@ export const OrderForm = memo(function OrderForm({
             onChange={(value) => onDraft({ unit: value === "quote" ? "quote" : "base", amount: "" })}
           />
         </div>
-        <div className={classes.percents} role="group" aria-label="Part of what is free">
-          {PERCENTS.map((percent) => (
-            <Button
-              key={percent}
-              size="compact-xs"
-              variant="default"
-              disabled={available === null}
-              aria-label={percent === "100" ? "All that is free" : `${percent} % of what is free`}
-              onClick={() => {
-                const amount = partOfFunds(draft, facts, BigInt(percent));
-                if (amount !== null) onDraft({ amount });
-              }}
-            >
-              {percent === "100" ? "Max" : `${percent} %`}
-            </Button>
-          ))}
-        </div>
+        <PercentButtons
+          of="what is free"
+          disabled={available === null}
+          onPercent={(percent) => {
+            const amount = partOfFunds(draft, facts, percent);
+            if (amount !== null) onDraft({ amount });
+          }}
+        />
         {draft.type === "limit" && (
           <Select
             label="Valid"
