@@ -149,11 +149,16 @@ class RequestHandlers:
 
         async def work() -> MarginReply:
             _check_request(request.request_id, request.user_id)
-            asset, amount = request.asset, self._amount_of(request.asset, request.amount)
-            if request.direction not in ("in", "out"):
+            asset = request.asset
+            if request.direction == "in":
+                amount = self._amount_of(asset, request.amount)
+            elif request.direction == "out":
+                # Fees and interest leave amounts of more places: an account that keeps them could never be closed.
+                self._check_asset(asset)
+                amount = -_amount("amount", request.amount)
+            else:
                 raise InvalidRequestError("direction must be in or out")
-            signed = amount if request.direction == "in" else -amount
-            return await self._done(await self._loans.transfer(request.request_id, request.user_id, asset, signed))
+            return await self._done(await self._loans.transfer(request.request_id, request.user_id, asset, amount))
 
         return await _answered(work)
 

@@ -165,9 +165,19 @@ async def test_an_account_is_closed_empty_and_the_next_one_is_another(served: Ma
     refused = await served.close("alice")
     assert refused.error == "account still holds USD: move it out first"
     held = await served.total("margin:alice")
-    # Deposits of USD have two decimal places; interest and fees have more.
-    cents = str(Decimal(held).quantize(Decimal("0.01"), "ROUND_DOWN"))
-    assert (await served.move("alice", cents, "out")).success
+    # Deposits of USD have two decimal places; fees and interest leave more, and all of it can be moved out.
+    assert Decimal(held) % Decimal("0.01")
+    assert (await served.move("alice", held, "out")).success
+    closed = await served.close("alice")
+    assert closed.account is not None, closed
+    assert (closed.account.margin_account_id, closed.account.status) == ("margin:alice", "closed")
+    assert (await served.level("alice")).code is RefusalCode.NOT_FOUND
+    # Fractions of a cent are no collateral.
+    refused = await served.move("alice", held, "in")
+    assert refused.error == "amount must have at most 2 decimal places for USD"
+    opened = await served.move("alice", "150", "in")
+    assert opened.account is not None, opened
+    assert opened.account.margin_account_id == "margin:alice:2"
     assert (await served.move("alice", "1000000", "in")).code is RefusalCode.INSUFFICIENT_BALANCE
 
 

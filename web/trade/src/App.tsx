@@ -18,6 +18,7 @@ const WithdrawalsPage = lazy(() => import("./pages/WithdrawalsPage.tsx"));
 const ConvertPage = lazy(() => import("./pages/ConvertPage.tsx"));
 const AccountPages = lazy(() => import("./account/AccountPages.tsx"));
 const PositionsPage = lazy(() => import("./pages/PositionsPage.tsx"));
+const MarginPage = lazy(() => import("./pages/MarginPage.tsx"));
 const NotFoundPage = lazy(() => import("./pages/NotFoundPage.tsx"));
 
 const SYMBOL = /^\/(?<symbol>[A-Z0-9]{2,10}-[A-Z0-9]{2,10})\/?$/;
@@ -76,6 +77,11 @@ export function App() {
                   <Route path="/positions">
                     <Private>
                       <PositionsPage />
+                    </Private>
+                  </Route>
+                  <Route path="/margin">
+                    <Private>
+                      <MarginPage />
                     </Private>
                   </Route>
                   <Route path="/account/*?">

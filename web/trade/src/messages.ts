@@ -5,6 +5,12 @@ import { RefusedError, UnreachableError } from "./api/errors.ts";
 
 type Words = readonly [title: string, advice: string];
 
+/** Words of one part of the screen, which are loaded with it. They count before those of all. */
+export interface OwnWords {
+  codes: Readonly<Record<string, Words>>;
+  reasons: readonly (readonly [RegExp, Words])[];
+}
+
 /** By the code of the refusal. */
 const CODES: Readonly<Record<string, Words>> = {
   INVALID_CREDENTIALS: [
@@ -138,7 +144,7 @@ const CODES: Readonly<Record<string, Words>> = {
 };
 
 /** By the words of the reason, where the code covers several. */
-const REASONS: readonly (readonly [RegExp, Words])[] = [
+const REASONS: OwnWords["reasons"] = [
   [
     /insufficient \S+ balance/,
     ["Not enough funds", "Lower the amount, cancel an open order that holds funds, or deposit more."],
@@ -175,7 +181,7 @@ const STATUSES: Readonly<Record<number, Words>> = {
 };
 
 /** What to tell about an error, whatever it is. */
-export function explain(error: unknown): Problem {
+export function explain(error: unknown, own?: OwnWords): Problem {
   if (error instanceof UnreachableError) {
     return navigator.onLine
       ? {
@@ -190,7 +196,11 @@ export function explain(error: unknown): Problem {
         };
   }
   if (error instanceof RefusedError) {
-    const [title, advice] = REASONS.find(([pattern]) => pattern.test(error.message))?.[1] ??
+    const wordsFor = (reasons: OwnWords["reasons"] = []) =>
+      reasons.find(([pattern]) => pattern.test(error.message))?.[1];
+    const [title, advice] = wordsFor(own?.reasons) ??
+      own?.codes[error.code] ??
+      wordsFor(REASONS) ??
       CODES[error.code] ??
       STATUSES[error.status] ?? [
         "The exchange failed",

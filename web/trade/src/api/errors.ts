@@ -47,7 +47,11 @@ export class UnreachableError extends Error {
   }
 }
 
+/** The one refusal that says 503 and yet decides: nothing was done. */
+const NO_MARK_PRICE = "NO_MARK_PRICE";
+
 /** Whether a request that failed like this may have been carried out all the same. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof UnreachableError || (error instanceof RefusedError && error.status >= 500);
+  if (error instanceof RefusedError) return error.status >= 500 && error.code !== NO_MARK_PRICE;
+  return error instanceof UnreachableError;
 }

@@ -14,5 +14,6 @@ export const NAVIGATION: readonly Entry[] = [
   { path: "/wallet", title: "Wallet", isAt: (location) => FUNDS.has(location) },
   { path: "/convert", title: "Convert", isAt: (location) => location === "/convert" },
   { path: "/positions", title: "Positions", isAt: (location) => location === "/positions" },
+  { path: "/margin", title: "Margin", isAt: (location) => location === "/margin" },
   { path: "/account", title: "Account", isAt: (location) => /^\/account(\/|$)/.test(location) },
 ];

@@ -1,7 +1,8 @@
-import { Button, SegmentedControl, Select } from "@mantine/core";
+import { SegmentedControl, Select } from "@mantine/core";
 import { type KeyboardEvent, memo } from "react";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import type { Market } from "../api/queries.ts";
+import { PercentButtons } from "../parts/PercentButtons.tsx";
 import classes from "./OrderForm.module.css";
 import type { Draft } from "./review.ts";
 
@@ -19,7 +20,6 @@ interface OrderFieldsProps {
   onPart: (draft: Draft, percent: bigint) => void;
 }
 
-const PERCENTS = ["25", "50", "75", "100"] as const;
 const SIDES = [
   { value: "buy", label: "Buy" },
   { value: "sell", label: "Sell" },
@@ -111,20 +111,11 @@ export const OrderFields = memo(function OrderFields({
           onChange={(value) => onDraft({ unit: value === "quote" ? "quote" : "base", amount: "" })}
         />
       </div>
-      <div className={classes.percents} role="group" aria-label="Part of what is free">
-        {PERCENTS.map((percent) => (
-          <Button
-            key={percent}
-            size="compact-xs"
-            variant="default"
-            disabled={!hasFunds}
-            aria-label={percent === "100" ? "All that is free" : `${percent} % of what is free`}
-            onClick={() => onPart(draft, BigInt(percent))}
-          >
-            {percent === "100" ? "Max" : `${percent} %`}
-          </Button>
-        ))}
-      </div>
+      <PercentButtons
+        of="what is free"
+        disabled={!hasFunds}
+        onPercent={(percent) => onPart(draft, percent)}
+      />
       {draft.type === "limit" && (
         <Select
           label="Valid"

@@ -1,36 +1,18 @@
 import { Button, Modal, Stack } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
-import { attemptKey, returned, useExchange } from "../api/client.ts";
-import { isOutcomeUnknown } from "../api/errors.ts";
+import { returned, useExchange } from "../api/client.ts";
 import { BALANCES } from "../api/live.ts";
+import { useOnce } from "../api/once.ts";
 import { useBalances } from "../api/queries.ts";
 import { explain } from "../messages.ts";
 import { type Product, type Stake, STAKING } from "./queries.ts";
 import { kindOf, rateOf, stakeFaultOf, unstakeFaultOf, wayBackOf } from "./staking.ts";
 import classes from "./Withdrawal.module.css";
-
-/** Sends something under a key that stays while the outcome is unknown, so that it is done once. */
-function useOnce<Data>(send: (key: string) => Promise<Data>, onDone: (data: Data) => void) {
-  const client = useQueryClient();
-  const [key, setKey] = useState(attemptKey);
-  const sending = useMutation({
-    mutationFn: () => send(key),
-    onSettled: () => {
-      for (const queryKey of [STAKING, BALANCES]) void client.invalidateQueries({ queryKey });
-    },
-    onSuccess: onDone,
-    onError: (error) => {
-      if (!isOutcomeUnknown(error)) setKey(attemptKey());
-    },
-  });
-  return { ...sending, isUnknown: sending.error !== null && isOutcomeUnknown(sending.error) };
-}
 
 /** Stakes an amount in a product. */
 export function StakeDialog({ product, onClose }: { product: Product; onClose: () => void }) {
@@ -47,9 +29,12 @@ export function StakeDialog({ product, onClose }: { product: Product; onClose: (
           body: { productId, amount: amount.trim() },
         }),
       ),
-    () => {
-      toastDone("It is staked", `${formatDecimal(amount.trim())} ${asset} earn from midnight (UTC) on.`);
-      onClose();
+    {
+      reads: [STAKING, BALANCES],
+      onDone: () => {
+        toastDone("It is staked", `${formatDecimal(amount.trim())} ${asset} earn from midnight (UTC) on.`);
+        onClose();
+      },
     },
   );
   const blocked = sending.isUnknown ? null : stakeFaultOf(product, amount.trim(), free);
@@ -133,9 +118,12 @@ export function UnstakeDialog({
           body: { balanceId: stake.id, ...(isFlexible ? { amount: amount.trim() } : {}) },
         }),
       ),
-    () => {
-      toastDone("It is on its way back", "“On the way back” says when it arrives.");
-      onClose();
+    {
+      reads: [STAKING, BALANCES],
+      onDone: () => {
+        toastDone("It is on its way back", "“On the way back” says when it arrives.");
+        onClose();
+      },
     },
   );
   const blocked = isFlexible && !sending.isUnknown ? unstakeFaultOf(stake, amount.trim()) : null;

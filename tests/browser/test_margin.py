@@ -1,0 +1,333 @@
+"""Margin on the trading screen: an account from its first collateral to its closing, and one that is liquidated."""
+
+import json
+import re
+import time
+from typing import Any
+from urllib.error import HTTPError
+
+import pytest
+from playwright.sync_api import Locator, Route, expect
+
+from tests.support.console import OPPOSITE_LOOKS, WAIT_MS
+from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
+
+SYMBOL = "BTC-USD"
+ENDED_MS = 180_000
+"""A liquidation tries again after growing pauses; on a machine that does much else each takes longer."""
+
+
+def place(exchange: Exchange, trader: Trader, side: str, quantity: str, price: str) -> None:
+    """A limit order, as soon as the router takes it: it hears of the last price after the trade."""
+    order = {"symbol": SYMBOL, "side": side, "type": "limit", "quantity": quantity, "price": price}
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while True:
+        try:
+            exchange.call("POST", "orders", order, trader.tokens["accessToken"])
+            return
+        except HTTPError as error:
+            if error.code != 400 or time.monotonic() > deadline:
+                raise AssertionError(error.read()) from error
+        time.sleep(0.1)
+
+
+def trade_at(exchange: Exchange, seller: Trader, buyer: Trader, price: str) -> None:
+    """Let the two trade a little, so that this is the price."""
+    place(exchange, seller, "sell", "0.01", price)
+    place(exchange, buyer, "buy", "0.01", price)
+
+
+@pytest.fixture
+def maker(exchange: Exchange) -> Trader:
+    """Somebody to trade with, who has what others need."""
+    trader = exchange.register(f"maker-{time.time_ns()}@example.com")
+    exchange.deposit([(trader, "BTC", "10"), (trader, "USD", "20000")])
+    return trader
+
+
+def trader_with_money(exchange: Exchange, name: str, *others: tuple[str, str]) -> Trader:
+    """A new user with 1,000 USD and what else is given."""
+    trader = exchange.register(f"{name}@example.com")
+    exchange.deposit([(trader, asset, amount) for asset, amount in (("USD", "1000"), *others)])
+    return trader
+
+
+def expect_level(screen: TradingScreen, words: str) -> None:
+    """Wait until the margin level is described in words that end like these."""
+    meter = screen.page.get_by_role("meter", name="Margin level")
+    expect(meter).to_have_attribute("aria-valuetext", re.compile(f"{words}$"))
+
+
+def move(screen: TradingScreen, direction: str, asset: str, amount: str) -> Locator:
+    """Fill in the movement of collateral; returns its button."""
+    screen.page.get_by_role("button", name=f"Move {direction}", exact=True).click()
+    dialog = screen.dialog("Move collateral")
+    if dialog.get_by_role("combobox", name="Asset").input_value() != asset:
+        screen.choose("Asset", asset, dialog)
+    field = dialog.get_by_role("textbox", name="Amount")
+    if amount == "all":
+        dialog.get_by_role("button", name="Max, 100 % of what can be moved").click()
+    else:
+        field.fill(amount)
+    return dialog.get_by_role("button", name=f"Move it {direction}")
+
+
+def dismiss(screen: TradingScreen, title: str) -> None:
+    """Take a message away, so that it hides nothing."""
+    screen.toast(title).get_by_role("button", name="Dismiss").click()
+    expect(screen.toast(title)).to_have_count(0)
+
+
+def fill_form(screen: TradingScreen, side: str, leverage: str, quantity: str) -> Locator:
+    """Fill in the form that opens a position; returns its button."""
+    form = screen.page.get_by_role("form", name="Open a position")
+    screen.segment("Side", side)
+    form.get_by_role("textbox", name="Leverage").fill(leverage)
+    form.get_by_role("textbox", name="Quantity").fill(quantity)
+    return form.get_by_role("button", name="Open a ")
+
+
+def test_an_account_from_its_first_collateral_to_its_closing(
+    new_window: NewWindow, exchange: Exchange, maker: Trader
+) -> None:
+    trader = trader_with_money(exchange, "margin", ("BRL", "100"))
+    trade_at(exchange, maker, trader, "1000")
+    screen = new_window(trader)
+    # The browser reports each refused request by itself; without an account the first one is refused.
+    screen.expect_complaint("status of (404|409|504)")
+    page = screen.page
+    screen.go("/margin", "Margin")
+    expect(page.get_by_text("You have no margin account yet")).to_be_visible()
+    expect(page.get_by_text("You can lose everything that you move in")).to_be_visible()
+    screen.look_over("no margin account")
+
+    page.get_by_role("button", name="Move collateral in and open the account").click()
+    # A trade cost 10 USD and a fee of 25 basis points; cents alone can be moved in.
+    dialog = screen.dialog("Open a margin account")
+    submit = dialog.get_by_role("button", name="Move it in")
+    expect(submit).to_have_accessible_description("To go on, choose an asset.")
+    screen.choose("Asset", "USD", dialog)
+    dialog.get_by_role("textbox", name="Amount").fill("5000")
+    expect(submit).to_have_accessible_description("To go on, lower the amount: 989.97 USD can be moved in.")
+    dialog.get_by_role("textbox", name="Amount").fill("0.001")
+    expect(submit).to_have_accessible_description("To go on, write at most 2 digits after the point.")
+    dialog.get_by_role("textbox", name="Amount").fill("400")
+    expect(dialog.get_by_role("row", name="Free in the wallet")).to_contain_text("589.975 USD")
+    screen.assert_accessible("the first collateral")
+    submit.click()
+    dismiss(screen, "Collateral moved in")
+    expect_level(screen, "No debt: Safe")
+    expect(screen.row("Margin balances", "USD")).to_contain_text("400")
+    expect(page.get_by_text("No open positions")).to_be_visible()
+    closing = page.get_by_role("button", name="Close the account…")
+    expect(closing).to_have_accessible_description("Only an empty account can be closed: it holds USD.")
+    screen.look_over("an account with collateral")
+
+    opening = fill_form(screen, "Buy, long", "4", "20")
+    expect(opening).to_have_accessible_description(
+        "It needs 5,000.00 USD of margin, and 400.00 USD is available. Lower the quantity, or move collateral in."
+    )
+    leverage = page.get_by_role("textbox", name="Leverage")
+    leverage.press("ArrowUp")
+    expect(leverage).to_have_value("5")
+    leverage.fill("11")
+    expect(page.get_by_text("The leverage is a number from 1 to 10.")).to_be_visible()
+    screen.assert_accessible("faults of an opening")
+    page.get_by_role("button", name="2 ×", exact=True).click()
+    page.get_by_role("button", name="Max, 100 % of what your margin carries").click()
+    expect(page.get_by_role("textbox", name="Quantity")).to_have_value("0.8")
+    fill_form(screen, "Buy, long", "4", "0.8").click()
+    # Nobody has lent anything yet.
+    dialog = screen.dialog(f"Open a long of {SYMBOL}?")
+    dialog.get_by_role("button", name="Open a long").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("The lending pool is empty")
+    screen.look_over("an empty pool", OPPOSITE_LOOKS)
+    dialog.get_by_role("button", name="Keep as it is").click()
+    screen.segment("Shown", "Past")
+    expect(screen.row("Past positions", SYMBOL)).to_contain_text("the lending pool was empty")
+    screen.segment("Shown", "Open")
+
+    exchange.deposit([], house={"house:lending": ("USD", "5000")})
+    place(exchange, maker, "sell", "0.8", "1000")
+    opening.click()
+    expect(dialog.get_by_text("200.00 USD")).to_be_visible()
+    dialog.get_by_role("button", name="Open a long").click()
+    dismiss(screen, f"Long of {SYMBOL} opened")
+    position = screen.row("Open positions", SYMBOL)
+    for text in ("Long", "0.8 BTC", "4 ×", "1,000", "200.00 USD"):
+        expect(position).to_contain_text(text)
+    expect_level(screen, "%: Safe")
+    screen.look_over("an open position")
+
+    # 200 USD and 0.8 BTC at 850 for a debt of about 602.
+    trade_at(exchange, maker, trader, "850")
+    expect_level(screen, "%: Warning")
+    expect(page.get_by_text("Move collateral in, close a position or repay a loan.")).to_be_visible()
+    expect(position).to_contain_text("−120 USD")
+    screen.look_over("a warning")
+    out = move(screen, "out", "USD", "1")
+    expect(out).to_have_accessible_description("To go on, lower the amount: 0 USD can be moved out.")
+    page.keyboard.press("Escape")
+
+    unpriced_collateral_of_an_unknown_outcome(screen)
+    trade_at(exchange, maker, trader, "1000")
+    place(exchange, maker, "buy", "0.8", "1000")
+    screen.act(f"the long of {SYMBOL}", "Close the position…")
+    dialog = screen.dialog(f"Close the long of {SYMBOL}?")
+    screen.assert_accessible("closing a position")
+    dialog.get_by_role("button", name="Close the position").click()
+    dismiss(screen, "Position closed")
+    expect(page.get_by_text("No open positions")).to_be_visible()
+    screen.segment("Shown", "Past")
+    expect(screen.row("Past positions", "Closed")).to_have_count(1)
+    screen.assert_accessible("past positions")
+
+    loan_without_a_position(screen)
+    move(screen, "out", "USD", "all").click()
+    dismiss(screen, "Collateral moved out")
+    expect(page.get_by_text("Nothing is in the account")).to_be_visible()
+    expect(closing).to_have_accessible_description(
+        "It is empty, so it can be closed. You can open another one at any time."
+    )
+    closing.click()
+    screen.dialog("Close your margin account?").get_by_role("button", name="Close the account").click()
+    expect(screen.toast("Margin account closed")).to_be_visible()
+    expect(page.get_by_text("You have no margin account yet")).to_be_visible()
+
+
+def unpriced_collateral_of_an_unknown_outcome(screen: TradingScreen) -> None:
+    """Move in an asset that nobody has traded; the response is lost, and the request repeated as the same one."""
+    page = screen.page
+    asked: list[Any] = []
+
+    def lose(route: Route) -> None:
+        asked.append(route.request.post_data_json)
+        response = route.fetch()
+        if len(asked) > 1:
+            route.fulfill(response=response)
+            return
+        body = {"message": "nobody knows yet what became of the request", "code": "MARGIN_STATUS_UNKNOWN"}
+        route.fulfill(response=response, status=504, body=json.dumps(body))
+
+    page.route("**/margin/transfers", lose)
+    move(screen, "in", "BRL", "60").click()
+    dialog = screen.dialog("Move collateral")
+    expect(dialog.get_by_role("alert")).to_contain_text("Nobody knows yet what became of it")
+    expect(dialog.get_by_role("textbox", name="Amount")).to_be_disabled()
+    screen.assert_accessible("an unknown outcome")
+    dialog.get_by_role("button", name="Ask again what became of it").click()
+    dismiss(screen, "Collateral moved in")
+    page.unroute_all(behavior="ignoreErrors")
+    assert len(asked) == 2
+    assert asked[0] == asked[1]
+    assert asked[0]["requestId"]
+    expect(screen.row("Margin balances", "BRL")).to_contain_text("60")
+    expect(page.get_by_text("Waits for a price").first).to_be_visible()
+    expect(page.get_by_role("meter", name="Margin level")).to_have_count(0)
+    screen.look_over("an asset without a price", OPPOSITE_LOOKS)
+
+
+def loan_without_a_position(screen: TradingScreen) -> None:
+    """Borrow, repay a part, and repay the rest."""
+    page = screen.page
+    move(screen, "out", "BRL", "all").click()
+    dismiss(screen, "Collateral moved out")
+    screen.tab("Loans")
+    expect(page.get_by_text("No loans")).to_be_visible()
+    page.get_by_role("button", name="Borrow", exact=True).click()
+    dialog = screen.dialog("Borrow")
+    submit = dialog.get_by_role("button", name="Borrow it")
+    screen.choose("Asset", "USD", dialog)
+    dialog.get_by_role("textbox", name="Amount").fill("90000")
+    expect(submit).to_have_accessible_description(re.compile("lower the amount: your equity carries 3,9.* USD"))
+    dialog.get_by_role("textbox", name="Amount").fill("100")
+    screen.assert_accessible("borrowing")
+    submit.click()
+    dismiss(screen, "Borrowed")
+    loan = screen.row("Running loans", "100 USD")
+    for text in ("10 %", "Running"):
+        expect(loan).to_contain_text(text)
+    screen.look_over("a running loan", OPPOSITE_LOOKS)
+    screen.act("the loan of 100 USD", "Repay…")
+    dialog = screen.dialog("Repay the loan of 100 USD")
+    screen.segment("How much", "A part")
+    dialog.get_by_role("textbox", name="Amount").fill("40")
+    screen.assert_accessible("repaying a part")
+    dialog.get_by_role("button", name="Repay this part").click()
+    dismiss(screen, "A part is repaid")
+    expect(loan).to_contain_text("60.")
+    screen.act("the loan of 100 USD", "Repay…")
+    dialog.get_by_role("button", name="Repay all of it").click()
+    dismiss(screen, "Loan repaid")
+    expect(page.get_by_text("No loans")).to_be_visible()
+    screen.segment("Shown", "Ended")
+    expect(screen.row("Ended loans", "100 USD", "Repaid")).to_be_visible()
+
+
+def test_a_liquidation_is_seen_from_its_beginning_to_its_end(
+    new_window: NewWindow, exchange: Exchange, maker: Trader
+) -> None:
+    trader = trader_with_money(exchange, "unlucky")
+    house = {"house:lending": ("USD", "1000"), "house:insurance": ("USD", "500")}
+    exchange.deposit([], house=house)
+    trade_at(exchange, maker, trader, "1000")
+    place(exchange, maker, "sell", "0.3", "1000")
+    token = trader.tokens["accessToken"]
+    exchange.call("POST", "margin/transfers", {"asset": "USD", "amount": "50", "direction": "in"}, token)
+    position = {"symbol": SYMBOL, "side": "buy", "quantity": "0.3", "leverage": "10"}
+    exchange.call("POST", "margin/positions", position, token)
+    screen = new_window(trader)
+    screen.expect_complaint("status of 404")
+    page = screen.page
+    screen.go("/margin", "Margin")
+    expect_level(screen, "%: Warning")
+
+    # 20 USD and 0.3 BTC at 850 for a debt of 270, and nobody who buys.
+    trade_at(exchange, maker, trader, "850")
+    expect_level(screen, "%: Liquidation")
+    notice = page.get_by_role("note").filter(has_text="Your account is being liquidated.")
+    expect(notice).to_be_visible()
+    expect(screen.row("Open positions", "Being liquidated")).to_be_visible()
+    opening = fill_form(screen, "Buy, long", "2", "0.01")
+    expect(opening).to_have_accessible_description("Your account is being liquidated.")
+    expect(page.get_by_role("button", name="Move out", exact=True)).to_be_disabled()
+    screen.look_over("a liquidation", OPPOSITE_LOOKS)
+
+    place(exchange, maker, "buy", "0.4", "850")
+    expect(notice).to_be_hidden(timeout=ENDED_MS)
+    screen.segment("Shown", "Past")
+    expect(screen.row("Past positions", "Liquidated")).to_be_visible()
+    expect_level(screen, "No debt: Safe")
+
+
+def test_a_margin_service_that_is_away_is_told_and_tried_again(new_window: NewWindow, exchange: Exchange) -> None:
+    trader = trader_with_money(exchange, "patient")
+    screen = new_window(trader)
+    screen.expect_complaint("status of (404|503)")
+    page = screen.page
+    body = json.dumps({"message": "the margin service does not respond now", "code": "SERVICE_UNAVAILABLE"})
+
+    def away(route: Route) -> None:
+        headers = {"Access-Control-Allow-Origin": "*", "Content-Type": "application/json"}
+        route.fulfill(status=503, body=body, headers=headers)
+
+    page.route("**/margin/account", away)
+    screen.stop_polling()
+    screen.go("/margin", "Margin")
+    expect(screen.problem()).to_contain_text("Margin trading does not respond now")
+    screen.look_over("no margin service", OPPOSITE_LOOKS)
+    page.unroute("**/margin/account", away)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("You have no margin account yet")).to_be_visible()
+
+    token = trader.tokens["accessToken"]
+    exchange.call("POST", "margin/transfers", {"asset": "USD", "amount": "10", "direction": "in"}, token)
+    page.reload()
+    expect_level(screen, "No debt: Safe")
+    page.route("**/margin/account", away)
+    page.get_by_role("button", name="Refresh").first.click()
+    expect(page.get_by_text("Shown as of").first).to_be_visible()
+    screen.look_over("figures of a service that went away", OPPOSITE_LOOKS)
+    page.unroute("**/margin/account", away)
+    page.get_by_role("button", name="Refresh").first.click()
+    expect(page.get_by_text("Shown as of")).to_have_count(0)

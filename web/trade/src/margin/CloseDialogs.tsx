@@ -1,0 +1,135 @@
+import { Button } from "@mantine/core";
+import { useId, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { returned, useExchange } from "../api/client.ts";
+import { Result } from "../positions/Result.tsx";
+import { inCents, unrealised } from "./figures.ts";
+import classes from "./Margin.module.css";
+import { closeFault } from "./moves.ts";
+import { type MarginAccount, type MarginLoan, type MarginPosition, useMarginRequest } from "./queries.ts";
+
+const ASK_AGAIN = "Ask again what became of it";
+
+/** Trades a position back at the market. */
+export function ClosePositionDialog({
+  position,
+  loan,
+  lastPrice,
+  onClose,
+}: {
+  position: MarginPosition;
+  loan: MarginLoan | undefined;
+  lastPrice: string | null;
+  onClose: () => void;
+}) {
+  const { rest } = useExchange();
+  const { positionId, symbol, quantity, side } = position;
+  const [base = "", quote = ""] = symbol.split("-");
+  const result = unrealised(position, lastPrice);
+  const request = useMarginRequest(
+    (requestId) => returned(rest.POST("/api/v1/margin/positions/close", { body: { positionId, requestId } })),
+    ({ account }) => {
+      const after = account.positions.find((known) => known.positionId === positionId);
+      if (after?.status === "open") {
+        toastDone("Only a part was traded", "The rest of the position is still open. Its row says why.");
+      } else
+        toastDone("Position closed", `Your ${side === "buy" ? "long" : "short"} of ${symbol} has ended.`);
+      onClose();
+    },
+  );
+  return (
+    <ConfirmDialog
+      title={`Close the ${side === "buy" ? "long" : "short"} of ${symbol}?`}
+      operator=""
+      confirm={request.isUnknown ? ASK_AGAIN : "Close the position"}
+      danger
+      isBusy={request.isPending}
+      problem={request.problem}
+      comparisons={[
+        {
+          name: "Quantity",
+          before: <Amount value={quantity} unit={base} />,
+          after: <Amount value="0" unit={base} />,
+        },
+        ...(loan
+          ? [
+              {
+                name: "Its loan",
+                before: <Amount value={loan.outstanding} unit={loan.asset} />,
+                after: <Amount value="0" unit={loan.asset} />,
+              },
+            ]
+          : []),
+      ]}
+      onConfirm={() => request.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        This {side === "buy" ? "sells" : "buys"} the whole quantity at the market and repays the loan from
+        what the account holds.{" "}
+        {result === null ? (
+          "There is no price that tells the result."
+        ) : (
+          <>
+            At the last price the result is <Result value={inCents(result)} unit={quote} />, before fees and
+            interest.
+          </>
+        )}{" "}
+        A thin market gives a worse price; what finds nobody to trade with stays open.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+/** Closes the account, which must be empty; says what stands in the way. */
+export function CloseAccount({ account }: { account: MarginAccount }) {
+  const { rest } = useExchange();
+  const hint = useId();
+  const [asks, setAsks] = useState(false);
+  const fault = closeFault(account);
+  const request = useMarginRequest(
+    // The route takes no body, so the id is that of the attempt.
+    (requestId) =>
+      returned(
+        rest.POST("/api/v1/margin/account/close", { params: { header: { "Idempotency-Key": requestId } } }),
+      ),
+    () => toastDone("Margin account closed", "The next collateral that you move in opens a new one."),
+  );
+  return (
+    <Card title="Close the account">
+      <div className={classes.closing}>
+        <p id={hint} className={classes.text}>
+          {fault === null
+            ? "It is empty, so it can be closed. You can open another one at any time."
+            : `Only an empty account can be closed: ${fault}.`}
+        </p>
+        <Button
+          size="xs"
+          variant="default"
+          disabled={fault !== null}
+          aria-describedby={hint}
+          onClick={() => setAsks(true)}
+        >
+          Close the account…
+        </Button>
+      </div>
+      {asks && (
+        <ConfirmDialog
+          title="Close your margin account?"
+          operator=""
+          confirm={request.isUnknown ? ASK_AGAIN : "Close the account"}
+          danger
+          isBusy={request.isPending}
+          problem={request.problem}
+          onConfirm={() => request.mutate()}
+          onClose={() => setAsks(false)}
+        >
+          <p>Past positions and ended loans of this account are then no longer shown here.</p>
+        </ConfirmDialog>
+      )}
+    </Card>
+  );
+}

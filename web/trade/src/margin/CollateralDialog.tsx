@@ -1,0 +1,164 @@
+import { SegmentedControl, Select } from "@mantine/core";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
+import { scaledText, toScaled } from "#lib/scaled.ts";
+import { returned, useExchange } from "../api/client.ts";
+import { useBalances } from "../api/queries.ts";
+import { PercentButtons } from "../parts/PercentButtons.tsx";
+import { useAssets, useMarks } from "./assets.ts";
+import { cutTo } from "./figures.ts";
+import { LevelText } from "./LevelText.tsx";
+import { balanceOf, collateralFault, levelAfter, mostOut, readAmount } from "./moves.ts";
+import { type MarginAccount, useMarginRequest } from "./queries.ts";
+
+export interface Move {
+  direction: "in" | "out";
+  /** Empty lets the user choose. */
+  asset: string;
+}
+
+/** Moves funds between the wallet and the margin account; both are shown as they would be. */
+export function CollateralDialog({
+  account,
+  first,
+  onClose,
+}: {
+  /** Null for the first move, which opens the account. */
+  account: MarginAccount | null;
+  first: Move;
+  onClose: () => void;
+}) {
+  const { rest } = useExchange();
+  const balances = useBalances();
+  const { names, placesOf } = useAssets();
+  // Without an account there is no level to judge.
+  const marks = useMarks(account?.valuationAsset ?? "");
+  const [direction, setDirection] = useState(first.direction);
+  const [chosen, setAsset] = useState(first.asset);
+  const [text, setText] = useState("");
+  const isIn = direction === "in";
+  const spotOf = (name: string) => balances.data?.find((row) => row.asset === name)?.available ?? "0";
+  const source = (name: string) => (isIn ? spotOf(name) : balanceOf(account, name).available);
+  const owned = names.filter((name) => toScaled(source(name)) > 0n);
+  // With one asset to choose from there is nothing to choose.
+  const asset = chosen || (owned.length === 1 ? (owned[0] ?? "") : "");
+  // What leaves the account may have the digits of its interest and fees; they are moved as they are.
+  const places = isIn ? placesOf(asset) : 18;
+  const spot = balances.data ? toScaled(spotOf(asset)) : null;
+  const held = toScaled(balanceOf(account, asset).total);
+  const free = isIn ? spot : account && mostOut(account, asset, marks);
+  const amount = readAmount(text.trim(), places);
+  const request = useMarginRequest(
+    (requestId) =>
+      returned(
+        rest.POST("/api/v1/margin/transfers", { body: { asset, amount: text.trim(), direction, requestId } }),
+      ),
+    () => {
+      const words = `${formatDecimal(text.trim())} ${asset}`;
+      toastDone(
+        isIn ? "Collateral moved in" : "Collateral moved out",
+        `${words} ${isIn ? "are in your margin account" : "are in your wallet again"}.`,
+      );
+      onClose();
+    },
+  );
+  const fault = collateralFault(amount, { asset, direction, free, places });
+  const moved = typeof amount === "bigint" ? (isIn ? amount : -amount) : 0n;
+  const isMoved = fault === null;
+  const level = levelAfter(account, marks, asset, {});
+  const after = levelAfter(account, marks, asset, { held: moved });
+  return (
+    <ConfirmDialog
+      title={account ? "Move collateral" : "Open a margin account"}
+      operator=""
+      confirm={request.isUnknown ? "Ask again what became of it" : isIn ? "Move it in" : "Move it out"}
+      isBusy={request.isPending}
+      problem={request.problem}
+      missing={request.isUnknown ? [] : [fault ?? false]}
+      comparisons={
+        // While the outcome is unknown, nobody knows what is before and what after.
+        asset === "" || request.isUnknown
+          ? []
+          : [
+              {
+                name: "Free in the wallet",
+                before: spot === null ? "–" : <Amount value={scaledText(spot)} unit={asset} />,
+                after:
+                  spot === null || !isMoved ? "–" : <Amount value={scaledText(spot - moved)} unit={asset} />,
+              },
+              {
+                name: "In the margin account",
+                before: <Amount value={scaledText(held)} unit={asset} />,
+                after: isMoved ? <Amount value={scaledText(held + moved)} unit={asset} /> : "–",
+              },
+              ...(level === null
+                ? []
+                : [
+                    {
+                      name: "Level, about",
+                      before: <LevelText level={level} />,
+                      after: isMoved ? <LevelText level={after} /> : "–",
+                    },
+                  ]),
+            ]
+      }
+      onConfirm={() => request.mutate()}
+      onClose={onClose}
+    >
+      {account && (
+        <SegmentedControl
+          fullWidth
+          aria-label="Direction"
+          disabled={request.isUnknown}
+          data={[
+            { value: "in", label: "In, from the wallet" },
+            { value: "out", label: "Out, to the wallet" },
+          ]}
+          value={direction}
+          onChange={(value) => {
+            setDirection(value === "out" ? "out" : "in");
+            setText("");
+          }}
+        />
+      )}
+      <Select
+        label="Asset"
+        searchable
+        placeholder={owned.length > 0 || !balances.data ? "Choose an asset" : "Nothing is free there"}
+        nothingFoundMessage="No asset of that name"
+        disabled={request.isUnknown}
+        data={owned.includes(asset) || asset === "" ? owned : [asset, ...owned]}
+        value={asset || null}
+        onChange={(value) => {
+          setAsset(value ?? "");
+          setText("");
+        }}
+      />
+      <DecimalField
+        label="Amount"
+        description={
+          asset === ""
+            ? "Choose an asset first."
+            : free === null
+              ? "What can be moved is not known yet."
+              : `${formatDecimal(cutTo(free, places))} ${asset} can be moved`
+        }
+        value={text}
+        disabled={asset === "" || request.isUnknown}
+        data-autofocus
+        rightSection={asset}
+        rightSectionWidth={64}
+        onValue={setText}
+      />
+      <PercentButtons
+        of="what can be moved"
+        disabled={asset === "" || free === null || request.isUnknown}
+        onPercent={(percent) => free !== null && setText(cutTo((free * percent) / 100n, places))}
+      />
+    </ConfirmDialog>
+  );
+}

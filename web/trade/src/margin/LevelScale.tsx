@@ -1,0 +1,73 @@
+import { toScaled } from "#lib/scaled.ts";
+import { percentOf, scaleShare, type Zone, zoneOf } from "./figures.ts";
+import classes from "./LevelScale.module.css";
+import type { MarginAccount } from "./queries.ts";
+
+const WORDS: Readonly<Record<Zone, readonly [title: string, shape: string, text: string]>> = {
+  safe: ["Safe", "●", "The exchange warns you at 150\u00a0% and steps in at 105\u00a0%."],
+  warning: [
+    "Warning",
+    "▲",
+    "At 105\u00a0% the exchange closes your positions. Move collateral in, close a position or repay a loan.",
+  ],
+  liquidation: [
+    "Liquidation",
+    "■",
+    "The exchange closes your positions at market prices and repays the loans.",
+  ],
+};
+
+/** How far the account is from its liquidation: the level in figures, in words, and on a scale. */
+export function LevelScale({ account }: { account: MarginAccount }) {
+  const { marginLevel, equity, status } = account;
+  if (equity === null) {
+    return (
+      <div className={classes.level} data-zone="unpriced">
+        <p className={classes.figure}>Waits for a price</p>
+        <p className={classes.text}>
+          An asset of the account has no current price, so its level is not known. Nothing is liquidated
+          meanwhile.
+        </p>
+      </div>
+    );
+  }
+  const level = marginLevel === null ? null : toScaled(marginLevel);
+  const zone = status === "liquidating" ? "liquidation" : zoneOf(level);
+  const [title, shape, text] = WORDS[zone];
+  const figure = level === null ? "No debt" : percentOf(level);
+  return (
+    <div className={classes.level} data-zone={zone}>
+      <p className={classes.figure}>
+        <span className="figures">{figure}</span>
+        <span className={classes.word}>
+          <span aria-hidden>{shape}</span> {title}
+        </span>
+      </p>
+      <div
+        className={classes.scale}
+        role="meter"
+        aria-label="Margin level"
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.round(scaleShare(level) * 100)}
+        aria-valuetext={`${figure}: ${title}`}
+      >
+        <span className={classes.zone} data-zone="liquidation" />
+        <span className={classes.zone} data-zone="warning" />
+        <span className={classes.zone} data-zone="safe" />
+        <span className={classes.mark} style={{ left: `${scaleShare(level) * 100}%` }} />
+      </div>
+      <div className={classes.legend} aria-hidden>
+        <span>Liquidation</span>
+        <span>Warning</span>
+        <span>Safe</span>
+      </div>
+      <div className={classes.bounds} aria-hidden>
+        <span>105 %</span>
+        <span>150 %</span>
+        <span>300 %</span>
+      </div>
+      <p className={classes.text}>{level === null && zone === "safe" ? "Nothing is owed." : text}</p>
+    </div>
+  );
+}

@@ -1,0 +1,146 @@
+import { Button } from "@mantine/core";
+import { PlusIcon } from "@primer/octicons-react";
+import { type ReactNode, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable, type ListState } from "#lib/components/DataTable.tsx";
+import { EmptyState, type Problem } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
+import { rateOf } from "../wallet/staking.ts";
+import { isRunning } from "./figures.ts";
+import { BorrowDialog, RepayDialog } from "./LoanDialogs.tsx";
+import type { MarginAccount, MarginLoan } from "./queries.ts";
+import { LoanState } from "./states.tsx";
+
+const FIRST: Column<MarginLoan>[] = [
+  {
+    id: "borrowed",
+    title: "Borrowed",
+    cell: ({ principal, asset }) => (
+      <strong>
+        <Amount value={principal} unit={asset} />
+      </strong>
+    ),
+  },
+];
+const RATE: Column<MarginLoan> = {
+  id: "rate",
+  title: "Yearly rate",
+  align: "right",
+  cell: ({ rate }) => <span className="figures">{rateOf(rate)}</span>,
+};
+const STATE: Column<MarginLoan> = {
+  id: "state",
+  title: "State",
+  cell: ({ status }) => <LoanState status={status} />,
+};
+const PAID: Column<MarginLoan> = {
+  id: "paid",
+  title: "Interest paid",
+  align: "right",
+  cell: ({ interestPaid }) => <Amount value={interestPaid} />,
+};
+const SINCE: Column<MarginLoan> = {
+  id: "since",
+  title: "Since",
+  cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+};
+
+const CURRENT: Column<MarginLoan>[] = [
+  ...FIRST,
+  {
+    id: "outstanding",
+    title: "Outstanding",
+    align: "right",
+    cell: ({ outstanding }) => <Amount value={outstanding} />,
+  },
+  {
+    id: "interest",
+    title: "Interest owed",
+    align: "right",
+    cell: ({ interest }) => <Amount value={interest} />,
+  },
+  PAID,
+  RATE,
+  STATE,
+  SINCE,
+];
+const ENDED: Column<MarginLoan>[] = [
+  ...FIRST,
+  PAID,
+  RATE,
+  STATE,
+  SINCE,
+  {
+    id: "ended",
+    title: "Ended",
+    cell: ({ endedAt }) => (endedAt === null ? "–" : <TimeText milliseconds={Date.parse(endedAt)} />),
+  },
+];
+
+interface LoanListProps {
+  account: MarginAccount;
+  isEnded: boolean;
+  toolbar: ReactNode;
+  state: ListState;
+  problem: Problem | null;
+}
+
+/** The loans that run or those that have ended, and the ways to borrow and to repay. */
+export function LoanList({ account, isEnded, toolbar, state, problem }: LoanListProps) {
+  const [isBorrowing, setBorrowing] = useState(false);
+  const [repaying, setRepaying] = useState<MarginLoan | null>(null);
+  const isActive = account.status === "active";
+  return (
+    <>
+      <DataTable
+        label={isEnded ? "Ended loans" : "Running loans"}
+        toolbar={
+          <>
+            {toolbar}
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<PlusIcon />}
+              disabled={!isActive}
+              onClick={() => setBorrowing(true)}
+            >
+              Borrow
+            </Button>
+          </>
+        }
+        columns={isEnded ? ENDED : CURRENT}
+        rows={account.loans.filter((loan) => isRunning(loan) !== isEnded)}
+        rowId={({ loanId }) => loanId}
+        rowName={({ principal, asset }) => `the loan of ${formatDecimal(principal)} ${asset}`}
+        actions={(loan) => [
+          {
+            label: "Repay…",
+            onClick: () => setRepaying(loan),
+            disabledReason: isActive ? whyNotRepaid(loan) : "The liquidation repays it",
+          },
+          { label: "Copy id", onClick: () => copyAndTell(loan.loanId) },
+        ]}
+        state={state}
+        problem={problem}
+        empty={
+          isEnded ? (
+            <EmptyState title="No ended loans">What is repaid stays listed here.</EmptyState>
+          ) : (
+            <EmptyState title="No loans">
+              Positions borrow what they need by themselves. You can borrow without one as well.
+            </EmptyState>
+          )
+        }
+      />
+      {isBorrowing && <BorrowDialog account={account} onClose={() => setBorrowing(false)} />}
+      {repaying && <RepayDialog account={account} loan={repaying} onClose={() => setRepaying(null)} />}
+    </>
+  );
+}
+
+function whyNotRepaid({ status }: MarginLoan): string | undefined {
+  if (status === "active") return undefined;
+  return status === "pending" ? "It is being paid out" : "It has ended already";
+}

@@ -1,0 +1,217 @@
+import { type ReactNode, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import { type Column, DataTable, type ListState } from "#lib/components/DataTable.tsx";
+import { EmptyState, type Problem } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
+import { scaledText, toScaled } from "#lib/scaled.ts";
+import type { Ticker } from "../api/queries.ts";
+import { Result } from "../positions/Result.tsx";
+import { ClosePositionDialog } from "./CloseDialogs.tsx";
+import { holdingsOf, inCents, isUnderWay, liquidationPrice, type Marks, unrealised } from "./figures.ts";
+import classes from "./Margin.module.css";
+import type { MarginAccount, MarginPosition } from "./queries.ts";
+import { PositionState, Side } from "./states.tsx";
+
+interface PositionListProps {
+  account: MarginAccount;
+  tickers: readonly Ticker[];
+  marks: Marks;
+  isEnded: boolean;
+  toolbar: ReactNode;
+  state: ListState;
+  problem: Problem | null;
+}
+
+const halves = (symbol: string) => {
+  const [base = "", quote = ""] = symbol.split("-");
+  return { base, quote };
+};
+
+const SIDE: Column<MarginPosition> = {
+  id: "side",
+  title: "Side",
+  cell: ({ side, leverage }) => (
+    <span className={classes.side}>
+      <Side side={side} />
+      <span className="figures">{formatDecimal(shortest(leverage))} ×</span>
+    </span>
+  ),
+};
+const ENTRY: Column<MarginPosition> = {
+  id: "entry",
+  title: "Entry price",
+  align: "right",
+  cell: ({ entryPrice }) => (entryPrice === null ? "–" : <Amount value={entryPrice} />),
+};
+const STATE: Column<MarginPosition> = {
+  id: "state",
+  title: "State",
+  cell: (position) => <StateOf position={position} />,
+};
+const OPENED: Column<MarginPosition> = {
+  id: "opened",
+  title: "Opened",
+  cell: ({ openedAt }) => <TimeText milliseconds={Date.parse(openedAt)} />,
+};
+const ENDED: Column<MarginPosition>[] = [
+  { id: "symbol", title: "Market", cell: ({ symbol }) => <strong>{symbol}</strong> },
+  SIDE,
+  ENTRY,
+  STATE,
+  OPENED,
+  {
+    id: "closed",
+    title: "Ended",
+    cell: ({ closedAt }) => (closedAt === null ? "–" : <TimeText milliseconds={Date.parse(closedAt)} />),
+  },
+];
+
+/** The positions that run or those that have ended, and the way to close one. */
+export function PositionList({
+  account,
+  tickers,
+  marks,
+  isEnded,
+  toolbar,
+  state,
+  problem,
+}: PositionListProps) {
+  const [closing, setClosing] = useState<MarginPosition | null>(null);
+  const lastOf = (wanted: string) => tickers.find(({ symbol }) => symbol === wanted)?.lastPrice ?? null;
+  const holdings = holdingsOf(account.balances);
+  const open: Column<MarginPosition>[] = [
+    {
+      id: "symbol",
+      title: "Market",
+      cell: (position) => (
+        <>
+          <strong>{position.symbol}</strong>
+          {isMoving(position) && (
+            <span className={classes.moving}>
+              <StateOf position={position} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    SIDE,
+    {
+      id: "quantity",
+      title: "Quantity",
+      align: "right",
+      cell: ({ quantity, symbol }) => <Amount value={quantity} unit={halves(symbol).base} />,
+    },
+    {
+      id: "result",
+      title: "Unrealised",
+      align: "right",
+      cell: (position) => {
+        const value = unrealised(position, lastOf(position.symbol));
+        const { quote } = halves(position.symbol);
+        return <Result value={value === null ? null : inCents(value)} unit={quote} />;
+      },
+    },
+    ENTRY,
+    {
+      id: "last",
+      title: "Last price",
+      align: "right",
+      cell: ({ symbol }) => {
+        const last = lastOf(symbol);
+        return last === null ? "no price" : <Amount value={last} />;
+      },
+    },
+    {
+      id: "liquidation",
+      title: "Liquidated near",
+      align: "right",
+      cell: ({ symbol }) => {
+        const { base, quote } = halves(symbol);
+        const price = liquidationPrice(holdings, marks, base, quote);
+        return price === null ? "–" : <Amount value={inCents(price)} places={2} />;
+      },
+    },
+    {
+      id: "margin",
+      title: "Margin",
+      align: "right",
+      cell: ({ requiredMargin }) => (
+        <Amount value={inCents(toScaled(requiredMargin))} unit={account.valuationAsset} places={2} />
+      ),
+    },
+    OPENED,
+  ];
+  return (
+    <>
+      <DataTable
+        label={isEnded ? "Past positions" : "Open positions"}
+        toolbar={toolbar}
+        columns={isEnded ? ENDED : open}
+        rows={account.positions.filter((position) => isUnderWay(position) !== isEnded)}
+        rowId={({ positionId }) => positionId}
+        rowName={({ symbol, side }) => `the ${side === "buy" ? "long" : "short"} of ${symbol}`}
+        actions={(position) => [
+          {
+            label: "Close the position…",
+            danger: true,
+            onClick: () => setClosing(position),
+            disabledReason: whyNotClosed(position),
+          },
+          { label: "Copy id", onClick: () => copyAndTell(position.positionId) },
+        ]}
+        state={state}
+        problem={problem}
+        empty={
+          isEnded ? (
+            <EmptyState title="No past positions">What is closed or liquidated stays listed here.</EmptyState>
+          ) : (
+            <EmptyState title="No open positions">
+              Choose a market, a quantity and a leverage in the form: the position appears here.
+            </EmptyState>
+          )
+        }
+      />
+      {closing && (
+        <ClosePositionDialog
+          position={closing}
+          loan={account.loans.find(({ loanId }) => loanId === closing.loanId)}
+          lastPrice={lastOf(closing.symbol)}
+          onClose={() => setClosing(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function shortest(text: string): string {
+  return scaledText(toScaled(text));
+}
+
+/** Whether there is more to say about a position of this list than that it is open. */
+function isMoving({ status, reason }: MarginPosition): boolean {
+  return status !== "open" || reason !== null;
+}
+
+function whyNotClosed({ status }: MarginPosition): string | undefined {
+  if (status === "open") return undefined;
+  if (status === "opening") return "It is being opened";
+  if (status === "closing") return "It is being closed";
+  return status === "liquidating" ? "It is being liquidated" : "It has ended already";
+}
+
+/** The reason of a position whose loan was refused; others are sentences already. */
+const REFUSED = "refused";
+
+/** The state, with the reason if the exchange gave one: an order that found too little to trade with, for instance. */
+function StateOf({ position: { status, reason } }: { position: MarginPosition }) {
+  return (
+    <span>
+      <PositionState status={status} />
+      {reason !== null && (
+        <span className={classes.reason}>{reason === REFUSED ? "the lending pool was empty" : reason}</span>
+      )}
+    </span>
+  );
+}

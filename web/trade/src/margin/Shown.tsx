@@ -1,0 +1,27 @@
+import { SegmentedControl } from "@mantine/core";
+
+/** Chooses between what is under way and what has ended. */
+export function Shown({
+  current,
+  ended,
+  isEnded,
+  onEnded,
+}: {
+  current: string;
+  ended: string;
+  isEnded: boolean;
+  onEnded: (isEnded: boolean) => void;
+}) {
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="Shown"
+      data={[
+        { value: "current", label: current },
+        { value: "ended", label: ended },
+      ]}
+      value={isEnded ? "ended" : "current"}
+      onChange={(value) => onEnded(value === "ended")}
+    />
+  );
+}

@@ -1,0 +1,94 @@
+import { Button } from "@mantine/core";
+import { type ReactNode, useId } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { WarningNote } from "#lib/components/states.tsx";
+import { useZone } from "#lib/preferences.ts";
+import { ceilTo, ONE, readScaled, toScaled } from "#lib/scaled.ts";
+import { formatClock } from "#lib/time.ts";
+import { availableMargin, boundMargin, inCents } from "./figures.ts";
+import { LevelScale } from "./LevelScale.tsx";
+import classes from "./Margin.module.css";
+import type { MarginAccount } from "./queries.ts";
+
+const CENT = ONE / 100n;
+
+/** The account as a whole: how safe it is, what it is worth, what it owes. */
+export function Summary({
+  account,
+  staleSince,
+  onMove,
+}: {
+  account: MarginAccount;
+  /** When the figures were read, where they are old; the lists say why. */
+  staleSince: number | null;
+  onMove: (direction: "in" | "out") => void;
+}) {
+  const zone = useZone();
+  const notice = useId();
+  const { valuationAsset, equity, debt, positions, status } = account;
+  const worth = (value: bigint | null): ReactNode =>
+    value === null ? (
+      <span className={classes.waits}>Waits for a price</span>
+    ) : (
+      <Amount value={inCents(value)} unit={valuationAsset} places={2} />
+    );
+  const available = availableMargin(account);
+  const debtValue = debt === null ? null : readScaled(debt);
+  const rows: [name: string, value: ReactNode, hint: string][] = [
+    ["Equity", worth(equity === null ? null : toScaled(equity)), "What the account holds, less what it owes"],
+    ["Debt", worth(debtValue && ceilTo(debtValue, CENT)), "With its interest"],
+    ["Margin in use", worth(ceilTo(boundMargin(positions), CENT)), "What open positions need"],
+    ["Margin available", worth(available), "What new positions can use"],
+  ];
+  return (
+    <Card
+      title="Account"
+      actions={
+        <div className={classes.actions}>
+          <Button size="xs" variant="default" onClick={() => onMove("in")}>
+            Move in
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={status !== "active"}
+            aria-describedby={status === "active" ? undefined : notice}
+            onClick={() => onMove("out")}
+          >
+            Move out
+          </Button>
+        </div>
+      }
+    >
+      {status === "liquidating" && (
+        <div id={notice} className={classes.notice}>
+          <WarningNote>
+            <strong>Your account is being liquidated.</strong> The exchange sells what is needed to repay the
+            loans. Until that has ended you can move collateral in, and nothing else.
+          </WarningNote>
+        </div>
+      )}
+      <div className={classes.summary}>
+        <LevelScale account={account} />
+        <dl className={classes.worth}>
+          {rows.map(([name, value, hint]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <span className={classes.value}>{value}</span>
+                <span className={classes.hint}>{hint}</span>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+      {staleSince !== null && (
+        <p className={classes.stale}>
+          Shown as of {formatClock(staleSince, zone)}. The page tries again by itself.
+        </p>
+      )}
+      <p className={classes.valued}>Valued in {valuationAsset} at the prices of the last trades.</p>
+    </Card>
+  );
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { toScaled } from "#lib/scaled.ts";
+import type { Ticker } from "../api/queries.ts";
+import {
+  cutTo,
+  figuresOf,
+  holdingsOf,
+  inCents,
+  levelOf,
+  liquidationPrice,
+  marksOf,
+  percentOf,
+  scaleShare,
+  unrealised,
+  zoneOf,
+} from "./figures.ts";
+import type { MarginBalance, MarginPosition } from "./queries.ts";
+
+const ticker = (symbol: string, lastPrice: string | null) => ({ symbol, lastPrice }) as Ticker;
+const balance = (asset: string, total: string, borrowed = "0", interest = "0"): MarginBalance => ({
+  asset,
+  total,
+  available: total,
+  borrowed,
+  interest,
+});
+const marks = marksOf("USD", [ticker("BTC-USD", "100")]);
+
+describe("marks", () => {
+  it("values an asset through another market where it has none of its own", () => {
+    const found = marksOf("USD", [
+      ticker("ETH-USDT", "50"),
+      ticker("BTC-USDT", "200"),
+      ticker("BTC-USD", "100"),
+      ticker("SOL-USD", null),
+    ]);
+    expect(found.get("USDT")).toBe(toScaled("0.5"));
+    expect(found.get("ETH")).toBe(toScaled("25"));
+    expect(found.has("SOL")).toBe(false);
+  });
+
+  it("takes a market of the valuation asset before any other", () => {
+    const found = marksOf("USD", [ticker("BTC-ETH", "9"), ticker("ETH-USD", "10"), ticker("BTC-USD", "100")]);
+    expect(found.get("BTC")).toBe(toScaled("100"));
+  });
+});
+
+describe("level", () => {
+  it("is what is held over what is owed, interest included", () => {
+    const figures = figuresOf(holdingsOf([balance("BTC", "3"), balance("USD", "10", "199", "1")]), marks);
+    expect(figures && levelOf(figures)).toBe(toScaled("1.55"));
+  });
+
+  it("is rounded up, so that 105 % is shown only at or below it", () => {
+    expect(levelOf({ assets: 1n, debt: 3n })).toBe(333333333333333334n);
+    expect(percentOf(toScaled("1.050000000000000001"))).toBe("105.01 %");
+    expect(zoneOf(toScaled("1.050000000000000001"))).toBe("warning");
+    expect(zoneOf(toScaled("1.05"))).toBe("liquidation");
+    expect(zoneOf(toScaled("1.5"))).toBe("warning");
+    expect(zoneOf(toScaled("1.500000000000000001"))).toBe("safe");
+    expect(zoneOf(null)).toBe("safe");
+  });
+
+  it("is not known while an asset has no price, and none without a debt", () => {
+    expect(figuresOf(holdingsOf([balance("SOL", "1")]), marks)).toBeNull();
+    expect(figuresOf(holdingsOf([balance("SOL", "0"), balance("USD", "1")]), marks)).not.toBeNull();
+    expect(levelOf({ assets: 5n, debt: 0n })).toBeNull();
+  });
+
+  it.each([
+    ["0.9", 0],
+    ["1", 0],
+    ["1.05", 0.2],
+    ["1.275", 0.35],
+    ["1.5", 0.5],
+    ["2.25", 0.75],
+    ["3", 1],
+    ["70", 1],
+  ])("stands on its scale at the part of its zone: %s", (level, share) => {
+    expect(scaleShare(toScaled(level))).toBe(share);
+  });
+
+  it("stands at the end of its scale without a debt", () => {
+    expect(scaleShare(null)).toBe(1);
+  });
+});
+
+describe("liquidation price", () => {
+  it("of a long is where the assets are 105 % of the debt", () => {
+    const holdings = holdingsOf([balance("BTC", "10"), balance("USD", "0", "800")]);
+    expect(liquidationPrice(holdings, marks, "BTC", "USD")).toBe(toScaled("84"));
+  });
+
+  it("of a short is above the price", () => {
+    const holdings = holdingsOf([balance("BTC", "0", "10"), balance("USD", "1260")]);
+    expect(liquidationPrice(holdings, marks, "BTC", "USD")).toBe(toScaled("120"));
+  });
+
+  it("is none where no price of the asset leads there", () => {
+    const holdings = holdingsOf([balance("BTC", "1"), balance("USD", "1000", "10")]);
+    expect(liquidationPrice(holdings, marks, "BTC", "USD")).toBeNull();
+  });
+});
+
+describe("texts", () => {
+  it("rounds values down, losses too", () => {
+    expect(inCents(toScaled("1.239"))).toBe("1.23");
+    expect(inCents(toScaled("-1.231"))).toBe("-1.24");
+  });
+
+  it("cuts amounts to the digits of their asset", () => {
+    expect(cutTo(toScaled("1.239"), 2)).toBe("1.23");
+    expect(cutTo(toScaled("-1"), 2)).toBe("0");
+    expect(cutTo(1n, 18)).toBe("0.000000000000000001");
+  });
+});
+
+describe("unrealised result", () => {
+  const position = { side: "buy", quantity: "2", entryPrice: "100" } as MarginPosition;
+
+  it("is the difference of the prices for the open quantity, the other way round for a short", () => {
+    expect(unrealised(position, "90")).toBe(toScaled("-20"));
+    expect(unrealised({ ...position, side: "sell" }, "90")).toBe(toScaled("20"));
+  });
+
+  it("is not known without a price", () => {
+    expect(unrealised(position, null)).toBeNull();
+    expect(unrealised({ ...position, entryPrice: null }, "90")).toBeNull();
+  });
+});

@@ -1,0 +1,98 @@
+/** The refusals of margin requests in words. They are loaded with the page: the login needs none of them. */
+import type { Problem } from "#lib/components/states.tsx";
+import { explain, type OwnWords } from "../messages.ts";
+
+const WORDS: OwnWords = {
+  codes: {
+    POOL_EMPTY: [
+      "The lending pool is empty",
+      "Nothing was borrowed. Borrow less, trade with your own funds alone, or come back when others have repaid.",
+    ],
+    NO_MARK_PRICE: [
+      "An asset has no price now",
+      "Accounts are valued at current prices, so nothing was done. Try again after the next trade of that asset.",
+    ],
+    MARGIN_STATUS_UNKNOWN: [
+      "Nobody knows yet what became of it",
+      "Press the button again: it asks for the same request and never does it twice. Your account shows it too.",
+    ],
+    MARGIN_REFUSED: [
+      "Your margin account does not allow that",
+      "The reason says what stands in the way. Nothing was done.",
+    ],
+    NOT_FOUND: [
+      "There is no such account, position or loan",
+      "It may have ended or been closed in another window. Reload the page.",
+    ],
+  },
+  reasons: [
+    [
+      /margin service does not respond/,
+      [
+        "Margin trading does not respond now",
+        "Nothing was done, and what is in your account stays there. Try again in a few seconds.",
+      ],
+    ],
+    [
+      /insufficient_margin/,
+      ["Not enough margin", "Lower the quantity, close another position, or move collateral in."],
+    ],
+    [
+      /would_be_liquidated/,
+      ["The account would be liquidated at once", "Lower the quantity, or move collateral in."],
+    ],
+    [
+      /account_not_active|margin account is liquidating/,
+      [
+        "Your account is being liquidated",
+        "Wait until that has ended; the page shows it. Collateral can be moved in meanwhile.",
+      ],
+    ],
+    [
+      /would fall to the warning level/,
+      [
+        "The level would fall too far",
+        "Move out less, or repay a loan first: with a debt the level has to stay above 150 %.",
+      ],
+    ],
+    [
+      /more than \d+ times the equity/,
+      ["That is more debt than your account may have", "Borrow less, or move collateral in."],
+    ],
+    [
+      /would not cover the margin of the open positions/,
+      ["The open positions need that margin", "Choose a smaller amount, or close a position first."],
+    ],
+    [
+      /margin account (does not cover|has less free)/,
+      ["Your margin account does not have that much free", "Lower the amount, or move collateral in first."],
+    ],
+    [
+      /spot account does not cover/,
+      [
+        "Your spot account does not have that much free",
+        "Lower the amount, cancel an open order that holds funds, or deposit more.",
+      ],
+    ],
+    [
+      /nothing was traded/,
+      [
+        "Nothing was traded",
+        "There is too little to trade with near the last price. What was borrowed is repaid. Try a smaller quantity, or later.",
+      ],
+    ],
+    [
+      /account still holds|open loans|open positions/,
+      ["The account is not empty", "Close the positions, repay the loans and move everything out first."],
+    ],
+    [
+      /the (position|loan) is \w+$/,
+      ["It has changed meanwhile", "Its state stands in the list, which is up to date now."],
+    ],
+  ],
+};
+
+/** What to tell about a failed margin request. */
+export function explainMargin(error: unknown): Problem {
+  return explain(error, WORDS);
+}
