@@ -22,6 +22,7 @@ import { useStream } from "../api/live.ts";
 import { type Market, readCandles } from "../api/queries.ts";
 import { explain } from "../messages.ts";
 import { Loading } from "../parts/Loading.tsx";
+import { createPace } from "../stream/pace.ts";
 import classes from "./CandleChart.module.css";
 import { type Candle, canvasValue, mergeCandles, toBar, toVolume } from "./candles.ts";
 
@@ -32,6 +33,8 @@ const OLDER_LIMIT = 500;
 /** Older candles are read when fewer than these are left on the left. */
 const MARGIN_BARS = 20;
 const BARS_SHOWN = 90;
+/** Each change draws the whole canvas again. */
+const REDRAW_MS = 500;
 
 interface Series {
   chart: IChartApi;
@@ -135,6 +138,7 @@ function CandleChart({ market, interval }: { market: Market; interval: Interval 
 
   useEffect(() => {
     let isWhole = false;
+    const pace = createPace(REDRAW_MS);
     const paint = () => {
       const latest = candles.current.at(-1);
       if (isWhole || !latest) draw();
@@ -151,12 +155,12 @@ function CandleChart({ market, interval }: { market: Market; interval: Interval 
         // The chart changes its last candle alone quickly.
         isWhole ||= candle.timestamp !== candles.current.at(-1)?.timestamp;
         candles.current = mergeCandles(candles.current, [candle]);
-        stream.pace.request(paint);
+        pace.request(paint);
       },
     });
     return () => {
       leave();
-      stream.pace.withdraw(paint);
+      pace.withdraw(paint);
     };
   }, [stream, symbol, interval, draw]);
 

@@ -41,7 +41,7 @@ test("what is withdrawn is not painted", async () => {
 
 test("a computer that paints slowly paints less often", async () => {
   let clock = 0;
-  const pace = createPace(() => clock);
+  const pace = createPace(100, () => clock);
   const paint = vi.fn(() => void (clock += 50));
   pace.request(paint);
   pace.request(paint);

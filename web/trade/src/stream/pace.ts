@@ -12,7 +12,7 @@ export interface Pace {
 }
 
 /** The pace of one page. What it calls together changes the page in one step, however many stores that are. */
-export function createPace(now: () => number = () => performance.now()): Pace {
+export function createPace(pause = PAINT_MS, now: () => number = () => performance.now()): Pace {
   const wanted = new Set<() => void>();
   let isPaused = false;
   const run = () => {
@@ -23,7 +23,7 @@ export function createPace(now: () => number = () => performance.now()): Pace {
     const began = now();
     for (const paint of due) paint();
     // React draws what the stores have changed in a microtask, which stands before this one.
-    queueMicrotask(() => setTimeout(run, Math.max(PAINT_MS, REST * (now() - began))));
+    queueMicrotask(() => setTimeout(run, Math.max(pause, REST * (now() - began))));
   };
   return {
     request(paint) {
