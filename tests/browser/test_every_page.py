@@ -25,6 +25,7 @@ PAGES = (
     ("/wallet", "Wallet"),
     ("/portfolio", "Portfolio"),
     ("/staking", "Staking"),
+    ("/history", "History"),
     ("/withdrawals", "Withdraw"),
     ("/convert", "Convert"),
     ("/positions", "Positions"),

@@ -42,6 +42,8 @@ def test_a_withdrawal_is_seen_in_every_state(new_window: NewWindow, exchange: Ex
     expect(screen.heading("Withdraw")).to_be_visible()
     review = page.get_by_role("button", name="Look it over")
     expect(review).to_have_accessible_description("Verification is needed before you can withdraw.")
+    verification = page.get_by_role("link", name="Reach the next level")
+    expect(verification).to_have_attribute("href", "/trade/account/verification")
     expect(page.get_by_text("No withdrawals yet")).to_be_visible()
     expect(page.get_by_text("No addresses yet")).to_be_visible()
     screen.look_over("withdrawals of a new user")

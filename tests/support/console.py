@@ -14,9 +14,13 @@ SETTLED = """() => {
     const chosen = localStorage.getItem("mantine-color-scheme-value");
     const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
     const wanted = chosen === "light" || chosen === "dark" ? chosen : isDark ? "dark" : "light";
-    return document.documentElement.dataset.mantineColorScheme === wanted;
+    const isMoving = document.getAnimations().some(({ playState }) => playState === "running");
+    return document.documentElement.dataset.mantineColorScheme === wanted && !isMoving;
 }"""
-"""Whether the page shows the theme that its browser or its user wants."""
+"""Whether the page shows the theme that its browser or its user wants.
+
+Colours are inherited by one level of the page in each frame, since even without motion each change is a transition.
+"""
 SERIOUS = ("serious", "critical")
 WAIT_MS = 30_000
 PHONE: ViewportSize = {"width": 390, "height": 844}

@@ -44,6 +44,15 @@ export function formatClock(milliseconds: number, zone: string): string {
   return `${part.hour}:${part.minute}:${part.second}`;
 }
 
+/** The day of a moment as a field of dates has it: "2026-11-22". */
+export function formatDay(milliseconds: number, zone: string): string {
+  const parts = format(zone, { year: "numeric", month: "2-digit", day: "2-digit" }).formatToParts(
+    milliseconds,
+  );
+  const part = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  return `${part.year}-${part.month}-${part.day}`;
+}
+
 /** The time in UTC to the millisecond, as it stands in logs: "2026-11-22 09:05:03.120 UTC". */
 export function formatUtc(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().replace("T", " ").replace("Z", "")} UTC`;

@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense } from "react";
-import { Redirect, Route, Router, Switch, useLocation } from "wouter";
+import { Redirect, Route, Router, Switch, useLocation, useSearch } from "wouter";
 import { useSession } from "./api/session.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { Loading } from "./parts/Loading.tsx";
@@ -15,6 +15,7 @@ const WalletPage = lazy(() => import("./pages/WalletPage.tsx"));
 const PortfolioPage = lazy(() => import("./pages/PortfolioPage.tsx"));
 const StakingPage = lazy(() => import("./pages/StakingPage.tsx"));
 const WithdrawalsPage = lazy(() => import("./pages/WithdrawalsPage.tsx"));
+const HistoryPage = lazy(() => import("./pages/HistoryPage.tsx"));
 const ConvertPage = lazy(() => import("./pages/ConvertPage.tsx"));
 const AccountPages = lazy(() => import("./account/AccountPages.tsx"));
 const PositionsPage = lazy(() => import("./pages/PositionsPage.tsx"));
@@ -69,6 +70,11 @@ export function App() {
                       <WithdrawalsPage />
                     </Private>
                   </Route>
+                  <Route path="/history">
+                    <Private>
+                      <HistoryPage />
+                    </Private>
+                  </Route>
                   <Route path="/convert">
                     <Private>
                       <ConvertPage />
@@ -113,5 +119,7 @@ function LoggedOut({ children }: { children: ReactNode }) {
 function Private({ children }: { children: ReactNode }) {
   const { session } = useSession();
   const [location] = useLocation();
-  return session ? children : <Redirect to={`/login?next=${encodeURIComponent(location)}`} replace />;
+  const search = useSearch();
+  const next = encodeURIComponent(search === "" ? location : `${location}?${search}`);
+  return session ? children : <Redirect to={`/login?next=${next}`} replace />;
 }

@@ -132,6 +132,9 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
     stream.follow("notifications", {
       onPush: ({ data }) => {
         const { title, text } = data as { title?: string; text?: string };
+        const userId = currentSession()?.userId;
+        if (userId !== undefined)
+          void import("./keptNotices.ts").then(({ takeNotice }) => takeNotice(userId, data));
         void import("#lib/components/toasts.tsx").then(({ toastDone }) => toastDone(title ?? "News", text));
         void client.invalidateQueries({ queryKey: ["funds"] });
       },

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { type ReactNode, useEffect, useRef } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { Link, useLocation } from "wouter";
 import { DisplaySettings } from "#lib/components/DisplaySettings.tsx";
 import { Brand, CONTENT_ID, HeaderTools, SkipLink } from "#lib/components/header.tsx";
@@ -9,26 +9,22 @@ import { AccountMenu } from "./AccountMenu.tsx";
 import classes from "./Frame.module.css";
 import { LinkState } from "./LinkState.tsx";
 import { NAVIGATION } from "./navigation.ts";
+import { PageMenu } from "./PageMenu.tsx";
 import { SessionNotice } from "./SessionNotice.tsx";
 import { SHORTCUTS } from "./shortcuts.ts";
+
+const Notices = lazy(() => import("./Notices.tsx"));
 
 /** What stands around every page: header, navigation, connection. */
 export function Frame({ children }: { children: ReactNode }) {
   const { session } = useSession();
   const [location] = useLocation();
-  const navigation = useRef<HTMLElement>(null);
-  // On a phone the entries are a strip that is wider than the window.
-  useEffect(() => {
-    navigation.current
-      ?.querySelector("[aria-current=page]")
-      ?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [location]);
   return (
     <>
       <SkipLink />
       <header className={classes.header}>
         <Brand label="OpenSpot, markets" />
-        <nav ref={navigation} className={classes.navigation} aria-label="Pages">
+        <nav className={classes.navigation} aria-label="Pages">
           {NAVIGATION.map(({ path, title, isAt }) => (
             <Link
               key={path}
@@ -40,12 +36,18 @@ export function Frame({ children }: { children: ReactNode }) {
             </Link>
           ))}
         </nav>
+        <PageMenu location={location} />
         <HeaderTools>
           <LinkState />
           <Shortcuts shortcuts={SHORTCUTS} />
           <DisplaySettings />
           {session ? (
-            <AccountMenu session={session} />
+            <>
+              <Suspense fallback={<span className={classes.bell} />}>
+                <Notices key={session.userId} userId={session.userId} />
+              </Suspense>
+              <AccountMenu session={session} />
+            </>
           ) : (
             <>
               <Button component={Link} href={`/login?next=${location}`} variant="default" size="xs">

@@ -7,7 +7,7 @@ export interface Entry {
 }
 
 /** The wallet's own bar leads to the others. */
-const FUNDS: ReadonlySet<string> = new Set(["/wallet", "/portfolio", "/withdrawals", "/staking"]);
+const FUNDS: ReadonlySet<string> = new Set(["/wallet", "/portfolio", "/withdrawals", "/staking", "/history"]);
 
 export const NAVIGATION: readonly Entry[] = [
   { path: "/", title: "Trade", isAt: (location) => /^\/([A-Z0-9]+-[A-Z0-9]+)?$/.test(location) },

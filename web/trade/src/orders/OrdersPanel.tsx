@@ -3,28 +3,31 @@ import { memo, useState } from "react";
 import { Link } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
-import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
-import { TimeText } from "#lib/components/TimeText.tsx";
 import { plural } from "#lib/counts.ts";
-import { placesOf } from "#lib/decimal.ts";
-import { divideScaled, toScaled } from "#lib/scaled.ts";
 import {
   type Balance,
-  type Fill,
-  type Market,
   type Order,
   useBalances,
   useFills,
-  useMarkets,
   useOpenOrders,
   useOrderHistory,
 } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { explain, explainIfAny } from "../messages.ts";
-import { SideBadge, StatusBadge } from "./labels.tsx";
+import {
+  endedOrderColumns,
+  fillActions,
+  fillColumns,
+  fillId,
+  fillName,
+  orderActions,
+  orderColumns,
+  orderName,
+  usePlaces,
+} from "./columns.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./OrdersPanel.module.css";
 import { useCancelAll, useCancelOrder } from "./placing.ts";
@@ -92,76 +95,6 @@ export const OrdersPanel = memo(function OrdersPanel({ symbol }: { symbol: strin
   );
 });
 
-/** Digits of prices and quantities by market. */
-function usePlaces(): (symbol: string) => { price: number; quantity: number } {
-  const { data = [] } = useMarkets();
-  const bySymbol = new Map<string, Market>(data.map((market) => [market.symbol, market]));
-  return (symbol) => {
-    const market = bySymbol.get(symbol);
-    return { price: placesOf(market?.tickSize ?? ""), quantity: placesOf(market?.lotSize ?? "") };
-  };
-}
-
-function orderColumns(places: ReturnType<typeof usePlaces>): Column<Order>[] {
-  return [
-    {
-      id: "time",
-      title: "Time",
-      cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
-    },
-    {
-      id: "market",
-      title: "Market",
-      cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
-    },
-    { id: "side", title: "Side", cell: ({ side }) => <SideBadge side={side} /> },
-    { id: "type", title: "Type", cell: ({ type, timeInForce }) => typeText(type, timeInForce) },
-    {
-      id: "price",
-      title: "Price",
-      align: "right",
-      cell: ({ price, symbol }) =>
-        price ? <Amount value={price} places={places(symbol).price} /> : "market",
-    },
-    {
-      id: "quantity",
-      title: "Amount",
-      align: "right",
-      cell: ({ quantity, symbol }) => <Amount value={quantity} unit={symbol.split("-")[0]} />,
-    },
-    {
-      id: "filled",
-      title: "Filled",
-      align: "right",
-      cell: ({ filledQuantity, quantity }) => (
-        <span>
-          <Amount value={filledQuantity} />{" "}
-          <span className={classes.part}>{percentOf(filledQuantity, quantity)}</span>
-        </span>
-      ),
-    },
-    {
-      id: "average",
-      title: "Average",
-      align: "right",
-      cell: ({ averagePrice, symbol }) =>
-        averagePrice ? <Amount value={averagePrice} places={places(symbol).price} /> : "–",
-    },
-  ];
-}
-
-function typeText(type: string, timeInForce: string): string {
-  const name = type === "limit" ? "Limit" : type === "market" ? "Market" : type.replace("_", " ");
-  return timeInForce === "gtc" ? name : `${name}, ${timeInForce.toUpperCase()}`;
-}
-
-function percentOf(part: string, whole: string): string {
-  const total = toScaled(whole);
-  if (total === 0n) return "";
-  const tenths = divideScaled(toScaled(part) * 1000n, total) / 10n ** 18n;
-  return `${tenths / 10n}${tenths % 10n ? `.${tenths % 10n}` : ""} %`;
-}
-
 function OpenOrders({ only }: { only: string | undefined }) {
   const query = useOpenOrders();
   const places = usePlaces();
@@ -178,7 +111,7 @@ function OpenOrders({ only }: { only: string | undefined }) {
         <Button
           size="compact-xs"
           variant="default"
-          aria-label={`Cancel ${nameOf(order)}`}
+          aria-label={`Cancel ${orderName(order)}`}
           loading={cancel.isPending && cancel.variables.orderId === order.orderId}
           onClick={() => cancel.mutate(order)}
         >
@@ -204,7 +137,7 @@ function OpenOrders({ only }: { only: string | undefined }) {
         columns={columns}
         rows={rows}
         rowId={({ orderId }) => orderId}
-        rowName={nameOf}
+        rowName={orderName}
         actions={orderActions}
         state={query}
         problem={explainIfAny(query.error)}
@@ -241,42 +174,17 @@ function CancelAllDialog({
   );
 }
 
-const nameOf = ({ side, quantity, symbol, price }: Order) =>
-  `${side} ${quantity} ${symbol}${price ? ` at ${price}` : ""}`;
-
-const orderActions = ({ orderId, clientOrderId }: Order) => [
-  { label: "Copy order id", onClick: () => copyAndTell(orderId) },
-  ...(clientOrderId ? [{ label: "Copy client order id", onClick: () => copyAndTell(clientOrderId) }] : []),
-];
-
 function History({ only }: { only: string | undefined }) {
   const query = useOrderHistory(only);
   const places = usePlaces();
-  const columns: Column<Order>[] = [
-    ...orderColumns(places),
-    {
-      id: "fee",
-      title: "Fee",
-      align: "right",
-      cell: ({ fee, feeCurrency }) => <Amount value={fee} unit={feeCurrency} />,
-    },
-    {
-      id: "status",
-      title: "State",
-      cell: ({ status, rejectReason }) => (
-        <span title={rejectReason ?? undefined}>
-          <StatusBadge status={status} />
-        </span>
-      ),
-    },
-  ];
   return (
     <DataTable
       label="Order history"
-      columns={columns}
+      toolbar={<PageLink href="/history">All of it, with filters and a file</PageLink>}
+      columns={endedOrderColumns(places)}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ orderId }) => orderId}
-      rowName={nameOf}
+      rowName={orderName}
       actions={orderActions}
       state={query}
       problem={explainIfAny(query.error)}
@@ -291,49 +199,15 @@ function History({ only }: { only: string | undefined }) {
 function Fills({ only }: { only: string | undefined }) {
   const query = useFills(only);
   const places = usePlaces();
-  const columns: Column<Fill>[] = [
-    {
-      id: "time",
-      title: "Time",
-      cell: ({ executedAt }) => <TimeText milliseconds={Date.parse(executedAt)} />,
-    },
-    {
-      id: "market",
-      title: "Market",
-      cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
-    },
-    { id: "side", title: "Side", cell: ({ side }) => <SideBadge side={side} /> },
-    {
-      id: "price",
-      title: "Price",
-      align: "right",
-      cell: ({ price, symbol }) => <Amount value={price} places={places(symbol).price} />,
-    },
-    {
-      id: "quantity",
-      title: "Amount",
-      align: "right",
-      cell: ({ quantity, symbol }) => <Amount value={quantity} unit={symbol.split("-")[0]} />,
-    },
-    {
-      id: "fee",
-      title: "Fee",
-      align: "right",
-      cell: ({ fee, feeCurrency }) => <Amount value={fee} unit={feeCurrency} />,
-    },
-    { id: "role", title: "Role", cell: ({ role }) => (role === "maker" ? "Maker" : "Taker") },
-  ];
   return (
     <DataTable
       label="Fills"
-      columns={columns}
+      toolbar={<PageLink href="/history?list=fills">All of them, with filters and a file</PageLink>}
+      columns={fillColumns(places)}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
-      rowId={({ tradeId, orderId }) => `${tradeId} ${orderId}`}
-      rowName={({ side, quantity, symbol }) => `${side} ${quantity} ${symbol}`}
-      actions={({ tradeId, orderId }) => [
-        { label: "Copy trade id", onClick: () => copyAndTell(tradeId) },
-        { label: "Copy order id", onClick: () => copyAndTell(orderId) },
-      ]}
+      rowId={fillId}
+      rowName={fillName}
+      actions={fillActions}
       state={query}
       problem={explainIfAny(query.error)}
       empty={<EmptyState title="No fills yet">Each trade of your orders appears here.</EmptyState>}

@@ -2,15 +2,13 @@ import { Button, Select, Stack } from "@mantine/core";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
-import { Badge } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { DataTable } from "#lib/components/DataTable.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ErrorState, ProblemNote } from "#lib/components/states.tsx";
-import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
 import { plural } from "#lib/counts.ts";
 import { formatDecimal } from "#lib/decimal.ts";
@@ -21,12 +19,12 @@ import { isOutcomeUnknown } from "../api/errors.ts";
 import { BALANCES } from "../api/live.ts";
 import { useBalances } from "../api/queries.ts";
 import { explain, explainIfAny } from "../messages.ts";
+import { CONVERSION_COLUMNS, conversionName } from "../wallet/columns.tsx";
+import { CONVERSIONS } from "../wallet/queries.ts";
 import classes from "./ConvertPage.module.css";
 
 type Quote = Schemas["QuoteResponse"];
-type Conversion = Schemas["ConversionResponse"];
 
-const CONVERSIONS = ["funds", "conversions"] as const;
 const PAGE = 50;
 
 /** One asset into another at a price that is quoted for some seconds, and what was converted so far. */
@@ -248,40 +246,6 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
   );
 }
 
-const COLUMNS: Column<Conversion>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
-  {
-    id: "from",
-    title: "Given",
-    align: "right",
-    cell: ({ fromAmount, fromAsset }) => <Amount value={fromAmount} unit={fromAsset} />,
-  },
-  {
-    id: "to",
-    title: "Got",
-    align: "right",
-    cell: ({ toAmount, toAsset }) => <Amount value={toAmount} unit={toAsset} />,
-  },
-  {
-    id: "state",
-    title: "State",
-    cell: ({ status, failureCode }) =>
-      status === "completed" ? (
-        <Badge tone="positive" shape="●">
-          Done
-        </Badge>
-      ) : status === "failed" ? (
-        <Badge tone="negative" shape="!">
-          Failed: {failureCode ?? "no reason given"}
-        </Badge>
-      ) : (
-        <Badge tone="warning" shape="◐">
-          Under way
-        </Badge>
-      ),
-  },
-];
-
 function Conversions() {
   const { rest } = useExchange();
   const query = useInfiniteQuery({
@@ -296,10 +260,10 @@ function Conversions() {
   return (
     <DataTable
       label="Conversions"
-      columns={COLUMNS}
+      columns={CONVERSION_COLUMNS}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ id }) => id}
-      rowName={({ fromAmount, fromAsset, toAsset }) => `${fromAmount} ${fromAsset} into ${toAsset}`}
+      rowName={conversionName}
       actions={({ id }) => [{ label: "Copy id", onClick: () => copyAndTell(id) }]}
       state={query}
       problem={explainIfAny(query.error)}

@@ -15,13 +15,13 @@ import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
 import {
   type Product,
   type Stake,
-  type StakingEvent,
   type Unstake,
   useProducts,
   useStakes,
   useStakingHistory,
   useUnstakes,
 } from "../wallet/queries.ts";
+import { STAKING_EVENT_COLUMNS } from "../wallet/columns.tsx";
 import { kindOf, lockOf, rateOf, wayBackOf } from "../wallet/staking.ts";
 import { StakeDialog, UnstakeDialog } from "../wallet/StakingDialogs.tsx";
 import classes from "./StakingPage.module.css";
@@ -227,32 +227,12 @@ function Pending() {
   );
 }
 
-const EVENTS: Readonly<Record<StakingEvent["type"], string>> = {
-  stake: "Staked",
-  reward: "Reward of a day",
-  unstake: "Taken back",
-  reward_forfeited: "Reward lost",
-  payout: "Paid back",
-  reward_payout: "Reward paid",
-};
-
-const EVENT_COLUMNS: Column<StakingEvent>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
-  { id: "what", title: "What", cell: ({ type }) => EVENTS[type] },
-  {
-    id: "amount",
-    title: "Amount",
-    align: "right",
-    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
-  },
-];
-
 function History() {
   const query = useStakingHistory();
   return (
     <DataTable
       label="Staking history"
-      columns={EVENT_COLUMNS}
+      columns={STAKING_EVENT_COLUMNS}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ id }) => id}
       rowName={({ amount, asset }) => `${formatDecimal(amount)} ${asset}`}

@@ -3,23 +3,27 @@ import { ArrowDownIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
-import { Badge } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
-import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
-import { TimeText } from "#lib/components/TimeText.tsx";
-import { plural } from "#lib/counts.ts";
 import { floorTo, scaledText } from "#lib/scaled.ts";
 import { useTickerPushes } from "../api/live.ts";
 import { useBalances, useMarkets, useTickers } from "../api/queries.ts";
 import { explainIfAny } from "../messages.ts";
 import { PageLink } from "../parts/PageLink.tsx";
+import {
+  amountName,
+  DEPOSIT_COLUMNS,
+  depositActions,
+  depositId,
+  MOVEMENT_COLUMNS,
+  movementActions,
+} from "../wallet/columns.tsx";
 import { DepositDialog } from "../wallet/DepositDialog.tsx";
 import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
-import { type Deposit, type Transaction, useDeposits, useTransactions } from "../wallet/queries.ts";
+import { useDeposits, useTransactions } from "../wallet/queries.ts";
 import { type Holding, valueOf } from "../wallet/valuation.ts";
 import classes from "./WalletPage.module.css";
 
@@ -159,31 +163,6 @@ export default function WalletPage() {
   );
 }
 
-const DEPOSIT_COLUMNS: Column<Deposit>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
-  {
-    id: "amount",
-    title: "Amount",
-    align: "right",
-    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
-  },
-  { id: "network", title: "Network", cell: ({ network }) => network },
-  {
-    id: "state",
-    title: "State",
-    cell: ({ status, requiredConfirmations }) =>
-      status === "confirmed" ? (
-        <Badge tone="positive" shape="●">
-          Credited
-        </Badge>
-      ) : (
-        <Badge tone="warning" shape="◐">
-          Waits for {plural(requiredConfirmations, "confirmation")}
-        </Badge>
-      ),
-  },
-];
-
 function Deposits() {
   const query = useDeposits();
   return (
@@ -191,40 +170,15 @@ function Deposits() {
       label="Deposits"
       columns={DEPOSIT_COLUMNS}
       rows={query.data}
-      rowId={({ txHash, asset }) => `${txHash} ${asset}`}
-      rowName={({ amount, asset }) => `${amount} ${asset}`}
-      actions={({ txHash, address }) => [
-        { label: "Copy transaction", onClick: () => copyAndTell(txHash) },
-        { label: "Copy address", onClick: () => copyAndTell(address) },
-      ]}
+      rowId={depositId}
+      rowName={amountName}
+      actions={depositActions}
       state={query}
       problem={explainIfAny(query.error)}
       empty={<EmptyState title="No deposits yet">What reaches your addresses appears here.</EmptyState>}
     />
   );
 }
-
-const MOVEMENT_COLUMNS: Column<Transaction>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
-  { id: "what", title: "What", cell: ({ referenceType }) => words(referenceType) },
-  {
-    id: "amount",
-    title: "Amount",
-    align: "right",
-    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} signed />,
-  },
-  {
-    id: "balance",
-    title: "Balance after",
-    align: "right",
-    cell: ({ balance, asset }) => <Amount value={balance} unit={asset} />,
-  },
-];
-
-const words = (name: string) => {
-  const text = name.replace(/[_.]/g, " ").toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
-};
 
 function Movements() {
   const query = useTransactions();
@@ -234,11 +188,8 @@ function Movements() {
       columns={MOVEMENT_COLUMNS}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ transactionId }) => transactionId}
-      rowName={({ amount, asset }) => `${amount} ${asset}`}
-      actions={({ transactionId, referenceId }) => [
-        { label: "Copy id", onClick: () => copyAndTell(transactionId) },
-        { label: "Copy reference", onClick: () => copyAndTell(referenceId) },
-      ]}
+      rowName={amountName}
+      actions={movementActions}
       state={query}
       problem={explainIfAny(query.error)}
       empty={<EmptyState title="No movements yet">Each change of a balance appears here.</EmptyState>}

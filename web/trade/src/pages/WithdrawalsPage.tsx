@@ -14,6 +14,7 @@ import { useNow } from "#lib/useNow.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
 import { explain, explainIfAny } from "../messages.ts";
+import { PageLink } from "../parts/PageLink.tsx";
 import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
 import { ADDRESSES, type SavedAddress, useSavedAddresses, useVerification } from "../wallet/queries.ts";
 import { WithdrawalForm } from "../wallet/WithdrawalForm.tsx";
@@ -72,9 +73,11 @@ function Limits() {
           </div>
         </dl>
       )}
-      {data?.level === "none" && (
+      {data && data.level !== "verified" && (
         <p className={classes.note}>
-          Withdrawals need your name, date of birth and address. The limit rises with each level.
+          {data.level === "none" && "Withdrawals need your name, date of birth and address. "}
+          The limit rises with each level.{" "}
+          <PageLink href="/account/verification">Reach the next level</PageLink>
         </p>
       )}
     </Card>

@@ -8,6 +8,7 @@ import { EmptyState, ErrorState, ProblemNote, WarningNote } from "#lib/component
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastFailed } from "#lib/components/toasts.tsx";
 import { plural } from "#lib/counts.ts";
+import { saveFile } from "#lib/saveFile.ts";
 import { explain, explainIfAny } from "../messages.ts";
 import {
   type Holding,
@@ -133,7 +134,7 @@ export function TaxLots({ owner }: { owner: Owner }) {
 /** A file of the disposals of each year. */
 function Files({ owner, years }: { owner: Owner; years: readonly number[] }) {
   const download = useMutation({
-    mutationFn: async (year: number) => save(await readTaxYear(owner, year), `disposals-${year}.csv`),
+    mutationFn: async (year: number) => saveFile(await readTaxYear(owner, year), `disposals-${year}.csv`),
     onError: (error) => {
       const { title, advice } = explain(error);
       toastFailed(title, advice);
@@ -155,14 +156,6 @@ function Files({ owner, years }: { owner: Owner; years: readonly number[] }) {
       ))}
     </div>
   );
-}
-
-function save(content: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }
 
 function Import({ owner }: { owner: Owner }) {

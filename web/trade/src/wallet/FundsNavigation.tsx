@@ -6,6 +6,7 @@ const PAGES = [
   { path: "/portfolio", title: "Portfolio" },
   { path: "/withdrawals", title: "Withdraw" },
   { path: "/staking", title: "Staking" },
+  { path: "/history", title: "History" },
 ] as const;
 
 /** The pages about the user's money, beside each other. */

@@ -5,10 +5,9 @@ import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { copyAndTell, CopyText } from "#lib/components/CopyText.tsx";
-import { type Column, DataTable, type RowAction } from "#lib/components/DataTable.tsx";
+import { DataTable, type RowAction } from "#lib/components/DataTable.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
-import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { useUrlState } from "#lib/urlState.ts";
@@ -16,8 +15,9 @@ import { returned, useExchange } from "../api/client.ts";
 import { BALANCES } from "../api/live.ts";
 import { useSession } from "../api/session.ts";
 import { explainIfAny } from "../messages.ts";
+import { WITHDRAWAL_COLUMNS } from "./columns.tsx";
 import { useNetworks, useWithdrawalList, useWithdrawals, type Withdrawal, WITHDRAWALS } from "./queries.ts";
-import { WITHDRAWAL_LABELS, WITHDRAWAL_STATES, WithdrawalBadge } from "./withdrawalLabels.tsx";
+import { WITHDRAWAL_LABELS, WITHDRAWAL_STATES } from "./withdrawalLabels.tsx";
 import { isUnderWay } from "./withdrawalSteps.ts";
 import { WithdrawalSteps } from "./WithdrawalSteps.tsx";
 import classes from "./Withdrawal.module.css";
@@ -77,29 +77,6 @@ export function WithdrawalList() {
   );
 }
 
-const COLUMNS: Column<Withdrawal>[] = [
-  { id: "time", title: "Time", cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} /> },
-  {
-    id: "amount",
-    title: "Amount",
-    align: "right",
-    cell: ({ amount, asset }) => <Amount value={amount} unit={asset} />,
-  },
-  {
-    id: "arrives",
-    title: "Arrives",
-    align: "right",
-    cell: ({ netAmount, asset }) => <Amount value={netAmount} unit={asset} />,
-  },
-  {
-    id: "to",
-    title: "To",
-    cell: ({ address }) => <span className={`figures ${classes.address ?? ""}`}>{address}</span>,
-  },
-  { id: "network", title: "Network", cell: ({ network }) => network },
-  { id: "state", title: "State", cell: ({ status }) => <WithdrawalBadge status={status} /> },
-];
-
 function AllWithdrawals({
   onShow,
   onCancel,
@@ -154,7 +131,7 @@ function AllWithdrawals({
           />
         </div>
       }
-      columns={COLUMNS}
+      columns={WITHDRAWAL_COLUMNS}
       rows={query.data?.pages.flatMap(({ rows }) => rows)}
       rowId={({ id }) => id}
       rowName={nameOf}

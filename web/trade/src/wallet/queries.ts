@@ -8,10 +8,12 @@ export type Network = Schemas["NetworkFeeResponse"];
 export type Deposit = Schemas["DepositResponse"];
 export type Transaction = Schemas["TransactionResponse"];
 export type Withdrawal = Schemas["WithdrawalResponse"];
+export type Conversion = Schemas["ConversionResponse"];
 export type NetworkQuote = Schemas["NetworkFeeQuoteResponse"];
 export type SavedAddress = Schemas["WithdrawalAddressResponse"];
 export type Verification = Schemas["KycStatusResponse"];
 
+export const CONVERSIONS = ["funds", "conversions"] as const;
 export const WITHDRAWALS = ["funds", "withdrawals"] as const;
 export const ADDRESSES = ["withdrawal-addresses"] as const;
 

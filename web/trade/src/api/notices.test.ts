@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { type Notice, NOTICES_MAX, pageOf, readNotice, readNotices, withNotice } from "./notices.ts";
+
+const notice = (number: number, isRead = false): Notice => ({
+  id: `n-${number}`,
+  kind: "margin.liquidation",
+  title: `Title ${number}`,
+  text: "A text.",
+  createdAt: number,
+  isRead,
+});
+
+const ids = (notices: readonly Notice[]) => notices.map(({ createdAt }) => createdAt);
+
+describe("notices", () => {
+  it("stand newest first, also if one comes late", () => {
+    const both = withNotice(withNotice([], notice(1)), notice(3));
+    expect(ids(withNotice(both, notice(2)))).toEqual([3, 2, 1]);
+  });
+
+  it("are told once, and stay read", () => {
+    expect(withNotice([notice(1, true)], notice(1))).toEqual([notice(1, true)]);
+  });
+
+  it("are at most so many: the oldest go", () => {
+    let all: Notice[] = [];
+    for (let number = 1; number <= NOTICES_MAX + 5; number += 1) all = withNotice(all, notice(number));
+    expect(all).toHaveLength(NOTICES_MAX);
+    expect([all[0]?.createdAt, all.at(-1)?.createdAt]).toEqual([NOTICES_MAX + 5, 6]);
+    expect(readNotices(JSON.stringify([...all, notice(1)]))).toHaveLength(NOTICES_MAX);
+  });
+
+  it("survive being kept", () => {
+    const all = [notice(2, true), notice(1)];
+    expect(readNotices(JSON.stringify(all))).toEqual(all);
+  });
+
+  it.each([null, "", "{", "null", "{}", '"text"', "[1, null, []]", '[{"id": "n-1"}]'])(
+    "are none in %j",
+    (text) => expect(readNotices(text)).toEqual([]),
+  );
+
+  it.each([
+    { ...notice(1), id: 1 },
+    { ...notice(1), title: undefined },
+    { ...notice(1), text: ["a"] },
+    { ...notice(1), createdAt: "2026" },
+    { ...notice(1), createdAt: -1 },
+    { ...notice(1), createdAt: 1e300 },
+    { ...notice(1), createdAt: null },
+  ])("of a strange shape are left out: %j", (strange) => {
+    expect(readNotice(strange)).toBeNull();
+    expect(readNotices(JSON.stringify([strange, notice(2)]))).toEqual([notice(2)]);
+  });
+
+  it("carry nothing else along, and are unread unless they say that they are read", () => {
+    expect(readNotice({ ...notice(1), isRead: "yes", href: "https://elsewhere.example" })).toEqual(notice(1));
+  });
+
+  it("lead to the page that they are about", () => {
+    expect(pageOf("order.filled")?.path).toBe("/history");
+    expect(pageOf("withdrawal_completed")?.path).toBe("/withdrawals");
+    expect(pageOf("new_login")?.path).toBe("/account/security");
+    expect(pageOf("weather.fine")).toBeNull();
+    expect(pageOf("constructor")).toBeNull();
+  });
+});

@@ -1,0 +1,66 @@
+/** What the exchange has told a user. Pure. */
+
+export interface Notice {
+  id: string;
+  /** What it is about, such as "margin.liquidation". */
+  kind: string;
+  title: string;
+  text: string;
+  /** In milliseconds since 1970. */
+  createdAt: number;
+  isRead: boolean;
+}
+
+export const NOTICES_MAX = 50;
+const TIME_MAX = 8_640_000_000_000_000;
+
+/** A notice as the exchange or the browser's storage has it, or null for anything else. */
+export function readNotice(value: unknown): Notice | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { id, kind, title, text, createdAt, isRead } = value as Partial<Record<keyof Notice, unknown>>;
+  if (typeof id !== "string" || typeof kind !== "string") return null;
+  if (typeof title !== "string" || typeof text !== "string") return null;
+  if (typeof createdAt !== "number" || !(createdAt >= 0 && createdAt <= TIME_MAX)) return null;
+  return { id, kind, title, text, createdAt, isRead: isRead === true };
+}
+
+/** The notices that a kept text holds. */
+export function readNotices(text: string | null): Notice[] {
+  if (text === null) return [];
+  try {
+    const found: unknown = JSON.parse(text);
+    if (!Array.isArray(found)) return [];
+    return found
+      .map(readNotice)
+      .reduce<Notice[]>((notices, one) => (one ? withNotice(notices, one) : notices), []);
+  } catch {
+    return [];
+  }
+}
+
+/** The notices with one more, newest first, at most so many as are kept. The same one may come twice. */
+export function withNotice(notices: readonly Notice[], added: Notice): Notice[] {
+  if (notices.some(({ id }) => id === added.id)) return [...notices];
+  const newer = notices.filter(({ createdAt }) => createdAt > added.createdAt);
+  return [...newer, added, ...notices.slice(newer.length)].slice(0, NOTICES_MAX);
+}
+
+/** The page that a notice is about, or null: by the first word of its kind. */
+export function pageOf(kind: string): { path: string; title: string } | null {
+  const [word = ""] = kind.split(/[._]/);
+  return PAGES.get(word) ?? null;
+}
+
+const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map([
+  ["order", { path: "/history", title: "Order history" }],
+  ["deposit", { path: "/wallet", title: "Wallet" }],
+  ["payment", { path: "/wallet", title: "Wallet" }],
+  ["withdrawal", { path: "/withdrawals", title: "Withdrawals" }],
+  ["conversion", { path: "/convert", title: "Conversions" }],
+  ["staking", { path: "/staking", title: "Staking" }],
+  ["margin", { path: "/margin", title: "Margin" }],
+  ["new", { path: "/account/security", title: "Security" }],
+  ["password", { path: "/account/security", title: "Security" }],
+  ["mfa", { path: "/account/security", title: "Security" }],
+  ["api", { path: "/account/api-keys", title: "API keys" }],
+]);

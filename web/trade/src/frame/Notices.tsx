@@ -1,0 +1,110 @@
+import { ActionIcon, Popover, Title, Tooltip } from "@mantine/core";
+import { BellIcon } from "@primer/octicons-react";
+import { useId, useState } from "react";
+import { Badge } from "#lib/components/Badge.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { markNoticesRead, useNotices } from "../api/keptNotices.ts";
+import { type Notice, pageOf } from "../api/notices.ts";
+import { PageLink } from "../parts/PageLink.tsx";
+import classes from "./Notices.module.css";
+
+const SHOWN_MAX = 9;
+
+/** How many notices are unread, and the list of them. To open it is to read it. */
+export default function Notices({ userId }: { userId: string }) {
+  const notices = useNotices(userId);
+  const [isOpen, setOpen] = useState(false);
+  /** Those that were unread when the list was opened, which stay marked until it is closed. */
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
+  const headingId = useId();
+  const unread = notices.filter(({ isRead }) => !isRead);
+  const show = (wanted: boolean) => {
+    setFresh(new Set(wanted ? unread.map(({ id }) => id) : []));
+    setOpen(wanted);
+    markNoticesRead(userId);
+  };
+  const close = () => show(false);
+  return (
+    <Popover
+      opened={isOpen}
+      onChange={show}
+      position="bottom-end"
+      shadow="md"
+      width="min(380px, calc(100vw - 16px))"
+      trapFocus
+      returnFocus
+    >
+      <Popover.Target>
+        <Tooltip label="Notices" disabled={isOpen}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            className={classes.bell}
+            aria-label={unread.length === 0 ? "Notices" : `Notices, ${unread.length} unread`}
+            onClick={() => show(!isOpen)}
+          >
+            <BellIcon />
+            {unread.length > 0 && (
+              <span aria-hidden className={classes.count}>
+                {unread.length > SHOWN_MAX ? `${SHOWN_MAX}+` : unread.length}
+              </span>
+            )}
+          </ActionIcon>
+        </Tooltip>
+      </Popover.Target>
+      <Popover.Dropdown className={classes.dropdown} aria-labelledby={headingId}>
+        <Title order={2} id={headingId} className={classes.title}>
+          Notices
+        </Title>
+        {notices.length === 0 ? (
+          <EmptyState title="No notices">What the exchange tells you appears here, and stays.</EmptyState>
+        ) : (
+          <div className={classes.scroll} role="region" aria-label="Notices, scrollable" tabIndex={0}>
+            <ul className={classes.list} aria-label="Notices">
+              {notices.map((notice) => (
+                <Item
+                  key={notice.id}
+                  notice={notice}
+                  isNew={!notice.isRead || fresh.has(notice.id)}
+                  onLeave={close}
+                />
+              ))}
+            </ul>
+          </div>
+        )}
+        <p className={classes.foot}>
+          <PageLink href="/account/notifications" onClick={close}>
+            Choose what you are told
+          </PageLink>
+        </p>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function Item({ notice, isNew, onLeave }: { notice: Notice; isNew: boolean; onLeave: () => void }) {
+  const page = pageOf(notice.kind);
+  return (
+    <li className={classes.notice}>
+      <p className={classes.head}>
+        <strong>{notice.title}</strong>
+        {isNew && (
+          <Badge tone="accent" shape="●">
+            New
+          </Badge>
+        )}
+      </p>
+      <p className={classes.time}>
+        <TimeText milliseconds={notice.createdAt} />
+      </p>
+      <p className={classes.text}>{notice.text}</p>
+      {page && (
+        <PageLink href={page.path} onClick={onLeave}>
+          {page.title}
+        </PageLink>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,161 @@
+/** The columns and row menus of the user's orders and fills, wherever they are listed. */
+import { Amount } from "#lib/components/Amount.tsx";
+import { copyAndTell } from "#lib/components/CopyText.tsx";
+import type { Column } from "#lib/components/DataTable.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
+import { placesOf } from "#lib/decimal.ts";
+import { divideScaled, toScaled } from "#lib/scaled.ts";
+import { type Fill, type Market, type Order, useMarkets } from "../api/queries.ts";
+import { PageLink } from "../parts/PageLink.tsx";
+import { SideBadge, StatusBadge } from "./labels.tsx";
+import classes from "./OrdersPanel.module.css";
+
+type Places = (symbol: string) => { price: number; quantity: number };
+
+/** Digits of prices and quantities by market. */
+export function usePlaces(): Places {
+  const { data = [] } = useMarkets();
+  const bySymbol = new Map<string, Market>(data.map((market) => [market.symbol, market]));
+  return (symbol) => {
+    const market = bySymbol.get(symbol);
+    return { price: placesOf(market?.tickSize ?? ""), quantity: placesOf(market?.lotSize ?? "") };
+  };
+}
+
+/** The columns of any list of orders. */
+export function orderColumns(places: Places): Column<Order>[] {
+  return [
+    {
+      id: "time",
+      title: "Time",
+      cell: ({ createdAt }) => <TimeText milliseconds={Date.parse(createdAt)} />,
+    },
+    {
+      id: "market",
+      title: "Market",
+      cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
+    },
+    { id: "side", title: "Side", cell: ({ side }) => <SideBadge side={side} /> },
+    { id: "type", title: "Type", cell: ({ type, timeInForce }) => typeText(type, timeInForce) },
+    {
+      id: "price",
+      title: "Price",
+      align: "right",
+      cell: ({ price, symbol }) =>
+        price ? <Amount value={price} places={places(symbol).price} /> : "market",
+    },
+    {
+      id: "quantity",
+      title: "Amount",
+      align: "right",
+      cell: ({ quantity, symbol }) => <Amount value={quantity} unit={symbol.split("-")[0]} />,
+    },
+    {
+      id: "filled",
+      title: "Filled",
+      align: "right",
+      cell: ({ filledQuantity, quantity }) => (
+        <span>
+          <Amount value={filledQuantity} />{" "}
+          <span className={classes.part}>{percentOf(filledQuantity, quantity)}</span>
+        </span>
+      ),
+    },
+    {
+      id: "average",
+      title: "Average",
+      align: "right",
+      cell: ({ averagePrice, symbol }) =>
+        averagePrice ? <Amount value={averagePrice} places={places(symbol).price} /> : "–",
+    },
+  ];
+}
+
+function typeText(type: string, timeInForce: string): string {
+  const name = type === "limit" ? "Limit" : type === "market" ? "Market" : type.replace("_", " ");
+  return timeInForce === "gtc" ? name : `${name}, ${timeInForce.toUpperCase()}`;
+}
+
+function percentOf(part: string, whole: string): string {
+  const total = toScaled(whole);
+  if (total === 0n) return "";
+  const tenths = divideScaled(toScaled(part) * 1000n, total) / 10n ** 18n;
+  return `${tenths / 10n}${tenths % 10n ? `.${tenths % 10n}` : ""} %`;
+}
+
+/** What an order is called in the name of its menu. */
+export const orderName = ({ side, quantity, symbol, price }: Order) =>
+  `${side} ${quantity} ${symbol}${price ? ` at ${price}` : ""}`;
+
+export const orderActions = ({ orderId, clientOrderId }: Order) => [
+  { label: "Copy order id", onClick: () => copyAndTell(orderId) },
+  ...(clientOrderId ? [{ label: "Copy client order id", onClick: () => copyAndTell(clientOrderId) }] : []),
+];
+
+/** The columns of orders that have ended. */
+export function endedOrderColumns(places: Places): Column<Order>[] {
+  return [
+    ...orderColumns(places),
+    {
+      id: "fee",
+      title: "Fee",
+      align: "right",
+      cell: ({ fee, feeCurrency }) => <Amount value={fee} unit={feeCurrency} />,
+    },
+    {
+      id: "status",
+      title: "State",
+      cell: ({ status, rejectReason }) => (
+        <span title={rejectReason ?? undefined}>
+          <StatusBadge status={status} />
+        </span>
+      ),
+    },
+  ];
+}
+
+/** The columns of fills. */
+export function fillColumns(places: Places): Column<Fill>[] {
+  return [
+    {
+      id: "time",
+      title: "Time",
+      cell: ({ executedAt }) => <TimeText milliseconds={Date.parse(executedAt)} />,
+    },
+    {
+      id: "market",
+      title: "Market",
+      cell: ({ symbol }) => <PageLink href={`/${symbol}`}>{symbol}</PageLink>,
+    },
+    { id: "side", title: "Side", cell: ({ side }) => <SideBadge side={side} /> },
+    {
+      id: "price",
+      title: "Price",
+      align: "right",
+      cell: ({ price, symbol }) => <Amount value={price} places={places(symbol).price} />,
+    },
+    {
+      id: "quantity",
+      title: "Amount",
+      align: "right",
+      cell: ({ quantity, symbol }) => <Amount value={quantity} unit={symbol.split("-")[0]} />,
+    },
+    {
+      id: "fee",
+      title: "Fee",
+      align: "right",
+      cell: ({ fee, feeCurrency }) => <Amount value={fee} unit={feeCurrency} />,
+    },
+    { id: "role", title: "Role", cell: ({ role }) => (role === "maker" ? "Maker" : "Taker") },
+  ];
+}
+
+/** A trade between two orders of the user is two fills. */
+export const fillId = ({ tradeId, orderId }: Fill) => `${tradeId} ${orderId}`;
+
+export const fillName = ({ side, quantity, symbol }: Fill) => `${side} ${quantity} ${symbol}`;
+
+export const fillActions = ({ tradeId, orderId }: Fill) => [
+  { label: "Copy trade id", onClick: () => copyAndTell(tradeId) },
+  { label: "Copy order id", onClick: () => copyAndTell(orderId) },
+];
