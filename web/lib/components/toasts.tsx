@@ -1,4 +1,4 @@
-import { AlertIcon, CheckIcon } from "@primer/octicons-react";
+import { AlertIcon, BellIcon, CheckIcon } from "@primer/octicons-react";
 import { notifications } from "@mantine/notifications";
 import type { ReactNode } from "react";
 
@@ -22,6 +22,20 @@ export function toastFailed(title: string, message: ReactNode): void {
     message,
     color: "red",
     icon: <AlertIcon />,
+    autoClose: false,
+    withBorder: true,
+    role: "alert",
+    closeButtonProps: { "aria-label": "Dismiss" },
+  });
+}
+
+/** Tell what the exchange tells. It stays until it is dismissed: nobody may have been looking. */
+export function toastNews(title: string, message: ReactNode): void {
+  notifications.show({
+    title,
+    message,
+    color: "accent",
+    icon: <BellIcon />,
     autoClose: false,
     withBorder: true,
     role: "alert",

@@ -135,7 +135,7 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
         const userId = currentSession()?.userId;
         if (userId !== undefined)
           void import("./keptNotices.ts").then(({ takeNotice }) => takeNotice(userId, data));
-        void import("#lib/components/toasts.tsx").then(({ toastDone }) => toastDone(title ?? "News", text));
+        void import("#lib/components/toasts.tsx").then(({ toastNews }) => toastNews(title ?? "News", text));
         void client.invalidateQueries({ queryKey: ["funds"] });
       },
     }),
