@@ -36,24 +36,7 @@ export const MarketHeader = memo(function MarketHeader({
   ];
   return (
     <header className={classes.header}>
-      <Popover opened={isOpen} onChange={onOpen} position="bottom-start" shadow="md" trapFocus returnFocus>
-        <Popover.Target>
-          <Button
-            variant="subtle"
-            color="gray"
-            size="md"
-            className={classes.chooser}
-            rightSection={<ChevronDownIcon />}
-            aria-label={`Market ${symbol}, choose another`}
-            onClick={() => onOpen(!isOpen)}
-          >
-            {symbol}
-          </Button>
-        </Popover.Target>
-        <Popover.Dropdown aria-label="Markets">
-          <MarketList current={symbol} onChoose={() => onOpen(false)} />
-        </Popover.Dropdown>
-      </Popover>
+      <Chooser symbol={symbol} isOpen={isOpen} onOpen={onOpen} />
       <h1 className={classes.heading}>{symbol}</h1>
       <div className={classes.price}>
         <span className={classes.last} data-direction={direction}>
@@ -77,6 +60,38 @@ export const MarketHeader = memo(function MarketHeader({
         ))}
       </dl>
     </header>
+  );
+});
+
+/** Opens the list of all markets. Apart from the figures, which change ten times a second. */
+const Chooser = memo(function Chooser({
+  symbol,
+  isOpen,
+  onOpen,
+}: {
+  symbol: string;
+  isOpen: boolean;
+  onOpen: (isOpen: boolean) => void;
+}) {
+  return (
+    <Popover opened={isOpen} onChange={onOpen} position="bottom-start" shadow="md" trapFocus returnFocus>
+      <Popover.Target>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="md"
+          className={classes.chooser}
+          rightSection={<ChevronDownIcon />}
+          aria-label={`Market ${symbol}, choose another`}
+          onClick={() => onOpen(!isOpen)}
+        >
+          {symbol}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Markets">
+        <MarketList current={symbol} onChoose={() => onOpen(false)} />
+      </Popover.Dropdown>
+    </Popover>
   );
 });
 

@@ -112,18 +112,13 @@ export const OrderForm = memo(function OrderForm({
         {place.error && !asks && <ProblemNote problem={explain(place.error)} />}
         {session ? (
           <>
-            <Button
-              type="submit"
-              size="md"
-              fullWidth
-              className={classes.submit}
-              data-side={draft.side}
-              loading={place.isPending}
-              disabled={blocked !== null}
-              aria-describedby={hint}
-            >
-              {action}
-            </Button>
+            <Submit
+              side={draft.side}
+              action={action}
+              hint={hint}
+              isBusy={place.isPending}
+              isBlocked={blocked !== null}
+            />
             <p id={hint} className={classes.hint} role="status">
               {blocked ?? ""}
             </p>
@@ -163,6 +158,36 @@ export const OrderForm = memo(function OrderForm({
         </ConfirmDialog>
       )}
     </Panel>
+  );
+});
+
+/** Apart from the form, which is drawn with every change of the book. */
+const Submit = memo(function Submit({
+  side,
+  action,
+  hint,
+  isBusy,
+  isBlocked,
+}: {
+  side: Draft["side"];
+  action: string;
+  hint: string;
+  isBusy: boolean;
+  isBlocked: boolean;
+}) {
+  return (
+    <Button
+      type="submit"
+      size="md"
+      fullWidth
+      className={classes.submit}
+      data-side={side}
+      loading={isBusy}
+      disabled={isBlocked}
+      aria-describedby={hint}
+    >
+      {action}
+    </Button>
   );
 });
 
