@@ -13,6 +13,7 @@ import {
   beginSession,
   currentSession,
   endSession,
+  isLeaving,
   keptSession,
   type Session,
 } from "./session.ts";
@@ -79,6 +80,7 @@ export function connectExchange({ restUrl, positionsUrl, subscriptionsUrl }: Add
       session.accessToken !== refused && session.expiresAt - Date.now() > RENEWED_BEFORE_MS;
     const session = currentSession();
     if (session === null || works(session)) return session?.accessToken ?? null;
+    if (isLeaving(session)) return null;
     return oneTabAtATime(async () => {
       const kept = keptSession();
       if (kept === null) return null;

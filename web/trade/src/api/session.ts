@@ -83,6 +83,18 @@ export function beginSession(tokens: Tokens, email: string): void {
   store.set({ session, ending: null });
 }
 
+let leaving: string | null = null;
+
+/** A logout is on its way: whatever is refused from now on, the session is not renewed. */
+export function leaveSession(): void {
+  leaving = store.get().session?.refreshToken ?? null;
+}
+
+/** Whether a logout of this session is on its way. */
+export function isLeaving(session: Session): boolean {
+  return session.refreshToken === leaving;
+}
+
 /** End the session in all tabs. */
 export function endSession(ending: Ending): void {
   keep(storage, KEY, null);

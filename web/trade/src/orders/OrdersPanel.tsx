@@ -1,47 +1,19 @@
-import { Button, SegmentedControl, Tabs } from "@mantine/core";
-import { memo, useState } from "react";
+import { Button } from "@mantine/core";
+import { lazy, memo, Suspense } from "react";
 import { Link } from "wouter";
-import { Amount } from "#lib/components/Amount.tsx";
-import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
-import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
-import { plural } from "#lib/counts.ts";
-import {
-  type Balance,
-  type Order,
-  useBalances,
-  useFills,
-  useOpenOrders,
-  useOrderHistory,
-} from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
-import { explain, explainIfAny } from "../messages.ts";
-import {
-  endedOrderColumns,
-  fillActions,
-  fillColumns,
-  fillId,
-  fillName,
-  orderActions,
-  orderColumns,
-  orderName,
-  usePlaces,
-} from "./columns.tsx";
-import { PageLink } from "../parts/PageLink.tsx";
+import { Loading } from "../parts/Loading.tsx";
 import classes from "./OrdersPanel.module.css";
-import { useCancelAll, useCancelOrder } from "./placing.ts";
 
-/** The user's orders, fills and balances, of one market or of all. */
+const OrderTabs = lazy(() => import("./OrderTabs.tsx"));
+
+/** The user's orders, fills and balances; for a visitor the way to the login. */
 export const OrdersPanel = memo(function OrdersPanel({ symbol }: { symbol: string }) {
   const { session } = useSession();
-  const [tab, setTab] = useState<string | null>("open");
-  const [scope, setScope] = useState("all");
-  const open = useOpenOrders();
-  const only = scope === "all" ? undefined : symbol;
-  if (session === null) {
-    return (
-      <section className={classes.panel} aria-label="Your orders">
+  return (
+    <section className={classes.panel} aria-label="Your orders">
+      {session === null ? (
         <EmptyState
           title="Log in to see your orders"
           action={
@@ -52,204 +24,11 @@ export const OrdersPanel = memo(function OrdersPanel({ symbol }: { symbol: strin
         >
           Open orders, fills and balances of your account appear here, live.
         </EmptyState>
-      </section>
-    );
-  }
-  return (
-    <section className={classes.panel} aria-label="Your orders">
-      <Tabs value={tab} onChange={setTab} keepMounted={false}>
-        <div className={classes.head}>
-          <Tabs.List className={classes.tabs}>
-            <Tabs.Tab value="open">Open orders{open.data ? ` (${open.data.length})` : ""}</Tabs.Tab>
-            <Tabs.Tab value="history">History</Tabs.Tab>
-            <Tabs.Tab value="fills">Fills</Tabs.Tab>
-            <Tabs.Tab value="balances">Balances</Tabs.Tab>
-          </Tabs.List>
-          {tab !== "balances" && (
-            <SegmentedControl
-              size="xs"
-              aria-label="Markets shown"
-              data={[
-                { value: "all", label: "All markets" },
-                { value: "one", label: symbol },
-              ]}
-              value={scope}
-              onChange={setScope}
-            />
-          )}
-        </div>
-        <Tabs.Panel value="open">
-          <OpenOrders only={only} />
-        </Tabs.Panel>
-        <Tabs.Panel value="history">
-          <History only={only} />
-        </Tabs.Panel>
-        <Tabs.Panel value="fills">
-          <Fills only={only} />
-        </Tabs.Panel>
-        <Tabs.Panel value="balances">
-          <Balances />
-        </Tabs.Panel>
-      </Tabs>
+      ) : (
+        <Suspense fallback={<Loading what="your orders" />}>
+          <OrderTabs symbol={symbol} />
+        </Suspense>
+      )}
     </section>
   );
 });
-
-function OpenOrders({ only }: { only: string | undefined }) {
-  const query = useOpenOrders();
-  const places = usePlaces();
-  const cancel = useCancelOrder();
-  const [asks, setAsks] = useState(false);
-  const rows = query.data?.filter(({ symbol }) => only === undefined || symbol === only);
-  const columns: Column<Order>[] = [
-    ...orderColumns(places),
-    {
-      id: "cancel",
-      title: "Cancel",
-      align: "right",
-      cell: (order) => (
-        <Button
-          size="compact-xs"
-          variant="default"
-          aria-label={`Cancel ${orderName(order)}`}
-          loading={cancel.isPending && cancel.variables.orderId === order.orderId}
-          onClick={() => cancel.mutate(order)}
-        >
-          Cancel
-        </Button>
-      ),
-    },
-  ];
-  return (
-    <>
-      <DataTable
-        label="Open orders"
-        toolbar={
-          <Button
-            size="compact-sm"
-            variant="default"
-            disabled={!rows || rows.length === 0}
-            onClick={() => setAsks(true)}
-          >
-            Cancel all
-          </Button>
-        }
-        columns={columns}
-        rows={rows}
-        rowId={({ orderId }) => orderId}
-        rowName={orderName}
-        actions={orderActions}
-        state={query}
-        problem={explainIfAny(query.error)}
-        empty={<EmptyState title="No open orders">Orders that wait in the book appear here.</EmptyState>}
-      />
-      {asks && <CancelAllDialog only={only} count={rows?.length ?? 0} onClose={() => setAsks(false)} />}
-    </>
-  );
-}
-
-function CancelAllDialog({
-  only,
-  count,
-  onClose,
-}: {
-  only: string | undefined;
-  count: number;
-  onClose: () => void;
-}) {
-  const cancelAll = useCancelAll(onClose);
-  return (
-    <ConfirmDialog
-      title={only ? `Cancel all orders on ${only}?` : "Cancel all orders?"}
-      operator=""
-      confirm={`Cancel ${plural(count, "order")}`}
-      danger
-      isBusy={cancelAll.isPending}
-      problem={cancelAll.error ? explain(cancelAll.error) : null}
-      onConfirm={() => cancelAll.mutate(only)}
-      onClose={onClose}
-    >
-      <p>What they have filled so far stays. What they hold becomes free again.</p>
-    </ConfirmDialog>
-  );
-}
-
-function History({ only }: { only: string | undefined }) {
-  const query = useOrderHistory(only);
-  const places = usePlaces();
-  return (
-    <DataTable
-      label="Order history"
-      toolbar={<PageLink href="/history">All of it, with filters and a file</PageLink>}
-      columns={endedOrderColumns(places)}
-      rows={query.data?.pages.flatMap(({ rows }) => rows)}
-      rowId={({ orderId }) => orderId}
-      rowName={orderName}
-      actions={orderActions}
-      state={query}
-      problem={explainIfAny(query.error)}
-      empty={
-        <EmptyState title="No orders have ended yet">Filled and cancelled orders appear here.</EmptyState>
-      }
-      footer={<ShowOlder query={query} />}
-    />
-  );
-}
-
-function Fills({ only }: { only: string | undefined }) {
-  const query = useFills(only);
-  const places = usePlaces();
-  return (
-    <DataTable
-      label="Fills"
-      toolbar={<PageLink href="/history?list=fills">All of them, with filters and a file</PageLink>}
-      columns={fillColumns(places)}
-      rows={query.data?.pages.flatMap(({ rows }) => rows)}
-      rowId={fillId}
-      rowName={fillName}
-      actions={fillActions}
-      state={query}
-      problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No fills yet">Each trade of your orders appears here.</EmptyState>}
-      footer={<ShowOlder query={query} />}
-    />
-  );
-}
-
-const BALANCE_COLUMNS: Column<Balance>[] = [
-  { id: "asset", title: "Asset", cell: ({ asset }) => asset },
-  {
-    id: "total",
-    title: "Total",
-    align: "right",
-    cell: ({ total, asset }) => <Amount value={total} unit={asset} />,
-  },
-  {
-    id: "free",
-    title: "Free",
-    align: "right",
-    cell: ({ available, asset }) => <Amount value={available} unit={asset} />,
-  },
-  {
-    id: "held",
-    title: "In orders",
-    align: "right",
-    cell: ({ locked, asset }) => <Amount value={locked} unit={asset} />,
-  },
-];
-
-function Balances() {
-  const query = useBalances();
-  return (
-    <DataTable
-      label="Balances"
-      columns={BALANCE_COLUMNS}
-      rows={query.data}
-      rowId={({ asset }) => asset}
-      rowName={({ asset }) => asset}
-      state={query}
-      problem={explainIfAny(query.error)}
-      empty={<EmptyState title="No funds yet">A deposit appears here as soon as it is confirmed.</EmptyState>}
-    />
-  );
-}
