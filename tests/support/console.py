@@ -21,6 +21,10 @@ SETTLED = """() => {
 
 Colours are inherited by one level of the page in each frame, since even without motion each change is a transition.
 """
+OUTSIDE = """() => [...document.querySelectorAll("body *")]
+    .filter((element) => element.scrollWidth > element.clientWidth && element.clientWidth > 0)
+    .map((element) => `${element.tagName} ${element.className}: ${element.textContent.slice(0, 80)}`).slice(-8)"""
+"""The elements that are narrower than what is in them, the innermost last."""
 SERIOUS = ("serious", "critical")
 WAIT_MS = 30_000
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -161,7 +165,8 @@ class Console:
             # Graphs are measured anew after the window has changed its size.
             self.page.wait_for_function(f"() => {surplus} <= 0", timeout=5_000)
         except Error as error:
-            raise AssertionError(f"{state}: {self.page.evaluate(surplus)} px too wide") from error
+            wide = "\n".join(self.page.evaluate(OUTSIDE))
+            raise AssertionError(f"{state}: {self.page.evaluate(surplus)} px too wide\n{wide}") from error
 
     def look_over(self, state: str, looks: tuple[Look, ...] = LOOKS) -> None:
         """Fail if what is shown does not fit or cannot be read, in a theme and at a size each. It ends at a desk."""

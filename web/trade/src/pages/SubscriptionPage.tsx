@@ -207,8 +207,9 @@ function OwnPlan({
           <>
             <div>
               <dt>Paid period (UTC)</dt>
-              <dd className="figures">
-                {subscription.periodStart} to {subscription.periodEnd}
+              <dd>
+                <span className="figures">{subscription.periodStart} to</span>{" "}
+                <span className="figures">{subscription.periodEnd}</span>
               </dd>
             </div>
             <div>
