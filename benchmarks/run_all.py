@@ -28,6 +28,7 @@ NAMES = (
     "ws_idle",
     "ws_latency",
     "ws_hostile",
+    "trading_screen",
 )
 
 
