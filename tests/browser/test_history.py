@@ -20,7 +20,7 @@ from tests.support.console import OPPOSITE_LOOKS, PHONE
 from tests.support.money_user import BASIC_INFORMATION
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader, TradingScreen
 
-MARKET, OTHER_MARKET = "BTC-USD", "SOL-USDT"
+MARKET, OTHER_MARKET = "BTC-USDT", "SOL-USDT"
 ADDRESS = "So11111111111111111111111111111111111111112"
 FORMULA = '=HYPERLINK("http://127.0.0.1","a, b")'
 LISTS = {
@@ -81,7 +81,7 @@ def assert_file_is_as_told(
 
 def trade(exchange: Exchange, maker: Trader, taker: Trader) -> None:
     """Two fills between them, and a cancelled order of the taker on another market, with a formula as its id."""
-    exchange.deposit([(maker, "BTC", "1"), (taker, "USD", "100000"), (taker, "USDT", "1000")])
+    exchange.deposit([(maker, "BTC", "1"), (taker, "USDT", "100000")])
     for quantity in ("0.25", "0.125"):
         order = {"symbol": MARKET, "type": "limit", "quantity": quantity, "price": "60000"}
         exchange.call("POST", "orders", order | {"side": "sell"}, maker.tokens["accessToken"])
