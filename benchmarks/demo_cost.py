@@ -11,9 +11,9 @@ import os
 import shutil
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
+from benchmarks.platform_metrics import counted
 from benchmarks.rest_orders import cpu_seconds
 from openspot.client import OpenSpotClient
 from openspot.up.child_platform import ChildPlatform
@@ -21,13 +21,6 @@ from openspot.up.child_platform import ChildPlatform
 START_S_MAX = 300.0
 SETTLE_S = 10.0
 LIVE_S_MAX = 300.0
-
-
-def counted(platform: ChildPlatform, metric: str) -> float:
-    """The sum of a counter of the demo process over its labels."""
-    with urllib.request.urlopen(f"{platform.settings.demo_url}/metrics", timeout=30) as reply:
-        lines = reply.read().decode().splitlines()
-    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(metric))
 
 
 async def await_trades(platform: ChildPlatform) -> None:
@@ -60,12 +53,15 @@ def main() -> None:
         quiet.stop()
         lively.start(START_S_MAX)
         asyncio.run(await_trades(lively))
-        orders, cancels = counted(lively, "openspot_demo_orders_total"), counted(lively, "openspot_demo_cancels_total")
+        orders, cancels = (
+            counted(str(lively.settings.demo_url), "openspot_demo_orders_total"),
+            counted(str(lively.settings.demo_url), "openspot_demo_cancels_total"),
+        )
         began = time.monotonic()
         with_bots, _ = measure(lively, seconds)
         lasted = time.monotonic() - began
-        orders = (counted(lively, "openspot_demo_orders_total") - orders) / lasted
-        cancels = (counted(lively, "openspot_demo_cancels_total") - cancels) / lasted
+        orders = (counted(str(lively.settings.demo_url), "openspot_demo_orders_total") - orders) / lasted
+        cancels = (counted(str(lively.settings.demo_url), "openspot_demo_cancels_total") - cancels) / lasted
     finally:
         quiet.stop()
         lively.stop()

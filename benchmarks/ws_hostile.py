@@ -4,10 +4,10 @@
 
 The edge runs as `openspot run ws-edge` with an embedded bus. This process publishes a trade every 5 ms, and ordinary
 clients receive it; the time runs from before the publishing to the arrival, and every client must receive every trade.
-A process of its own attacks: first with each attack on its own, then with all at once. All share the machine, so a
-second edge is attacked in the same way, as a control: what that does to the ordinary clients of the first edge is what
-the machine spends on attacker and edge, and no edge could do better. The intervals without an attack, with the control
-and with the attack come in turns.
+A process of its own attacks: first with each attack on its own, then with all at once. It stands for another machine,
+so it has the lowest priority. It shares this one all the same, so a second edge is attacked in the same way, as a
+control: what that does to the ordinary clients of the first edge is what the machine spends on attacker and edge, and
+no edge could do better. The intervals without an attack, with the control and with the attack come in turns.
 """
 
 import argparse
@@ -34,6 +34,7 @@ import psutil
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from benchmarks.priority import yield_to_others
 from benchmarks.ws_fan_out import HANDSHAKE
 from openspot.contracts import subjects
 from openspot.contracts.messages import MarketTrade
@@ -370,6 +371,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(DESCRIPTORS, hard), hard))
     if options.attack is not None:
         name, port = options.attack
+        yield_to_others()
         asyncio.run(attack(name, int(port)))
         return
     folder = Path(tempfile.mkdtemp(prefix="openspot-benchmark-"))

@@ -95,17 +95,17 @@ class Flusher:
     """Writes what was pushed in one turn of the event loop, once for each connection."""
 
     def __init__(self) -> None:
-        self._waiting: list[EdgeConnection] = []
-        """A connection may stand here twice: the second time it has nothing more to write."""
+        self.waiting: list[EdgeConnection] = []
+        """Who has something to write. A connection may stand here twice: the second time it has nothing more."""
 
     def add(self, connection: EdgeConnection) -> None:
         """Write to this connection at the end of the turn."""
-        if not self._waiting:
+        if not self.waiting:
             connection.loop.call_soon(self._flush)
-        self._waiting.append(connection)
+        self.waiting.append(connection)
 
     def _flush(self) -> None:
-        waiting, self._waiting = self._waiting, []
+        waiting, self.waiting = self.waiting, []
         joined: Joined = {}
         for connection in waiting:
             connection.flush(joined)
@@ -177,7 +177,12 @@ class EdgeConnection(ServerConnection):
         outgoing = self._outgoing
         if self._writable:
             if not outgoing.bytes:
-                self._flusher.add(self)
+                # One call less for each client but the first.
+                waiting = self._flusher.waiting
+                if waiting:
+                    waiting.append(self)
+                else:
+                    self._flusher.add(self)
             if outgoing.add(frame) >= WRITE_BUFFER_BYTES:
                 self.flush({})
         elif self.protocol.state is State.OPEN:
@@ -220,13 +225,10 @@ class EdgeConnection(ServerConnection):
         if self.protocol.state is not _OPEN:
             outgoing.clear()
             return
-        frame = outgoing.take_only() if self._writable else None
-        if frame is not None:
-            self._socket.write(frame)
         # A write may fill the buffer and so call `pause_writing`.
         while outgoing.bytes and self._writable:
             frames = outgoing.take(WRITE_BUFFER_BYTES)
-            self._socket.write(_join(frames, joined))
+            self._socket.write(frames[0] if len(frames) == 1 else _join(frames, joined))
         if outgoing.owed and self._writable:
             self._write_snapshots()
         if not self._writable:
@@ -318,6 +320,10 @@ class EdgeConnection(ServerConnection):
 
     def _parse(self, data: bytes) -> None:
         super().data_received(data)
+        if self.protocol.parser_exc is not None and not self._drops_input:
+            # The library closes the connection. A client that connects again at once could send as much again.
+            self._drop_input()
+            self._note_flood(self.network)
         if self.transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
             self.transport.abort()
 

@@ -5,7 +5,6 @@ that replaces the one before (a ticker, a candle), only the latest is kept. A ch
 owed a snapshot, which is made when it can be written.
 """
 
-from collections import deque
 from collections.abc import Hashable
 
 
@@ -21,7 +20,7 @@ class Outgoing:
     def __init__(self, frames_max: int, bytes_max: int) -> None:
         self._frames_max = frames_max
         self._bytes_max = bytes_max
-        self._queue: deque[bytes] = deque()
+        self._queue: list[bytes] = []
         self._latest: dict[tuple[str, Hashable], bytes] = {}
         self.bytes = 0
         """How many bytes wait."""
@@ -50,26 +49,27 @@ class Outgoing:
         if len(self) > self._frames_max or (self.bytes > self._bytes_max and len(self) > 1):
             raise QueueFullError
 
-    def take_only(self) -> bytes | None:
-        """The frame that waits, if it is the only one and in the queue. Most often it is."""
-        if len(self._queue) != 1 or self._latest:
-            return None
-        self.bytes = 0
-        return self._queue.popleft()
-
     def take(self, bytes_max: int) -> list[bytes]:
         """The next frames, until they have `bytes_max`: first the queue, then the latest ones."""
         if self.bytes <= bytes_max:
-            frames = [*self._queue, *self._latest.values()]
-            self.clear()
+            frames = self._queue
+            if self._latest:
+                frames.extend(self._latest.values())
+                self._latest.clear()
+            self._queue = []
+            self.bytes = 0
             return frames
-        frames, taken = [], 0
-        while taken < bytes_max and len(self):
-            frame = self._queue.popleft() if self._queue else self._latest.pop(next(iter(self._latest)))
-            frames.append(frame)
-            taken += len(frame)
+        taken, count = 0, 0
+        waiting = [*self._queue, *self._latest.values()]
+        while taken < bytes_max:
+            taken += len(waiting[count])
+            count += 1
+        from_queue = min(count, len(self._queue))
+        del self._queue[:from_queue]
+        for key in list(self._latest)[: count - from_queue]:
+            del self._latest[key]
         self.bytes -= taken
-        return frames
+        return waiting[:count]
 
     def clear(self) -> None:
         """Drop all frames. Owed snapshots stay owed."""

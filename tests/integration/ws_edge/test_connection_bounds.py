@@ -193,6 +193,23 @@ async def test_a_flood_of_messages_uses_up_handshakes_of_its_address(
             await nothing_but_a_pong(other)
 
 
+@pytest.mark.parametrize(
+    "broken", [b"\xff" * 64, b"\x81\xff" + (1 << 62).to_bytes(8) + bytes(4)], ids=["garbage", "huge"]
+)
+async def test_a_broken_frame_uses_up_handshakes_of_its_address(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, broken: bytes
+) -> None:
+    monkeypatch.setattr(service, "Arrivals", lambda per_second, _: Arrivals(per_second, lambda: 1))
+    async with running_edge(settings.model_copy(update={"ws_handshakes_per_address": FLOOD_COST + 2})) as edge:
+        client = await open_client(edge)
+        client.transport.write(broken)
+        await client.wait_closed()
+        assert client.close_code in (1002, 1009)
+        async with open_client(edge) as last:
+            await nothing_but_a_pong(last)
+        assert (await refusal(open_client(edge)))[0] == 429
+
+
 def from_address_by_proxy(edge: Settings, address: str) -> Any:
     return open_client(edge, local_addr=(OTHER_HOST, 0), additional_headers={"X-Forwarded-For": address})
 

@@ -23,7 +23,7 @@ export function CandleTable({ market, interval }: { market: Market; interval: Sc
   });
   const places = placesOf(market.tickSize);
   if (!data && error) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton height="100%" aria-label="Loading the candles" />;
+  if (!data) return <Skeleton height="100%" role="progressbar" aria-label="Loading the candles" />;
   if (data.length === 0) {
     return (
       <EmptyState title="No candles yet">The first trade of this market begins the first one.</EmptyState>

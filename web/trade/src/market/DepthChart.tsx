@@ -18,7 +18,7 @@ export function DepthChart({ market, state }: { market: Market; state: BookState
   const [range, setRange] = useState<string>("2");
   const [share, setShare] = useState<number | null>(null);
   const { book, isCurrent } = state;
-  if (!book) return <Skeleton height="100%" aria-label="Loading the depth chart" />;
+  if (!book) return <Skeleton height="100%" role="progressbar" aria-label="Loading the depth chart" />;
   const series = depthSeries(book, BigInt(range));
   if (!series) {
     return (

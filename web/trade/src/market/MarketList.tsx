@@ -15,7 +15,7 @@ import { Sparkline } from "./Sparkline.tsx";
 
 /** All markets with their prices: search, favourites first, arrow keys. */
 export function MarketList({ current, onChoose }: { current: string; onChoose: () => void }) {
-  const markets = useMarkets();
+  const markets = useMarkets(true);
   const tickers = useTickers();
   const favourites = useFavourites();
   const [word, setWord] = useState("");
@@ -70,7 +70,7 @@ export function MarketList({ current, onChoose }: { current: string; onChoose: (
           </ActionIcon>
         </Tooltip>
       </div>
-      {!markets.data && <Skeleton height={240} />}
+      {!markets.data && <Skeleton height={240} role="progressbar" aria-label="Loading the markets" />}
       {markets.data && found.length === 0 && (
         <EmptyState title={showsFavourites && wanted === "" ? "No favourites yet" : "No market matches"}>
           {showsFavourites && wanted === ""

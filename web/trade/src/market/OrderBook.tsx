@@ -98,7 +98,9 @@ function Sides({
         <span>Total</span>
       </div>
       <div ref={ref} className={classes.sides}>
-        {!book && link.state !== "broken" && <Skeleton height="100%" aria-label="Loading the order book" />}
+        {!book && link.state !== "broken" && (
+          <Skeleton height="100%" role="progressbar" aria-label="Loading the order book" />
+        )}
         {!book && link.state === "broken" && (
           <EmptyState title="Waiting for the exchange">
             There is no connection. The book comes as soon as there is one.
@@ -176,9 +178,9 @@ const BookRow = memo(function BookRow(props: BookRowProps) {
       className={`figures ${classes.row ?? ""}`}
       data-side={side}
       title={isOwn ? "Your order stands here" : undefined}
+      style={{ backgroundSize: `${(share * 100).toFixed(1)}% 18px` }}
       onClick={() => onPrice(price)}
     >
-      <span className={classes.bar} style={{ transform: `scaleX(${share.toFixed(4)})` }} />
       <span className={classes.price}>
         {isOwn && (
           <span className={classes.own} role="img" aria-label="your order">

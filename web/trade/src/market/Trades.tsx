@@ -1,5 +1,6 @@
 import { Skeleton } from "@mantine/core";
-import { memo } from "react";
+import { useElementSize } from "@mantine/hooks";
+import { memo, useState } from "react";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { useZone } from "#lib/preferences.ts";
@@ -10,7 +11,12 @@ import type { MarketTrade, TradesState } from "../stream/feeds.ts";
 import { Panel } from "./Panel.tsx";
 import classes from "./Trades.module.css";
 
-/** What was traded last, the newest first; the side is the taker's. */
+const ROW_HEIGHT = 20;
+
+/**
+ * What was traded last, the newest first; the side is the taker's. Rows below the edge of the panel are drawn once the
+ * reader scrolls to them: each new trade moves every row, and most of the time nobody sees those.
+ */
 export const Trades = memo(function Trades({
   market,
   state,
@@ -24,16 +30,28 @@ export const Trades = memo(function Trades({
   const places = placesOf(market.tickSize);
   const quantityPlaces = placesOf(market.lotSize);
   const { trades, error } = state;
+  const { ref, height } = useElementSize();
+  const [isScrolled, setScrolled] = useState(false);
+  const shown = isScrolled ? trades : trades?.slice(0, Math.ceil(height / ROW_HEIGHT));
+  const below = (trades?.length ?? 0) - (shown?.length ?? 0);
   return (
     <Panel title="Trades">
-      <div className={classes.box}>
-        {trades === null && error === null && <Skeleton height="100%" aria-label="Loading the trades" />}
+      <div ref={ref} className={classes.box}>
+        {trades === null && error === null && (
+          <Skeleton height="100%" role="progressbar" aria-label="Loading the trades" />
+        )}
         {trades === null && error !== null && <ErrorState problem={explain(error)} onRetry={onRetry} />}
         {trades?.length === 0 && (
           <EmptyState title="No trades yet">Each trade of this market appears here at once.</EmptyState>
         )}
-        {trades && trades.length > 0 && (
-          <div className={classes.scroll} tabIndex={0} role="region" aria-label="Trades, scrollable">
+        {shown && trades?.length !== 0 && (
+          <div
+            className={classes.scroll}
+            tabIndex={0}
+            role="region"
+            aria-label="Trades, scrollable"
+            onScroll={(event) => setScrolled(event.currentTarget.scrollTop > 0)}
+          >
             <table className={classes.table} aria-label="Trades">
               <thead>
                 <tr>
@@ -43,9 +61,10 @@ export const Trades = memo(function Trades({
                 </tr>
               </thead>
               <tbody>
-                {trades.map((trade) => (
+                {/* A row belongs to a place: its text changes, which costs less than rows that come and go. */}
+                {shown.map((trade, place) => (
                   <TradeRow
-                    key={trade.sequence}
+                    key={place}
                     trade={trade}
                     places={places}
                     quantityPlaces={quantityPlaces}
@@ -54,6 +73,7 @@ export const Trades = memo(function Trades({
                 ))}
               </tbody>
             </table>
+            <div style={{ height: below * ROW_HEIGHT }} />
           </div>
         )}
       </div>

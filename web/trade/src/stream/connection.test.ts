@@ -53,6 +53,7 @@ const level = { bids: [["9", "1"]], asks: [], checksum: crc32("9:1") };
 vi.stubGlobal("addEventListener", () => undefined);
 vi.stubGlobal("removeEventListener", () => undefined);
 vi.stubGlobal("CloseEvent", class extends Event {});
+vi.stubGlobal("requestAnimationFrame", () => 0);
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -4,8 +4,10 @@ import { createPace } from "./pace.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
+const STILL = { now: () => 0, measureFrame: () => undefined };
+
 test("the first change is painted at once, and what follows together at the end of the time", async () => {
-  const pace = createPace();
+  const pace = createPace(100, STILL);
   const [book, trades] = [vi.fn(), vi.fn()];
   pace.request(book);
   expect(book).toHaveBeenCalledTimes(1);
@@ -21,7 +23,7 @@ test("the first change is painted at once, and what follows together at the end 
 });
 
 test("after a pause a change is painted at once again", async () => {
-  const pace = createPace();
+  const pace = createPace(100, STILL);
   const paint = vi.fn();
   pace.request(paint);
   await vi.advanceTimersByTimeAsync(1000);
@@ -30,7 +32,7 @@ test("after a pause a change is painted at once again", async () => {
 });
 
 test("what is withdrawn is not painted", async () => {
-  const pace = createPace();
+  const pace = createPace(100, STILL);
   const paint = vi.fn();
   pace.request(paint);
   pace.request(paint);
@@ -39,13 +41,35 @@ test("what is withdrawn is not painted", async () => {
   expect(paint).toHaveBeenCalledTimes(1);
 });
 
-test("a computer that paints slowly paints less often", async () => {
+test("a computer that computes its pictures slowly paints less often", async () => {
   let clock = 0;
-  const pace = createPace(100, () => clock);
+  const pace = createPace(100, { ...STILL, now: () => clock });
   const paint = vi.fn(() => void (clock += 50));
   pace.request(paint);
   pace.request(paint);
-  await vi.advanceTimersByTimeAsync(399);
+  await vi.advanceTimersByTimeAsync(499);
+  expect(paint).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(paint).toHaveBeenCalledTimes(2);
+});
+
+test("a computer that draws its frames slowly paints less often", async () => {
+  const pace = createPace(100, { ...STILL, measureFrame: (report) => report(60) });
+  const paint = vi.fn();
+  pace.request(paint);
+  pace.request(paint);
+  await vi.advanceTimersByTimeAsync(599);
+  expect(paint).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(paint).toHaveBeenCalledTimes(2);
+});
+
+test("a frame that seemed to take a minute does not stop the prices", async () => {
+  const pace = createPace(100, { ...STILL, measureFrame: (report) => report(60_000) });
+  const paint = vi.fn();
+  pace.request(paint);
+  pace.request(paint);
+  await vi.advanceTimersByTimeAsync(999);
   expect(paint).toHaveBeenCalledTimes(1);
   await vi.advanceTimersByTimeAsync(1);
   expect(paint).toHaveBeenCalledTimes(2);

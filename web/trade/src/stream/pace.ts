@@ -1,8 +1,10 @@
 /** When the page is painted: at most ten times a second, everything that has changed at once. */
 
 const PAINT_MS = 100;
-/** A pause is at least so many times as long as what was done before it: a slow computer paints less often. */
-const REST = 8;
+/** A pause is at least so many times as long as a paint takes: a slow computer paints less often. */
+const REST = 10;
+/** … and no longer than this: what a page measures while it goes out of sight can be a minute. */
+const REST_MS_MAX = 1_000;
 
 export interface Pace {
   /** Call `paint` with the next picture: at once after a pause, otherwise at the end of it. */
@@ -11,19 +13,41 @@ export interface Pace {
   withdraw: (paint: () => void) => void;
 }
 
+/** Reads the clock in milliseconds, and says what the browser's next frame takes (of a hidden page, nothing). */
+export interface Stopwatch {
+  now: () => number;
+  measureFrame: (report: (took: number) => void) => void;
+}
+
+const browserWatch: Stopwatch = {
+  now: () => performance.now(),
+  measureFrame(report) {
+    requestAnimationFrame(() => {
+      const began = performance.now();
+      // The browser lays out and draws between the callbacks of a frame and the next task.
+      setTimeout(() => report(performance.now() - began));
+    });
+  },
+};
+
 /** The pace of one page. What it calls together changes the page in one step, however many stores that are. */
-export function createPace(pause = PAINT_MS, now: () => number = () => performance.now()): Pace {
+export function createPace(pause = PAINT_MS, watch = browserWatch): Pace {
   const wanted = new Set<() => void>();
   let isPaused = false;
+  let frameTook = 0;
   const run = () => {
     isPaused = wanted.size > 0;
     if (!isPaused) return;
     const due = [...wanted];
     wanted.clear();
-    const began = now();
+    const began = watch.now();
     for (const paint of due) paint();
+    watch.measureFrame((took) => (frameTook = took));
     // React draws what the stores have changed in a microtask, which stands before this one.
-    queueMicrotask(() => setTimeout(run, Math.max(pause, REST * (now() - began))));
+    queueMicrotask(() => {
+      const rest = REST * (watch.now() - began + frameTook);
+      setTimeout(run, Math.max(pause, Math.min(rest, REST_MS_MAX)));
+    });
   };
   return {
     request(paint) {
