@@ -61,7 +61,8 @@ class EngineSettings(EngineConnectionSettings):
     volume_tier_interval_s: float = Field(default=3600.0, gt=0, description="… and look at the volumes this often")
     console_origins: str = Field(
         default="http://127.0.0.1:3000,http://localhost:3000",
-        description="Origins, with commas, whose pages may call the engine's HTTP",
+        description="Origins, with commas, whose pages may call the engine's HTTP; `openspot up` names those of its "
+        "own pages",
     )
 
     @property

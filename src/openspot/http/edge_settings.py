@@ -11,7 +11,7 @@ class PageOriginSettings(Settings):
     cors_origins: str = Field(
         default="http://127.0.0.1:3000,http://localhost:3000",
         description="Origins, with commas, whose pages may call the REST edge, the position service and the "
-        "subscription service",
+        "subscription service; `openspot up` names those of its own pages",
     )
 
 

@@ -6,12 +6,14 @@ from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import create_model
 
 import openspot
 from openspot.kit.description import Descriptor, Process
 from openspot.kit.settings import Settings, address_for_clients
+from openspot.web_server.loopback import is_private
 
 
 def _discover() -> Iterator[Descriptor]:
@@ -72,6 +74,20 @@ TOLD: dict[str, Callable[[Any], str]] = {
     "given_subscriptions_url": lambda settings: settings.subscriptions_url,
 }
 """What `openspot up` tells its processes about each other, by setting. A value that the operator gave comes first."""
+
+
+def page_origins(settings: Any) -> str:
+    """The origins of the pages, with commas. A page of this computer has two: browsers tell its names apart."""
+    page = urlsplit(settings.web_url)
+    named = [page.netloc]
+    if is_private([settings.web_url]):
+        port = "" if page.port is None else f":{page.port}"
+        named = [f"127.0.0.1{port}", f"localhost{port}", page.netloc]
+    return ",".join(dict.fromkeys(f"{page.scheme}://{name}" for name in named))
+
+
+ORIGIN_SETTINGS = ("cors_origins", "console_origins")
+"""Whose pages a process serves. Unless the operator says otherwise, `openspot up` names its own web server's."""
 
 
 _PASSWORD = re.compile(r"(?<=://)([^:@/?,]*):[^,]*@|(?<=[?&]password=)[^&,]*")

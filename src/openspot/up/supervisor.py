@@ -12,7 +12,7 @@ from openspot.kit.service import SUPERVISED
 from openspot.kit.settings import Settings, host_for_clients
 from openspot.kit.settings import environment_of as variables_of
 from openspot.up.launch import Launched, Launcher
-from openspot.up.services import DESCRIPTOR_OF, TOLD
+from openspot.up.services import DESCRIPTOR_OF, ORIGIN_SETTINGS, TOLD, page_origins
 
 log = get_logger("supervisor")
 
@@ -44,6 +44,9 @@ def child_settings(name: str, settings: Settings, bus_urls: Mapping[str, str]) -
     for field, find in TOLD.items():
         if field in kind.model_fields and not given[field]:
             given[field] = find(settings)
+    for field in ORIGIN_SETTINGS:
+        if field in kind.model_fields and field not in settings.model_fields_set:
+            given[field] = page_origins(settings)
     if "simulated_deposits" in kind.model_fields and given["simulated_deposits"] is None:
         given["simulated_deposits"] = bool(bus_urls)
     return kind.model_validate(given)

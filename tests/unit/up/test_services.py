@@ -67,6 +67,28 @@ def test_the_web_server_is_told_which_services_its_pages_may_use() -> None:
     assert told.page_config.subscriptions_url == "https://example.org/subscriptions"
 
 
+@pytest.mark.parametrize("process", ["rest-edge", "positions", "subscriptions", "engine"])
+@pytest.mark.parametrize(
+    ("given", "origins"),
+    [
+        ({}, "http://127.0.0.1:3000,http://localhost:3000"),
+        ({"web_port": 8080}, "http://127.0.0.1:8080,http://localhost:8080"),
+        ({"given_web_url": "https://exchange.example/"}, "https://exchange.example"),
+        ({"web_host": "::1"}, "http://127.0.0.1:3000,http://localhost:3000,http://[::1]:3000"),
+        (
+            {"web_port": 8080, "cors_origins": "https://other.example", "console_origins": "https://other.example"},
+            "https://other.example",
+        ),
+        ({"cors_origins": "", "console_origins": ""}, ""),
+    ],
+)
+def test_services_take_calls_of_the_pages_wherever_those_are(
+    process: str, given: dict[str, object], origins: str
+) -> None:
+    told = child_settings(process, PlatformSettings(**given), {}).model_dump()
+    assert told["console_origins" if process == "engine" else "cors_origins"] == origins
+
+
 def test_the_demo_market_runs_only_if_it_is_asked_for() -> None:
     without, with_it = PlatformSettings(venue="binance"), PlatformSettings(venue="binance", demo=True)
     assert set(enabled(with_it)) - set(enabled(without)) == {"demo"}
