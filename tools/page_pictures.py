@@ -25,7 +25,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from setup import ROOT
 
 from openspot.up.child_platform import ChildPlatform
-from openspot.up.embedded_nats import free_port
 
 FOLDER = ROOT / "docs/pictures"
 MARKET = "BTC-USD"
@@ -43,6 +42,8 @@ KEPT = ((1440, "light"), (390, "dark"))
 KEPT_OF_MARKET = ((1440, "dark"), (1440, "light"), (390, "dark"))
 """… and those of a market."""
 LEVELS_MIN = 4
+UNFINISHED = "[aria-busy=true], [class*=Skeleton-root], [role=slider] svg[width='0']"
+"""What is loading, and graphs that do not know their width yet."""
 COLOURS = 256
 """Enough for a page without photographs; a picture is a third of its size then."""
 
@@ -52,7 +53,7 @@ Look = tuple[int, str]
 def save(page: Page, folder: Path, name: str, look: Look) -> None:
     """Write what the window shows as a PNG with a palette, once nothing on it is loading."""
     page.get_by_role("heading", level=1).wait_for()
-    page.wait_for_function("() => !document.querySelector('[aria-busy=true], [class*=Skeleton-root]')")
+    page.wait_for_function(f"() => !document.querySelector({UNFINISHED!r})")
     picture = Image.open(BytesIO(page.screenshot(animations="disabled")))
     path = folder / f"{name}-{look[0]}-{look[1]}.png"
     picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
@@ -150,15 +151,10 @@ def main() -> None:
     data, drawn = (Path(tempfile.mkdtemp(prefix="openspot-pictures-")) for _ in range(2))
     for application in APPLICATIONS:
         (drawn / application).mkdir()
-    web_port = free_port()
-    origin = f"http://127.0.0.1:{web_port}"
     environment = {
         "OPENSPOT_THROTTLE_ENABLED": "false",
         "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
         "OPENSPOT_WITHDRAWAL_LIMIT_BASIC": "1000000",
-        "OPENSPOT_WEB_PORT": str(web_port),
-        "OPENSPOT_CONSOLE_ORIGINS": origin,
-        "OPENSPOT_CORS_ORIGINS": origin,
         "OPENSPOT_FOLLOW_FILLS": "true",
     }
     platform = ChildPlatform(data, environment, arguments=["--demo"])

@@ -35,8 +35,8 @@ LISTS = (
     ("/trades", "Trades", "ListTrades", "trade"),
     ("/participants", "Participants", "ListParticipants", "SUPER_ADMIN"),
     ("/participants/grace", "grace", "GetParticipant", "BOTH"),
-    ("/balances", "Balances", "ListBalances", "grace"),
-    ("/risk", "Risk", "ListRiskMetrics", "grace"),
+    ("/balances?participant=grace", "Balances", "ListBalances", "STATE"),
+    ("/risk?participant=grace", "Risk", "ListRiskMetrics", "STATE"),
     ("/", "Dashboard", "GetExchangeStats", "Connected"),
 )
 
@@ -210,7 +210,7 @@ def test_old_data_stays_visible_and_marked_while_the_engine_is_silent(console: C
 
 def test_a_computer_that_is_offline_is_told_so(console: Console) -> None:
     console.expect_complaint("ERR_INTERNET_DISCONNECTED")
-    console.open("/risk", "Risk")
+    console.open("/risk?participant=grace", "Risk")
     expect(console.row("Risk metrics", "grace").first).to_be_visible()
     console.page.context.set_offline(True)
     stale = console.problem().filter(has_text="This computer is offline")

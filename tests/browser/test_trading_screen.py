@@ -8,6 +8,7 @@ import pyotp
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.operator import Operator
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow
 
 SYMBOL = "ETH-USD"
@@ -239,6 +240,34 @@ def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exc
     page.set_viewport_size({"width": 390, "height": 844})
     screen.assert_fits("security")
     screen.assert_accessible("security")
+
+
+def test_older_trades_are_there_once_somebody_scrolls_to_them(
+    new_window: NewWindow, operator: Operator, market: str
+) -> None:
+    base = market.partition("-")[0]
+    for participant in ("older-maker", "older-taker"):
+        operator.create(participant)
+        operator.fund(participant, **{base: "1000", "USD": "100000"})
+    quantities = [f"{number}.0001" for number in range(1, 41)]
+    for quantity in quantities:
+        operator.place("older-maker", "sell", "100", quantity, market)
+        operator.place("older-taker", "buy", "100", quantity, market)
+    screen = new_window()
+    screen.go(f"/{market}", market)
+    trades = screen.page.get_by_role("table", name="Trades")
+    oldest, newest = (trades.get_by_role("cell", name=quantities[index], exact=True) for index in (0, -1))
+    expect(newest).to_be_in_viewport()
+    expect(oldest).to_have_count(0)
+    # The room for the rows below is made of rows of this height.
+    assert (trades.get_by_role("row").last.bounding_box() or {}).get("height") == 20
+    screen.page.get_by_role("region", name="Trades, scrollable").hover()
+    screen.page.mouse.wheel(0, 5000)
+    expect(oldest).to_be_in_viewport()
+    expect(trades.get_by_role("row")).to_have_count(len(quantities) + 1)
+    screen.page.mouse.wheel(0, -5000)
+    expect(newest).to_be_in_viewport()
+    expect(oldest).to_have_count(0)
 
 
 def test_the_wallet_shows_addresses_and_converts(new_window: NewWindow, exchange: Exchange) -> None:

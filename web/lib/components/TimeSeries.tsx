@@ -20,6 +20,8 @@ interface TimeSeriesProps {
   span: number;
   until: number;
   format: (value: number) => string;
+  /** How the axis writes its few values, in little room; by default as `format` does. */
+  formatTick?: (value: number) => string;
   /** How a time is written; by default as the time of day. */
   formatAt?: (at: number, zone: string) => string;
 }
@@ -32,6 +34,7 @@ export function TimeSeries({
   span,
   until,
   format,
+  formatTick = format,
   formatAt = formatClock,
 }: TimeSeriesProps) {
   const { ref, width } = useElementSize();
@@ -120,7 +123,7 @@ export function TimeSeries({
                 y2={y(tick)}
               />
               <text className={classes.label} x={MARGIN.left - 8} y={y(tick) + 4} textAnchor="end">
-                {format(tick)}
+                {formatTick(tick)}
               </text>
             </g>
           ))}

@@ -41,7 +41,7 @@ function columnsOf(showsParticipant: boolean): Column<AdminBalance>[] {
       id,
       title,
       align: "right",
-      cell: (row) => <Amount value={row[id]} unit={row.currency} />,
+      cell: (row) => <Amount value={row[id]} />,
       compare: (a, b) => compareDecimals(a[id], b[id]),
     })),
   ];

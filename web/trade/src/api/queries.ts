@@ -8,6 +8,7 @@ const PUBLIC = { isPublic: true };
 /** Read again from time to time, although the stream brings every change: an event that was lost does no harm. */
 const SAFETY_MS = 30_000;
 const MARKETS_MS = 5 * 60_000;
+const SHOWN_MARKETS_MS = 10_000;
 
 export type Market = Schemas["MarketResponse"];
 export type Ticker = Schemas["TickerResponse"];
@@ -15,12 +16,14 @@ export type Order = Schemas["OrderResponse"];
 export type Balance = Schemas["BalanceResponse"];
 export type Fill = Schemas["OwnTradeResponse"];
 
-export function useMarkets() {
+/** All markets. While their list is shown they are read again and again, so that a new one comes. */
+export function useMarkets(isShown = false) {
   const { rest } = useExchange();
   return useQuery({
     queryKey: ["markets"],
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets", { signal })),
-    staleTime: MARKETS_MS,
+    staleTime: isShown ? SHOWN_MARKETS_MS : MARKETS_MS,
+    refetchInterval: isShown && SHOWN_MARKETS_MS,
     meta: PUBLIC,
   });
 }

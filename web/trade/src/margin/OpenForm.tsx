@@ -16,7 +16,7 @@ import { explain } from "../messages.ts";
 import orderForm from "../orders/OrderForm.module.css";
 import { stepped } from "../orders/review.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
-import { inCents, LEVERAGE_MAX } from "./figures.ts";
+import { inCents, LEVERAGE_MAX, readablePrice } from "./figures.ts";
 import { LevelText } from "./LevelText.tsx";
 import classes from "./Margin.module.css";
 import {
@@ -261,7 +261,7 @@ function Figures({
         (estimate.liquidationPrice === null ? (
           "no price"
         ) : (
-          <Amount value={inCents(estimate.liquidationPrice)} unit={quote} places={2} />
+          <Amount value={readablePrice(estimate.liquidationPrice)} unit={quote} places={2} />
         )),
     ],
   ];

@@ -9,7 +9,15 @@ import { scaledText, toScaled } from "#lib/scaled.ts";
 import type { Ticker } from "../api/queries.ts";
 import { Result } from "../positions/Result.tsx";
 import { ClosePositionDialog } from "./CloseDialogs.tsx";
-import { holdingsOf, inCents, isUnderWay, liquidationPrice, type Marks, unrealised } from "./figures.ts";
+import {
+  holdingsOf,
+  inCents,
+  isUnderWay,
+  liquidationPrice,
+  type Marks,
+  readablePrice,
+  unrealised,
+} from "./figures.ts";
 import classes from "./Margin.module.css";
 import type { MarginAccount, MarginPosition } from "./queries.ts";
 import { PositionState, Side } from "./states.tsx";
@@ -43,24 +51,24 @@ const ENTRY: Column<MarginPosition> = {
   id: "entry",
   title: "Entry price",
   align: "right",
-  cell: ({ entryPrice }) => (entryPrice === null ? "–" : <Amount value={entryPrice} />),
+  cell: ({ entryPrice }) =>
+    entryPrice === null ? "–" : <Amount value={readablePrice(toScaled(entryPrice))} places={2} />,
 };
 const STATE: Column<MarginPosition> = {
   id: "state",
   title: "State",
   cell: (position) => <StateOf position={position} />,
 };
-const OPENED: Column<MarginPosition> = {
-  id: "opened",
-  title: "Opened",
-  cell: ({ openedAt }) => <TimeText milliseconds={Date.parse(openedAt)} />,
-};
 const ENDED: Column<MarginPosition>[] = [
   { id: "symbol", title: "Market", cell: ({ symbol }) => <strong>{symbol}</strong> },
   SIDE,
   ENTRY,
   STATE,
-  OPENED,
+  {
+    id: "opened",
+    title: "Opened",
+    cell: ({ openedAt }) => <TimeText milliseconds={Date.parse(openedAt)} />,
+  },
   {
     id: "closed",
     title: "Ended",
@@ -84,10 +92,13 @@ export function PositionList({
   const open: Column<MarginPosition>[] = [
     {
       id: "symbol",
-      title: "Market",
+      title: "Market, opened",
       cell: (position) => (
         <>
           <strong>{position.symbol}</strong>
+          <span className={classes.since}>
+            <TimeText milliseconds={Date.parse(position.openedAt)} />
+          </span>
           {isMoving(position) && (
             <span className={classes.moving}>
               <StateOf position={position} />
@@ -130,7 +141,7 @@ export function PositionList({
       cell: ({ symbol }) => {
         const { base, quote } = halves(symbol);
         const price = liquidationPrice(holdings, marks, base, quote);
-        return price === null ? "–" : <Amount value={inCents(price)} places={2} />;
+        return price === null ? "–" : <Amount value={readablePrice(price)} places={2} />;
       },
     },
     {
@@ -141,7 +152,6 @@ export function PositionList({
         <Amount value={inCents(toScaled(requiredMargin))} unit={account.valuationAsset} places={2} />
       ),
     },
-    OPENED,
   ];
   return (
     <>

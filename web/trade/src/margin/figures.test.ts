@@ -13,6 +13,7 @@ import {
   scaleShare,
   unrealised,
   zoneOf,
+  readablePrice,
 } from "./figures.ts";
 import type { MarginBalance, MarginPosition } from "./queries.ts";
 
@@ -106,6 +107,14 @@ describe("texts", () => {
   it("rounds values down, losses too", () => {
     expect(inCents(toScaled("1.239"))).toBe("1.23");
     expect(inCents(toScaled("-1.231"))).toBe("-1.24");
+  });
+
+  it("writes prices with as many digits as tell them apart", () => {
+    const shown = (price: string) => readablePrice(toScaled(price));
+    expect(shown("3001.0616615548")).toBe("3001.06");
+    expect(shown("99.123456")).toBe("99.123");
+    expect(shown("0.08423456")).toBe("0.084234");
+    expect(shown("0")).toBe("0");
   });
 
   it("cuts amounts to the digits of their asset", () => {

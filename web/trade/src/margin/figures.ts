@@ -185,6 +185,13 @@ export function cutTo(amount: bigint, places: number): string {
   return scaledText(amount > 0n ? amount - (amount % step) : 0n);
 }
 
+/** A computed price for reading, rounded down: two digits after the point, more where fewer than five would count. */
+export function readablePrice(price: bigint): string {
+  let places = 2;
+  while (places < 18 && price * 10n ** BigInt(places) < 10_000n * ONE) places += 1;
+  return cutTo(price, places);
+}
+
 /** What a position has won or lost at this price, in the quote asset; null without a price. */
 export function unrealised(position: MarginPosition, lastPrice: string | null | undefined): bigint | null {
   const { entryPrice, quantity, side } = position;

@@ -43,7 +43,7 @@ export default function MarginPage() {
         </Card>
       ) : (
         <>
-          <Skeleton height={220} radius="md" aria-label="Loading your margin account" />
+          <Skeleton height={220} radius="md" role="progressbar" aria-label="Loading your margin account" />
           <Skeleton height={420} radius="md" aria-hidden />
         </>
       )}

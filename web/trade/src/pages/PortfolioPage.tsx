@@ -90,7 +90,7 @@ export default function PortfolioPage() {
           ) : history.data ? (
             <Value points={history.data} period={period} />
           ) : (
-            <Skeleton height={200} aria-label="Loading the history" />
+            <Skeleton height={200} role="progressbar" aria-label="Loading the history" />
           )}
         </div>
       </div>
@@ -139,11 +139,9 @@ function Value({ points, period }: { points: readonly PortfolioPoint[]; period: 
       points={points.map(({ timestamp, value }) => ({ at: timestamp, value: canvasValue(value) }))}
       span={period.span}
       until={points.at(-1)?.timestamp ?? 0}
-      // A point is written from its text; the ticks of the axis have none.
-      format={(value) => {
-        const text = texts.get(value);
-        return text === undefined ? TICK.format(value) : dollars(text);
-      }}
+      // A point is written from its exact text.
+      format={(value) => dollars(texts.get(value) ?? "0")}
+      formatTick={(value) => TICK.format(value)}
       formatAt={(at, zone) => formatTime(at, zone).slice(...period.time)}
     />
   );

@@ -65,7 +65,7 @@ function Content({ owner }: { owner: Owner }) {
 function Results({ owner }: { owner: Owner }) {
   const { data, error, refetch } = useResults(owner);
   if (!data && error) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton height={96} mb={16} aria-label="Loading profit and loss" />;
+  if (!data) return <Skeleton height={96} mb={16} role="progressbar" aria-label="Loading profit and loss" />;
   return (
     <div className={classes.results}>
       {data.results.map(({ quoteAsset, totalPnl, realisedPnl, unrealisedPnl, fees }) => (

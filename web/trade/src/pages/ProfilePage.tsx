@@ -40,7 +40,7 @@ export default function ProfilePage() {
       ) : query.error ? (
         <ErrorState problem={explain(query.error)} onRetry={() => void query.refetch()} />
       ) : (
-        <Skeleton height={280} aria-label="Loading the profile" />
+        <Skeleton height={280} role="progressbar" aria-label="Loading the profile" />
       )}
     </>
   );

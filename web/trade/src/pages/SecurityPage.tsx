@@ -8,6 +8,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ErrorState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { programName } from "#lib/userAgent.ts";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { plural } from "#lib/counts.ts";
 import { AntiPhishingCard } from "../account/AntiPhishing.tsx";
@@ -128,13 +129,13 @@ const SESSION_COLUMNS: Column<SessionRow>[] = [
     id: "device",
     title: "Device",
     cell: ({ userAgent, current }) => (
-      <span className={classes.agent}>
+      <span className={classes.agent} title={userAgent}>
         {current && (
           <Badge tone="accent" shape="●">
             This one
           </Badge>
         )}{" "}
-        {userAgent || "unknown"}
+        {programName(userAgent)}
       </span>
     ),
   },
@@ -233,7 +234,11 @@ const ACTIVITY_COLUMNS: Column<ActivityRow>[] = [
   {
     id: "device",
     title: "Device",
-    cell: ({ userAgent }) => <span className={classes.agent}>{userAgent || "unknown"}</span>,
+    cell: ({ userAgent }) => (
+      <span className={classes.agent} title={userAgent}>
+        {programName(userAgent)}
+      </span>
+    ),
   },
 ];
 

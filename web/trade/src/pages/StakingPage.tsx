@@ -64,7 +64,7 @@ function Products() {
   const { data, error, refetch } = useProducts();
   const [chosen, setChosen] = useState<Product | null>(null);
   if (error && !data) return <ErrorState problem={explain(error)} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton height={160} aria-label="Loading the products" />;
+  if (!data) return <Skeleton height={160} role="progressbar" aria-label="Loading the products" />;
   if (data.length === 0) {
     return (
       <EmptyState title="Nothing can be staked">The operator of this exchange offers no products.</EmptyState>

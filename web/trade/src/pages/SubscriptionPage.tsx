@@ -73,7 +73,7 @@ function Plans({ service }: { service: SubscriptionClient }) {
         }}
       />
     ) : (
-      <Skeleton height={320} aria-label="Loading the plans" />
+      <Skeleton height={320} role="progressbar" aria-label="Loading the plans" />
     );
   const { entitlements, subscription: own } = subscription.data;
   const token = plans.data[0]?.paymentToken ?? "";

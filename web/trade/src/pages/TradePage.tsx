@@ -57,7 +57,7 @@ export default function TradePage({ symbol }: { symbol: string }) {
       </div>
     );
   }
-  if (!market) return <Skeleton height="60vh" aria-label="Loading the market" />;
+  if (!market) return <Skeleton height="60vh" role="progressbar" aria-label="Loading the market" />;
   return <Screen key={symbol} symbol={symbol} />;
 }
 

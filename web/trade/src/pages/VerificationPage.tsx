@@ -46,7 +46,7 @@ export default function VerificationPage() {
       ) : query.error ? (
         <ErrorState problem={explain(query.error)} onRetry={() => void query.refetch()} />
       ) : (
-        <Skeleton height={240} aria-label="Loading the verification" />
+        <Skeleton height={240} role="progressbar" aria-label="Loading the verification" />
       )}
     </>
   );

@@ -73,7 +73,7 @@ export function TaxLots({ owner }: { owner: Owner }) {
     return problem ? (
       <ErrorState problem={problem} onRetry={() => void query.refetch()} />
     ) : (
-      <Skeleton height={240} aria-label="Loading the tax lots" />
+      <Skeleton height={240} role="progressbar" aria-label="Loading the tax lots" />
     );
   }
   return (

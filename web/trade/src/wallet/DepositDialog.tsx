@@ -60,7 +60,7 @@ function Address({ entry }: { entry: Network }) {
   const simulates = useSimulatesDeposits();
   const { data, error } = useDepositAddress(asset, network);
   if (error && !data) return <ProblemNote problem={explain(error)} />;
-  if (!data) return <Skeleton height={240} aria-label="Loading the address" />;
+  if (!data) return <Skeleton height={240} role="progressbar" aria-label="Loading the address" />;
   return (
     <div className={classes.address}>
       <Suspense fallback={<Skeleton width={168} height={168} />}>
@@ -96,7 +96,7 @@ function BankDetails({ entry }: { entry: Network }) {
   const simulates = useSimulatesDeposits();
   const { data, error } = useBankDetails(asset);
   if (error && !data) return <ProblemNote problem={explain(error)} />;
-  if (!data) return <Skeleton height={160} aria-label="Loading the bank details" />;
+  if (!data) return <Skeleton height={160} role="progressbar" aria-label="Loading the bank details" />;
   return (
     <div className={classes.address}>
       <dl className={classes.facts}>
