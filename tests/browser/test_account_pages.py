@@ -177,16 +177,16 @@ def test_a_notification_is_switched_at_once_and_put_back_after_a_failure(
     screen = new_window(trader)
     page = screen.page
     screen.go("/account/notifications", "Notifications")
-    mail = page.get_by_role("switch", name="Order filled, by mail")
+    mail = page.get_by_role("switch", name="Deposit credited, by mail")
     expect(mail).to_be_checked()
     expect(page.get_by_role("switch", name="New login, by mail")).to_be_disabled()
     expect(screen.row("Notifications", "New login", "always on")).to_be_visible()
     mail.press("Space")
-    expect(screen.toast("Order filled by mail is off")).to_be_visible()
-    page.get_by_role("switch", name="Order filled, on the screen").press("Space")
-    expect(screen.toast("Order filled on the screen is off")).to_be_visible()
+    expect(screen.toast("Deposit credited by mail is off")).to_be_visible()
+    page.get_by_role("switch", name="Deposit credited, on the screen").press("Space")
+    expect(screen.toast("Deposit credited on the screen is off")).to_be_visible()
     wishes = {wish["event"]: wish for wish in exchange.call("GET", "settings/notifications", token=access)}
-    assert (wishes["order_filled"]["email"], wishes["order_filled"]["websocket"]) == (False, False)
+    assert (wishes["deposit_credited"]["email"], wishes["deposit_credited"]["websocket"]) == (False, False)
     assert len(wishes) == screen.table("Notifications").get_by_role("row").count() - 1
     screen.look_over("notifications", OPPOSITE_LOOKS)
 

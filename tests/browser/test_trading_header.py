@@ -137,6 +137,26 @@ def test_nobody_sees_the_notices_of_another_user(
     expect(titles(screen)).to_contain_text("Notice 1")
 
 
+def test_a_deposit_is_told_at_once_and_in_a_browser_that_comes_later(
+    new_window: NewWindow, exchange: Exchange, platform: ChildPlatform
+) -> None:
+    trader = exchange.register("funded@example.com")
+    screen = new_window(trader)
+    screen.go("/wallet", "Wallet")
+    expect(screen.link("Live")).to_be_visible()
+    exchange.deposit([(trader, "BTC", "0.75")])
+    expect(screen.toast("0.75 BTC arrived and can be used.")).to_be_visible()
+    expect(bell(screen, 1)).to_be_visible()
+
+    other = new_window(trader)
+    other.go(f"/{MARKET}", MARKET)
+    bell(other, 1).click()
+    expect(titles(other)).to_have_count(1)
+    expect(titles(other)).to_contain_text("Deposit credited")
+    expect(titles(other).get_by_role("link", name="Wallet")).to_have_attribute("href", "/trade/wallet")
+    assert exchange.mail_text(trader.email, "Deposit credited").startswith("0.75 BTC arrived and can be used.")
+
+
 def test_what_is_strange_among_the_kept_notices_is_ignored(
     new_window: NewWindow, exchange: Exchange, platform: ChildPlatform
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from openspot.rest_edge.mail.transports import read_mailbox
+from openspot.rest_edge.mail.transports import StoredMail, read_mailbox
 from openspot.up.child_platform import ChildPlatform
 from tests.support.console import WAIT_MS, Console
 from tests.support.mailbox import token_of
@@ -71,11 +71,18 @@ class Exchange:
 
     def mail_token(self, recipient: str, subject: str) -> str:
         """The token of a mail, as soon as it is there."""
+        return token_of(self._mail(recipient, subject))
+
+    def mail_text(self, recipient: str, subject: str) -> str:
+        """What a mail says, as soon as it is there."""
+        return self._mail(recipient, subject).text
+
+    def _mail(self, recipient: str, subject: str) -> StoredMail:
         deadline = time.monotonic() + WAIT_MS / 1000
         while time.monotonic() < deadline:
             for mail in read_mailbox(self._platform.data_dir):
                 if (mail.recipient, mail.subject) == (recipient, subject):
-                    return token_of(mail)
+                    return mail
             time.sleep(0.1)
         raise AssertionError(f"no mail {subject!r} to {recipient}")
 

@@ -125,6 +125,7 @@ from openspot.client.user_records import (
     SignInProviders,
     SystemSettings,
     ThrottleTier,
+    ToldNotification,
 )
 
 __all__ = [
@@ -205,6 +206,7 @@ __all__ = [
     "ThrottleTier",
     "Ticker",
     "TokenHolderFees",
+    "ToldNotification",
     "TradingFees",
     "Transaction",
     "UnreachableError",

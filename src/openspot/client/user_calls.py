@@ -23,6 +23,7 @@ from openspot.client.user_records import (
     Province,
     SignInProviders,
     SystemSettings,
+    ToldNotification,
 )
 
 
@@ -91,6 +92,10 @@ class UserCalls(Calls):
     async def activity(self, *, limit: int = 100, cursor: str | None = None) -> Page[Activity]:
         """What happened to the account, newest first."""
         return await self._page("/users/me/activity", Activity, {"limit": limit, "cursor": cursor})
+
+    async def notifications(self, *, limit: int = 100, cursor: str | None = None) -> Page[ToldNotification]:
+        """What the user was told on the screen in the last two weeks, newest first."""
+        return await self._page("/users/me/notifications", ToldNotification, {"limit": limit, "cursor": cursor})
 
     async def check_in_status(self) -> CheckIn:
         """Whether the user has checked in today."""

@@ -32,6 +32,16 @@ class Activity(Record, frozen=True):
     created_at: datetime
 
 
+class ToldNotification(Record, frozen=True):
+    """Something that the user was told."""
+
+    id: str
+    kind: str
+    title: str
+    text: str
+    created_at: datetime
+
+
 class CheckIn(Record, frozen=True):
     """Whether the user has checked in on a day (UTC), and how often."""
 

@@ -1,8 +1,8 @@
 """The REST edge describes itself."""
 
 from openspot.contracts import subjects
-from openspot.contracts.streams import NOTIFICATIONS
 from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
+from openspot.rest_edge.notifications.followed import FOLLOWED
 from openspot.rest_edge.settings import RestEdgeSettings
 
 DESCRIPTOR = Descriptor(
@@ -48,7 +48,7 @@ DESCRIPTOR = Descriptor(
                 ),
                 # A payment that was paid enters the platform as a deposit into house:payments.
                 publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED, f"{subjects.NOTIFICATIONS_USER}.*"),
-                consumes=(StreamConsumer(NOTIFICATIONS, "rest-edge-notifications"),),
+                consumes=tuple(StreamConsumer(followed.stream, followed.durable) for followed in FOLLOWED),
                 makes_streams=True,
                 writes_buckets=(
                     subjects.SESSIONS_REVOKED_BUCKET,

@@ -28,7 +28,7 @@ from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.sender import MailSender
 from openspot.rest_edge.mail.tokens import MailTokens
 from openspot.rest_edge.mail.transports import make_transport
-from openspot.rest_edge.notifications.consumer import Notifications
+from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.payments.store import PaymentStore
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.staking.store import StakingStore
@@ -55,7 +55,10 @@ ACTIVITY_KEPT = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class UserServices:
-    """What the routes of auth and users are made of. Other routes ask `second_factor` for a code."""
+    """What the routes of auth and users are made of. Other routes ask `second_factor` for a code.
+
+    `notifications` keeps what users are told.
+    """
 
     auth: AuthService
     mail_proof: MailProof
@@ -67,6 +70,7 @@ class UserServices:
     sessions: SessionList
     password_change: PasswordChange
     deletion: AccountDeletion
+    notifications: NotificationStore
 
 
 async def make_user_services(
@@ -95,7 +99,8 @@ async def make_user_services(
     )  # fmt: skip
     sender.start()
     stack.push_async_callback(sender.stop)
-    activity = ActivityLog(pool, outbox)
+    notifications = NotificationStore(pool, outbox)
+    activity = ActivityLog(pool, notifications)
     challenges = ChallengeStore(pool)
     factors = MfaStore(pool)
     sealer = Sealer(settings.sealing_secret)
@@ -107,12 +112,10 @@ async def make_user_services(
         pool, accounts, password_check, second_factor, attempts, ended, outbox, revoke_keys,
         PaymentStore(pool).cancel_unpaid, bus.key_value(USERS_DELETED_BUCKET, bytes),
     )  # fmt: skip
-    notifications = Notifications(pool, bus, outbox)
     clean_up = asyncio.create_task(
         _clean_up(users, attempts, challenges, activity, outbox, mail_tokens, deletion, notifications)
     )
-    notifying = asyncio.create_task(notifications.run(asyncio.Event()))
-    stack.push_async_callback(end_tasks, clean_up, notifying)
+    stack.push_async_callback(end_tasks, clean_up)
     return UserServices(
         auth=AuthService(users, attempts, passwords, ended, challenges, second_factor, sessions, activity, outbox),
         mail_proof=MailProof(
@@ -128,6 +131,7 @@ async def make_user_services(
             pool, users, password_check, second_factor, passwords.known_logins, ended, activity
         ),
         deletion=deletion,
+        notifications=notifications,
     )
 
 
@@ -139,7 +143,7 @@ async def _clean_up(
     outbox: Outbox,
     mail_tokens: MailTokens,
     deletion: AccountDeletion,
-    notifications: Notifications,
+    notifications: NotificationStore,
 ) -> None:
     """Delete what has expired, once an hour."""
     while True:

@@ -14,8 +14,8 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
 from openspot.kit.database import Pool
 from openspot.rest_edge.api_keys.service import ApiKeyService
+from openspot.rest_edge.identity import UserServices
 from openspot.rest_edge.settings import RestEdgeSettings
-from openspot.rest_edge.users.second_factor import SecondFactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def make_key_services(
     pool: Pool,
     bus: Bus,
     replays: Replays,
-    second_factor: SecondFactor,
+    users: UserServices,
     stack: AsyncExitStack,
 ) -> KeyServices:
     """Make the services; `stack` ends them, the newest first."""
@@ -43,4 +43,6 @@ def make_key_services(
     uses = UseRecorder(checker, store)
     uses.start()
     stack.push_async_callback(uses.stop)
-    return KeyServices(ApiKeyService(store, vault, changes, second_factor, system_clock), ApiKeys(checker))
+    return KeyServices(
+        ApiKeyService(store, vault, changes, users.second_factor, users.activity, system_clock), ApiKeys(checker)
+    )

@@ -27,6 +27,7 @@ from openspot.rest_edge.identity import make_user_services
 from openspot.rest_edge.keys import make_key_services
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.modules import make_modules
+from openspot.rest_edge.notifications.consumer import Notifications
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.settings import RestEdgeSettings
@@ -91,9 +92,12 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         await keys.routes.revoke_all(user_id)
 
     users = await make_user_services(settings, pool, bus, revoked, accounts, revoke_keys, stack)
+    notifications = Notifications(pool, bus, users.notifications, configuration.assets)
+    notifying = asyncio.create_task(notifications.run(asyncio.Event()))
+    stack.push_async_callback(end_tasks, notifying)
     if settings.demo:
         await keep_demo_accounts(pool, settings.demo_password)
-    keys = make_key_services(settings, pool, bus, replays, users.second_factor, stack)
+    keys = make_key_services(settings, pool, bus, replays, users, stack)
     commands = EngineCommands(settings)
     stack.push_async_callback(commands.close)
     modules = make_modules(

@@ -145,6 +145,20 @@ async def test_rotation_and_revocation_hold_at_every_edge_at_once(edge: RestClie
         assert (await edge("GET", "/api-keys")).body == []
 
 
+async def test_the_owner_is_told_of_every_change_of_a_key_once(edge: RestClient, pool: asyncpg.Pool) -> None:
+    body, _ = await create(edge)
+    await edge("POST", f"/api-keys/{body['id']}/rotate", {})
+    for _ in range(2):
+        assert (await edge("DELETE", f"/api-keys/{body['id']}")).status == 200
+    activity = (await edge("GET", "/users/me/activity")).body
+    assert [entry["kind"] for entry in activity] == ["api_key_revoked", "api_key_rotated", "api_key_created"]
+    rows = await pool.fetch("SELECT kind, text FROM notifications ORDER BY taken_at")
+    assert {row["kind"] for row in rows} == {"api_key.changed"}
+    assert [row["text"].partition("\n")[0] for row in rows] == [
+        "An API key was made.", "An API key got a new secret.", "An API key was revoked.",
+    ]  # fmt: skip
+
+
 async def test_a_user_has_a_bounded_number_of_keys(edge: RestClient) -> None:
     replies = await asyncio.gather(*(edge("POST", "/api-keys", KEY) for _ in range(34)))
     assert sorted(reply.status for reply in replies) == [201] * 30 + [409] * 4

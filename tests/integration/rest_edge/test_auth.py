@@ -283,6 +283,18 @@ async def log_in_from(client: RestClient, address: str, password: str = PASSWORD
     return await client("POST", "/auth/login", {"email": email, "password": password}, headers=from_address(address))
 
 
+async def test_the_owner_is_told_of_a_login_from_a_network_that_is_new_but_for_the_first(
+    behind_proxy: RestClient, pool: asyncpg.Pool
+) -> None:
+    await behind_proxy("POST", "/auth/register", CREDENTIALS)
+    for address in ("192.0.2.1", "192.0.2.1", "198.51.100.7", "192.0.2.1", "198.51.100.7"):
+        assert (await log_in_from(behind_proxy, address)).status == 200
+    (notice,) = await pool.fetch("SELECT kind, title, text FROM notifications")
+    assert (notice["kind"], notice["title"]) == ("new.login", "New login to your account")
+    assert notice["text"].startswith("Somebody logged in from 198.51.100.7")
+    assert notice["text"].endswith("Was it not you? Reset your password and end all sessions.")
+
+
 async def test_guesses_are_free_five_times_and_then_wait_for_that_account_only(visitor: RestClient) -> None:
     await visitor("POST", "/auth/register", CREDENTIALS)
     wrong = CREDENTIALS | {"password": "wrong password"}

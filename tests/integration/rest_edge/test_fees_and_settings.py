@@ -102,7 +102,8 @@ async def test_countries_and_provinces(edge: EdgeModules) -> None:
 @pytest.mark.spec("B4.1-77")
 async def test_notification_settings_are_kept_for_each_user_and_event(edge: EdgeModules) -> None:
     rows = [NotificationResponse.model_validate(row) for row in (await edge("GET", "/settings/notifications")).json]
-    assert all(row.email and row.websocket for row in rows)
+    # A program that trades fills thousands of orders a day.
+    assert [row.event for row in rows if not row.email or not row.websocket] == ["order_filled"]
     off = {"email": False, "websocket": False}
     for row in rows:
         reply = await edge("PUT", f"/settings/notifications/{row.event}", off)
@@ -114,7 +115,7 @@ async def test_notification_settings_are_kept_for_each_user_and_event(edge: Edge
     }  # fmt: skip
     assert (await edge("PUT", "/settings/notifications/new_login", {"email": True, "websocket": False})).status == 200
     others = (await edge("GET", "/settings/notifications", user="u2")).json
-    assert all(row["email"] and row["websocket"] for row in others)
+    assert all(row["email"] and row["websocket"] for row in others if row["event"] != "order_filled")
     assert (await edge("PUT", "/settings/notifications/nothing", off)).status == 400
     assert (await edge("PUT", "/settings/notifications/new_login", {"email": "yes"})).status == 400
 

@@ -104,7 +104,7 @@ async def test_every_mail_shows_the_anti_phishing_code(pool: asyncpg.Pool, setti
     outbox, sender = sender_of(pool, settings, Time())
     kinds = [kind for kind in MailKind if kind is not MailKind.ACCOUNT_DELETED]
     for kind in kinds:
-        await outbox.add(kind, EMAIL, "mfa_enabled" if kind is MailKind.NOTICE else "")
+        await outbox.add(kind, EMAIL, "Title\nText" if kind is MailKind.NOTIFICATION else "")
         await pool.execute("DELETE FROM mail_tokens")
         assert await sender.send_next()
     assert len(inbox.mails) == len(kinds)

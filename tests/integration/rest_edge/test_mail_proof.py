@@ -165,7 +165,7 @@ async def test_a_full_outbox_refuses_with_503(settings: Settings, pool: asyncpg.
     later = datetime(2100, 1, 1, tzinfo=UTC)
     insert = (
         "INSERT INTO mail_outbox (kind, email, detail, created_at, next_at)"
-        " VALUES ('notice', 'x', 'mfa_enabled', $1, $1)"
+        " VALUES ('notification', 'x', 'title', $1, $1)"
     )
     await pool.executemany(insert, [(later,)] * 3)
     async with running_edge(settings.model_copy(update={"mail_queue_max": 3})) as edge:

@@ -1,36 +1,76 @@
-"""Notifications of other services, on the real bus: by mail and to the user's connections, once, as the user wants."""
+"""What users are told of, on the real bus: by mail and to the user's connections, once, as the user wants."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import SendNotification
-from openspot.kit.bus import Bus
+from openspot.contracts.messages import (
+    DepositConfirmed,
+    ExecutedTransfer,
+    OrderEvent,
+    OrderRecord,
+    SendNotification,
+    TransferMovement,
+    WithdrawalOutcome,
+    WithdrawalRequested,
+)
+from openspot.contracts.messages.message import Message
+from openspot.kit.bus import Bus, BusUnavailableError
+from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.outbox import Outbox
-from openspot.rest_edge.notifications.consumer import Notifications
-from openspot.rest_edge.site_settings.notifications import NotificationEvent, NotificationService
+from openspot.rest_edge.notifications.consumer import FILL_MAIL_GAP_S, Notifications
+from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.notifications.wishes import NotificationEvent
+from openspot.rest_edge.site_settings.notifications import NotificationService
 from openspot.rest_edge.site_settings.schemas import NotificationBody
+from openspot.rest_edge.users.schemas import ToldResponse
 from tests.support.filled_tables import insert
+from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually
 from tests.support.websocket_edge import open_as, receive, running_edge
 
 KIND = "margin.liquidation"
+START_MS = round(datetime.now(UTC).timestamp() * 1000)
 
 
 def notification(number: int, user: str = "ada") -> SendNotification:
-    return SendNotification(f"n-{number}", user, KIND, f"Title {number}", "A text.", 1_700_000_000_000 + number)
+    return SendNotification(f"n-{number}", user, KIND, f"Title {number}", "A text.", START_MS + number)
+
+
+class Time:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = datetime.now(UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def notifications(bus: Any, pool: asyncpg.Pool, outbox_max: int = 100, now: DateClock = utc_now) -> Notifications:
+    store = NotificationStore(pool, Outbox(pool, outbox_max, now), now)
+    return Notifications(pool, bus, store, {"BTC", "USD"}, now)
 
 
 @asynccontextmanager
 async def consuming(bus: Bus, pool: asyncpg.Pool, outbox_max: int = 100) -> AsyncIterator[Notifications]:
     """The consumer of one edge."""
-    taking, stop = Notifications(pool, bus, Outbox(pool, outbox_max)), asyncio.Event()
+    async with running(notifications(bus, pool, outbox_max)) as taking:
+        yield taking
+
+
+@asynccontextmanager
+async def running(taking: Notifications) -> AsyncIterator[Notifications]:
+    """A consumer at work."""
+    stop = asyncio.Event()
     task = asyncio.create_task(taking.run(stop))
     try:
         yield taking
@@ -75,16 +115,16 @@ async def test_a_notification_reaches_mail_and_connections_of_its_user_once_as_t
     ):
         await send(bus, notification(1))
         assert await receive(client) == {
-            "channel": "notifications", "type": "update", "event": "notification", "seq": 1, "ts": 1_700_000_000_001,
+            "channel": "notifications", "type": "update", "event": "notification", "seq": 1, "ts": START_MS + 1,
             "data": {
-                "id": "n-1", "kind": KIND, "title": "Title 1", "text": "A text.", "createdAt": 1_700_000_000_001,
+                "id": "n-1", "kind": KIND, "title": "Title 1", "text": "A text.", "createdAt": START_MS + 1,
             },
         }  # fmt: skip
         # The same id again, as a publisher sends it that was killed before it noted what it had done.
         await send(bus, notification(1), "again")
         # Of an unknown user, and of a bad form: neither holds the others up.
         await send(bus, notification(2, "nobody"))
-        await send(bus, SendNotification("n-3", "ada", "Bad kind", "t", "t", 0))
+        await send(bus, SendNotification("n-3", "ada", "Bad kind", "t", "t", START_MS))
         await send(bus, notification(4, "bob"))
         assert (await receive(other))["data"]["id"] == "n-4"
         await eventually(lambda: is_announced(pool, 4))
@@ -116,7 +156,8 @@ async def test_a_full_outbox_takes_nothing_of_a_notification_which_comes_again(
     bus: Bus, pool: asyncpg.Pool, users: None
 ) -> None:
     await pool.execute(
-        "INSERT INTO mail_outbox (kind, email, detail, created_at, next_at) VALUES ('notice', 'x', '', now(), now())"
+        "INSERT INTO mail_outbox (kind, email, detail, created_at, next_at)"
+        " VALUES ('notification', 'x', '', now(), now())"
     )
     async with consuming(bus, pool, outbox_max=1) as taking:
         assert await taking.take([notification(1)]) == [0]
@@ -127,34 +168,164 @@ async def test_a_full_outbox_takes_nothing_of_a_notification_which_comes_again(
         assert await mails(pool) == [("ada@example.org", "Title 2")]
 
 
-async def test_what_was_kept_but_not_announced_before_a_kill_is_announced_by_the_next_delivery(
+async def test_what_was_kept_but_not_announced_before_a_kill_is_announced_by_another_edge(
     settings: Settings, bus: Bus, pool: asyncpg.Pool, users: None
 ) -> None:
-    class DyingError(Exception):
-        """The process ends here."""
-
-    class DyingBus:
-        async def announce(self, *_: Any) -> None:
-            raise DyingError
-
-    dying: Any = DyingBus()
-    with pytest.raises(DyingError):
-        await Notifications(pool, dying, Outbox(pool, 100)).take([notification(1)])
+    # Nothing announces here: the process has died just after it kept the notification.
+    assert await notifications(bus, pool).take([notification(1)]) == []
     assert not await is_announced(pool, 1)
-    async with running_edge(settings), open_as(settings, "ada") as client, consuming(bus, pool) as taking:
-        assert await taking.take([notification(1)]) == []
+    async with running_edge(settings), open_as(settings, "ada") as client, consuming(bus, pool):
         assert (await receive(client))["data"]["id"] == "n-1"
-        assert await is_announced(pool, 1)
+        await eventually(lambda: is_announced(pool, 1))
         assert len(await mails(pool)) == 1
+
+
+async def test_what_cannot_be_announced_now_is_announced_later(
+    pool: asyncpg.Pool, bus: Bus, users: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    failures = 2
+
+    async def announce(_: str, message: Any) -> None:
+        nonlocal failures
+        if failures:
+            failures -= 1
+            raise BusUnavailableError("no bus")
+        heard.append(message.id)
+
+    monkeypatch.setattr(bus, "announce", announce)
+    async with consuming(bus, pool) as taking:
+        await taking.take([notification(1), notification(2)])
+        await eventually(lambda: len(heard) == 2, 20)
+    assert heard == ["n-1", "n-2"]
+    assert failures == 0
 
 
 async def test_old_notifications_are_forgotten_after_the_bus_has_dropped_them(
     bus: Bus, pool: asyncpg.Pool, users: None
 ) -> None:
-    taking = Notifications(pool, bus, Outbox(pool, 100))
-    await taking.take([notification(1), notification(2)])
+    await notifications(bus, pool).take([notification(1), notification(2)])
     await pool.execute(
         "UPDATE notifications SET taken_at = taken_at - interval '15 days' WHERE notification_id = 'n-1'"
     )
-    assert await taking.delete_old() == 1
+    assert await NotificationStore(pool, Outbox(pool, 100)).delete_old() == 1
     assert await pool.fetchval("SELECT notification_id FROM notifications") == "n-2"
+
+
+# What tells of itself
+
+
+def filled(number: int, user: str = "ada") -> OrderEvent:
+    record = OrderRecord(
+        f"o-{number}", None, user, "BTC-USD", "buy", "limit", "gtc", None, "100", "1", "1", "0", "100", "0", "BTC",
+        "filled", None, "", "",
+    )  # fmt: skip
+    return OrderEvent("filled", number, START_MS, record)
+
+
+async def test_movements_of_a_users_money_are_told_once_by_mail_and_on_the_screen(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, users: None
+) -> None:
+    movement = TransferMovement("house:rewards", "ada", "BTC", "0.01")
+    told: list[tuple[str, Message, str]] = [
+        (subjects.CUSTODY_DEPOSIT_CONFIRMED, DepositConfirmed("tx1", "ada", "BTC", "0.5"), "Deposit credited"),
+        (
+            subjects.CUSTODY_WITHDRAWAL_REQUESTED,
+            WithdrawalRequested("w1", "ada", "BTC", "0.1", "bc1qx"),
+            "Withdrawal requested",
+        ),
+        (
+            subjects.CUSTODY_WITHDRAWAL_COMPLETED,
+            WithdrawalOutcome("w1", "ada", "BTC", "0.1"),
+            "Withdrawal completed",
+        ),
+        (
+            subjects.CUSTODY_WITHDRAWAL_FAILED,
+            WithdrawalOutcome("w2", "ada", "BTC", "0.1", "no"),
+            "Withdrawal not carried out",
+        ),
+        (
+            subjects.TRANSFERS_EXECUTED,
+            ExecutedTransfer("reward:1", "reward", [movement], 7, START_MS),
+            "Staking reward paid",
+        ),
+    ]
+    async with running_edge(settings), open_as(settings, "ada") as client, consuming(bus, pool), consuming(bus, pool):
+        for number, (subject, event, _) in enumerate(told):
+            await bus.publish(subject, event, f"first-{number}")
+            await bus.publish(subject, event, f"again-{number}")
+        titles = {(await receive(client))["data"]["title"] for _ in told}
+        await send(bus, notification(1))
+        assert (await receive(client))["data"]["id"] == "n-1"
+    expected = {title for _, _, title in told}
+    assert titles == expected
+    mailed = [title for _, title in await mails(pool)]
+    assert sorted(mailed) == sorted([*expected, "Title 1"])
+
+
+async def test_filled_orders_are_told_to_those_who_want_it_and_mailed_once_a_minute(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, users: None
+) -> None:
+    await NotificationService(pool).change(
+        "ada", NotificationEvent.ORDER_FILLED, NotificationBody(email=True, websocket=True)
+    )
+    async with running_edge(settings), open_as(settings, "ada") as client, consuming(bus, pool):
+        for number, user in enumerate(("bob", "ada", "ada")):
+            subject = subjects.of_user(subjects.ORDERS_FILLED, user)
+            await bus.publish(subject, filled(number, user), f"filled-{number}")
+        # The events of the orders themselves come as well.
+        received = [await receive(client) for _ in range(4)]
+    told = [message["data"]["id"] for message in received if message["channel"] == "notifications"]
+    assert told == ["order.filled:o-1", "order.filled:o-2"]
+    assert await mails(pool) == [("ada@example.org", "Order filled: BTC-USD")]
+    assert await pool.fetchval("SELECT count(*) FROM notifications WHERE user_id = 'bob'") == 0
+
+    time = Time()
+    later = notifications(bus, pool, now=time)
+    assert await later.take_fills([filled(3), filled(4)]) == []
+    time.now += timedelta(seconds=FILL_MAIL_GAP_S)
+    assert await later.take_fills([filled(5), filled(6), filled(5)]) == []
+    assert len(await mails(pool)) == 3
+    assert await pool.fetchval("SELECT count(*) FROM notifications") == 6
+
+
+@pytest.mark.usefixtures("users")
+async def test_what_was_told_on_the_screen_is_listed_newest_first_in_pages(
+    edge: RestClient, bus: Bus, pool: asyncpg.Pool
+) -> None:
+    wishes = NotificationService(pool)
+    taking = notifications(bus, pool)
+    await taking.take([notification(number) for number in (1, 2, 3)])
+    await set_wishes(wishes, email=True, websocket=False)
+    await taking.take([notification(4)])
+    await taking.take([notification(5, "bob")])
+    edge.as_user("ada")
+    told = (await edge("GET", "/users/me/notifications")).body
+    for row in told:
+        ToldResponse.model_validate(row)
+    assert [row["id"] for row in told] == ["n-3", "n-2", "n-1"]
+    assert (told[0]["kind"], told[0]["title"], told[0]["text"]) == (KIND, "Title 3", "A text.")
+    assert datetime.fromisoformat(told[0]["createdAt"]).timestamp() * 1000 == pytest.approx(START_MS + 3)
+    first = await edge("GET", "/users/me/notifications?limit=2")
+    rest = await edge("GET", f"/users/me/notifications?limit=2&cursor={first.headers['X-Next-Cursor']}")
+    assert first.body + rest.body == told
+    assert "X-Next-Cursor" not in rest.headers
+    assert (await edge("GET", "/users/me/notifications?cursor=x")).status == 400
+
+
+async def test_what_is_older_than_the_bus_keeps_notifications_is_told_to_nobody(
+    bus: Bus, pool: asyncpg.Pool, users: None
+) -> None:
+    time = Time()
+    taking = notifications(bus, pool, now=time)
+    time.now += timedelta(days=7, minutes=1)
+    await NotificationService(pool).change(
+        "ada", NotificationEvent.ORDER_FILLED, NotificationBody(email=True, websocket=True)
+    )
+    assert await taking.take_fills([filled(1)]) == []
+    deposit = DepositConfirmed("tx1", "ada", "BTC", "0.5", timestamp=START_MS)
+    async with running(taking):
+        await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, deposit, "old")
+        await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, replace(deposit, tx_hash="tx2", timestamp=None), "new")
+        await eventually(lambda: pool.fetchval("SELECT true FROM notifications"))
+    assert await pool.fetchval("SELECT notification_id FROM notifications") == "deposit.credited:tx2"

@@ -238,7 +238,7 @@ async def test_balances_settings_and_lists_are_the_callers_own(users: Users) -> 
     assert (await users.as_stranger("GET", "/accounts/balances/USD")).body["total"] == "0"
 
     before = (await users.as_owner("GET", "/settings/notifications")).body
-    path, body = "/settings/notifications/order_filled", {"email": False, "websocket": False}
+    path, body = "/settings/notifications/deposit_credited", {"email": False, "websocket": False}
     assert (await users.as_stranger("PUT", path, body)).status == 200
     assert (await users.as_stranger("GET", "/settings/notifications")).body != before
     assert (await users.as_owner("GET", "/settings/notifications")).body == before

@@ -1,12 +1,16 @@
 """A user's own account through the REST edge: profile, sessions, activity, check-in, password."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
 import pytest
 
 from openspot.kit.settings import Settings
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.users.activity import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.users.schemas import (
     ActivityResponse,
     AntiPhishingResponse,
@@ -15,8 +19,11 @@ from openspot.rest_edge.users.schemas import (
     SessionResponse,
 )
 from tests.support.authenticator import PASSWORD, enable_mfa, log_in, register
+from tests.support.filled_tables import insert
 from tests.support.mailbox import mail_to
 from tests.support.rest_client import RestClient
+from tests.support.websocket_edge import open_as, receive
+from tests.support.websocket_edge import running_edge as running_websocket_edge
 
 EMAIL = "ada@example.org"
 NEW_PASSWORD = "another long pass phrase"
@@ -203,6 +210,33 @@ async def test_a_changed_password_ends_the_other_sessions(ada: RestClient, setti
     assert (await log_in(ada, EMAIL, NEW_PASSWORD)).status == 200
     mail = await mail_to(settings.data_dir, EMAIL, "A change of your account")
     assert "Your password was changed." in mail.text
+    assert "Reset your password and end all sessions." in mail.text
+
+
+async def test_a_change_of_the_account_is_told_on_the_screen_too(
+    ada: RestClient, settings: Settings, pool: asyncpg.Pool
+) -> None:
+    user_id = await pool.fetchval("SELECT user_id FROM users")
+    async with running_websocket_edge(settings), open_as(settings, user_id) as screen:
+        body = {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD}
+        assert (await ada("POST", "/users/me/password", body)).status == 200
+        told = await receive(screen)
+    assert (told["channel"], told["data"]["kind"]) == ("notifications", "password.changed")
+    assert told["data"]["text"].startswith("Your password was changed.")
+
+
+async def test_security_mail_that_the_outbox_does_not_take_holds_no_change_up(
+    settings: Settings, pool: asyncpg.Pool
+) -> None:
+    later = (
+        "INSERT INTO mail_outbox (kind, email, detail, created_at, next_at) VALUES ('notification', 'x', '', $1, $1)"
+    )
+    await pool.execute(later, datetime(2100, 1, 1, tzinfo=UTC))
+    activity = ActivityLog(pool, NotificationStore(pool, Outbox(pool, 1)))
+    await insert(pool, "users", {"user_id": "ada", "email": EMAIL}, role="user", email=EMAIL)
+    await activity.record("ada", ActivityKind.MFA_DISABLED, Origin())
+    assert [entry.kind for entry in await activity.page("ada", 10, None)] == ["mfa_disabled"]
+    assert await pool.fetchval("SELECT kind FROM notifications") == "mfa.changed"
 
 
 async def test_a_password_is_changed_only_with_the_old_one_and_with_mfa_a_code(ada: RestClient) -> None:

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from openspot.rest_edge.mail.message import BadMailError, Mail, message_of
-from openspot.rest_edge.mail.texts import NOTICES, MailFacts, MailKind, compose
-from openspot.rest_edge.users.activity import ActivityKind
+from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -36,9 +35,3 @@ def test_a_mail_shows_its_token_as_text_or_in_a_link() -> None:
     # Behind `#`, so that no server and no proxy ever sees it.
     assert "https://x.org/reset-password#token=abc" in linked.text
     assert "Token:" not in linked.text
-
-
-def test_every_notice_is_about_an_activity_and_says_something() -> None:
-    assert set(NOTICES) <= {kind.value for kind in ActivityKind}
-    for detail, words in NOTICES.items():
-        assert words in compose(MailKind.NOTICE, "ada@example.org", MailFacts(detail=detail)).text

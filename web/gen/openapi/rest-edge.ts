@@ -193,6 +193,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/users/me/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What you were told on the screen in the last two weeks, newest first */
+        get: operations["list_told"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/users/me/check-in": {
         parameters: {
             query?: never;
@@ -1673,7 +1690,7 @@ export interface components {
          * @description What happened.
          * @enum {string}
          */
-        ActivityKind: "logged_in" | "logged_out" | "session_ended" | "other_sessions_ended" | "refresh_token_reused" | "email_verified" | "password_changed" | "password_reset" | "mfa_enabled" | "mfa_disabled" | "recovery_code_used" | "recovery_codes_renewed" | "profile_changed" | "anti_phishing_code_changed";
+        ActivityKind: "logged_in" | "logged_out" | "session_ended" | "other_sessions_ended" | "refresh_token_reused" | "email_verified" | "password_changed" | "password_reset" | "mfa_enabled" | "mfa_disabled" | "recovery_code_used" | "recovery_codes_renewed" | "profile_changed" | "anti_phishing_code_changed" | "api_key_created" | "api_key_rotated" | "api_key_revoked";
         /**
          * ActivityResponse
          * @description Something that happened to your account. `createdAt` is ISO 8601 in UTC.
@@ -2902,7 +2919,7 @@ export interface components {
          * @description What a user can be told of.
          * @enum {string}
          */
-        NotificationEvent: "order_filled" | "deposit_credited" | "withdrawal_completed" | "payment_completed" | "conversion_completed" | "staking_payout" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_liquidation";
+        NotificationEvent: "order_filled" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_liquidation";
         /**
          * NotificationResponse
          * @description What the user wants of an event. Mail of events with `emailIsRequired` cannot be turned off.
@@ -3844,6 +3861,22 @@ export interface components {
             expiresIn: number;
             /** Userid */
             userId: string;
+        };
+        /**
+         * ToldResponse
+         * @description Something that you were told on the screen. `createdAt` is ISO 8601 in UTC.
+         */
+        ToldResponse: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Title */
+            title: string;
+            /** Text */
+            text: string;
+            /** Createdat */
+            createdAt: string;
         };
         /**
          * TradeResponse
@@ -5159,6 +5192,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivityResponse"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_told: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Cursor of the next page; absent on the last */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToldResponse"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */

@@ -29,14 +29,14 @@ export function toastFailed(title: string, message: ReactNode): void {
   });
 }
 
-/** Tell what the exchange tells. It stays until it is dismissed: nobody may have been looking. */
-export function toastNews(title: string, message: ReactNode): void {
+/** Tell what the exchange tells. One that stays is there until it is dismissed. */
+export function toastNews(title: string, message: ReactNode, { stays }: { stays: boolean }): void {
   notifications.show({
     title,
     message,
     color: "accent",
     icon: <BellIcon />,
-    autoClose: false,
+    autoClose: stays ? false : 6000,
     withBorder: true,
     role: "alert",
     closeButtonProps: { "aria-label": "Dismiss" },

@@ -65,6 +65,7 @@ from openspot.client.user_records import (
     Province,
     SignInProviders,
     SystemSettings,
+    ToldNotification,
 )
 
 
@@ -596,6 +597,10 @@ class SyncCalls:
     def activity(self, *, limit: int = 100, cursor: str | None = None) -> Page[Activity]:
         """What happened to the account, newest first."""
         return self._loop.run(self._client.activity(limit=limit, cursor=cursor))
+
+    def notifications(self, *, limit: int = 100, cursor: str | None = None) -> Page[ToldNotification]:
+        """What the user was told on the screen in the last two weeks, newest first."""
+        return self._loop.run(self._client.notifications(limit=limit, cursor=cursor))
 
     def check_in_status(self) -> CheckIn:
         """Whether the user has checked in today."""

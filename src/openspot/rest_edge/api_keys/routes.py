@@ -6,7 +6,7 @@ from fastapi import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.context import caller
+from openspot.http.context import caller, context_of
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
@@ -19,6 +19,7 @@ from openspot.rest_edge.api_keys.schemas import (
     RotateApiKeyBody,
 )
 from openspot.rest_edge.api_keys.service import ApiKeyService
+from openspot.rest_edge.users.activity import origin_of
 
 KeyIdPath = Annotated[str, Path(alias="id", pattern=KEY_ID_PATTERN)]
 
@@ -41,7 +42,7 @@ def api_key_routes(prefix: str, keys: ApiKeyService) -> Router:
         summary="Create an API key; its secret is shown this once",
     )  # fmt: skip
     async def create_api_key(request: Request, body: CreateApiKeyBody) -> Response:
-        created = await keys.create(caller(request).user_id, body)
+        created = await keys.create(caller(request).user_id, body, origin_of(context_of(request)))
         return json_response(created.model_dump(mode="json", by_alias=True), 201)
 
     @router.get("", _READ, response=list[ApiKeyResponse], summary="Your API keys, newest first, without secrets")
@@ -55,7 +56,7 @@ def api_key_routes(prefix: str, keys: ApiKeyService) -> Router:
         summary="Revoke an API key: no process takes it any more",
     )  # fmt: skip
     async def revoke_api_key(request: Request, key_id: KeyIdPath) -> Response:
-        revoked = await keys.revoke(caller(request).user_id, key_id)
+        revoked = await keys.revoke(caller(request).user_id, key_id, origin_of(context_of(request)))
         return json_response(revoked.model_dump(mode="json", by_alias=True))
 
     @router.post(
@@ -64,7 +65,7 @@ def api_key_routes(prefix: str, keys: ApiKeyService) -> Router:
         summary="Give an API key a new secret; the old one stops at once",
     )  # fmt: skip
     async def rotate_api_key(request: Request, key_id: KeyIdPath, body: RotateApiKeyBody) -> Response:
-        rotated = await keys.rotate(caller(request).user_id, key_id, body)
+        rotated = await keys.rotate(caller(request).user_id, key_id, body, origin_of(context_of(request)))
         return json_response(rotated.model_dump(mode="json", by_alias=True))
 
     return router

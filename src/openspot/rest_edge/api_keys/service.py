@@ -23,6 +23,7 @@ from openspot.rest_edge.api_keys.schemas import (
     RevokedApiKeyResponse,
     RotateApiKeyBody,
 )
+from openspot.rest_edge.users.activity import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.users.second_factor import SecondFactor
 
 SECRET_BYTES = 32
@@ -33,15 +34,22 @@ class ApiKeyService:
     """What the API key routes do. Every method raises HttpError with what the client is told."""
 
     def __init__(
-        self, store: ApiKeyStore, vault: Vault, changes: KeyChanges, second_factor: SecondFactor, clock: Clock
+        self,
+        store: ApiKeyStore,
+        vault: Vault,
+        changes: KeyChanges,
+        second_factor: SecondFactor,
+        activity: ActivityLog,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._vault = vault
         self._changes = changes
         self._second_factor = second_factor
+        self._activity = activity
         self._clock = clock
 
-    async def create(self, user_id: str, body: CreateApiKeyBody) -> ApiKeySecretResponse:
+    async def create(self, user_id: str, body: CreateApiKeyBody, origin: Origin) -> ApiKeySecretResponse:
         """Make a key. 409 if the user has KEYS_MAX keys; what the second factor raises."""
         await self._second_factor.require(user_id, body.mfa_code)
         key_id = self._vault.make_id(os.urandom(_RANDOM_BYTES))
@@ -64,13 +72,14 @@ class ApiKeyService:
             raise HttpError(409, f"a user has at most {KEYS_MAX} API keys", "TOO_MANY_API_KEYS") from error
         except NoSuchUserError as error:
             raise HttpError(404, "the user does not exist any more", "USER_NOT_FOUND") from error
+        await self._activity.record(user_id, ActivityKind.API_KEY_CREATED, origin)
         return ApiKeySecretResponse(**_fields_of(key), secret=secret)
 
     async def list_of(self, user_id: str) -> list[ApiKeyResponse]:
         """The user's keys, the newest first, without their secrets."""
         return [ApiKeyResponse(**_fields_of(key)) for key in await self._store.list_of(user_id)]
 
-    async def rotate(self, user_id: str, key_id: str, body: RotateApiKeyBody) -> ApiKeySecretResponse:
+    async def rotate(self, user_id: str, key_id: str, body: RotateApiKeyBody, origin: Origin) -> ApiKeySecretResponse:
         """Give a key a new secret or public key; the old one stops at once. 404 if the user has no such key."""
         await self._second_factor.require(user_id, body.mfa_code)
         known = await self._store.get(key_id)
@@ -88,14 +97,21 @@ class ApiKeyService:
             await self._changes.tell(Ended(key_id, key.version))
         except ChangeNotToldError as error:
             raise _not_told("rotated") from error
+        finally:
+            await self._activity.record(user_id, ActivityKind.API_KEY_ROTATED, origin)
         return ApiKeySecretResponse(**_fields_of(key), secret=secret)
 
-    async def revoke(self, user_id: str, key_id: str) -> RevokedApiKeyResponse:
+    async def revoke(self, user_id: str, key_id: str, origin: Origin) -> RevokedApiKeyResponse:
         """End a key at once, in all processes. 404 if the user never had it; revoking twice is no error."""
+        known = await self._store.get(key_id)
         ended = await self._store.revoke(user_id, key_id, self._now())
         if ended is None:
             raise _not_found()
-        await self._tell_all([ended])
+        try:
+            await self._tell_all([ended])
+        finally:
+            if known is not None:
+                await self._activity.record(user_id, ActivityKind.API_KEY_REVOKED, origin)
         return RevokedApiKeyResponse(id=key_id, revoked=True)
 
     async def revoke_all(self, user_id: str) -> None:

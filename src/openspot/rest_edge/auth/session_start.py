@@ -19,7 +19,7 @@ from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.auth.store import AuthStore, NewSession, User
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.staking.store import StakingStore
-from openspot.rest_edge.users.activity import ActivityKind, ActivityLog, Origin
+from openspot.rest_edge.users.activity import ActivityLog, Origin
 
 log = get_logger("auth")
 
@@ -60,8 +60,8 @@ class SessionStart:
         session = NewSession(session_id, token_hash(token), now + self.refresh_life, origin.address, origin.user_agent)
         if not await self._store.start_session(session, user, now):
             return None
-        await self._store.note_network(user.user_id, network_of(origin.address), now)
-        await self._activity.record(user.user_id, ActivityKind.LOGGED_IN, origin)
+        is_new = await self._store.note_network(user.user_id, network_of(origin.address), now)
+        await self._activity.record_login(user.user_id, origin, from_new_network=is_new)
         return await self.tokens(user.user_id, user.role, session_id, token)
 
     async def tokens(self, user_id: str, role: str, session_id: str, refresh_token: str) -> Tokens:

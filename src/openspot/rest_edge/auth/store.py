@@ -105,13 +105,17 @@ class AuthStore:
         )
         return None if row is None else User(**dict(row))
 
-    async def note_network(self, user_id: str, network: str, now: datetime) -> None:
-        """Remember that the user has logged in from `network`. Keeps only the user's NETWORKS_MAX newest networks."""
+    async def note_network(self, user_id: str, network: str, now: datetime) -> bool:
+        """Remember that the user has logged in from `network`; returns whether it is new.
+
+        Keeps only the user's NETWORKS_MAX newest networks.
+        """
         async with self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(
+            is_new = await connection.fetchval(
                 """
                 INSERT INTO user_networks (user_id, network, last_login_at) VALUES ($1, $2, $3)
                 ON CONFLICT (user_id, network) DO UPDATE SET last_login_at = excluded.last_login_at
+                RETURNING xmax = 0
                 """,
                 user_id,
                 network,
@@ -126,6 +130,7 @@ class AuthStore:
                 user_id,
                 NETWORKS_MAX,
             )
+        return bool(is_new)
 
     async def forget_networks(self, before: datetime) -> int:
         """Delete networks without a login since `before`; returns how many."""

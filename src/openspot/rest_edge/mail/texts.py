@@ -17,7 +17,6 @@ class MailKind(StrEnum):
     REGISTERED_ALREADY = "registered_already"
     RESET_PASSWORD = "reset_password"  # noqa: S105
     TOO_MANY_FAILURES = "too_many_failures"
-    NOTICE = "notice"
     ACCOUNT_DELETED = "account_deleted"
     NOTIFICATION = "notification"
 
@@ -35,18 +34,6 @@ TOKEN_OF = {
     MailKind.TOO_MANY_FAILURES: TokenKind.RESET_PASSWORD,
 }
 """The token that a mail of that kind carries."""
-
-NOTICES = {
-    "refresh_token_reused": "A session was ended, because one of its tokens was used twice.",
-    "password_changed": "Your password was changed. All other sessions have ended.",
-    "password_reset": "Your password was reset. All sessions have ended.",
-    "mfa_enabled": "Two-factor authentication was enabled.",
-    "mfa_disabled": "Two-factor authentication was disabled.",
-    "recovery_code_used": "A recovery code was used in place of your authenticator app.",
-    "recovery_codes_renewed": "Your recovery codes were replaced.",
-    "anti_phishing_code_changed": "Your anti-phishing code was changed. This mail shows the new one.",
-}
-"""Activities that the user is told about, always: security mail cannot be turned off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +85,6 @@ def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:
             return "Your account is deleted", [
                 "Your account and your personal data are deleted. Records of trades and payments stay, without your",
                 "name.",
-            ]
-        case MailKind.NOTICE:
-            return "A change of your account", [
-                NOTICES[facts.detail],
-                "Was it not you? Reset your password and end all sessions.",
             ]
         case MailKind.NOTIFICATION:
             return mail_content(facts.detail)

@@ -1,122 +1,172 @@
-"""Follows `notifications.send`, and tells each user by mail and on the `notifications` channel.
+"""Follows what users are told of, and tells each by mail and on the `notifications` channel.
 
-A notification counts once for its id: the row in `notifications` and the mail in the outbox are written in one
-transaction. Only then is it announced to the user's connections; a process that dies in between leaves that to the
-next delivery. The bus delivers again, with growing pauses, while the database or the outbox takes nothing, and drops
-what is older than the stream keeps.
+Other services send `notifications.send`. Deposits, withdrawals, transfers and filled orders tell of themselves. A
+notification counts once for its id. The bus delivers again, with growing pauses, while the database or the outbox takes
+nothing, and drops what is older than the stream keeps.
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeVar
 
 import asyncpg
-from prometheus_client import Counter
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import SendNotification, UserNotification
+from openspot.contracts.messages import (
+    DepositConfirmed,
+    ExecutedTransfer,
+    OrderEvent,
+    SendNotification,
+    UserNotification,
+    WithdrawalOutcome,
+    WithdrawalRequested,
+)
+from openspot.contracts.messages.message import Message
 from openspot.contracts.streams import NOTIFICATIONS
-from openspot.kit.bus import Bus, BusError, Consumption, DurableConsumer
+from openspot.kit.bus import Bus, Consumption, DurableConsumer
 from openspot.kit.clock import DateClock, utc_now
-from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool
+from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
-from openspot.rest_edge.mail.outbox import Outbox
-from openspot.rest_edge.mail.texts import MailKind
-from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked, mail_detail, wish_key
+from openspot.rest_edge.notifications import news
+from openspot.rest_edge.notifications.followed import (
+    COMPLETED,
+    DEPOSITS,
+    EXECUTED,
+    FAILED,
+    FILLS,
+    REQUESTED,
+    SENT,
+    Followed,
+)
+from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked
+from openspot.rest_edge.notifications.store import TAKEN, NotificationStore, OutboxFullError
 
 log = get_logger("notifications")
 
-TAKEN = Counter("openspot_notifications_taken_total", "Notifications taken, by whether they were new", ["outcome"])
-
-DURABLE = "rest-edge-notifications"
 BATCH_MAX = 50
-KEPT = timedelta(seconds=2 * NOTIFICATIONS.age_s_max)
+FILLS_MAX = 500
+FILL_MAIL_GAP_S = 60.0
+"""Filled orders of a user within this time after one that was mailed are shown on the screen only."""
+MAILED_USERS_MAX = 10_000
+LOOK_S = 1.0
+"""Longest time between two looks for what waits to be announced: other processes, and transactions, add to it."""
 
-
-class OutboxFullError(Exception):
-    """The outbox takes no mail now."""
+Event = TypeVar("Event", bound=Message)
 
 
 class Notifications:
-    """Takes notifications and tells their users."""
+    """Takes notifications and tells their users. `assets` are those that the platform has."""
 
-    def __init__(self, pool: Pool, bus: Bus, outbox: Outbox, now: DateClock = utc_now) -> None:
+    def __init__(
+        self, pool: Pool, bus: Bus, store: NotificationStore, assets: Collection[str], now: DateClock = utc_now
+    ) -> None:
         self._pool = pool
         self._bus = bus
-        self._outbox = outbox
+        self._store = store
         self._now = now
+        self._mailed: dict[str, float] = {}
+        """When a user was last sent the mail of a filled order."""
+        self._consumers: tuple[DurableConsumer[Any], ...] = (
+            self._consumer(SENT, SendNotification, self.take, BATCH_MAX),
+            self._telling(DEPOSITS, DepositConfirmed, lambda event: news.deposit_credited(event, assets, self._now_ms)),
+            self._telling(REQUESTED, WithdrawalRequested, lambda event: news.withdrawal_requested(event, self._now_ms)),
+            self._telling(COMPLETED, WithdrawalOutcome, lambda event: news.withdrawal_completed(event, self._now_ms)),
+            self._telling(FAILED, WithdrawalOutcome, lambda event: news.withdrawal_failed(event, self._now_ms)),
+            self._telling(EXECUTED, ExecutedTransfer, news.transfer_executed),
+            self._consumer(FILLS, OrderEvent, self.take_fills, FILLS_MAX),
+        )
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Consume until `stop` is set or the task is cancelled. All edges share the notifications."""
-        consumption = Consumption(NOTIFICATIONS, subjects.NOTIFICATIONS_SEND, DURABLE, SendNotification, BATCH_MAX)
-        await DurableConsumer(self._bus, consumption, self.take).run(stop)
+        """Work until `stop` is set or the task is cancelled. All edges share the notifications."""
+        await asyncio.gather(*(consumer.run(stop) for consumer in self._consumers), self._announce(stop))
 
-    async def take(self, events: Sequence[SendNotification]) -> Collection[int]:
+    async def take(self, notifications: Sequence[SendNotification | None]) -> Collection[int]:
         """Tell the users of these notifications; returns the places of those that must come again."""
+        return [
+            place
+            for place, notification in enumerate(notifications)
+            if notification is not None and not await self._is_taken(notification)
+        ]
+
+    async def take_fills(self, events: Sequence[OrderEvent]) -> Collection[int]:
+        """Tell of filled orders those users who want it; returns the places of events that must come again."""
+        wanting = await self._store.who_wants_fills([event.order.user_id for event in events])
         failed = []
         for place, event in enumerate(events):
-            try:
-                await self._take(checked(event))
-            except InvalidNotificationError as error:
-                TAKEN.labels("refused").inc()
-                log.error("notification refused", notification_id=event.id[:64], error=str(error))
-            except (OutboxFullError, BusError, asyncpg.PostgresError, *TRANSIENT_ERRORS) as error:
-                log.warning("notification will be taken later", notification_id=event.id, error=repr(error))
+            user_id = event.order.user_id
+            notification = news.order_filled(event)
+            if user_id not in wanting or self._is_old(notification):
+                continue
+            now_s = self._now().timestamp()
+            may_mail = now_s - self._mailed.get(user_id, 0) >= FILL_MAIL_GAP_S
+            if not await self._is_taken(notification, may_mail=may_mail):
                 failed.append(place)
+            elif may_mail:
+                if len(self._mailed) >= MAILED_USERS_MAX:
+                    self._mailed.clear()
+                self._mailed[user_id] = now_s
         return failed
 
-    async def delete_old(self) -> int:
-        """Forget notifications that the bus cannot deliver any more; returns how many."""
-        outcome = await self._pool.execute("DELETE FROM notifications WHERE taken_at < $1", self._now() - KEPT)
-        return int(outcome.rpartition(" ")[2])
-
-    async def _take(self, event: SendNotification) -> None:
-        async with self._pool.acquire() as connection, connection.transaction():
-            is_due = await self._keep(connection, event)
-        if is_due:
-            notification = UserNotification(event.id, event.kind, event.title, event.text, event.timestamp)
-            await self._bus.announce(subjects.of_user(subjects.NOTIFICATIONS_USER, event.user_id), notification)
-            await self._pool.execute("UPDATE notifications SET announced = true WHERE notification_id = $1", event.id)
-
-    async def _keep(self, connection: Connection, event: SendNotification) -> bool:
-        """Keep a notification that is new and queue its mail; returns whether it is still to be announced."""
-        user = await connection.fetchrow(
-            """
-            SELECT users.email, coalesce(wish.email, true) AS by_mail, coalesce(wish.websocket, true) AS by_websocket
-            FROM users LEFT JOIN notification_settings AS wish
-                ON wish.user_id = users.user_id AND wish.event = $2
-            WHERE users.user_id = $1 FOR SHARE OF users
-            """,
-            event.user_id,
-            wish_key(event.kind),
-        )
-        if user is None:
-            TAKEN.labels("unknown_user").inc()
+    async def _is_taken(self, notification: SendNotification, *, may_mail: bool = True) -> bool:
+        """Keep a notification. False if it must come again."""
+        try:
+            sound = checked(notification)
+            async with self._pool.acquire() as connection, connection.transaction():
+                await self._store.add(sound, connection, may_mail=may_mail)
+        except InvalidNotificationError as error:
+            TAKEN.labels("refused").inc()
+            log.error("notification refused", notification_id=notification.id[:64], error=str(error))
+        except (OutboxFullError, asyncpg.PostgresError, *TRANSIENT_ERRORS) as error:
+            log.warning("notification will be taken later", notification_id=notification.id, error=repr(error))
             return False
-        added = await connection.fetchval(
-            """
-            INSERT INTO notifications (notification_id, user_id, kind, title, text, announced, created_at, taken_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (notification_id) DO NOTHING RETURNING true
-            """,
-            event.id,
-            event.user_id,
-            event.kind,
-            event.title,
-            event.text,
-            not user["by_websocket"],
-            datetime.fromtimestamp(event.timestamp / 1000, UTC),
-            self._now(),
-        )
-        if not added:
-            TAKEN.labels("repeated").inc()
-            announced = await connection.fetchval(
-                "SELECT announced FROM notifications WHERE notification_id = $1 AND user_id = $2",
-                event.id,
-                event.user_id,
+        return True
+
+    def _is_old(self, notification: SendNotification | None) -> bool:
+        """Whether nobody is told any more: it is older than what the bus keeps of notifications.
+
+        A new consumer begins with all that the streams hold, and some hold a month.
+        """
+        return notification is not None and self._now_ms - notification.timestamp > NOTIFICATIONS.age_s_max * 1000
+
+    @property
+    def _now_ms(self) -> int:
+        return round(self._now().timestamp() * 1000)
+
+    async def _announce(self, stop: asyncio.Event) -> None:
+        """Send to the connections of users what waits for it."""
+
+        async def send(user_id: str, notification: UserNotification) -> None:
+            await self._bus.announce(subjects.of_user(subjects.NOTIFICATIONS_USER, user_id), notification)
+
+        while not stop.is_set():
+            self._store.news.clear()
+            try:
+                while await self._store.announce_next(send):
+                    pass
+            except Exception as error:
+                # Whatever it is, it must not end the announcing for ever.
+                log.warning("notifications will be announced later", error=repr(error))
+                await asyncio.sleep(LOOK_S)
+                continue
+            try:
+                async with asyncio.timeout(LOOK_S):
+                    await self._store.news.wait()
+            except TimeoutError:
+                continue
+
+    def _telling(
+        self, followed: Followed, event_type: type[Event], notify: Callable[[Event], SendNotification | None]
+    ) -> DurableConsumer[Event]:
+        async def take(events: Sequence[Event]) -> Collection[int]:
+            notifications = [notify(event) for event in events]
+            return await self.take(
+                [None if self._is_old(notification) else notification for notification in notifications]
             )
-            return announced is False
-        detail = mail_detail(event.title, event.text)
-        if user["by_mail"] and not await self._outbox.add(MailKind.NOTIFICATION, user["email"], detail, connection):
-            raise OutboxFullError("the outbox is full")
-        TAKEN.labels("new").inc()
-        return bool(user["by_websocket"])
+
+        return self._consumer(followed, event_type, take, BATCH_MAX)
+
+    def _consumer(
+        self, followed: Followed, event_type: type[Event], take: Any, batch_max: int
+    ) -> DurableConsumer[Event]:
+        consumption = Consumption(followed.stream, followed.subject, followed.durable, event_type, batch_max)
+        return DurableConsumer(self._bus, consumption, take)

@@ -11,8 +11,9 @@ from openspot.http.errors import HttpError
 from openspot.http.policy import PUBLIC, Access, Policy, Scope
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.rest_edge.notifications.wishes import NotificationEvent
 from openspot.rest_edge.paging import body_of
-from openspot.rest_edge.site_settings.notifications import NotificationEvent, NotificationService
+from openspot.rest_edge.site_settings.notifications import NotificationService
 from openspot.rest_edge.site_settings.places import countries, provinces
 from openspot.rest_edge.site_settings.schemas import (
     CountryResponse,

@@ -29,6 +29,7 @@ from openspot.rest_edge.users.schemas import (
     ProfileResponse,
     SessionResponse,
     SessionsEndedResponse,
+    ToldResponse,
 )
 
 SessionPath = Annotated[str, Path(alias="sessionId", min_length=1, max_length=64, pattern=r"^[A-Za-z0-9]+$")]
@@ -91,6 +92,25 @@ def user_routes(prefix: str, users: UserServices) -> Router:
             for entry in found[:limit]
         ]
         return page_response(entries, encode_cursor([found[limit - 1].activity_id]) if len(found) > limit else None)
+
+    @router.get(
+        "/notifications", _READ, response=list[ToldResponse], headers=NEXT_CURSOR_HEADER,
+        summary="What you were told on the screen in the last two weeks, newest first",
+    )  # fmt: skip
+    async def list_told(request: Request, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
+        before = None if cursor is None else decode_cursor(cursor, tuple[CursorNumber])[0]
+        found = await users.notifications.page(caller(request).user_id, limit + 1, before)
+        told = [
+            {
+                "id": row.notification_id,
+                "kind": row.kind,
+                "title": row.title,
+                "text": row.text,
+                "createdAt": iso_of(row.created_at),
+            }
+            for row in found[:limit]
+        ]
+        return page_response(told, encode_cursor([found[limit - 1].number]) if len(found) > limit else None)
 
     @router.get("/check-in", _READ, response=CheckInResponse, summary="Whether you have checked in today")
     async def get_check_in(request: Request) -> Response:

@@ -92,6 +92,16 @@ class ActivityResponse(ResponseBody):
     created_at: str
 
 
+class ToldResponse(ResponseBody):
+    """Something that you were told on the screen. `createdAt` is ISO 8601 in UTC."""
+
+    id: str
+    kind: str
+    title: str
+    text: str
+    created_at: str
+
+
 class CheckInResponse(ResponseBody):
     """Today's date in UTC, whether you have checked in, the days in a row, and the days altogether."""
 

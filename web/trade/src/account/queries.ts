@@ -1,6 +1,8 @@
 /** What the pages of the account read from the REST edge. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type Exchange, returned, slice, useExchange } from "../api/client.ts";
+import { TOLD } from "../api/live.ts";
+import { NOTICES_MAX } from "../api/notices.ts";
 import { useSession } from "../api/session.ts";
 
 export const PROFILE = ["profile"] as const;
@@ -52,6 +54,15 @@ export function useActivity() {
     getNextPageParam: ({ next }) => next ?? undefined,
     enabled: session !== null,
   });
+}
+
+/** What a user was told on the screen, the newest first. */
+export function useTold(userId: string) {
+  const { rest } = useExchange();
+  const params = { query: { limit: NOTICES_MAX } };
+  return useOwn([...TOLD, userId], (signal) =>
+    returned(rest.GET("/api/v1/users/me/notifications", { params, signal })),
+  );
 }
 
 export function useApiKeys() {

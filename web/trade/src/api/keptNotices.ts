@@ -1,9 +1,11 @@
 /**
- * Notices, kept in this browser under the user's id: a toast is soon gone, and the edge keeps nothing. What stands there
- * in another shape is ignored.
+ * Notices, kept in this browser under the user's id, with what was read here: the edge keeps them for two weeks and does
+ * not know who has read them. What stands there in another shape is ignored.
  */
 import { createStore, keep, readKept, type Store, useStore } from "#lib/store.ts";
-import { type Notice, readNotice, readNotices, withNotice } from "./notices.ts";
+import { toastNews } from "#lib/components/toasts.tsx";
+import type { Schemas } from "./client.ts";
+import { isUrgent, type Notice, readNotice, readNotices, withNotice } from "./notices.ts";
 
 const KEY = "openspot.trade.notices.";
 const storage = () => localStorage;
@@ -28,11 +30,30 @@ function change(userId: string, changed: (notices: readonly Notice[]) => readonl
   store.set(notices);
 }
 
-/** Keep what the exchange has told a user just now. */
-export function takeNotice(userId: string, data: unknown): void {
+/** Keep what the exchange has told a user just now, and show it once. The same notice may come twice. */
+export function tell(userId: string, data: unknown): void {
   const notice = readNotice(data);
-  if (notice) change(userId, (notices) => withNotice(notices, { ...notice, isRead: false }));
+  if (!notice || notice.id === lastTold) return;
+  lastTold = notice.id;
+  change(userId, (notices) => withNotice(notices, { ...notice, isRead: false }));
+  toastNews(notice.title, notice.text, { stays: isUrgent(notice.kind) });
 }
+
+/** Take in what the exchange has told the user, here or elsewhere. What this browser did not know is unread. */
+export function learn(userId: string, told: readonly Schemas["ToldResponse"][]): void {
+  const known = new Set(
+    storeOf(userId)
+      .get()
+      .map(({ id }) => id),
+  );
+  const added = told
+    .filter(({ id }) => !known.has(id))
+    .map((one) => readNotice({ ...one, createdAt: Date.parse(one.createdAt) }))
+    .filter((notice) => notice !== null);
+  if (added.length > 0) change(userId, (notices) => added.reduce<readonly Notice[]>(withNotice, notices));
+}
+
+let lastTold: string | null = null;
 
 /** The user has seen all of them. */
 export function markNoticesRead(userId: string): void {

@@ -44,6 +44,7 @@ type Ticker = Schemas["TickerResponse"];
 export const OPEN_ORDERS = ["orders", "open"] as const;
 export const BALANCES = ["balances"] as const;
 export const TICKERS = ["tickers"] as const;
+export const TOLD = ["told"] as const;
 
 const OPEN_STATUSES: ReadonlySet<string> = new Set(["pending", "open", "partially_filled"]);
 
@@ -131,11 +132,8 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
     stream.follow("balances", { onPush: () => readBalances() }),
     stream.follow("notifications", {
       onPush: ({ data }) => {
-        const { title, text } = data as { title?: string; text?: string };
         const userId = currentSession()?.userId;
-        if (userId !== undefined)
-          void import("./keptNotices.ts").then(({ takeNotice }) => takeNotice(userId, data));
-        void import("#lib/components/toasts.tsx").then(({ toastNews }) => toastNews(title ?? "News", text));
+        if (userId !== undefined) void import("./keptNotices.ts").then(({ tell }) => tell(userId, data));
         void client.invalidateQueries({ queryKey: ["funds"] });
       },
     }),
@@ -144,7 +142,7 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
       epoch = stream.link.get().epoch;
       if (epoch === 1) return;
       // What happened while there was no connection.
-      for (const queryKey of [["orders"], BALANCES, TICKERS, ["candles"]])
+      for (const queryKey of [["orders"], BALANCES, TICKERS, ["candles"], TOLD])
         void client.invalidateQueries({ queryKey });
     }),
   ];

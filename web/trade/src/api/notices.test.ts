@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { type Notice, NOTICES_MAX, pageOf, readNotice, readNotices, withNotice } from "./notices.ts";
+import {
+  isUrgent,
+  type Notice,
+  NOTICES_MAX,
+  pageOf,
+  readNotice,
+  readNotices,
+  withNotice,
+} from "./notices.ts";
 
 const notice = (number: number, isRead = false): Notice => ({
   id: `n-${number}`,
@@ -63,5 +71,10 @@ describe("notices", () => {
     expect(pageOf("new_login")?.path).toBe("/account/security");
     expect(pageOf("weather.fine")).toBeNull();
     expect(pageOf("constructor")).toBeNull();
+  });
+
+  it("stay on the screen where somebody has to act", () => {
+    expect(["margin.liquidation", "new.login", "security.token_reused"].filter(isUrgent)).toHaveLength(3);
+    expect(["deposit.credited", "order.filled", "password.changed"].filter(isUrgent)).toEqual([]);
   });
 });

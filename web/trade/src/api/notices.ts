@@ -51,6 +51,13 @@ export function pageOf(kind: string): { path: string; title: string } | null {
   return PAGES.get(word) ?? null;
 }
 
+/** Whether a notice stays on the screen until it is dismissed: somebody has to act, and nobody may have been looking. */
+export function isUrgent(kind: string): boolean {
+  return URGENT.has(kind.split(".")[0] ?? "");
+}
+
+const URGENT: ReadonlySet<string> = new Set(["margin", "new", "security"]);
+
 const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map([
   ["order", { path: "/history", title: "Order history" }],
   ["deposit", { path: "/wallet", title: "Wallet" }],
@@ -62,5 +69,6 @@ const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map([
   ["new", { path: "/account/security", title: "Security" }],
   ["password", { path: "/account/security", title: "Security" }],
   ["mfa", { path: "/account/security", title: "Security" }],
+  ["security", { path: "/account/security", title: "Security" }],
   ["api", { path: "/account/api-keys", title: "API keys" }],
 ]);

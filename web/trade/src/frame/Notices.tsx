@@ -1,10 +1,11 @@
 import { ActionIcon, Popover, Title, Tooltip } from "@mantine/core";
 import { BellIcon } from "@primer/octicons-react";
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { Badge } from "#lib/components/Badge.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { markNoticesRead, useNotices } from "../api/keptNotices.ts";
+import { useTold } from "../account/queries.ts";
+import { learn, markNoticesRead, useNotices } from "../api/keptNotices.ts";
 import { type Notice, pageOf } from "../api/notices.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./Notices.module.css";
@@ -14,6 +15,10 @@ const SHOWN_MAX = 9;
 /** How many notices are unread, and the list of them. To open it is to read it. */
 export default function Notices({ userId }: { userId: string }) {
   const notices = useNotices(userId);
+  const { data: told } = useTold(userId);
+  useEffect(() => {
+    if (told) learn(userId, told);
+  }, [userId, told]);
   const [isOpen, setOpen] = useState(false);
   /** Those that were unread when the list was opened, which stay marked until it is closed. */
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());

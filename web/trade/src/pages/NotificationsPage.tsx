@@ -22,13 +22,14 @@ interface Change {
 }
 
 const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = {
-  order_filled: ["Order filled", "An order of yours has traded."],
+  order_filled: ["Order filled", "An order of yours has traded as a whole. Mailed once a minute at most."],
   deposit_credited: ["Deposit credited", "Funds have arrived and can be used."],
   withdrawal_completed: ["Withdrawal completed", "Funds have left for their address."],
+  withdrawal_failed: ["Withdrawal not carried out", "Its funds are in your account again."],
   payment_completed: ["Payment completed", "A payment by card or bank has come."],
   conversion_completed: ["Conversion completed", "A conversion has been booked."],
-  staking_payout: ["Staking payout", "A stake has paid its reward."],
-  new_login: ["New login", "Somebody has logged in to your account."],
+  staking_payout: ["Staking payout", "A stake or its reward has been paid out."],
+  new_login: ["New login", "Somebody has logged in from a network that you have not used before."],
   password_changed: ["Password changed", "Your password is another one."],
   mfa_changed: ["Second factor changed", "It was switched on or off."],
   api_key_changed: ["API key changed", "A key was made, given a new secret or revoked."],

@@ -221,6 +221,9 @@ const ACTIVITIES: Readonly<Record<Schemas["ActivityKind"], string>> = {
   recovery_codes_renewed: "Recovery codes replaced",
   profile_changed: "Profile changed",
   anti_phishing_code_changed: "Anti-phishing code changed",
+  api_key_created: "API key made",
+  api_key_rotated: "API key given a new secret",
+  api_key_revoked: "API key revoked",
 };
 
 const ACTIVITY_COLUMNS: Column<ActivityRow>[] = [

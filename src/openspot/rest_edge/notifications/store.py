@@ -1,0 +1,152 @@
+"""The tables `notifications` and `notification_settings`: what users were told of, once for each id, as they wanted it.
+
+A notification and its mail are written in one transaction, which may be that of the change which it tells of. What
+goes to the screen waits in its row until an edge announces it: nothing is left untold by a process that dies.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from prometheus_client import Counter
+
+from openspot.contracts.messages import SendNotification, UserNotification
+from openspot.contracts.streams import NOTIFICATIONS
+from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.mail.texts import MailKind
+from openspot.rest_edge.notifications.rules import mail_detail, wish_key
+from openspot.rest_edge.notifications.wishes import NotificationEvent, first_wish
+
+TAKEN = Counter("openspot_notifications_taken_total", "Notifications taken, by whether they were new", ["outcome"])
+
+KEPT = timedelta(seconds=2 * NOTIFICATIONS.age_s_max)
+ANNOUNCED_MAX = 100
+"""Notifications that are announced in one transaction."""
+
+Announce = Callable[[str, UserNotification], Awaitable[None]]
+"""Sends a notification to the connections of a user. Raises BusError."""
+
+
+class OutboxFullError(Exception):
+    """The outbox takes no mail now."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNotification:
+    """What a user was told. `number` grows with each."""
+
+    number: int
+    notification_id: str
+    kind: str
+    title: str
+    text: str
+    created_at: datetime
+
+
+class NotificationStore:
+    """Keeps notifications. `news` is set when this process has added one for the screen."""
+
+    def __init__(self, pool: Pool, outbox: Outbox, now: DateClock = utc_now) -> None:
+        self._pool = pool
+        self._outbox = outbox
+        self._now = now
+        self.news = asyncio.Event()
+
+    async def add(self, event: SendNotification, connection: Connection, *, may_mail: bool = True) -> None:
+        """Keep a notification that is new, and queue its mail, in the transaction of `connection`.
+
+        Without `may_mail` it goes to the screen only. Raises OutboxFullError, with the notification kept, if the mail
+        cannot be queued.
+        """
+        first = first_wish(wish_key(event.kind))
+        user = await connection.fetchrow(
+            """
+            SELECT users.email, coalesce(wish.email, $3) AS by_mail, coalesce(wish.websocket, $4) AS by_websocket
+            FROM users LEFT JOIN notification_settings AS wish
+                ON wish.user_id = users.user_id AND wish.event = $2
+            WHERE users.user_id = $1 FOR SHARE OF users
+            """,
+            event.user_id,
+            wish_key(event.kind),
+            first.email,
+            first.websocket,
+        )
+        if user is None:
+            TAKEN.labels("unknown_user").inc()
+            return
+        added = await connection.fetchval(
+            """
+            INSERT INTO notifications
+                (notification_id, user_id, kind, title, text, on_screen, announced, created_at, taken_at)
+            VALUES ($1, $2, $3, $4, $5, $6, NOT $6, $7, $8) ON CONFLICT (notification_id) DO NOTHING RETURNING true
+            """,
+            event.id,
+            event.user_id,
+            event.kind,
+            event.title,
+            event.text,
+            user["by_websocket"],
+            datetime.fromtimestamp(event.timestamp / 1000, UTC),
+            self._now(),
+        )
+        if not added:
+            TAKEN.labels("repeated").inc()
+            return
+        TAKEN.labels("new").inc()
+        if user["by_websocket"]:
+            self.news.set()
+        detail = mail_detail(event.title, event.text)
+        is_mailed = user["by_mail"] and may_mail
+        if is_mailed and not await self._outbox.add(MailKind.NOTIFICATION, user["email"], detail, connection):
+            raise OutboxFullError("the outbox is full")
+
+    async def who_wants_fills(self, user_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the users who want to be told of filled orders."""
+        rows = await self._pool.fetch(
+            "SELECT user_id FROM notification_settings"
+            " WHERE user_id = ANY($1::text[]) AND event = $2 AND (email OR websocket)",
+            list(set(user_ids)),
+            NotificationEvent.ORDER_FILLED.value,
+        )
+        return frozenset(row["user_id"] for row in rows)
+
+    async def announce_next(self, announce: Announce) -> int:
+        """Announce the oldest notifications that wait for it; returns how many. Raises what `announce` raises."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            rows = await connection.fetch(
+                """
+                SELECT notification_id, user_id, kind, title, text, created_at FROM notifications
+                WHERE NOT announced ORDER BY taken_at LIMIT $1 FOR UPDATE SKIP LOCKED
+                """,
+                ANNOUNCED_MAX,
+            )
+            for row in rows:
+                created_ms = round(row["created_at"].timestamp() * 1000)
+                about = row["kind"], row["title"], row["text"]
+                await announce(row["user_id"], UserNotification(row["notification_id"], *about, created_ms))
+            await connection.execute(
+                "UPDATE notifications SET announced = true WHERE notification_id = ANY($1::text[])",
+                [row["notification_id"] for row in rows],
+            )
+        return len(rows)
+
+    async def page(self, user_id: str, limit: int, before: int | None) -> list[KeptNotification]:
+        """At most `limit` of what a user was told on the screen, newest first, from before the number `before`."""
+        rows = await self._pool.fetch(
+            """
+            SELECT number, notification_id, kind, title, text, created_at FROM notifications
+            WHERE user_id = $1 AND on_screen AND ($3::bigint IS NULL OR number < $3) ORDER BY number DESC LIMIT $2
+            """,
+            user_id,
+            limit,
+            before,
+        )
+        return [KeptNotification(**dict(row)) for row in rows]
+
+    async def delete_old(self) -> int:
+        """Forget notifications that the bus cannot deliver any more; returns how many."""
+        outcome = await self._pool.execute("DELETE FROM notifications WHERE taken_at < $1", self._now() - KEPT)
+        return int(outcome.rpartition(" ")[2])
