@@ -74,3 +74,40 @@ test("a frame that seemed to take a minute does not stop the prices", async () =
   await vi.advanceTimersByTimeAsync(1);
   expect(paint).toHaveBeenCalledTimes(2);
 });
+
+test("parts that take long together are painted one after the other, in the order in which they were asked for", async () => {
+  const pace = createPace(100, { ...STILL, measureFrame: (report) => report(60) });
+  const painted: string[] = [];
+  const [book, trades, tickers] = ["book", "trades", "tickers"].map((name) => () => void painted.push(name));
+  const requestAll = () => [book, trades, tickers].forEach((paint) => paint && pace.request(paint));
+  requestAll();
+  await vi.advanceTimersByTimeAsync(600);
+  // What a part takes is not known before it was painted once.
+  expect(painted).toEqual(["book", "trades", "tickers"]);
+  requestAll();
+  for (const last of ["book", "trades", "tickers"]) {
+    await vi.advanceTimersByTimeAsync(600);
+    expect(painted.at(-1)).toBe(last);
+  }
+  expect(painted).toHaveLength(6);
+});
+
+test("parts are painted together again on a computer that is quick again", async () => {
+  let took = 60;
+  const pace = createPace(100, { ...STILL, measureFrame: (report) => report(took) });
+  const [book, trades] = [vi.fn(), vi.fn()];
+  const requestBoth = () => [book, trades].forEach((paint) => pace.request(paint));
+  requestBoth();
+  await vi.advanceTimersByTimeAsync(5_000);
+  took = 4;
+  for (let count = 0; count < 4; count += 1) {
+    requestBoth();
+    await vi.advanceTimersByTimeAsync(5_000);
+  }
+  book.mockClear();
+  trades.mockClear();
+  pace.request(book);
+  requestBoth();
+  await vi.advanceTimersByTimeAsync(100);
+  expect([book.mock.calls.length, trades.mock.calls.length]).toEqual([2, 1]);
+});
