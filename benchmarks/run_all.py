@@ -29,6 +29,7 @@ NAMES = (
     "ws_latency",
     "ws_hostile",
     "trading_screen",
+    "set_up",
 )
 
 

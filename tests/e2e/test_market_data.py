@@ -80,7 +80,9 @@ async def test_real_order_flow_with_kills_leaves_book_trades_and_candles_equal(r
         output = asyncio.create_task(flow.communicate())
         for _ in range(2):
             published = len(heard.trades[SYMBOL])
-            await eventually(lambda published=published: len(heard.trades[SYMBOL]) > published or flow.returncode, 120)
+            await eventually(
+                lambda published=published: len(heard.trades[SYMBOL]) > published or flow.returncode is not None, 120
+            )
             name = await leader(run)
             run.kill(name)
             await leader(run)

@@ -138,7 +138,7 @@ class Console:
 
     def toast(self, title: str) -> Locator:
         """A message in the corner."""
-        return self.page.get_by_role("alert").filter(has_text=title)
+        return self.page.get_by_role("alert").or_(self.page.get_by_role("status")).filter(has_text=title)
 
     def problem(self) -> Locator:
         """What the page or the dialog says that went wrong."""

@@ -38,7 +38,7 @@ export function toastNews(title: string, message: ReactNode, { stays }: { stays:
     icon: <BellIcon />,
     autoClose: stays ? false : 6000,
     withBorder: true,
-    role: "alert",
+    role: stays ? "alert" : "status",
     closeButtonProps: { "aria-label": "Dismiss" },
   });
 }

@@ -15,6 +15,13 @@ STATEMENTS = (
     "CREATE INDEX notifications_user ON notifications (user_id, number)",
     # Every edge looks there all the time, and most often finds nothing.
     "CREATE INDEX notifications_waiting ON notifications (taken_at) WHERE NOT announced",
+    # Mails of this kind are written otherwise now. Those that still wait keep their subject.
+    r"""
+    UPDATE mail_outbox SET kind = 'notification', detail = E'A change of your account\n'
+        'Something was changed in your account: its list of activity says what.\n'
+        'Was it not you? Reset your password and end all sessions.'
+    WHERE kind = 'notice'
+    """,
 )
 
 

@@ -113,6 +113,7 @@ class Notifications:
             sound = checked(notification)
             async with self._pool.acquire() as connection, connection.transaction():
                 await self._store.add(sound, connection, may_mail=may_mail)
+            self._store.news.set()
         except InvalidNotificationError as error:
             TAKEN.labels("refused").inc()
             log.error("notification refused", notification_id=notification.id[:64], error=str(error))

@@ -47,7 +47,7 @@ class KeptNotification:
 
 
 class NotificationStore:
-    """Keeps notifications. `news` is set when this process has added one for the screen."""
+    """Keeps notifications. Set `news` after a transaction that added one, so that it is announced at once."""
 
     def __init__(self, pool: Pool, outbox: Outbox, now: DateClock = utc_now) -> None:
         self._pool = pool
@@ -96,8 +96,6 @@ class NotificationStore:
             TAKEN.labels("repeated").inc()
             return
         TAKEN.labels("new").inc()
-        if user["by_websocket"]:
-            self.news.set()
         detail = mail_detail(event.title, event.text)
         is_mailed = user["by_mail"] and may_mail
         if is_mailed and not await self._outbox.add(MailKind.NOTIFICATION, user["email"], detail, connection):

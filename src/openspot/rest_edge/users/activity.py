@@ -129,6 +129,7 @@ class ActivityLog:
             return
         async with self._pool.acquire() as own, own.transaction():
             await self._record(own, user_id, kind, origin, NOTICES.get(kind))
+        self._notifications.news.set()
 
     async def record_login(self, user_id: str, origin: Origin, *, from_new_network: bool) -> None:
         """Add the entry of a login. The user is told of one from a new network, unless it is the first one of all."""
@@ -140,6 +141,8 @@ class ActivityLog:
             )
             notice = login_notice(origin) if is_unusual else None
             await self._record(connection, user_id, ActivityKind.LOGGED_IN, origin, notice)
+        if notice is not None:
+            self._notifications.news.set()
 
     async def _record(
         self, connection: Connection, user_id: str, kind: ActivityKind, origin: Origin, notice: Notice | None
