@@ -57,6 +57,8 @@ interface DataTableProps<Row> {
   state: ListState;
   problem: Problem | null;
   empty: ReactNode;
+  /** Show all rows at their full height: for a list that is always short. */
+  isWhole?: boolean;
   sort?: Sort | null;
   onSort?: (column: string) => void;
   footer?: ReactNode;
@@ -94,7 +96,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <>
       {top}
-      <div className={classes.scroll} role="region" aria-label={`${label}, scrollable`} tabIndex={0}>
+      <div
+        className={classes.scroll}
+        role="region"
+        aria-label={`${label}, scrollable`}
+        tabIndex={0}
+        data-whole={props.isWhole || undefined}
+      >
         <table
           className={classes.table}
           role="table"

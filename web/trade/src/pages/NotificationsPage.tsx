@@ -124,6 +124,7 @@ export default function NotificationsPage() {
       <Card flush>
         <DataTable
           label="Notifications"
+          isWhole
           columns={columns}
           rows={query.data}
           rowId={({ event }) => event}
