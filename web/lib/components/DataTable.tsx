@@ -101,7 +101,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         role="region"
         aria-label={`${label}, scrollable`}
         tabIndex={0}
-        data-whole={props.isWhole || undefined}
+        data-whole={props.isWhole === true || undefined}
       >
         <table
           className={classes.table}
