@@ -136,7 +136,7 @@ def test_nobody_deactivates_themselves_or_the_fee_account(console: Console) -> N
         console.assert_accessible("row menu")
         item.click(force=True)
         expect(console.page.get_by_role("dialog")).to_be_hidden()
-        console.page.keyboard.press("Escape")
+        console.close_menu()
 
 
 @pytest.mark.spec("B4.4-48")

@@ -115,7 +115,7 @@ def test_a_withdrawal_is_seen_in_every_state(new_window: NewWindow, exchange: Ex
     expect(screen.row("Withdrawals", "300 SOL", "Cancelled")).to_be_visible()
     page.get_by_role("button", name="Actions for 300 SOL", exact=True).click()
     expect(page.get_by_role("menuitem", name="It has ended.")).to_have_attribute("aria-disabled", "true")
-    page.keyboard.press("Escape")
+    screen.close_menu()
 
     fail_for_lack_of_funds(exchange, token, codes.pop())
     expect(screen.row("Withdrawals", "900 SOL", "Failed")).to_be_visible()
@@ -262,7 +262,7 @@ def test_funds_are_staked_and_taken_back(new_window: NewWindow, exchange: Exchan
     page.get_by_role("button", name="Actions for 1.5 SOL", exact=True).click()
     locked = page.get_by_role("menuitem", name="It is locked until its end.")
     expect(locked).to_have_attribute("aria-disabled", "true")
-    page.keyboard.press("Escape")
+    screen.close_menu()
     screen.look_over("stakes")
     screen.tab("On the way back")
     expect(page.get_by_text("Nothing is on its way").or_(screen.row("On the way back", "25 USDT"))).to_be_visible()

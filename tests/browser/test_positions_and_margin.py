@@ -57,7 +57,7 @@ def test_positions_transfers_and_tax_lots(
     expect(result).to_contain_text("Fees in it")
     page.get_by_role("button", name="Actions for ETH-USDT").click()
     expect(page.get_by_role("menuitem", name="Close at the mark price")).to_contain_text("There is no price")
-    page.keyboard.press("Escape")
+    screen.close_menu()
     screen.look_over("positions")
 
     screen.tab("Transfers")

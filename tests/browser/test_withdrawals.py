@@ -141,7 +141,7 @@ def test_a_withdrawal_is_approved_by_two_and_signed_by_three(
     expect(console.page.get_by_role("menuitem", name="You have approved it.")).to_have_attribute(
         "aria-disabled", "true"
     )
-    console.page.keyboard.press("Escape")
+    console.close_menu()
 
     operator.create("second", kind="SUPER_ADMIN")
     operator.approve(withdrawal_id, operator.log_in("second", "a-long-password"))
@@ -243,7 +243,7 @@ def test_every_state_of_custodys_document_is_shown(console: Console, operator: O
             expect(item).to_have_attribute("aria-disabled", "true")
             expect(item).to_contain_text(reason)
         console.assert_accessible(f"{status}, {scheme}")
-        console.page.keyboard.press("Escape")
+        console.close_menu()
     expect(console.page.get_by_text("There are more.")).to_be_visible()
 
 

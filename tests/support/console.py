@@ -136,6 +136,12 @@ class Console:
         field.fill(value)
         self.page.get_by_role("option", name=value, exact=True).click()
 
+    def close_menu(self) -> None:
+        """Close the menu that is open. It takes Escape only once the focus is in it, a moment after it is shown."""
+        menu = self.page.get_by_role("menu")
+        menu.press("Escape")
+        expect(menu).to_be_hidden()
+
     def toast(self, title: str) -> Locator:
         """A message in the corner."""
         return self.page.get_by_role("alert").or_(self.page.get_by_role("status")).filter(has_text=title)
