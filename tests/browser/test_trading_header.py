@@ -137,9 +137,7 @@ def test_nobody_sees_the_notices_of_another_user(
     expect(titles(screen)).to_contain_text("Notice 1")
 
 
-def test_a_deposit_is_told_at_once_and_in_a_browser_that_comes_later(
-    new_window: NewWindow, exchange: Exchange, platform: ChildPlatform
-) -> None:
+def test_a_deposit_is_told_at_once_and_in_a_browser_that_comes_later(new_window: NewWindow, exchange: Exchange) -> None:
     trader = exchange.register("funded@example.com")
     screen = new_window(trader)
     screen.go("/wallet", "Wallet")

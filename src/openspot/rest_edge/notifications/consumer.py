@@ -6,7 +6,7 @@ nothing, and drops what is older than the stream keeps.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
@@ -52,6 +52,8 @@ LOOK_S = 1.0
 """Longest time between two looks for what waits to be announced: other processes, and transactions, add to it."""
 
 Event = TypeVar("Event", bound=Message)
+Take = Callable[[Sequence[Event]], Awaitable[Collection[int]]]
+"""Takes events; returns the places of those that must come again."""
 
 
 class Notifications:
@@ -167,7 +169,7 @@ class Notifications:
         return self._consumer(followed, event_type, take, BATCH_MAX)
 
     def _consumer(
-        self, followed: Followed, event_type: type[Event], take: Any, batch_max: int
+        self, followed: Followed, event_type: type[Event], take: Take[Event], batch_max: int
     ) -> DurableConsumer[Event]:
         consumption = Consumption(followed.stream, followed.subject, followed.durable, event_type, batch_max)
         return DurableConsumer(self._bus, consumption, take)

@@ -20,6 +20,8 @@ from openspot.domain.ids import HOUSE_PREFIX
 from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal
 from openspot.domain.transfer import TransferKind
 
+CustodyEvent = DepositConfirmed | WithdrawalRequested | WithdrawalOutcome
+
 ADDRESS_LENGTH_MAX = 200
 _NOT_YOU = "Was it not you? Cancel it on the page of withdrawals, reset your password and end all sessions."
 
@@ -29,14 +31,8 @@ def deposit_credited(event: DepositConfirmed, assets: Collection[str], now_ms: i
     amount = _amount(event.amount, event.asset)
     if amount is None or event.asset not in assets or event.user_id.startswith(HOUSE_PREFIX):
         return None
-    return SendNotification(
-        f"deposit.credited:{event.tx_hash}",
-        event.user_id,
-        "deposit.credited",
-        "Deposit credited",
-        f"{amount} arrived and can be used.",
-        now_ms if event.timestamp is None else event.timestamp,
-    )
+    text = f"{amount} arrived and can be used."
+    return _of_custody(event, event.tx_hash, "deposit.credited", "Deposit credited", text, now_ms)
 
 
 def withdrawal_requested(event: WithdrawalRequested, now_ms: int) -> SendNotification | None:
@@ -45,14 +41,8 @@ def withdrawal_requested(event: WithdrawalRequested, now_ms: int) -> SendNotific
     if amount is None:
         return None
     to = f" to {event.address[:ADDRESS_LENGTH_MAX]}" if event.address else ""
-    return SendNotification(
-        f"withdrawal.requested:{event.withdrawal_id}",
-        event.user_id,
-        "withdrawal.requested",
-        "Withdrawal requested",
-        f"A withdrawal of {amount}{to} was requested. {_NOT_YOU}",
-        now_ms if event.timestamp is None else event.timestamp,
-    )
+    text = f"A withdrawal of {amount}{to} was requested. {_NOT_YOU}"
+    return _of_custody(event, event.withdrawal_id, "withdrawal.requested", "Withdrawal requested", text, now_ms)
 
 
 def withdrawal_completed(event: WithdrawalOutcome, now_ms: int) -> SendNotification | None:
@@ -61,14 +51,8 @@ def withdrawal_completed(event: WithdrawalOutcome, now_ms: int) -> SendNotificat
     if amount is None:
         return None
     transaction = f" Transaction: {event.tx_hash[:ADDRESS_LENGTH_MAX]}" if event.tx_hash else ""
-    return SendNotification(
-        f"withdrawal.completed:{event.withdrawal_id}",
-        event.user_id,
-        "withdrawal.completed",
-        "Withdrawal completed",
-        f"Your withdrawal of {amount} has left for its address.{transaction}",
-        now_ms if event.timestamp is None else event.timestamp,
-    )
+    text = f"Your withdrawal of {amount} has left for its address.{transaction}"
+    return _of_custody(event, event.withdrawal_id, "withdrawal.completed", "Withdrawal completed", text, now_ms)
 
 
 def withdrawal_failed(event: WithdrawalOutcome, now_ms: int) -> SendNotification | None:
@@ -76,15 +60,11 @@ def withdrawal_failed(event: WithdrawalOutcome, now_ms: int) -> SendNotification
     amount = _amount(event.amount, event.asset)
     if amount is None:
         return None
-    return SendNotification(
-        f"withdrawal.failed:{event.withdrawal_id}",
-        event.user_id,
-        "withdrawal.failed",
-        "Withdrawal not carried out",
+    text = (
         f"Your withdrawal of {amount} was not carried out. Its funds are in your account. The page of withdrawals says "
-        "why.",
-        now_ms if event.timestamp is None else event.timestamp,
+        "why."
     )
+    return _of_custody(event, event.withdrawal_id, "withdrawal.failed", "Withdrawal not carried out", text, now_ms)
 
 
 def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
@@ -128,6 +108,12 @@ def order_filled(event: OrderEvent) -> SendNotification:
         f"You {verb} {order.filled_quantity} {base}{price}.",
         event.timestamp,
     )
+
+
+def _of_custody(event: CustodyEvent, reference: str, kind: str, title: str, text: str, now_ms: int) -> SendNotification:
+    """A notification of an event of custody, at the event's time if it has one."""
+    timestamp = now_ms if event.timestamp is None else event.timestamp
+    return SendNotification(f"{kind}:{reference}", event.user_id, kind, title, text, timestamp)
 
 
 def _is_within_house(movement: TransferMovement) -> bool:
