@@ -1,9 +1,11 @@
 # The commands of the house; CONTRIBUTING.md says more. Everything works in a fresh clone.
 PYTHON ?= python3
 RUN := .venv/bin
+# Some machines forbid Python to keep what it compiled. Tests start hundreds of processes, which would all compile again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo setup venue test check format conformance protocol lock core web pictures bench clean
+.PHONY: help up demo setup venue test proof check format conformance protocol lock core web pictures bench clean
 
 help:          ## Show this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -20,10 +22,14 @@ setup:         ## Make .venv, install the locked packages, build the pages, and 
 venue:         ## Install the library that the venue adapter needs
 	@$(PYTHON) tools/setup.py --venue
 
-test:          ## Set up for development, check the house rules, run all tests
+test:          ## Set up for development, check the house rules, run the tests; ARGS=tests/unit/http for a part
 	@$(PYTHON) tools/setup.py --development
 	@$(RUN)/python tools/check.py
-	@$(RUN)/python -m pytest -n 2
+	@$(RUN)/python -m pytest -n 2 -m "not proof" $(ARGS)
+
+proof:         ## Set up for development, run the tests that take longer; ARGS=tests/e2e for a part
+	@$(PYTHON) tools/setup.py --development
+	@$(RUN)/python -m pytest -n 2 -m proof $(ARGS)
 
 check: setup   ## Format, lint, types, layers, generated code
 	@$(PYTHON) tools/setup.py --development

@@ -9,8 +9,11 @@ import structlog
 
 from tests.support.fixtures import (  # noqa: F401  (fixtures are found by name)
     bus,
+    bus_accounts,
     cheap_passwords,
     database_url,
+    databases,
+    disk_folder,
     nats_server,
     nats_url,
     pool,
@@ -18,7 +21,11 @@ from tests.support.fixtures import (  # noqa: F401  (fixtures are found by name)
     run_folder,
     settings,
     subscriptions_database_url,
+    subscriptions_databases,
 )
+from tests.support.memory_disk import set_temporary_folder
+
+set_temporary_folder()
 
 # An example may take as long as the machine needs: a neighbour's load is not a failure.
 hypothesis.settings.register_profile("openspot", deadline=None)

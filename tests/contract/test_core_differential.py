@@ -5,7 +5,8 @@ hashes must be equal; every few commands, and at the end, so must all queries. T
 stream as one batch. If the cores differ, the test shrinks the commands to a list that still shows the difference
 and from which none can be left out.
 
-OPENSPOT_DIFFERENTIAL_COMMANDS sets the number of commands, OPENSPOT_DIFFERENTIAL_SEED the first seed.
+OPENSPOT_DIFFERENTIAL_COMMANDS sets the number of commands (a million by default, of which `make test` runs the first
+hundred thousand), OPENSPOT_DIFFERENTIAL_SEED the first seed.
 """
 
 import os
@@ -24,10 +25,14 @@ from openspot.engine.core.records import (
 from openspot.engine.core.reference import ReferenceCore
 from openspot.engine.core.selection import CoreUnavailableError, make_core
 from tests.support.core_commands import CommandStream, generate
+from tests.support.parts import first_then_proof
 
 COMMANDS = int(os.environ.get("OPENSPOT_DIFFERENTIAL_COMMANDS", "1000000"))
 FIRST_SEED = int(os.environ.get("OPENSPOT_DIFFERENTIAL_SEED", "0"))
 COMMANDS_OF_SEED = 400
+SEEDS = range(FIRST_SEED, FIRST_SEED + -(-COMMANDS // COMMANDS_OF_SEED))
+SEEDS_IN_A_TEST = 250
+PARTS = [SEEDS[start : start + SEEDS_IN_A_TEST] for start in range(0, len(SEEDS), SEEDS_IN_A_TEST)]
 QUERIES_EVERY = 50
 
 CoreFactory = Callable[[], MatchingCore]
@@ -139,9 +144,9 @@ def _wrong_queries(reference: MatchingCore, twin: MatchingCore) -> str | None:
     return "\n".join(wrong) or None
 
 
-@pytest.mark.timeout(1_800)
-def test_both_cores_give_equal_results_events_and_state_after_every_command(rust: CoreFactory) -> None:
-    for seed in range(FIRST_SEED, FIRST_SEED + -(-COMMANDS // COMMANDS_OF_SEED)):
+@pytest.mark.parametrize("seeds", first_then_proof(*PARTS), ids=str)
+def test_both_cores_give_equal_results_events_and_state_after_every_command(rust: CoreFactory, seeds: range) -> None:
+    for seed in seeds:
         if found := run_seed(seed, COMMANDS_OF_SEED, rust):
             pytest.fail(found, pytrace=False)
 

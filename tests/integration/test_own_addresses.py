@@ -18,7 +18,7 @@ from openspot.kit.settings import Settings, environment_of
 from openspot.up.services import DESCRIPTOR_OF, SERVICES, enabled
 from openspot.up.supervisor import is_ready
 from tests.support.rest_client import RestClient
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 START_TIMEOUT_S = 300.0
 ADDRESSES = {name: f"127.0.0.{number}" for number, name in enumerate(SERVICES, start=2)}
@@ -54,7 +54,7 @@ def running_alone(settings: Settings, folder: Path) -> Iterator[dict[str, subpro
         for child in children.values():
             child.terminate()
         for child in children.values():
-            child.wait(30)
+            child.wait(stretched(30))
 
 
 async def are_ready(settings: Settings, children: dict[str, subprocess.Popen[bytes]], folder: Path) -> bool:

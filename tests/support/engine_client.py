@@ -26,7 +26,7 @@ from openspot.engine.service import run
 from openspot.kit.settings import Settings, environment_of
 from openspot.up.services import PlatformSettings
 from tests.support.ports import free_port
-from tests.support.waiting import START_S_MAX, eventually
+from tests.support.waiting import START_S_MAX, eventually, stretched
 
 SCALE = 10**8
 """baseScaleK of BTC-USD; its quoteScaleK is 100."""
@@ -215,7 +215,7 @@ async def _until_ready(client: EngineClient, check: Any) -> None:
             return False
 
     await eventually(ready, START_S_MAX)
-    await asyncio.wait_for(client.channel.channel_ready(), START_S_MAX)
+    await asyncio.wait_for(client.channel.channel_ready(), stretched(START_S_MAX))
 
 
 class EngineProcess:
@@ -267,7 +267,7 @@ class EngineProcess:
         """Send SIGTERM and return the exit code."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(30)
+        return self.process.wait(stretched(30))
 
     def wait(self, timeout_s: float = 30) -> int:
         """Wait until it ends and return the exit code."""

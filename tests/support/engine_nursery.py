@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 from openspot.kit.settings import Settings
 from tests.support.engine_client import EngineProcess
+from tests.support.waiting import stretched
 
 _CODE = """
 import contextlib, json, os, sys
@@ -78,7 +79,7 @@ class Nursery:
         """End the process. End its engines first."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(stretched(10))
         self._process.stdout.close()
 
 

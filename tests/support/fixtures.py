@@ -1,4 +1,4 @@
-"""Real servers for tests: one PostgreSQL a process, a database cloned from a template and one NATS a test."""
+"""Real servers for tests: a PostgreSQL and a NATS a process, and for each test a database and an account of the bus."""
 
 import itertools
 import shutil
@@ -18,7 +18,10 @@ from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.nats_configuration import NatsConfiguration
 from openspot.up.services import PlatformSettings
+from tests.support.bus_accounts import BusAccounts
+from tests.support.databases import TestDatabases
 from tests.support.engine_client import OPEN_ORDERS_EXPECTED
+from tests.support.memory_disk import DISK_FOLDER
 from tests.support.ports import free_port, free_ports
 
 _serial = itertools.count(1)
@@ -28,6 +31,14 @@ _serial = itertools.count(1)
 def run_folder() -> Iterator[Path]:
     """A folder of this process of tests."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-tests-"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def disk_folder() -> Iterator[Path]:
+    """A folder of this test on a real disk: what a power cut loses cannot be seen in memory."""
+    folder = Path(tempfile.mkdtemp(prefix="openspot-disk-", dir=DISK_FOLDER))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -44,30 +55,30 @@ def postgres_server(run_folder: Path) -> Iterator[EmbeddedPostgres]:
     server.stop()
 
 
-@pytest.fixture
-async def database_url(postgres_server: EmbeddedPostgres) -> AsyncIterator[str]:
-    """A fresh, migrated database of this test."""
-    name = f"test_{next(_serial)}"
-    connection = await asyncpg.connect(postgres_server.administrator_url())
-    try:
-        await connection.execute(f"CREATE DATABASE {name} TEMPLATE openspot OWNER openspot")
-        yield postgres_server.url(name)
-        await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    finally:
-        await connection.close()
+@pytest.fixture(scope="session")
+def databases(postgres_server: EmbeddedPostgres) -> TestDatabases:
+    """Copies of the platform's database."""
+    return TestDatabases(postgres_server, "openspot")
+
+
+@pytest.fixture(scope="session")
+def subscriptions_databases(postgres_server: EmbeddedPostgres) -> TestDatabases:
+    """Copies of the subscription service's database."""
+    return TestDatabases(postgres_server, "openspot_subscriptions")
 
 
 @pytest.fixture
-async def subscriptions_database_url(postgres_server: EmbeddedPostgres) -> AsyncIterator[str]:
-    """A fresh, migrated database of this test's subscription service."""
-    name = f"subscriptions_{next(_serial)}"
-    connection = await asyncpg.connect(postgres_server.administrator_url())
-    try:
-        await connection.execute(f"CREATE DATABASE {name} TEMPLATE openspot_subscriptions OWNER openspot")
-        yield postgres_server.url(name)
-        await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    finally:
-        await connection.close()
+async def database_url(databases: TestDatabases) -> AsyncIterator[str]:
+    """A migrated, empty database of this test."""
+    async with databases.lend() as url:
+        yield url
+
+
+@pytest.fixture
+async def subscriptions_database_url(subscriptions_databases: TestDatabases) -> AsyncIterator[str]:
+    """A migrated, empty database of this test's subscription service."""
+    async with subscriptions_databases.lend() as url:
+        yield url
 
 
 @pytest.fixture
@@ -77,9 +88,17 @@ async def pool(database_url: str) -> AsyncIterator[asyncpg.Pool]:
         yield connections
 
 
+@pytest.fixture(scope="session")
+def bus_accounts(run_folder: Path) -> Iterator[BusAccounts]:
+    """Accounts of a NATS server that nobody stops."""
+    accounts = BusAccounts(run_folder)
+    yield accounts
+    accounts.stop()
+
+
 @pytest.fixture
 def nats_server(run_folder: Path) -> Iterator[EmbeddedNats]:
-    """A NATS server of this test: streams and durables of one test never meet another's."""
+    """A NATS server of this test alone, for a test that stops or restarts it."""
     folder = run_folder / f"nats-{next(_serial)}"
     # Like the tests' PostgreSQL, it does not wait for the disk. A test that depends on that starts its own server.
     server = EmbeddedNats(folder, free_port(), configuration=NatsConfiguration(is_synced=False))
@@ -90,9 +109,13 @@ def nats_server(run_folder: Path) -> Iterator[EmbeddedNats]:
 
 
 @pytest.fixture
-def nats_url(nats_server: EmbeddedNats) -> str:
-    """Address of this test's NATS server."""
-    return nats_server.url
+def nats_url(request: pytest.FixtureRequest) -> str:
+    """Address of this test's bus: its own server if it asks for one, else an account that no other test uses."""
+    if "nats_server" in request.fixturenames:
+        server: EmbeddedNats = request.getfixturevalue("nats_server")
+        return server.url
+    accounts: BusAccounts = request.getfixturevalue("bus_accounts")
+    return accounts.next_url()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from openspot.kit.description import Process
 from openspot.kit.settings import Settings
 from openspot.up.services import SERVICES
 from openspot.up.supervisor import is_ready
-from tests.support.waiting import START_S_MAX, eventually
+from tests.support.waiting import START_S_MAX, eventually, stretched
 
 
 @asynccontextmanager
@@ -25,7 +25,7 @@ async def running(settings: Settings, *names: str) -> AsyncIterator[Settings]:
     finally:
         for stop, task in reversed(tasks):
             stop.set()
-            await asyncio.wait_for(task, 30)
+            await asyncio.wait_for(task, stretched(30))
 
 
 async def _ready(settings: Settings, process: Process, task: asyncio.Task[None]) -> None:

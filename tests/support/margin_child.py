@@ -16,7 +16,7 @@ from openspot.margin import service
 from openspot.margin.liquidator import Liquidator
 from openspot.margin.settings import MarginSettings
 from openspot.up.supervisor import is_ready
-from tests.support.waiting import START_S_MAX, eventually
+from tests.support.waiting import START_S_MAX, eventually, stretched
 
 
 class MarginChild:
@@ -47,7 +47,7 @@ class MarginChild:
     async def end(self) -> int:
         """Wait until it has ended by itself, and return its code."""
         assert self.process is not None
-        return await asyncio.to_thread(self.process.wait, START_S_MAX)
+        return await asyncio.to_thread(self.process.wait, stretched(START_S_MAX))
 
     def kill(self) -> None:
         """kill -9, if it lives."""

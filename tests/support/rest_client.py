@@ -13,7 +13,7 @@ import aiohttp
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.service import run
-from tests.support.waiting import START_S_MAX, eventually
+from tests.support.waiting import START_S_MAX, eventually, stretched
 
 PREFIX = "/api/v1"
 REPLY_S_MAX = 60.0
@@ -106,4 +106,4 @@ async def running_edge(settings: Settings) -> AsyncIterator[RestClient]:
     finally:
         await client.close()
         stop.set()
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, stretched(30))

@@ -29,7 +29,7 @@ from openspot.contracts.messages import (
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings, environment_of
 from openspot.router.service import run
-from tests.support.waiting import eventually, subscribed
+from tests.support.waiting import eventually, stretched, subscribed
 
 _serial = itertools.count(1)
 Payload = TypeVar("Payload")
@@ -126,7 +126,7 @@ async def stored(nats_url: str, stream: str) -> list[tuple[str, bytes, str]]:
         if not count:
             return []
         subscription = await context.subscribe(f"{STREAM_SUBJECTS[stream]}", stream=stream, ordered_consumer=True)
-        messages = [await subscription.next_msg(5) for _ in range(count)]
+        messages = [await subscription.next_msg(stretched(5)) for _ in range(count)]
         return [(message.subject, message.data, (message.headers or {}).get("Nats-Msg-Id", "")) for message in messages]
     finally:
         await client.close()

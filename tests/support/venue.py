@@ -21,7 +21,7 @@ from openspot.venue_simulator.book import Book
 from openspot.venue_simulator.events import Event, Source, market_id
 from openspot.venue_simulator.server import Simulator
 from tests.support.ports import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 SEEDS = {seed.symbol: seed for seed in load_markets().seeds}
 BTC_USDT_STREAMS = {"btcusdt@bookTicker", "btcusdt@trade"}
@@ -114,7 +114,7 @@ async def running_adapter(settings: VenueSettings) -> AsyncIterator[asyncio.Task
         yield task
     finally:
         stop.set()
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, stretched(30))
 
 
 async def subscribed(simulator: Simulator, streams: set[str] = BTC_USDT_STREAMS) -> None:
@@ -178,7 +178,7 @@ async def ticks(nats_url: str) -> AsyncIterator[BusTicks]:
     await client.subscribe("venue.>", cb=note)
     # The library's flush may overtake a subscription; a message through it cannot.
     await client.publish(PROBE, b"")
-    await asyncio.wait_for(listens.wait(), 30)
+    await asyncio.wait_for(listens.wait(), stretched(30))
     yield listener
     await client.close()
 

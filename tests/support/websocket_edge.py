@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from openspot.kit.settings import Settings
 from openspot.kit.tokens import Claims, sign
 from openspot.ws_edge.service import run
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 async def get(settings: Settings, path: str) -> tuple[int, str, bytes]:
@@ -44,7 +44,7 @@ async def running_edge(settings: Settings, stop: asyncio.Event | None = None) ->
         yield settings
     finally:
         stop.set()
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, stretched(30))
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def ask(client: ClientConnection, **message: Any) -> dict[str, Any]:
 
 async def receive(client: ClientConnection) -> dict[str, Any]:
     """The next message."""
-    message: dict[str, Any] = json.loads(await asyncio.wait_for(client.recv(), 30))
+    message: dict[str, Any] = json.loads(await asyncio.wait_for(client.recv(), stretched(30)))
     return message
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
@@ -53,7 +54,10 @@ def make_http_app(
     Raises ValueError if a route cannot be served as its policy says: no authenticator grants its access, it is
     audited without a sink, or it is declared twice.
     """
-    document = openapi_document(title, description, routers, authenticators, throttles or {}, idempotency is not None)
+
+    def document() -> dict[str, Any]:
+        return openapi_document(title, description, routers, authenticators, throttles or {}, idempotency is not None)
+
     all_routers = [*routers, health_routes(health, aliases=health_aliases)]
     if routers:  # else there is nothing to document
         all_routers.append(documentation_routes(title, document))

@@ -3,7 +3,8 @@
 The page is Swagger UI, whose files the wheel `fastapi-offline` ships, so that it works without the internet.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -63,14 +64,15 @@ _IDEMPOTENCY_HIT = {
 }
 
 
-def documentation_routes(title: str, document: dict[str, Any]) -> Router:
-    """`/openapi.json`, and the page that shows it."""
+def documentation_routes(title: str, make_document: Callable[[], dict[str, Any]]) -> Router:
+    """`/openapi.json`, and the page that shows it. The first GET makes the document: that takes half a second."""
     router = Router(documented=False)
     page = _PAGE.format(title=escape(title))
+    document = cache(make_document)
 
     @router.get("/openapi.json", UNTHROTTLED, summary="The OpenAPI document")
     async def get_document() -> Response:
-        return json_response(document)
+        return json_response(document())
 
     @router.get("/docs", UNTHROTTLED, summary="The interactive page")
     async def get_page() -> Response:

@@ -17,6 +17,7 @@ from openspot.kit.settings import Settings
 from tests.support.authenticator import PASSWORD, Authenticator, enable_mfa, register
 from tests.support.fake_router import FakeRouter
 from tests.support.rest_client import RestClient, running_edge
+from tests.support.waiting import stretched
 from tests.support.websocket_edge import Publish, order_event
 
 EMAIL = "ada@example.org"
@@ -85,7 +86,7 @@ async def test_a_key_signs_requests_and_streams(owner: RestClient, publish: Publ
             await client.cancel_order(order.order_id)
         assert (refused.value.status, refused.value.code) == (403, "INSUFFICIENT_SCOPE")
         await publish(subjects.of_user(subjects.ORDERS_CREATED, order.user_id), order_event(order.user_id))
-        pushed = await asyncio.wait_for(anext(aiter(stream)), 30)
+        pushed = await asyncio.wait_for(anext(aiter(stream)), stretched(30))
         assert isinstance(pushed, Push) and pushed.data["orderId"] == "order1"
 
 

@@ -12,7 +12,7 @@ from openspot.contracts.gen.exchange.v1 import accounts_pb2, accounts_pb2_grpc
 from openspot.kit.settings import Settings
 from tests.support.engine_client import AsService
 from tests.support.in_process_platform import running
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 PASSWORD = "correct horse battery staple"
 
@@ -69,7 +69,7 @@ async def test_everything_a_trader_does(platform: Settings) -> None:
             events = aiter(stream)
             seen = []
             while len(seen) < 3:
-                event = await asyncio.wait_for(anext(events), 30)
+                event = await asyncio.wait_for(anext(events), stretched(30))
                 assert isinstance(event, Push)
                 if event.channel == "orders":
                     seen.append((event.event, event.data["orderId"], event.data["filledQuantity"]))
@@ -183,7 +183,7 @@ async def test_a_session_is_renewed_and_ended(platform: Settings) -> None:
         async with client.stream() as stream:
             await client.logout()
             with pytest.raises(StreamClosedError, match="4401 the session has ended"):
-                await asyncio.wait_for(anext(aiter(stream)), 30)
+                await asyncio.wait_for(anext(aiter(stream)), stretched(30))
         client.resume(session)
         with pytest.raises(ApiError) as ended:
             await client.balances()

@@ -24,7 +24,7 @@ from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_rest_edge import FakeRestEdge, running_fake
 from tests.support.ports import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import Publish, order_event, token
 
 LIFE_S = 4
@@ -136,7 +136,7 @@ async def test_a_stream_that_its_user_closes_ends_without_an_error(edge: Setting
         reading = asyncio.create_task(read(stream))
         await asyncio.sleep(0)
         await stream.close()
-        assert await asyncio.wait_for(reading, 30) == []
+        assert await asyncio.wait_for(reading, stretched(30)) == []
 
 
 async def test_a_stream_comes_back_and_tells_that_it_was_away(

@@ -17,7 +17,7 @@ from openspot.engine.stream.event_store import ROW_EVENTS_MAX
 from openspot.engine.transport import event_stream
 from openspot.http import protocol
 from tests.support.engine_client import EngineClient, engine_settings, order, running_engine
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 def by_type(events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -282,7 +282,7 @@ async def test_a_slow_consumer_is_disconnected_and_resumes_by_sequence(
         for _ in range(200):
             requests = [order("buy", "50", "0.001", metadata="x" * 200) for _ in range(100)]
             await engine.orders.PlaceOrders(pb.PlaceOrdersRequest(orders=requests))
-        await asyncio.wait_for(good, 30)
+        await asyncio.wait_for(good, stretched(30))
         assert good_sequences == list(range(1, 20_003))
 
         async def cut() -> bool:
@@ -352,13 +352,13 @@ async def test_a_listening_consumer_stays_connected_while_slow_request_heads_are
         assert (await stream.next())["type"] == "hello"
         reader, writer = await asyncio.open_connection(engine.settings.host, engine.settings.engine_http_port)
         writer.write(b"GET /ws/events HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n")
-        assert (await asyncio.wait_for(reader.readline(), 10)).startswith(b"HTTP/1.1 408 ")
+        assert (await asyncio.wait_for(reader.readline(), stretched(10))).startswith(b"HTTP/1.1 408 ")
         writer.close()
         attacker_reader, attacker = await asyncio.open_connection(
             engine.settings.host, engine.settings.engine_http_port
         )
         attacker.write(b"GET /ws/events HTTP/1.1\r\nX-Endless: " + b"x" * 200_000)
-        assert (await asyncio.wait_for(attacker_reader.readline(), 10)).startswith(b"HTTP/1.1 431 ")
+        assert (await asyncio.wait_for(attacker_reader.readline(), stretched(10))).startswith(b"HTTP/1.1 431 ")
         attacker.close()
         await engine.fund()
         assert (await stream.next())["seq"] == 1

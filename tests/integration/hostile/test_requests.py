@@ -33,7 +33,7 @@ from tests.integration.hostile.payloads import (
 )
 from tests.integration.hostile.target import Target, malformed
 from tests.support.custody import BITCOIN_ADDRESS, NO_LIMIT_CENTS
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -341,7 +341,7 @@ async def test_beyond_that_bound_the_server_ends_the_senders_connection_only(att
     size = MESSAGE_BYTES_MAX + 1
     # The server does not read what is too long: it hangs up at once.
     writer.write(b'CONNECT {"verbose":false}\r\n' + f"PUB {subject} {size}\r\n".encode())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(stretched(10)):
         assert b"Maximum Payload Violation" in await reader.read()
     writer.close()
     await assert_answers(attacked, subject)

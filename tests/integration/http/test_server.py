@@ -16,7 +16,7 @@ from openspot.kit.settings import Settings
 from openspot.up.services import PlatformSettings
 from tests.integration.http.small_service import small_server
 from tests.support.ports import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 ROOT = Path(__file__).resolve().parents[3]
 HOST = "127.0.0.1"
@@ -38,7 +38,7 @@ class Client:
 
     async def answer(self) -> tuple[int, dict[str, str], bytes]:
         """(status, headers, body) of the next answer."""
-        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 20)
+        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), stretched(20))
         status, *lines = head.decode().strip().split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         return int(status.split()[1]), headers, await self.reader.readexactly(int(headers["content-length"]))
@@ -52,7 +52,7 @@ class Client:
     async def is_closed(self) -> bool:
         """Read to the end of the connection."""
         try:
-            while await asyncio.wait_for(self.reader.read(65_536), 20):
+            while await asyncio.wait_for(self.reader.read(65_536), stretched(20)):
                 pass
         except ConnectionError:
             pass
@@ -131,7 +131,7 @@ async def test_a_head_without_end_grows_no_memory_and_stops_nobody(port: int) ->
             await attacker.writer.drain()
 
     with pytest.raises(ConnectionError):
-        await asyncio.wait_for(attack(), 20)
+        await asyncio.wait_for(attack(), stretched(20))
     # Cut off long before the end: what lay in the sockets' buffers was lost.
     assert sent < 20_000_000
     assert await ordinary.get() == 200
@@ -169,13 +169,13 @@ async def test_no_deadline_of_requests_reaches_a_websocket(port: int, monkeypatc
     # The connection of an earlier request, as clients with a pool use it.
     upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
     client.send(f"GET /quiet HTTP/1.1\r\nHost: x\r\n{upgrade}Sec-WebSocket-Key: {'a' * 22}==\r\n\r\n".encode())
-    head = await asyncio.wait_for(client.reader.readuntil(b"\r\n\r\n"), 20)
+    head = await asyncio.wait_for(client.reader.readuntil(b"\r\n\r\n"), stretched(20))
     assert head.startswith(b"HTTP/1.1 101 ")
     silent = await Client.connect(port)
     assert await silent.is_closed()
     ping, pong = b"\x89\x80" + bytes(4), b"\x8a\x00"
     client.send(ping)
-    assert await asyncio.wait_for(client.reader.readexactly(2), 20) == pong
+    assert await asyncio.wait_for(client.reader.readexactly(2), stretched(20)) == pong
     client.close()
 
 
@@ -202,7 +202,7 @@ async def test_a_body_that_nobody_reads_is_thrown_away_up_to_a_bound(port: int) 
             await client.writer.drain()
 
     with pytest.raises(ConnectionError):
-        await asyncio.wait_for(flood(), 20)
+        await asyncio.wait_for(flood(), stretched(20))
 
 
 async def test_a_client_that_does_not_read_its_answer_is_cut_off(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +273,7 @@ def small_child() -> Iterator[int]:
     yield number
     assert child.stdin is not None
     child.stdin.close()
-    assert child.wait(20) == 0
+    assert child.wait(stretched(20)) == 0
     child.stdout.close()
 
 
@@ -304,6 +304,6 @@ async def test_the_server_stops_while_clients_hold_connections_open(settings_wit
     idle, half = await Client.connect(number), await Client.connect(number)
     assert await idle.get() == 200
     half.send(b"GET /hel")
-    await asyncio.wait_for(server.stop(), 10)
+    await asyncio.wait_for(server.stop(), stretched(10))
     assert await idle.is_closed()
     assert await half.is_closed()

@@ -20,7 +20,7 @@ from openspot.kit.bus import (
 )
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 LOCK = LedgerLock("u1", "BTC", "1", "r1")
 
@@ -70,7 +70,7 @@ async def test_a_malformed_request_is_refused_counted_and_the_provider_goes_on(
     await bus.check()
     before = malformed_count("ledger.lock.malformed")
     client = await nats.connect(nats_url)
-    reply = await client.request("ledger.lock.malformed", payload, timeout=5)
+    reply = await client.request("ledger.lock.malformed", payload, timeout=stretched(5))
     await client.close()
     assert b'"success":false' in reply.data
     assert b"malformed request" in reply.data
@@ -105,7 +105,7 @@ async def test_a_failing_handler_is_told_apart_from_a_refusal_and_the_provider_g
     # A caller that reads no headers gets the provider's own refusal.
     stranger = await nats.connect(nats_url)
     request = b'{"userId":"u1","asset":"BTC","amount":"1","referenceId":"r"}'
-    reply = await stranger.request(subjects.LEDGER_LOCK, request, timeout=5)
+    reply = await stranger.request(subjects.LEDGER_LOCK, request, timeout=stretched(5))
     await stranger.close()
     assert reply.data == b'{"success":false,"error":"internal error","code":"FAILED"}'
     assert reply.headers == {"Nats-Service-Error-Code": "500", "Nats-Service-Error": "internal error"}
@@ -123,7 +123,7 @@ async def test_a_refusal_of_the_provider_itself_is_a_reply(bus: Bus) -> None:
 
 async def test_a_request_without_provider_fails_at_once(bus: Bus) -> None:
     with pytest.raises(NotSentError, match=r"no provider of ledger\.lock"):
-        await asyncio.wait_for(bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply, timeout_s=60), 15)
+        await asyncio.wait_for(bus.request(subjects.LEDGER_LOCK, LOCK, LedgerLockReply, timeout_s=60), stretched(15))
 
 
 async def consume_twenty(bus: Bus, durable: str, failures: int) -> list[str]:
@@ -143,7 +143,7 @@ async def consume_twenty(bus: Bus, durable: str, failures: int) -> list[str]:
     for number in range(20):
         await bus.publish(subject, balance(number), f"m{number}")
     await bus.publish(subject, balance(3), "m3")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(stretched(60)):
         await bus.consume(consumption("balances.updated.*", durable), take, stop)
     assert next(failing, None) is None
     return seen
@@ -202,7 +202,7 @@ async def test_a_malformed_event_is_dropped_counted_and_the_rest_is_consumed(bus
         seen.extend(event.available for event in events)
         stop.set()
 
-    await asyncio.wait_for(bus.consume(consumption(subject, "test"), take, stop), 60)
+    await asyncio.wait_for(bus.consume(consumption(subject, "test"), take, stop), stretched(60))
     assert seen == ["7"]
     assert malformed_count(subject) == before + 3
 

@@ -20,6 +20,7 @@ from tests.support.in_process_platform import running
 from tests.support.ledger_process import running as running_ledger
 from tests.support.ports import free_port
 from tests.support.rest_client import RestClient
+from tests.support.waiting import stretched
 from tests.support.websocket_edge import open_as, receive
 
 USER, PASSWORD = "openspot", "s3cret-of-the-bus"
@@ -40,7 +41,9 @@ def address(server: EmbeddedNats, credentials: str) -> str:
 
 
 @pytest.mark.spec("A5-32")
-async def test_by_default_anybody_on_the_bus_is_a_service(settings: Settings, bus: Bus) -> None:
+async def test_by_default_anybody_on_the_bus_is_a_service(
+    nats_server: EmbeddedNats, settings: Settings, bus: Bus
+) -> None:
     from openspot.ledger import service
 
     assert "@" not in settings.nats_url
@@ -65,7 +68,7 @@ async def test_a_guarded_bus_lets_nobody_in_without_its_credentials(
         await nats.connect(url, allow_reconnect=False, connect_timeout=2)
     # A service does not wait for better times: it says why it cannot start.
     with pytest.raises(BusUnavailableError, match=r"NATS_URL|given address"):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(stretched(30)):
             await Bus.connect(settings.model_copy(update={"nats_url": url}), "stranger")
 
 

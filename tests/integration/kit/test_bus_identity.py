@@ -16,6 +16,7 @@ from openspot.up.nats_configuration import NatsConfiguration, NatsUser
 from openspot.up.services import PlatformSettings
 from tests.support.nats_accounts import USER, Certificates, Operator, new_nkey
 from tests.support.ports import free_port
+from tests.support.waiting import stretched
 
 StartServer = Callable[[NatsConfiguration], EmbeddedNats]
 EVENT = BalanceUpdated("u1", "BTC", "1", "0", "t1", 1)
@@ -50,7 +51,7 @@ def at(url: str, **options: str) -> Settings:
 
 async def works(settings: Settings) -> bool:
     """Whether a service can do everything that it does on the bus."""
-    bus = await asyncio.wait_for(Bus.connect(settings, "test"), 30)
+    bus = await asyncio.wait_for(Bus.connect(settings, "test"), stretched(30))
     try:
         await bus.ensure_streams()
         await bus.publish(SUBJECT, EVENT, "m1")
@@ -64,7 +65,7 @@ async def works(settings: Settings) -> bool:
 async def refusal_of(settings: Settings) -> str:
     """Why the connection is refused. It is refused soon: nobody waits for a better answer."""
     with pytest.raises(BusUnavailableError) as refused:
-        await asyncio.wait_for(Bus.connect(settings, "test"), 30)
+        await asyncio.wait_for(Bus.connect(settings, "test"), stretched(30))
     return str(refused.value)
 
 

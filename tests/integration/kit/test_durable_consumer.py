@@ -15,7 +15,7 @@ from openspot.kit.bus import consumer as consumer_module
 from openspot.kit.metrics import BUS_CONSUMER_LAG
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 SUBJECT = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
 DURABLE = "test-durable"
@@ -60,7 +60,7 @@ async def running(bus: Bus, sink: Sink) -> AsyncIterator[DurableConsumer[Balance
     finally:
         stop.set()
         sink.go.set()
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, stretched(30))
 
 
 async def is_well(consumer: DurableConsumer[BalanceUpdated]) -> bool:
@@ -94,7 +94,7 @@ async def test_its_health_is_down_before_and_after_and_while_a_batch_fails(bus: 
     await eventually(lambda: sink.seen == [1])
     await eventually(lambda: is_well(consumer))
     stop.set()
-    await asyncio.wait_for(task, 30)
+    await asyncio.wait_for(task, stretched(30))
     with pytest.raises(ConsumerError, match="stopped"):
         await consumer.check()
 
@@ -164,7 +164,7 @@ async def test_a_stop_finishes_the_batch_under_way(bus: Bus) -> None:
     await eventually(under_way)
     stop.set()
     sink.go.set()
-    await asyncio.wait_for(task, 30)
+    await asyncio.wait_for(task, stretched(30))
     assert sink.seen == [1]
 
     async def acknowledged() -> bool:
@@ -189,5 +189,5 @@ async def test_an_event_that_failed_on_its_own_comes_again_and_the_others_do_not
         await bus.publish(SUBJECT, balance(number), f"m{number}")
     await eventually(lambda: len(seen) == 8)
     stop.set()
-    await asyncio.wait_for(task, 30)
+    await asyncio.wait_for(task, stretched(30))
     assert sorted(seen) == [0, 1, 2, 3, 3, 3, 4, 5]

@@ -47,13 +47,13 @@ async def survivors(settings: Settings) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("is_synced", [True, False])
-async def test_a_power_cut_loses_acknowledged_events_only_without_sync(tmp_path: Path, is_synced: bool) -> None:
+async def test_a_power_cut_loses_acknowledged_events_only_without_sync(disk_folder: Path, is_synced: bool) -> None:
     configuration = NatsConfiguration() if is_synced else NatsConfiguration(is_synced=False)
-    server = EmbeddedNats(tmp_path / "before", free_port(), configuration=configuration)
+    server = EmbeddedNats(disk_folder / "before", free_port(), configuration=configuration)
     server.start()
-    settings = PlatformSettings(nats_url=server.url, data_dir=tmp_path)
+    settings = PlatformSettings(nats_url=server.url, data_dir=disk_folder)
     await publish_all(settings)
-    server = after_power_cut(server, tmp_path / "after")
+    server = after_power_cut(server, disk_folder / "after")
     server.start()
     try:
         left = await survivors(settings)

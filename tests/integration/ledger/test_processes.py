@@ -28,7 +28,7 @@ from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.support.ledger import assert_books_are_right, available, count, posting, trade
 from tests.support.ledger_process import ChildProcess, child, get, is_ready, running
 from tests.support.ports import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ async def test_a_worker_stops_in_time_when_its_database_is_gone(
         async with child("ledger-worker", own, tmp_path) as process:
             server.stop()
             await publish(bus, 1, 2)
-            assert await asyncio.wait_for(process.stop(), 30) == 0
+            assert await asyncio.wait_for(process.stop(), stretched(30)) == 0
     finally:
         server.stop()
 

@@ -32,7 +32,7 @@ from openspot.ledger.store import LedgerStore
 from openspot.migrations import upgrade
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.support.ledger import BalanceFeed, assert_books_are_right, balance, count, posting, trade
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 MALFORMED = (
     b"",
@@ -243,7 +243,7 @@ async def test_what_cannot_be_read_is_answered_and_the_service_goes_on(bus: Bus,
         b"[" * 5000,
         b'"\\ud800"',
     ):
-        reply = await client.request(subject, payload, timeout=5)
+        reply = await client.request(subject, payload, timeout=stretched(5))
         assert b"malformed request" in reply.data
     await client.close()
     assert (await balances(bus, "ann")).error is None

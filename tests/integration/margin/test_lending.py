@@ -30,7 +30,7 @@ from tests.integration.hostile.payloads import (
 )
 from tests.support.margin import MarginMarket
 from tests.support.router_client import listening
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -269,7 +269,7 @@ async def test_hostile_requests_are_refused_by_the_name_of_their_field(served: M
     client = await nats.connect(served.settings.nats_url)
 
     async def ask(subject: str, payload: bytes) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads((await client.request(subject, payload, timeout=30)).data)
+        answer: dict[str, Any] = json.loads((await client.request(subject, payload, timeout=stretched(30))).data)
         return answer
 
     before = await rows(served)

@@ -17,9 +17,9 @@ TRADES_BEFORE_THE_CUT = 20
 
 
 async def test_after_a_power_cut_of_nats_the_books_agree(
-    settings: Settings, pool: asyncpg.Pool, tmp_path: Path
+    settings: Settings, pool: asyncpg.Pool, disk_folder: Path
 ) -> None:
-    server = EmbeddedNats(tmp_path / "nats-before", free_port())
+    server = EmbeddedNats(disk_folder / "nats-before", free_port())
     server.start()
     settings = settings.model_copy(update={"nats_url": server.url, "nats_synced": True})
     bus = await Bus.connect(settings, "test")
@@ -40,7 +40,7 @@ async def test_after_a_power_cut_of_nats_the_books_agree(
             flowing = asyncio.create_task(flow())
             await eventually(some_are_settled, 60)
             # The cut meets events on their way: trades go on all the time.
-            server = after_power_cut(server, tmp_path / "nats-after")
+            server = after_power_cut(server, disk_folder / "nats-after")
             flowing.cancel()
             await asyncio.wait({flowing})
             assert flowing.cancelled(), "orders went on until the end"

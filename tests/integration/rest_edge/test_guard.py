@@ -15,7 +15,7 @@ from openspot.rest_edge.orders.service import OrderService
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.fake_router import FakeRouter
 from tests.support.rest_client import RestClient, running_edge
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 SECRET = "test-secret-of-at-least-thirty-two-bytes"
 
@@ -67,7 +67,7 @@ async def test_two_authorization_headers_are_refused(edge: RestClient, settings:
     for path in ("/api/v1/orders", "/api/v1/markets"):
         bearer = f"Authorization: Bearer {edge.token}\r\n"
         writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\n{bearer}Authorization: Bearer x\r\n\r\n".encode())
-        answer = await asyncio.wait_for(reader.readuntil(b"}"), 10)
+        answer = await asyncio.wait_for(reader.readuntil(b"}"), stretched(10))
         assert answer.startswith(b"HTTP/1.1 400 "), path
         assert b'"code":"REPEATED_HEADER"' in answer
     writer.close()
@@ -227,7 +227,7 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for(
         reader, writer = await asyncio.open_connection(settings.host, settings.rest_port)
         head = f"POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
         writer.write(f"{head}Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{{".encode())
-        answer = await asyncio.wait_for(reader.readuntil(b"}"), 10)
+        answer = await asyncio.wait_for(reader.readuntil(b"}"), stretched(10))
         writer.close()
         assert answer.startswith(b"HTTP/1.1 408 ")
         assert b'"code":"BODY_TIMEOUT"' in answer

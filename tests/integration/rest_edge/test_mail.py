@@ -21,7 +21,7 @@ from openspot.rest_edge.mail.tokens import MailTokens
 from openspot.rest_edge.mail.transports import MAILBOX_NAME, MailboxTransport, SmtpTransport, read_mailbox
 from tests.support.authenticator import register
 from tests.support.rest_client import RestClient, running_edge
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 EMAIL = "ada@example.org"
 
@@ -188,7 +188,7 @@ async def test_requests_do_not_wait_for_a_mail_server_that_does_not_respond(
     settings.smtp_host, settings.smtp_security = "127.0.0.1", "none"
     settings.smtp_port = stuck.sockets[0].getsockname()[1]
     async with running_edge(settings) as edge:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(stretched(15)):
             for number in range(3):
                 reply = await edge("POST", "/auth/forgot-password", {"email": f"user{number}@example.org"})
                 assert reply.status == 202

@@ -34,7 +34,7 @@ from openspot.rest_edge.site_settings.schemas import NotificationBody
 from openspot.rest_edge.users.schemas import ToldResponse
 from tests.support.filled_tables import insert
 from tests.support.rest_client import RestClient
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import open_as, receive, running_edge
 
 KIND = "margin.liquidation"
@@ -76,7 +76,7 @@ async def running(taking: Notifications) -> AsyncIterator[Notifications]:
         yield taking
     finally:
         stop.set()
-        await asyncio.wait_for(task, 30)
+        await asyncio.wait_for(task, stretched(30))
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from openspot.rest_edge.app import make_app
 from openspot.rest_edge.orders.schemas import OrderResponse
 from tests.support.fake_router import FakeRouter
 from tests.support.rest_client import RestClient, running_edge
+from tests.support.waiting import stretched
 
 LIMIT = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.5", "price": "100.25"}
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
@@ -532,7 +533,7 @@ async def test_a_lost_bus_answers_503_and_nothing_is_sent_later(
     edge: RestClient, router: FakeRouter, nats_server: Any, bus: Bus
 ) -> None:
     nats_server.kill()
-    await asyncio.wait_for(_until_refused(edge), 60)
+    await asyncio.wait_for(_until_refused(edge), stretched(60))
     assert (await edge("POST", "/orders", LIMIT)).status == 503
 
 

@@ -23,7 +23,7 @@ from openspot.router.tracked_order import TrackedOrder
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.engine_client import EngineClient
 from tests.support.router_client import Published, RouterClient, listening, stored
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 FAILURE = PreTradeFailure(PreTradeCheck.QUANTITY, "quantity 1000000 is too large")
 ATTEMPTS = 5
@@ -118,7 +118,7 @@ async def test_an_order_that_is_refused_while_the_bus_is_away_is_told_when_it_is
     await eventually(lambda: not bus.is_connected)
     recording = asyncio.create_task(record(rejections, "a"))
     # The caller does not wait for the bus beyond its bound.
-    await asyncio.wait_for(recording, 30)
+    await asyncio.wait_for(recording, stretched(30))
     nats_server.start()
     await eventually(lambda: rejections.waiting == 0, 40)
     assert await order_ids(pool) == ["a"]

@@ -18,7 +18,7 @@ from openspot.router.store import FencedError, Store
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.row_writer import FOREIGN_KEY_PAUSE_S, RowWriter
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 POSITION = Position("epoch", 7)
 
@@ -128,7 +128,7 @@ async def write(store: Store, orders: list[TrackedOrder], trades: list[TradeRow]
     async with publishing(RefusingBus(), store) as publisher:
         writer = RowWriter(store, publisher, None, 1000)
         await writer.put(orders, trades, POSITION)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(stretched(30)):
             await writer.drained()
 
 
@@ -203,7 +203,7 @@ async def test_a_writer_goes_on_after_a_row_was_given_up(store: RacingStore, poo
         await writer.put([], [trade("t1", "nobody")], POSITION)
         await eventually(lambda: cursor(pool))
         await writer.put([order("taker", 1)], [trade("t2", "taker")], Position("epoch", 8))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(stretched(30)):
             await writer.drained()
     assert await names(pool, "trades", "trade_id") == ["t2"]
     assert await cursor(pool) == 8

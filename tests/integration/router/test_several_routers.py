@@ -17,7 +17,7 @@ from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.ports import free_port
 from tests.support.router_client import Published, RouterClient, running_router, stored
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 SERVICE = {"x-api-key": "test-key", "x-api-secret": "test-api-secret", "x-participant-type": "SYSTEM"}
 
@@ -132,7 +132,7 @@ async def test_without_an_engine_the_router_gives_up_after_its_attempts(settings
     hasty = settings.model_copy(update={"symbol_load_pause_s": 0.01})
     with pytest.raises(SymbolsUnavailableError, match="10 attempts"):
         # Nine pauses of the default length would take 18 s.
-        await asyncio.wait_for(run(hasty, asyncio.Event()), 15)
+        await asyncio.wait_for(run(hasty, asyncio.Event()), stretched(15))
 
 
 @pytest.mark.spec("A1.1-34", "A1.1-35", "A1.1-36", "A1.1-37")

@@ -15,6 +15,7 @@ from openspot.up.bus_users import OPERATOR, bus_users, url_of
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.nats_configuration import NatsConfiguration
 from tests.support.ports import free_port
+from tests.support.waiting import stretched
 
 PUBLISHERS = {
     # The edge's are payments that their provider has confirmed, the demo market's are funds of its bots.
@@ -93,7 +94,7 @@ class Attempts:
         inbox = self.client.new_inbox()
         back = await self.client.subscribe(inbox)
         await self.client.publish(inbox, b"")
-        await back.next_msg(10)
+        await back.next_msg(stretched(10))
         refusals, self.refusals = self.refusals, []
         assert all("permissions violation" in refusal for refusal in refusals), refusals
         return bool(refusals)

@@ -19,6 +19,7 @@ from openspot.up import embedded_postgres
 from openspot.up.embedded_nats import EmbeddedServerError
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.support.other_account import STRANGER, as_account, needs_root
+from tests.support.waiting import stretched
 
 
 @pytest.fixture
@@ -245,7 +246,7 @@ def test_a_server_that_was_left_behind_is_ended(folder: Path) -> None:
     left.start()
     with running(folder / "postgres") as server:
         assert left.process is not None
-        assert left.process.wait(10) == 0
+        assert left.process.wait(stretched(10)) == 0
         assert serves(server)
 
 

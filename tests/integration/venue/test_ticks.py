@@ -30,7 +30,7 @@ from tests.support.venue import (
     subscribed,
     trade,
 )
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 @needs_binance
@@ -199,9 +199,9 @@ async def test_no_stream_keeps_a_tick_and_a_late_listener_gets_none(
         late = await nats.connect(venue_settings.nats_url)
         subscription = await late.subscribe("venue.>")
         await late.publish(PROBE, b"")
-        assert (await subscription.next_msg(timeout=30)).subject == PROBE
+        assert (await subscription.next_msg(timeout=stretched(30))).subject == PROBE
         await send(simulator, quote(2))
-        first = await subscription.next_msg(timeout=30)
+        first = await subscription.next_msg(timeout=stretched(30))
         await late.close()
     assert b'"bidQty":"2.00000000"' in first.data
     jetstream = ticks.client.jetstream()

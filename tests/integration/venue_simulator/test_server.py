@@ -21,7 +21,7 @@ from openspot.venue_simulator.server import Simulator
 from tests.support.ports import free_port
 from tests.support.shared_data import BINANCE, needs_binance
 from tests.support.venue import SEEDS, ScriptedSource, playing, quote, running_simulator, send, trade
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ async def get(session: aiohttp.ClientSession, venue: Simulator, path: str) -> tu
 
 async def ask(socket: ClientWebSocketResponse, method: str, *params: str) -> Any:
     await socket.send_json({"method": method, "params": list(params), "id": 9})
-    return await socket.receive_json(timeout=30)
+    return await socket.receive_json(timeout=stretched(30))
 
 
 async def test_rest_shows_markets_time_and_books(simulator: Simulator, session: aiohttp.ClientSession) -> None:
@@ -82,7 +82,7 @@ async def test_a_client_gets_what_it_subscribed_to_and_no_more(
     async with session.ws_connect(simulator.ws_url) as socket:
         assert await ask(socket, "SUBSCRIBE", "btcusdt@trade") == {"result": None, "id": 9}
         await send(simulator, quote(1), trade(1, "ETHUSDT"), trade(2))
-        assert (await socket.receive_json(timeout=30))["t"] == 2
+        assert (await socket.receive_json(timeout=stretched(30)))["t"] == 2
         assert await ask(socket, "UNSUBSCRIBE", "btcusdt@trade") == {"result": None, "id": 9}
         await send(simulator, trade(3))
         assert await ask(socket, "LIST_SUBSCRIPTIONS") == {"result": [], "id": 9}
@@ -95,7 +95,7 @@ async def test_a_combined_stream_names_the_stream_of_each_message(
     async with session.ws_connect(address) as socket:
         await eventually(lambda: simulator.streams)
         await send(simulator, quote(5), trade(6, "ETHUSDT"))
-        first, second = [await socket.receive_json(timeout=30) for _ in range(2)]
+        first, second = [await socket.receive_json(timeout=stretched(30)) for _ in range(2)]
     assert (first["stream"], first["data"]["u"]) == ("btcusdt@bookTicker", 5)
     assert (second["stream"], second["data"]["t"]) == ("ethusdt@trade", 6)
 
@@ -104,7 +104,7 @@ async def test_streams_in_the_address_need_no_request(simulator: Simulator, sess
     async with session.ws_connect(f"{simulator.ws_url}/btcusdt@trade") as socket:
         await eventually(lambda: simulator.streams)
         await send(simulator, trade(6))
-        assert (await socket.receive_json(timeout=30))["t"] == 6
+        assert (await socket.receive_json(timeout=stretched(30)))["t"] == 6
 
 
 async def test_a_bad_request_gets_an_error_and_the_connection_stays(
@@ -112,7 +112,7 @@ async def test_a_bad_request_gets_an_error_and_the_connection_stays(
 ) -> None:
     async with session.ws_connect(simulator.ws_url) as socket:
         await socket.send_str("{")
-        assert (await socket.receive_json(timeout=30))["error"]["code"] == 3
+        assert (await socket.receive_json(timeout=stretched(30)))["error"]["code"] == 3
         assert (await ask(socket, "SUBSCRIBE", "btcusdt@everything"))["error"]["code"] == 2
         assert await ask(socket, "SUBSCRIBE", "btcusdt@trade") == {"result": None, "id": 9}
 
@@ -123,7 +123,7 @@ async def test_a_client_that_asks_too_often_is_disconnected(
     async with session.ws_connect(simulator.ws_url) as socket:
         for _ in range(6):
             await socket.send_json({"method": "LIST_SUBSCRIPTIONS", "id": 1})
-        types = [(await socket.receive(timeout=30)).type for _ in range(6)]
+        types = [(await socket.receive(timeout=stretched(30))).type for _ in range(6)]
     assert types.count(WSMsgType.CLOSE) == 1
     assert socket.close_code == 1008
 
@@ -146,7 +146,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_others_are_served(
             for _ in range(50):
                 number += 1
                 await send(simulator, trade(number, p="1" * 1000))
-                assert (await reader.receive_json(timeout=30))["t"] == number
+                assert (await reader.receive_json(timeout=stretched(30)))["t"] == number
             return len(simulator.connections) == 1
 
         await eventually(only_the_reader_is_left)
@@ -164,9 +164,9 @@ async def test_a_silent_venue_accepts_and_answers_nothing(simulator: Simulator, 
             await socket.receive(timeout=0.5)
         simulator.faults = Faults()
         await send(simulator, trade(2))
-        assert (await socket.receive_json(timeout=30))["t"] == 2
+        assert (await socket.receive_json(timeout=stretched(30)))["t"] == 2
         await socket.ping()
-        assert (await socket.receive(timeout=30)).type is WSMsgType.PONG
+        assert (await socket.receive(timeout=stretched(30))).type is WSMsgType.PONG
 
 
 async def test_only_a_venue_that_is_not_silent_answers_a_goodbye(
@@ -190,8 +190,10 @@ async def test_without_a_client_a_timeline_that_is_as_fast_as_clients_read_waits
         async with session.ws_connect(venue.ws_url) as idle:
             assert (await ask(idle, "LIST_SUBSCRIPTIONS"))["result"] == []
             async with session.ws_connect(f"{venue.ws_url}/btcusdt@trade") as socket:
-                assert [(await socket.receive_json(timeout=30))["t"] for _ in range(500)] == list(range(1, 501))
-        assert await asyncio.wait_for(playing_to_the_end, 30) == 500
+                assert [(await socket.receive_json(timeout=stretched(30)))["t"] for _ in range(500)] == list(
+                    range(1, 501)
+                )
+        assert await asyncio.wait_for(playing_to_the_end, stretched(30)) == 500
 
 
 async def test_a_fault_cuts_connections_after_a_number_of_messages(
@@ -202,9 +204,9 @@ async def test_a_fault_cuts_connections_after_a_number_of_messages(
         await eventually(lambda: simulator.streams)
         for number in (1, 2):
             await send(simulator, trade(number))
-            assert (await socket.receive_json(timeout=30))["t"] == number
+            assert (await socket.receive_json(timeout=stretched(30)))["t"] == number
         await send(simulator, trade(3))
-        assert (await socket.receive(timeout=30)).type in (WSMsgType.CLOSED, WSMsgType.ERROR)
+        assert (await socket.receive(timeout=stretched(30))).type in (WSMsgType.CLOSED, WSMsgType.ERROR)
     await eventually(lambda: not simulator.connections)
 
 
@@ -218,7 +220,7 @@ async def test_the_librarys_order_book_follows_the_recorded_depth(session: aioht
             following = asyncio.create_task(exchange.watch_order_book("BTC/USDT"))
             await eventually(lambda: "btcusdt@depth@100ms" in venue.streams)
             async with playing(venue):
-                await asyncio.wait_for(following, 60)
+                await asyncio.wait_for(following, stretched(60))
                 # Several hundred updates after the snapshot.
                 await eventually(lambda: exchange.orderbooks["BTC/USDT"]["nonce"] > 50_093_250_000, timeout_s=60)
 
@@ -244,7 +246,7 @@ async def test_a_faster_timeline_passes_faster(session: aiohttp.ClientSession) -
     ):
         began = asyncio.get_running_loop().time()
         for _ in range(200):
-            await socket.receive_json(timeout=30)
+            await socket.receive_json(timeout=stretched(30))
         # Two quotes are made in a second of the timeline: about 100 s of it.
         assert 0.5 < asyncio.get_running_loop().time() - began < 50
 
@@ -262,15 +264,15 @@ async def test_the_command_serves_until_it_is_stopped(session: aiohttp.ClientSes
     )
     try:
         assert process.stdout is not None
-        first = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
-        second = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
+        first = (await asyncio.wait_for(process.stdout.readline(), stretched(60))).decode()
+        second = (await asyncio.wait_for(process.stdout.readline(), stretched(60))).decode()
         assert f"http://127.0.0.1:{port}/api/v3" in first
         config = json.loads(second.partition("OPENSPOT_VENUE_CONFIG='")[2].rstrip("'\n"))
         assert config["urls"]["api"]["ws"]["spot"] == f"ws://127.0.0.1:{port}/ws"
         async with session.ws_connect(f"ws://127.0.0.1:{port}/ws/solusd@bookTicker") as socket:
-            assert (await socket.receive_json(timeout=60))["s"] == "SOLUSD"
+            assert (await socket.receive_json(timeout=stretched(60)))["s"] == "SOLUSD"
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(process.wait(), 30) == 0
+        assert await asyncio.wait_for(process.wait(), stretched(30)) == 0
     finally:
         if process.returncode is None:
             process.kill()
@@ -282,6 +284,6 @@ async def test_the_command_names_a_port_that_is_taken(simulator: Simulator) -> N
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "openspot.venue_simulator", "--port", port, stderr=asyncio.subprocess.PIPE
     )
-    _, errors = await asyncio.wait_for(process.communicate(), 60)
+    _, errors = await asyncio.wait_for(process.communicate(), stretched(60))
     assert process.returncode == 1
     assert f"port {port} cannot be used" in errors.decode()

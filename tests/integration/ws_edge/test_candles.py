@@ -6,6 +6,7 @@ from typing import Any
 from openspot.kit.settings import Settings
 from tests.support.engine_client import running_engine
 from tests.support.market_data import running_market_data
+from tests.support.waiting import stretched
 from tests.support.websocket_edge import ask, open_client, receive, running_edge
 
 SYMBOL = "BTC-USD"
@@ -61,7 +62,7 @@ async def test_a_candle_comes_as_snapshot_and_then_whenever_it_changed(settings:
                 await trade("95", "1")
                 seen = {}
                 while len(seen) < 2:
-                    push = await asyncio.wait_for(receive(later), 30)
+                    push = await asyncio.wait_for(receive(later), stretched(30))
                     if push["data"]["close"] == "95":
                         seen[push["channel"]] = push["type"]
                 assert seen == {weekly: "update", minutes: "update"}

@@ -20,7 +20,7 @@ from openspot.ws_edge import service
 from openspot.ws_edge.connection import TOO_MANY_MESSAGES
 from openspot.ws_edge.door import FLOOD_COST, Arrivals
 from openspot.ws_edge.metrics import CONNECTIONS, REFUSED
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import get, nothing_but_a_pong, open_as, open_client, running_edge
 
 
@@ -223,7 +223,7 @@ async def answer_to(edge: Settings, head: bytes) -> bytes:
     writer.write(head)
     received = b""
     try:
-        while chunk := await asyncio.wait_for(reader.read(65_536), 20):
+        while chunk := await asyncio.wait_for(reader.read(65_536), stretched(20)):
             received += chunk
     except ConnectionError:
         pass
@@ -268,7 +268,7 @@ async def test_half_open_handshakes_keep_nobody_out_and_are_closed(
                 except ConnectionError:
                     pass
 
-            await asyncio.wait_for(ended(), 20)
+            await asyncio.wait_for(ended(), stretched(20))
             writer.close()
         # A client that only listens is not a slow handshake.
         await nothing_but_a_pong(ordinary)

@@ -12,7 +12,7 @@ from openspot.contracts.messages import BalanceUpdated, OrderEvent, OrderRecord
 from openspot.kit.bus import Bus, encode
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.settings import Settings
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import (
     Publish,
     ask,
@@ -286,4 +286,4 @@ async def test_a_client_that_left_is_forgotten(edge: Settings, publish: Publish)
         assert (await receive(again))["event"] == "order.created"
         await publish("marketdata.ticker.BTC-USD", {"symbol": "BTC-USD", "seq": 1})
         await nothing_but_a_pong(again)
-    await asyncio.wait_for(client.wait_closed(), 30)
+    await asyncio.wait_for(client.wait_closed(), stretched(30))

@@ -14,7 +14,7 @@ from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.service import run
 from openspot.ws_edge.settings import WsEdgeSettings
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import (
     ask,
     get,
@@ -86,7 +86,7 @@ async def test_it_serves_before_the_bus_is_there_and_ends_when_told_while_it_wai
 
     await eventually(unhealthy)
     stop.set()
-    await asyncio.wait_for(task, 30)
+    await asyncio.wait_for(task, stretched(30))
 
 
 async def test_a_taken_port_ends_the_start_with_its_number(edge: Settings) -> None:
@@ -147,7 +147,7 @@ async def test_a_session_that_is_ended_loses_its_connections_and_its_token(edge:
         bucket = bus.key_value(subjects.SESSIONS_REVOKED_BUCKET, bytes, 960)
         await bucket.put("session1", b"")
         with pytest.raises(ConnectionClosed) as end:
-            await asyncio.wait_for(ended.recv(), 30)
+            await asyncio.wait_for(ended.recv(), stretched(30))
         assert end.value.rcvd is not None
         assert (end.value.rcvd.code, end.value.rcvd.reason) == (4401, "the session has ended")
         for client in (other, without):

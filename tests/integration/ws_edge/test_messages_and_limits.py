@@ -15,7 +15,7 @@ from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE
 from openspot.ws_edge.settings import WsEdgeSettings
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import (
     Publish,
     ask,
@@ -210,7 +210,7 @@ async def test_the_edge_pings_its_clients(settings: Settings) -> None:
     async with running_edge(settings.model_copy(update={"ws_ping_s": 0.1})) as edge:
         reader, writer = await raw_client(edge)
         # A ping without a payload: FIN and opcode 9, no mask.
-        assert await asyncio.wait_for(reader.readexactly(2), 30) == b"\x89\x00"
+        assert await asyncio.wait_for(reader.readexactly(2), stretched(30)) == b"\x89\x00"
         writer.close()
 
 
@@ -220,7 +220,7 @@ async def test_a_half_open_client_is_closed_long_before_the_idle_time(settings: 
         open_client(edge, ping_interval=None) as answering,
     ):
         reader, writer = await raw_client(edge)
-        received = await asyncio.wait_for(reader.read(), 30)
+        received = await asyncio.wait_for(reader.read(), stretched(30))
         # The close is the last frame, and then the socket is cut.
         assert received.endswith((4408).to_bytes(2, "big") + b"no pong for 0.6 s")
         writer.close()
@@ -238,7 +238,7 @@ async def raw_client(edge: Settings) -> tuple[asyncio.StreamReader, asyncio.Stre
         b"GET / HTTP/1.1\r\nHost: edge\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
     )
-    head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
+    head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), stretched(30))
     assert b" 101 " in head
     return reader, writer
 

@@ -11,7 +11,7 @@ from openspot.client import books as books_module
 from openspot.client.books import BookMessage
 from openspot.domain.order_book import BookContradictionError, checksum
 from tests.support.scripted_edge import ScriptedEdge, scripted_edge
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 CHANNEL = "orderbook:BTC-USD"
 BIDS, ASKS = [("100", "1"), ("99.5", "2")], [("101", "3")]
@@ -172,7 +172,7 @@ async def test_a_feed_that_cannot_come_back_says_so_and_a_closed_one_just_ends(
         reading = asyncio.create_task(_all(feed))
         await eventually(lambda: _is(not feed._changed))
         await feed.close()
-        assert await asyncio.wait_for(reading, 30) == ["BTC-USD"]
+        assert await asyncio.wait_for(reading, stretched(30)) == ["BTC-USD"]
 
 
 async def _all(feed: Any) -> list[str]:

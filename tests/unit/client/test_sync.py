@@ -15,6 +15,7 @@ from openspot.client.sync_loop import LoopThread
 from openspot.domain.order_book import checksum
 from tests.support.fake_rest_edge import FakeRestEdge, running_fake
 from tests.support.scripted_edge import ScriptedEdge, scripted_edge
+from tests.support.waiting import stretched
 
 BALANCE = {"asset": "USD", "total": "5", "available": "4", "locked": "1", "reserved": "0", "source": "engine"}
 
@@ -32,7 +33,7 @@ async def edge() -> AsyncIterator[ScriptedEdge]:
 
 
 async def run(script: Callable[[], Any]) -> Any:
-    return await asyncio.wait_for(asyncio.to_thread(script), 60)
+    return await asyncio.wait_for(asyncio.to_thread(script), stretched(60))
 
 
 async def test_calls_have_the_results_and_errors_of_the_asynchronous_client(rest: FakeRestEdge) -> None:

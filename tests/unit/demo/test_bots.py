@@ -18,7 +18,7 @@ from openspot.demo.market import demo_markets
 from openspot.demo.quoting import QuotingRules
 from openspot.demo.taker import Taker
 from openspot.domain.market import load_markets
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 MARKETS = tuple(market for market in demo_markets(load_markets()) if market.symbol in ("BTC-USD", "ETH-USD"))
 MIDS = {"BTC-USD": Decimal(60_000), "ETH-USD": Decimal(3000)}
@@ -137,7 +137,7 @@ def taker(client: StandIn, stop: asyncio.Event, begin: asyncio.Event) -> Taker:
 
 async def ended(bot: Bot, stop: asyncio.Event, running: asyncio.Task[None]) -> None:
     stop.set()
-    await asyncio.wait_for(running, 30)
+    await asyncio.wait_for(running, stretched(30))
     await bot.end()
 
 
@@ -265,7 +265,7 @@ async def test_a_failure_waits_for_the_orders_that_are_on_their_way() -> None:
     done, _ = await asyncio.wait({running}, timeout=0.05)
     assert not done
     slow.set()
-    await asyncio.wait_for(running, 30)
+    await asyncio.wait_for(running, stretched(30))
     assert client.open
     await bot.end()
     assert client.open == {}

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from openspot.kit.batching import Batcher, BatcherClosedError, BatcherFullError
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 class Doubler:
@@ -155,7 +155,7 @@ async def test_a_full_batch_does_not_wait_for_the_interval() -> None:
     doubler.gate.set()
     batcher: Batcher[int, int] = Batcher(doubler.work, batch_max=3, waiting_max=100, interval_s=3600.0)
     assert await batcher.submit(1) == 2
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(stretched(30)):
         assert await asyncio.gather(*(batcher.submit(number) for number in range(3))) == [0, 2, 4]
 
 

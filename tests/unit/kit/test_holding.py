@@ -7,7 +7,7 @@ import pytest
 
 from openspot.kit.bus import HoldingPublisher, Outgoing, PendingEvent, PublishError
 from openspot.kit.bus import holding as holding_module
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 class FakeBus:
@@ -136,7 +136,7 @@ async def test_beyond_the_bound_publishing_waits() -> None:
     await eventually(lambda: bus.calls > 3)
     assert not waiting.done()
     bus.failing = set()
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, stretched(5))
     assert own(bus.taken, "trade") == ["trade-9"]
 
 

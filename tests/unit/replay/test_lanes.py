@@ -9,6 +9,7 @@ import pytest
 from openspot.replay.lanes import run_lanes
 from openspot.replay.plan import CancelOrder, Command, PlaceOrder, lane_of
 from openspot.replay.source import BookEvent
+from tests.support.waiting import stretched
 
 LANES = 4
 
@@ -64,7 +65,7 @@ async def test_no_command_begins_further_ahead_of_an_unanswered_one_than_the_bou
     for _ in range(200):
         release.put_nowait(None)
         await asyncio.sleep(0)
-    await asyncio.wait_for(running, 5)
+    await asyncio.wait_for(running, stretched(5))
     assert not unanswered
     assert 0 < ahead_max <= 8
 
@@ -91,7 +92,7 @@ async def test_a_slow_lane_stops_the_dispatcher_at_the_bound() -> None:
             break
     assert len(seen) < 200, "the dispatcher went on without the slow lane"
     gate.set()
-    await asyncio.wait_for(running, 5)
+    await asyncio.wait_for(running, stretched(5))
     assert finished == 1_000
 
 
@@ -125,4 +126,4 @@ async def test_a_fault_in_the_file_ends_everything_and_is_raised_as_it_is() -> N
         await asyncio.sleep(0)
 
     with pytest.raises(ValueError, match="line 3"):
-        await asyncio.wait_for(run_lanes(broken(), LANES, 8, work, lambda _: None), 5)
+        await asyncio.wait_for(run_lanes(broken(), LANES, 8, work, lambda _: None), stretched(5))

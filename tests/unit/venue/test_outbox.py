@@ -7,6 +7,7 @@ import pytest
 from openspot.contracts.messages import VenueBookTicker, VenueTrade
 from openspot.venue.metrics import DropReason, Kind
 from openspot.venue.outbox import Outbox
+from tests.support.waiting import stretched
 
 Drops = list[tuple[Kind, DropReason]]
 
@@ -99,8 +100,8 @@ async def test_waiting_ends_with_the_first_tick_and_begins_again_when_all_are_ta
     await asyncio.sleep(0)
     assert not waiting.done()
     outbox.put_trade(trade(1))
-    await asyncio.wait_for(waiting, 30)
-    await asyncio.wait_for(outbox.wait(), 30)
+    await asyncio.wait_for(waiting, stretched(30))
+    await asyncio.wait_for(outbox.wait(), stretched(30))
     outbox.take(1)
     again = asyncio.ensure_future(outbox.wait())
     await asyncio.sleep(0)

@@ -20,7 +20,7 @@ from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operators import Operators
 from openspot.web_server.reconciliation import Reconciliation
 from tests.support.asgi import ask
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 OPERATOR = {"authorization": "Bearer operator"}
 WITHDRAWALS = "/console/custody/withdrawals"
@@ -139,7 +139,7 @@ async def test_one_comparison_runs_at_a_time_and_ends_with_the_server(console: C
     assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)).status == 202
     assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)).status == 409
     assert json.loads(await console.reporter.report())["reconciling"] is True
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(stretched(60)):
         await console.reconciliation.stop()
     assert not console.reconciliation.is_running
 
