@@ -1,11 +1,13 @@
 """Fixtures of the whole suite, and how the processes of `pytest -n` share the tests.
 
-Each process has its own PostgreSQL, each test its own database and bus.
+Each process has its own PostgreSQL and its own NATS, each test its own database and account of the bus.
 """
 
 import hypothesis
 import pytest
 import structlog
+from xdist.remote import Producer
+from xdist.scheduler.loadfile import LoadFileScheduling
 
 from tests.support.fixtures import (  # noqa: F401  (fixtures are found by name)
     bus,
@@ -42,8 +44,8 @@ structlog.configure(
 
 FIRST = (
     "tests/external/",
-    "tests/e2e/",
     "tests/browser/",
+    "tests/e2e/",
     "tests/integration/engine/",
     "tests/integration/ledger/",
     "tests/integration/reconcile/",
@@ -53,11 +55,33 @@ FIRST = (
 )
 """What begins first, so that the processes end together: long tests that wait, then long tests that compute. The rest,
 thousands of short tests, evens out."""
+TOGETHER = (
+    "tests/browser/",
+    "tests/e2e/",
+    "tests/integration/hostile/",
+    "tests/integration/margin/",
+    "tests/integration/positions/",
+    "tests/integration/whole_edge/",
+)
+"""Folders that one process runs, because their tests share a platform, a service or a browser."""
+
+
+class FilesAndFolders(LoadFileScheduling):
+    """Hands out whole files, and the folders of TOGETHER whole."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), None)
+        return folder or str(super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAndFolders:
+    """How tests are spread over the processes of `pytest -n`."""
+    return FilesAndFolders(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In a process of `pytest -n`, which runs whole files: begin with those that take longest."""
+    """In a process of `pytest -n`: begin with what takes longest."""
     if hasattr(config, "workerinput"):
         items.sort(key=_rank)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import asyncpg
 import psutil
+import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
@@ -74,6 +75,7 @@ def listening(child: subprocess.Popen[bytes]) -> set[tuple[str, int]]:
     }
 
 
+@pytest.mark.proof
 async def test_processes_on_addresses_of_their_own_settle_a_trade_and_listen_nowhere_else(
     settings: Settings, bus: Bus, pool: asyncpg.Pool, tmp_path: Path, subscriptions_database_url: str
 ) -> None:

@@ -12,6 +12,8 @@ from tests.simulation.quiet import Log
 from tests.simulation.rows import Rows
 from tests.simulation.world import World
 
+pytestmark = pytest.mark.proof
+
 STEPS = 100
 SEEDS_MAX = 150
 """The rarest fault, a position that passes held events, first shows at seed 106."""

@@ -16,9 +16,12 @@ from tests.simulation.margin_tables import stored_in_memory
 from tests.simulation.margin_world import MarginWorld
 from tests.simulation.mutants import Fault
 from tests.simulation.quiet import Log
+from tests.support.parts import first_then_proof
 
 STEPS = int(os.environ.get("OPENSPOT_SIMULATION_STEPS", "100"))
 SEEDS = int(os.environ.get("OPENSPOT_SIMULATION_MARGIN_SEEDS", "60"))
+FEW_SEEDS = 15
+"""In `make test`."""
 SINGLE = os.environ.get("OPENSPOT_SIMULATION_SEED")
 MUTANT_STEPS = 100
 MUTANT_SEEDS_MAX = 60
@@ -31,7 +34,8 @@ def stored() -> Iterator[None]:
         yield
 
 
-def test_no_loan_is_lost_or_doubled_after_any_sequence_of_faults(log: Log) -> None:
+@pytest.mark.parametrize("seeds", first_then_proof(range(min(SEEDS, FEW_SEEDS)), range(SEEDS)), ids=len)
+def test_no_loan_is_lost_or_doubled_after_any_sequence_of_faults(log: Log, seeds: range) -> None:
     seen = Counter[str]()
 
     def make(seed: int) -> MarginWorld:
@@ -39,7 +43,7 @@ def test_no_loan_is_lost_or_doubled_after_any_sequence_of_faults(log: Log) -> No
         return worlds[-1]
 
     worlds: list[MarginWorld] = []
-    for seed in [int(SINGLE)] if SINGLE is not None else range(SEEDS):
+    for seed in [int(SINGLE)] if SINGLE is not None else seeds:
         worlds.clear()
         findings = judged(seed, STEPS, log, make)
         if findings:
@@ -51,7 +55,7 @@ def test_no_loan_is_lost_or_doubled_after_any_sequence_of_faults(log: Log) -> No
         seen["liquidation"] += len(tables.liquidations)
         seen["interest"] += len(tables.all("interest"))
     print(dict(sorted(seen.items())))
-    if SINGLE is None and SEEDS >= 60:
+    if SINGLE is None and len(seeds) >= 60:
         rare = ("borrow refused", "loss done", "out done", "position closed", "position liquidated", "repay done")
         missing = [what for what in rare if not seen[what]]
         assert not missing, f"the runs had no {missing}, so they prove nothing about it"
@@ -74,6 +78,7 @@ def _is_found(finding: str, log: Log, make_world: Callable[[int], MarginWorld]) 
     return False
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("fault", "finding"),
     [

@@ -10,8 +10,8 @@ FREE_BYTES_MIN = 8 * 1024**3
 """With less, temporary files stay where they are: some tests fill a gigabyte, and containers often have 64 MiB."""
 
 
-DISK_FOLDER = tempfile.gettempdir()
-"""Temporary files of a test whose subject is what the disk holds."""
+DISK_FOLDER = os.environ.setdefault("OPENSPOT_TESTS_DISK", tempfile.gettempdir())
+"""Where temporary files of a test are whose subject is what the disk holds. Processes of `pytest -n` inherit it."""
 
 
 def set_temporary_folder() -> None:

@@ -78,7 +78,9 @@ async def whole_life(custody: CustodyBench, withdrawal_id: str, *, cancels: bool
     await custody.advance()
 
 
-@pytest.mark.parametrize("cancels", [False, True], ids=["sent", "cancelled"])
+@pytest.mark.parametrize(
+    "cancels", [pytest.param(False, id="sent"), pytest.param(True, id="cancelled", marks=pytest.mark.proof)]
+)
 async def test_a_kill_at_any_point_leaves_a_withdrawal_that_is_done_once(
     custody: CustodyBench, monkeypatch: pytest.MonkeyPatch, cancels: bool
 ) -> None:

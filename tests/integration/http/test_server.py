@@ -277,6 +277,7 @@ def small_child() -> Iterator[int]:
     child.stdout.close()
 
 
+@pytest.mark.proof
 async def test_more_half_open_requests_than_files_keep_nobody_out(small_child: int) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))

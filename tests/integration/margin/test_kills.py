@@ -125,6 +125,7 @@ async def test_a_process_killed_after_each_step_leaves_it_to_the_next_one(market
             child.kill()
 
 
+@pytest.mark.proof
 async def test_processes_killed_at_random_liquidate_every_account_once(market: MarginMarket) -> None:
     chance = random.Random(11)
     users = [f"random{number}" for number in range(6)]
@@ -154,6 +155,7 @@ async def _begun(market: MarginMarket, before: int, users: list[str]) -> bool:
     return count > before or await is_liquidated(market, *users)
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A1.1-06", "A1.1-49", "A1.1-51")
 async def test_a_stopped_leader_is_replaced_and_does_nothing_again_when_it_goes_on(market: MarginMarket) -> None:
     first, second = (MarginChild(market.settings, free_port()) for _ in range(2))

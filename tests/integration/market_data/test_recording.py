@@ -29,6 +29,7 @@ from tests.support.market_data import (
     running_market_data,
 )
 from tests.support.mirrored_market import MirroredMarket, mirrored_market
+from tests.support.parts import first_then_proof
 from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
@@ -144,7 +145,7 @@ def killing(method: str, moment: str, only: str) -> str:
     )
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", first_then_proof(*STEPS))
 async def test_a_kill_between_two_steps_neither_loses_nor_repeats_a_trade(
     step: str, settings: Settings, bus: Bus, pool: asyncpg.Pool, market: MirroredMarket
 ) -> None:
@@ -176,6 +177,7 @@ def _published(heard: Heard) -> set[int]:
     return {trade.seq for trade in heard.trades[SYMBOL]}
 
 
+@pytest.mark.proof
 async def test_kills_at_random_moments_under_load(
     settings: Settings, pool: asyncpg.Pool, market: MirroredMarket
 ) -> None:
@@ -221,6 +223,7 @@ async def two_processes(settings: Settings) -> AsyncIterator[tuple[MarketDataPro
         yield leader, standby
 
 
+@pytest.mark.proof
 async def test_another_process_takes_over_from_a_paused_leader_and_from_a_killed_one(
     settings: Settings, bus: Bus, pool: asyncpg.Pool, market: MirroredMarket
 ) -> None:

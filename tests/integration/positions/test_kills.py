@@ -38,6 +38,7 @@ async def connection(database_url: str) -> AsyncIterator[asyncpg.Connection]:
     await opened.close()
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(600)
 async def test_followed_fills_equal_the_ledger_after_kills(
     settings: Settings, bus: Bus, connection: asyncpg.Connection
@@ -123,6 +124,7 @@ def history(lines: int) -> bytes:
     return "".join(rows).encode()
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(600)
 async def test_a_killed_import_goes_on_when_it_is_sent_again_in_bounded_memory(
     settings: Settings, bus: Bus, connection: asyncpg.Connection

@@ -49,6 +49,12 @@ def unavailable() -> float:
     return float(ROW_WRITE_FAILURES.labels("unavailable")._value.get())
 
 
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """The bus is tried again a second after it refused, not half a minute."""
+    return settings.model_copy(update={"breaker_window_s": 1.0})
+
+
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again soon, and do not keep a caller waiting for a bus that is away."""

@@ -126,6 +126,7 @@ async def process(url: str, today: str, statements_max: int = 0) -> asyncio.subp
     )  # fmt: skip
 
 
+@pytest.mark.proof
 async def test_two_processes_side_by_side_charge_each_subscription_once(
     shop: SubscriptionShop, subscriptions_database_url: str
 ) -> None:

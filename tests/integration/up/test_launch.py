@@ -82,6 +82,7 @@ async def test_a_child_has_its_environment_its_output_its_session_and_its_exit_c
     assert await child.wait() == child.returncode == -signal.SIGKILL
 
 
+@pytest.mark.proof
 async def test_children_are_programs_of_their_own_once_the_fork_server_is_killed(
     fork_launcher: ForkLauncher, silent_database: socket.socket, tmp_path: Path
 ) -> None:

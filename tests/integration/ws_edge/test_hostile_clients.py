@@ -119,6 +119,7 @@ def edge_connections() -> int:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.proof
 @pytest.mark.spec("A6.3-17")
 async def test_who_behaves_receives_everything_beside_hostile_clients(
     settings: Settings, provider: BookProvider, publish: Publish
