@@ -460,9 +460,9 @@ def review(
     final: Annotated[bool, typer.Option("--final", help="With RED: the user may not try again.")] = False,
 ) -> None:
     """Send the outcome of a user's check to the webhook, signed as a provider signs it."""
-    from openspot.rest_edge.kyc.development import review as send_review
+    from openspot.rest_edge.common.signed_events import EventError
+    from openspot.rest_edge.funds.kyc.development import review as send_review
     from openspot.rest_edge.settings import RestEdgeSettings
-    from openspot.rest_edge.signed_events import EventError
 
     if answer.upper() not in ("GREEN", "RED"):
         raise fail("ANSWER must be GREEN or RED")
@@ -492,9 +492,9 @@ def fail_payment(payment_id: PaymentId) -> None:
 
 
 def _report_payment(payment_id: str, outcome: Literal["paid", "failed"]) -> None:
-    from openspot.rest_edge.payments.development import report
+    from openspot.rest_edge.common.signed_events import EventError
+    from openspot.rest_edge.products.payments.development import report
     from openspot.rest_edge.settings import RestEdgeSettings
-    from openspot.rest_edge.signed_events import EventError
 
     if not re.fullmatch("[A-Za-z0-9]{1,40}", payment_id):
         raise fail("PAYMENT_ID must be 1 to 40 letters and digits")

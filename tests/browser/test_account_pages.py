@@ -185,9 +185,10 @@ def test_a_notification_is_switched_at_once_and_put_back_after_a_failure(
     expect(screen.toast("Deposit credited by mail is off")).to_be_visible()
     page.get_by_role("switch", name="Deposit credited, on the screen").press("Space")
     expect(screen.toast("Deposit credited on the screen is off")).to_be_visible()
-    wishes = {wish["event"]: wish for wish in exchange.call("GET", "settings/notifications", token=access)}
-    assert (wishes["deposit_credited"]["email"], wishes["deposit_credited"]["websocket"]) == (False, False)
-    assert len(wishes) == screen.table("Notifications").get_by_role("row").count() - 1
+    rows = exchange.call("GET", "settings/notifications", token=access)
+    preferences = {row["event"]: row for row in rows}
+    assert (preferences["deposit_credited"]["email"], preferences["deposit_credited"]["websocket"]) == (False, False)
+    assert len(preferences) == screen.table("Notifications").get_by_role("row").count() - 1
     screen.look_over("notifications", OPPOSITE_LOOKS)
 
     screen.expect_complaint("Failed to load resource")

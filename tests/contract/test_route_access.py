@@ -20,7 +20,7 @@ from openspot.http.routing import BodyKind, Route
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
 from openspot.rest_edge.app import Services, make_app
-from openspot.rest_edge.keys import KeyServices
+from openspot.rest_edge.identity.service import KeyServices
 from openspot.up.services import PlatformSettings
 from tests.support.asgi import ask
 from tests.support.http_routes import all_routes
@@ -67,7 +67,7 @@ class Caller:
         given: dict[str, Any] = {name: Broken() for name in Services.__dataclass_fields__}
         given |= {
             "health": Health(), "tokens": UserTokens(SECRET, revoked), "throttles": {}, "audit": NoAudit(),
-            "users": Parts(), "funds": Parts(), "modules": Parts(),
+            "users": Parts(), "notifications": Parts(), "funds": Parts(), "products": Parts(),
             "keys": KeyServices(broken, ApiKeys(checker)), "idempotency": None,
         }  # fmt: skip
         self.edge = make_app(PlatformSettings(), Services(**given))

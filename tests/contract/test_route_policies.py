@@ -15,10 +15,10 @@ from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
 from openspot.positions import app as positions
 from openspot.rest_edge.app import Services, make_app
-from openspot.rest_edge.funds import FundServices
-from openspot.rest_edge.keys import KeyServices
-from openspot.rest_edge.kyc.digest import payload_digest
-from openspot.rest_edge.kyc.service import KycService
+from openspot.rest_edge.common.payload_digest import payload_digest
+from openspot.rest_edge.funds.kyc.service import KycService
+from openspot.rest_edge.funds.service import FundServices
+from openspot.rest_edge.identity.service import KeyServices
 from openspot.subscriptions import app as subscriptions
 from openspot.up.services import PlatformSettings
 from tests.support.asgi import ask
@@ -128,9 +128,12 @@ def edge_with(settings: Any) -> Any:
     nothing: Any = Broken()
     groups: Any = Parts()
     services = Services(
-        users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), modules=groups, orders=nothing, markets=nothing,
+        users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
+        orders=nothing, markets=nothing, margin=nothing, system=nothing,
         health=Health(),
-        funds=FundServices(nothing, nothing, nothing, nothing, KycService(nothing, None, SECRET, (0, 0, 0), lambda: 0)),
+        funds=FundServices(
+            nothing, nothing, nothing, nothing, KycService(nothing, None, SECRET, (0, 0, 0), lambda: 0), groups
+        ),
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,
     )  # fmt: skip
     return make_app(settings, services)

@@ -17,7 +17,7 @@ import asyncpg
 import pytest
 
 from openspot.client import OpenSpotClient, Push
-from openspot.rest_edge.users.demo_account_names import DEMO_ACCOUNTS, DEMO_MAKER
+from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS, DEMO_MAKER
 from openspot.up.child_platform import ChildPlatform
 from tests.support.platforms import child_platform
 from tests.support.waiting import eventually

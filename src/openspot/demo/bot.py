@@ -18,7 +18,7 @@ from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import BusError
 from openspot.kit.log import get_logger
-from openspot.rest_edge.users.demo_account_names import DemoAccount
+from openspot.rest_edge.common.demo_account_names import DemoAccount
 
 log = get_logger("demo")
 

@@ -10,7 +10,7 @@ from openspot.demo.inventory import appetite
 from openspot.demo.market import DemoMarket, Side
 from openspot.demo.quoting import OpenOrder, QuotingRules, changes, quotes
 from openspot.kit.clock import DateClock, utc_now
-from openspot.rest_edge.users.demo_account_names import DEMO_MAKER
+from openspot.rest_edge.common.demo_account_names import DEMO_MAKER
 
 
 class Maker(Bot):

@@ -11,7 +11,7 @@ from openspot.demo.inventory import appetite
 from openspot.demo.market import DemoMarket
 from openspot.demo.taking import pause_s, take
 from openspot.domain.order import TERMINAL, OrderStatus
-from openspot.rest_edge.users.demo_account_names import DEMO_TAKER
+from openspot.rest_edge.common.demo_account_names import DEMO_TAKER
 
 BEGIN_S = 0.1
 FIRST_TAKES_S = 1.5

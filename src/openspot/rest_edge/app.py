@@ -1,4 +1,4 @@
-"""The edge as one application: the nouns' routes on the HTTP layer."""
+"""The edge as one application: the routes of all wings on the HTTP layer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,29 +16,23 @@ from openspot.http.policy import ThrottleClass
 from openspot.http.routing import Router
 from openspot.http.throttle import REGISTRATION_TIERS, TIERS, Throttle, Tier
 from openspot.kit.health import Health
-from openspot.rest_edge.accounts.routes import account_routes
-from openspot.rest_edge.accounts.withdrawal_routes import withdrawal_routes
-from openspot.rest_edge.api_keys.routes import api_key_routes
-from openspot.rest_edge.auth.routes import auth_routes
-from openspot.rest_edge.conversions.routes import conversion_routes
-from openspot.rest_edge.fees.routes import fee_routes
-from openspot.rest_edge.funds import FundServices
-from openspot.rest_edge.identity import UserServices
-from openspot.rest_edge.keys import KeyServices
-from openspot.rest_edge.kyc.routes import kyc_routes
+from openspot.rest_edge.funds.routes import fund_routes
+from openspot.rest_edge.funds.service import FundServices
+from openspot.rest_edge.identity.routes import identity_routes
+from openspot.rest_edge.identity.service import KeyServices, UserServices
 from openspot.rest_edge.margin.routes import margin_routes
+from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.markets.routes import market_routes
 from openspot.rest_edge.markets.service import MarketService
-from openspot.rest_edge.modules import Modules
+from openspot.rest_edge.notifications.routes import notification_routes
+from openspot.rest_edge.notifications.service import NotificationServices
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
-from openspot.rest_edge.payments.routes import payment_routes
+from openspot.rest_edge.products.routes import product_routes
+from openspot.rest_edge.products.service import ProductServices
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.routes import settings_routes
-from openspot.rest_edge.staking.routes import staking_routes
-from openspot.rest_edge.users.mfa_routes import mfa_routes
-from openspot.rest_edge.users.routes import user_routes
-from openspot.rest_edge.withdrawal_addresses.routes import withdrawal_address_routes
+from openspot.rest_edge.site_settings.system import SystemSettings
 
 PREFIX = "/api/v1"
 TITLE = "OpenSpot REST edge"
@@ -63,10 +57,13 @@ class Services:
 
     users: UserServices
     keys: KeyServices
+    notifications: NotificationServices
     funds: FundServices
-    modules: Modules
+    products: ProductServices
     orders: OrderService
     markets: MarketService
+    margin: MarginClient
+    system: SystemSettings
     health: Health
     tokens: UserTokens
     throttles: dict[ThrottleClass, Throttle]
@@ -94,25 +91,16 @@ def make_app(settings: RestEdgeSettings, services: Services, *, direct: bool = T
 
 
 def edge_routers(services: Services, *, direct: bool = True) -> list[Router]:
-    """The routes of every noun."""
-    users, funds, modules = services.users, services.funds, services.modules
+    """The routes of every wing."""
     return [
-        auth_routes(PREFIX, users.auth, users.mail_proof),
-        user_routes(PREFIX, users),
-        mfa_routes(PREFIX, users.mfa),
-        api_key_routes(PREFIX, services.keys.routes),
-        kyc_routes(PREFIX, funds.kyc),
+        *identity_routes(PREFIX, services.users, services.keys),
+        *notification_routes(PREFIX, services.notifications),
         market_routes(PREFIX, services.markets),
         order_routes(PREFIX, services.orders, direct=direct),
-        account_routes(PREFIX, funds.accounts, funds.portfolio),
-        withdrawal_routes(PREFIX, funds.withdrawals),
-        withdrawal_address_routes(PREFIX, funds.withdrawal_addresses),
-        conversion_routes(PREFIX, modules.conversions),
-        staking_routes(PREFIX, modules.staking),
-        payment_routes(PREFIX, modules.payments),
-        fee_routes(PREFIX, modules.fees),
-        settings_routes(PREFIX, modules.system, modules.notifications),
-        margin_routes(PREFIX, modules.margin),
+        *fund_routes(PREFIX, services.funds),
+        *product_routes(PREFIX, services.products),
+        settings_routes(PREFIX, services.system),
+        margin_routes(PREFIX, services.margin),
         health_routes(services.health, PREFIX, ready_path="/health/ready", documented=True),
     ]
 

@@ -2,7 +2,7 @@
 
 from openspot.contracts import subjects
 from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, StreamConsumer, Tables
-from openspot.rest_edge.notifications.followed import FOLLOWED
+from openspot.rest_edge.notifications.sources import SOURCES
 from openspot.rest_edge.settings import RestEdgeSettings
 
 DESCRIPTOR = Descriptor(
@@ -48,7 +48,7 @@ DESCRIPTOR = Descriptor(
                 ),
                 # A payment that was paid enters the platform as a deposit into house:payments.
                 publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED, f"{subjects.NOTIFICATIONS_USER}.*"),
-                consumes=tuple(StreamConsumer(followed.stream, followed.durable) for followed in FOLLOWED),
+                consumes=tuple(StreamConsumer(source.stream, source.durable) for source in SOURCES),
                 makes_streams=True,
                 writes_buckets=(
                     subjects.SESSIONS_REVOKED_BUCKET,

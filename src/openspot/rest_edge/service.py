@@ -10,34 +10,36 @@ from openspot.http.api_keys.replays import make_replays
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
 from openspot.http.idempotency import DatabaseIdempotency
+from openspot.http.policy import ThrottleClass
 from openspot.http.server import http_server
 from openspot.http.throttle import make_throttle
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
-from openspot.kit.database import TRANSIENT_ERRORS, Pool, check, create_pool
+from openspot.kit.database import Pool, check, create_pool
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.tasks import end_tasks
 from openspot.market_data_client.requests import MarketDataClient
-from openspot.rest_edge.accounts.service import AccountService
 from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
-from openspot.rest_edge.funds import make_fund_services
-from openspot.rest_edge.identity import make_user_services
-from openspot.rest_edge.keys import make_key_services
+from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
+from openspot.rest_edge.funds.accounts.service import AccountService
+from openspot.rest_edge.funds.service import make_fund_services
+from openspot.rest_edge.identity.service import make_key_services, make_user_services
+from openspot.rest_edge.mail.service import make_mail_services
+from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.markets.service import MarketService
-from openspot.rest_edge.modules import make_modules
-from openspot.rest_edge.notifications.consumer import Notifications
+from openspot.rest_edge.notifications.service import make_notification_services
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
+from openspot.rest_edge.products.service import make_product_services
+from openspot.rest_edge.products.transfers.engine import EngineTransfers
 from openspot.rest_edge.settings import RestEdgeSettings
-from openspot.rest_edge.transfers.engine import EngineTransfers
-from openspot.rest_edge.users.demo_accounts import keep_demo_accounts
+from openspot.rest_edge.site_settings.system import SystemSettings
 
 log = get_logger("rest-edge")
 
 CONNECTIONS_MAX = 16
-CLEAN_UP_S = 3600.0
 
 
 async def run(settings: RestEdgeSettings, stop: asyncio.Event) -> None:
@@ -77,8 +79,8 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
 
     revoked = RevokedSessions()
     idempotency = DatabaseIdempotency(pool)
-    clean_up = asyncio.create_task(_forget_responses(idempotency))
-    stack.push_async_callback(end_tasks, clean_up)
+    cleaning = asyncio.create_task(repeat("delete expired responses", idempotency.delete_expired, CLEAN_UP_INTERVAL_S))
+    stack.push_async_callback(end_tasks, cleaning)
 
     health = Health()
     health.add("database", lambda: check(pool), vital=True)
@@ -91,16 +93,9 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
     async def revoke_keys(user_id: str) -> None:
         await keys.routes.revoke_all(user_id)
 
-    users = await make_user_services(settings, pool, bus, revoked, accounts, revoke_keys, stack)
-    notifications = Notifications(pool, bus, users.notifications, configuration.assets)
-    notifying = asyncio.create_task(notifications.run(asyncio.Event()))
-    stack.push_async_callback(end_tasks, notifying)
-    if settings.demo:
-        await keep_demo_accounts(pool, settings.demo_password)
-    keys = make_key_services(settings, pool, bus, replays, users, stack)
     commands = EngineCommands(settings)
     stack.push_async_callback(commands.close)
-    modules = make_modules(
+    products = make_product_services(
         settings,
         pool=pool,
         bus=bus,
@@ -108,35 +103,52 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         transfers=EngineTransfers(commands),
         configuration=configuration,
         clock=system_clock,
-        tiers=THROTTLE_TIERS,
     )
-    funds = make_fund_services(settings, pool, bus, accounts, users.second_factor, configuration)
-    await funds.kyc.seal_clear_information()
-    work = asyncio.create_task(modules.run())
+    mail = make_mail_services(settings, pool, stack)
+    notifications = make_notification_services(pool, bus, mail.outbox, configuration.assets, stack)
+    users = await make_user_services(
+        settings,
+        pool,
+        bus,
+        stack,
+        revoked=revoked,
+        mail=mail,
+        notifications=notifications.store,
+        active_stake=products.active_stake,
+        balances=accounts,
+        cancel_payments=products.cancel_unpaid,
+        revoke_keys=revoke_keys,
+    )
+    keys = make_key_services(settings, pool, bus, stack, replays=replays, users=users)
+    funds = await make_fund_services(
+        settings,
+        pool,
+        bus,
+        stack,
+        engine=engine,
+        accounts=accounts,
+        second_factor=users.second_factor,
+        configuration=configuration,
+        payment_fees=products.payment_routes,
+    )
+    work = asyncio.create_task(products.run())
     stack.push_async_callback(end_tasks, work)
     return Services(
         users=users,
         keys=keys,
+        notifications=notifications,
         funds=funds,
-        modules=modules,
+        products=products,
         orders=OrderService(bus, OrderStore(pool), system_clock, settings.request_timeout_s),
         markets=MarketService(engine, MarketDataClient(bus), configuration.limits),
+        margin=MarginClient(bus),
+        system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),
         health=health,
         tokens=UserTokens(settings.jwt_secret, revoked),
         throttles=throttles if settings.throttle_enabled else {},
         audit=audit,
         idempotency=idempotency,
     )
-
-
-async def _forget_responses(idempotency: DatabaseIdempotency) -> None:
-    """Delete the stored responses that have expired, once an hour."""
-    while True:
-        try:
-            await idempotency.delete_expired()
-        except TRANSIENT_ERRORS as error:
-            log.warning("expired responses not deleted", error=repr(error))
-        await asyncio.sleep(CLEAN_UP_S)
 
 
 async def _close_pool(pool: Pool) -> None:

@@ -9,8 +9,8 @@ from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.api_keys.settings import ApiKeySettings
 from openspot.http.edge_settings import PageOriginSettings, RestAddressSettings
 from openspot.kit.settings import TOKEN_SECRET_LENGTH_MIN, Generated, UserTokenSettings
+from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS
 from openspot.rest_edge.mail.settings import MailSettings
-from openspot.rest_edge.users.demo_account_names import DEMO_ACCOUNTS
 
 
 class RestSharedSettings(RestAddressSettings):

@@ -13,7 +13,7 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
-from openspot.rest_edge.accounts.schemas import BalanceResponse, TransactionResponse
+from openspot.rest_edge.funds.accounts.schemas import BalanceResponse, TransactionResponse
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import RestClient
 

@@ -12,7 +12,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from openspot.kit.settings import Settings
-from openspot.rest_edge.auth.schemas import LogoutResponse, TokensResponse, UserResponse
+from openspot.rest_edge.identity.auth.schemas import LogoutResponse, TokensResponse, UserResponse
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.filled_tables import insert

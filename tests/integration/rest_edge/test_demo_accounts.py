@@ -4,8 +4,8 @@ import asyncpg
 import pytest
 
 from openspot.kit.settings import Settings
-from openspot.rest_edge.users.demo_account_names import DEMO_ACCOUNTS, DEMO_MAKER, DEMO_TAKER
-from openspot.rest_edge.users.demo_accounts import keep_demo_accounts
+from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS, DEMO_MAKER, DEMO_TAKER
+from openspot.rest_edge.identity.users.demo_accounts import keep_demo_accounts
 from tests.support.rest_client import running_edge
 
 PASSWORD = "a password of the demo market"

@@ -8,11 +8,11 @@ import pytest
 
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.settings import Settings, as_part
-from openspot.rest_edge.accounts.service import AccountService
-from openspot.rest_edge.auth.guessing import account_key
-from openspot.rest_edge.payments.service import digest_of
+from openspot.rest_edge.funds.accounts.service import AccountService
+from openspot.rest_edge.identity.credentials.login_throttling import account_key
+from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
+from openspot.rest_edge.products.payments.service import digest_of
 from openspot.rest_edge.settings import RestEdgeSettings
-from openspot.rest_edge.users.second_factor import SecondFactor
 from tests.support.authenticator import PASSWORD, register
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.filled_tables import USER_COLUMNS, all_tables, fill, insert

@@ -8,22 +8,23 @@ import pytest
 from openspot import __version__
 from openspot.domain.networks import load_networks
 from openspot.engine_client.errors import EngineUnreachableError
-from openspot.rest_edge.fees.network_fees import FeeQuotes
-from openspot.rest_edge.fees.schemas import NetworkFeeQuoteResponse, NetworkFeeResponse, PaymentFeeResponse
-from openspot.rest_edge.site_settings.schemas import NotificationResponse, SystemResponse
-from tests.support.edge_modules import EdgeModules
+from openspot.rest_edge.funds.fees.network_fees import FeeQuotes
+from openspot.rest_edge.funds.fees.schemas import NetworkFeeQuoteResponse, NetworkFeeResponse, PaymentFeeResponse
+from openspot.rest_edge.notifications.schemas import NotificationPreferenceResponse
+from openspot.rest_edge.site_settings.schemas import SystemResponse
+from tests.support.edge_products import EdgeProducts
 
 
 @pytest.fixture
-def edge(pool: asyncpg.Pool) -> EdgeModules:
-    return EdgeModules(pool)
+def edge(pool: asyncpg.Pool) -> EdgeProducts:
+    return EdgeProducts(pool)
 
 
 BITCOIN = load_networks()["bitcoin"].assets["BTC"]
 
 
 @pytest.mark.spec("B4.1-58")
-async def test_a_network_fee_is_quoted_and_stays_pinned_for_five_minutes(edge: EdgeModules) -> None:
+async def test_a_network_fee_is_quoted_and_stays_pinned_for_five_minutes(edge: EdgeProducts) -> None:
     reply = await edge("GET", "/fees/network?asset=BTC&network=bitcoin&amount=0.5")
     quote = NetworkFeeQuoteResponse.model_validate(reply.json)
     assert (quote.amount, quote.expires_at) == ("0.5", "2026-03-01T12:05:00.000Z")
@@ -41,7 +42,7 @@ async def test_a_network_fee_is_quoted_and_stays_pinned_for_five_minutes(edge: E
     assert await quotes.find(quote.fee_quote_id, "u1", "BTC", "tron", edge.now) is None
     edge.pass_time(minutes=5)
     assert await quotes.find(*about, edge.now) is None
-    await edge.modules.fees.network.delete_expired()
+    await edge.fees.network.delete_expired()
     assert await edge.pool.fetchval("SELECT count(*) FROM fee_quotes") == 0
 
 
@@ -56,13 +57,15 @@ async def test_a_network_fee_is_quoted_and_stays_pinned_for_five_minutes(edge: E
         ("asset=BTC&network=Bit'coin&amount=1", 400, ["network has characters that are not allowed"]),
     ],
 )
-async def test_a_bad_question_for_a_fee_names_the_reason(edge: EdgeModules, query: str, status: int, said: Any) -> None:
+async def test_a_bad_question_for_a_fee_names_the_reason(
+    edge: EdgeProducts, query: str, status: int, said: Any
+) -> None:
     reply = await edge("GET", f"/fees/network?{query}")
     assert (reply.status, reply.json["message"]) == (status, said)
 
 
 @pytest.mark.spec("B4.1-59", "B4.1-60")
-async def test_all_fees_are_public(edge: EdgeModules) -> None:
+async def test_all_fees_are_public(edge: EdgeProducts) -> None:
     networks = [NetworkFeeResponse.model_validate(row) for row in (await edge("GET", "/fees/network/all")).json]
     assert {(row.asset, row.network) for row in networks} == {
         (asset, name) for name, network in load_networks().items() for asset in network.assets
@@ -76,7 +79,7 @@ async def test_all_fees_are_public(edge: EdgeModules) -> None:
 
 @pytest.mark.spec("A2.7-19", "A2.7-20", "B4.1-61")
 async def test_a_token_holder_is_shown_the_token_holders_rates(pool: asyncpg.Pool) -> None:
-    edge = EdgeModules(pool, fee_token="USDC", fee_token_minimum="500")
+    edge = EdgeProducts(pool, fee_token="USDC", fee_token_minimum="500")
     edge.transfers.fund("u1", "USDC", "499")
     edge.transfers.fund("u2", "USDC", "500")
     others = (await edge("GET", "/fees/trading", user="u1")).json
@@ -88,7 +91,7 @@ async def test_a_token_holder_is_shown_the_token_holders_rates(pool: asyncpg.Poo
 
 
 @pytest.mark.spec("B4.1-75", "B4.1-76")
-async def test_countries_and_provinces(edge: EdgeModules) -> None:
+async def test_countries_and_provinces(edge: EdgeProducts) -> None:
     countries = (await edge("GET", "/settings/countries", user=None)).json
     assert {"code": "BR", "alpha3": "BRA", "numeric": "076", "name": "Brazil"} in countries
     provinces = (await edge("GET", "/settings/provinces?country=BR", user=None)).json
@@ -100,8 +103,11 @@ async def test_countries_and_provinces(edge: EdgeModules) -> None:
 
 
 @pytest.mark.spec("B4.1-77")
-async def test_notification_settings_are_kept_for_each_user_and_event(edge: EdgeModules) -> None:
-    rows = [NotificationResponse.model_validate(row) for row in (await edge("GET", "/settings/notifications")).json]
+async def test_notification_settings_are_kept_for_each_user_and_event(edge: EdgeProducts) -> None:
+    rows = [
+        NotificationPreferenceResponse.model_validate(row)
+        for row in (await edge("GET", "/settings/notifications")).json
+    ]
     # A program that trades fills thousands of orders a day.
     assert [row.event for row in rows if not row.email or not row.websocket] == ["order_filled"]
     off = {"email": False, "websocket": False}
@@ -122,11 +128,11 @@ async def test_notification_settings_are_kept_for_each_user_and_event(edge: Edge
 
 @pytest.mark.spec("B4.1-78", "B4.1-79")
 async def test_the_system_settings_tell_what_the_edge_runs_with(pool: asyncpg.Pool) -> None:
-    edge = EdgeModules(pool, throttle_enabled=False, conversion_quote_s=7, body_bytes_max=2048)
+    edge = EdgeProducts(pool, throttle_enabled=False, conversion_quote_s=7, body_bytes_max=2048)
     assert (await edge("GET", "/settings/sso", user=None)).json == {"enabled": False, "providers": []}
     system = SystemResponse.model_validate((await edge("GET", "/settings/system", user=None)).json)
     assert (system.version, system.server_time) == (__version__, "2026-03-01T12:00:00.000Z")
     assert (system.throttling_enabled, system.throttle_tiers) == (False, [])
     assert (system.conversion_quote_seconds, system.body_bytes_max) == (7, 2048)
-    throttled = (await EdgeModules(pool)("GET", "/settings/system", user=None)).json
+    throttled = (await EdgeProducts(pool)("GET", "/settings/system", user=None)).json
     assert throttled["throttleTiers"][0] == {"name": "short", "requests": 10, "seconds": 1}

@@ -8,7 +8,7 @@ import pytest
 
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID
 from tests.support.asgi import Reply
-from tests.support.edge_modules import EdgeModules
+from tests.support.edge_products import EdgeProducts
 
 STAKING = """
 [products.flexible]
@@ -28,7 +28,7 @@ ROWS = {
     "/payments/session": "SELECT count(*) FROM payments",
     "/conversions": "SELECT count(*) FROM conversions",
 }
-Edges = tuple[EdgeModules, EdgeModules]
+Edges = tuple[EdgeProducts, EdgeProducts]
 
 
 @pytest.fixture
@@ -36,21 +36,21 @@ def edges(pool: asyncpg.Pool, tmp_path: Any) -> Edges:
     """Two edges on one database and engine; u1 has 20 BTC and 5,000 USD."""
     path = tmp_path / "staking.toml"
     path.write_text(STAKING)
-    first = EdgeModules(pool, staking_file=str(path))
+    first = EdgeProducts(pool, staking_file=str(path))
     first.transfers.fund("u1", "BTC", "20")
     first.transfers.fund("u1", "USD", "5000")
     first.transfers.fund(CONVERSIONS_ACCOUNT_ID, "BTC", "100")
-    second = EdgeModules(pool, first.transfers, staking_file=str(path))
+    second = EdgeProducts(pool, first.transfers, staking_file=str(path))
     for edge in (first, second):
         edge.queries.books["BTC-USD"] = ([("99", "100")], [("100", "5"), ("110", "100")])
     return first, second
 
 
-async def send(edge: EdgeModules, path: str, body: Any, key: str = "k1") -> Reply:
+async def send(edge: EdgeProducts, path: str, body: Any, key: str = "k1") -> Reply:
     return await edge("POST", path, body, headers={"idempotency-key": key})
 
 
-async def body_for(edge: EdgeModules, path: str) -> Any:
+async def body_for(edge: EdgeProducts, path: str) -> Any:
     """A body that the route takes, after what must be there before."""
     if path == "/staking/unstake":
         stake = await edge("POST", "/staking/stake", STAKE)

@@ -15,7 +15,7 @@ from openspot.kit.sealing import Sealer, UnsealError
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.settings import Settings, as_part
 from openspot.migrations import upgrade
-from openspot.rest_edge.kyc.store import BasicInformation, sealing_purpose
+from openspot.rest_edge.funds.kyc.store import BasicInformation, sealing_purpose
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.support.rest_client import RestClient, running_edge

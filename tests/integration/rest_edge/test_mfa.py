@@ -7,8 +7,8 @@ import asyncpg
 import pytest
 
 from openspot.kit.settings import Settings
-from openspot.rest_edge.auth.schemas import ChallengeResponse, TokensResponse
-from openspot.rest_edge.users.schemas import MfaSetupResponse, MfaStatusResponse, RecoveryCodesResponse
+from openspot.rest_edge.identity.auth.schemas import ChallengeResponse, TokensResponse
+from openspot.rest_edge.identity.second_factor.schemas import MfaSetupResponse, MfaStatusResponse, RecoveryCodesResponse
 from tests.support.authenticator import (
     PASSWORD,
     Authenticator,

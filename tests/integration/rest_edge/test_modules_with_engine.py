@@ -11,7 +11,7 @@ from openspot.domain.ids import (
 )
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
-from openspot.rest_edge.payments.service import digest_of
+from openspot.rest_edge.products.payments.service import digest_of
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient

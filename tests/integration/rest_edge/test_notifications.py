@@ -26,12 +26,11 @@ from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.outbox import Outbox
-from openspot.rest_edge.notifications.consumer import FILL_MAIL_GAP_S, Notifications
+from openspot.rest_edge.notifications.delivery import FILL_MAIL_GAP_S, NotificationDelivery
+from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
+from openspot.rest_edge.notifications.preferences import NotificationEvent
+from openspot.rest_edge.notifications.schemas import NotificationPreferenceBody, NotificationResponse
 from openspot.rest_edge.notifications.store import NotificationStore
-from openspot.rest_edge.notifications.wishes import NotificationEvent
-from openspot.rest_edge.site_settings.notifications import NotificationService
-from openspot.rest_edge.site_settings.schemas import NotificationBody
-from openspot.rest_edge.users.schemas import ToldResponse
 from tests.support.filled_tables import insert
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually, stretched
@@ -55,20 +54,22 @@ class Time:
         return self.now
 
 
-def notifications(bus: Any, pool: asyncpg.Pool, outbox_max: int = 100, now: DateClock = utc_now) -> Notifications:
+def notifications(
+    bus: Any, pool: asyncpg.Pool, outbox_max: int = 100, now: DateClock = utc_now
+) -> NotificationDelivery:
     store = NotificationStore(pool, Outbox(pool, outbox_max, now), now)
-    return Notifications(pool, bus, store, {"BTC", "USD"}, now)
+    return NotificationDelivery(pool, bus, store, {"BTC", "USD"}, now)
 
 
 @asynccontextmanager
-async def consuming(bus: Bus, pool: asyncpg.Pool, outbox_max: int = 100) -> AsyncIterator[Notifications]:
+async def consuming(bus: Bus, pool: asyncpg.Pool, outbox_max: int = 100) -> AsyncIterator[NotificationDelivery]:
     """The consumer of one edge."""
     async with running(notifications(bus, pool, outbox_max)) as taking:
         yield taking
 
 
 @asynccontextmanager
-async def running(taking: Notifications) -> AsyncIterator[Notifications]:
+async def running(taking: NotificationDelivery) -> AsyncIterator[NotificationDelivery]:
     """A consumer at work."""
     stop = asyncio.Event()
     task = asyncio.create_task(taking.run(stop))
@@ -105,7 +106,7 @@ async def is_announced(pool: asyncpg.Pool, number: int) -> bool:
 async def test_a_notification_reaches_mail_and_connections_of_its_user_once_as_the_user_wants(
     settings: Settings, bus: Bus, pool: asyncpg.Pool, users: None
 ) -> None:
-    wishes = NotificationService(pool)
+    preferences = NotificationPreferenceService(pool)
     async with (
         running_edge(settings),
         open_as(settings, "ada") as client,
@@ -130,15 +131,15 @@ async def test_a_notification_reaches_mail_and_connections_of_its_user_once_as_t
         await eventually(lambda: is_announced(pool, 4))
         assert await mails(pool) == [("ada@example.org", "Title 1"), ("bob@example.org", "Title 4")]
 
-        event = next(found for found in await wishes.settings_of("ada") if found.event == "margin_liquidation")
+        event = next(found for found in await preferences.settings_of("ada") if found.event == "margin_liquidation")
         assert (event.email, event.websocket) == (True, True)
-        await set_wishes(wishes, email=False, websocket=True)
+        await set_preferences(preferences, email=False, websocket=True)
         await send(bus, notification(5))
         assert (await receive(client))["data"]["id"] == "n-5"
-        await set_wishes(wishes, email=True, websocket=False)
+        await set_preferences(preferences, email=True, websocket=False)
         await send(bus, notification(6))
         await eventually(lambda: is_announced(pool, 6))
-        await set_wishes(wishes, email=True, websocket=True)
+        await set_preferences(preferences, email=True, websocket=True)
         await send(bus, notification(7))
         # Neither the repeat nor the sixth came in between.
         assert (await receive(client))["data"]["id"] == "n-7"
@@ -148,8 +149,10 @@ async def test_a_notification_reaches_mail_and_connections_of_its_user_once_as_t
         ]  # fmt: skip
 
 
-async def set_wishes(wishes: NotificationService, *, email: bool, websocket: bool) -> None:
-    await wishes.change("ada", NotificationEvent.MARGIN_LIQUIDATION, NotificationBody(email=email, websocket=websocket))
+async def set_preferences(preferences: NotificationPreferenceService, *, email: bool, websocket: bool) -> None:
+    await preferences.change(
+        "ada", NotificationEvent.MARGIN_LIQUIDATION, NotificationPreferenceBody(email=email, websocket=websocket)
+    )
 
 
 async def test_a_full_outbox_takes_nothing_of_a_notification_which_comes_again(
@@ -266,8 +269,8 @@ async def test_movements_of_a_users_money_are_told_once_by_mail_and_on_the_scree
 async def test_filled_orders_are_told_to_those_who_want_it_and_mailed_once_a_minute(
     settings: Settings, bus: Bus, pool: asyncpg.Pool, users: None
 ) -> None:
-    await NotificationService(pool).change(
-        "ada", NotificationEvent.ORDER_FILLED, NotificationBody(email=True, websocket=True)
+    await NotificationPreferenceService(pool).change(
+        "ada", NotificationEvent.ORDER_FILLED, NotificationPreferenceBody(email=True, websocket=True)
     )
     async with running_edge(settings), open_as(settings, "ada") as client, consuming(bus, pool):
         for number, user in enumerate(("bob", "ada", "ada")):
@@ -293,16 +296,16 @@ async def test_filled_orders_are_told_to_those_who_want_it_and_mailed_once_a_min
 async def test_what_was_told_on_the_screen_is_listed_newest_first_in_pages(
     edge: RestClient, bus: Bus, pool: asyncpg.Pool
 ) -> None:
-    wishes = NotificationService(pool)
+    preferences = NotificationPreferenceService(pool)
     taking = notifications(bus, pool)
     await taking.take([notification(number) for number in (1, 2, 3)])
-    await set_wishes(wishes, email=True, websocket=False)
+    await set_preferences(preferences, email=True, websocket=False)
     await taking.take([notification(4)])
     await taking.take([notification(5, "bob")])
     edge.as_user("ada")
     told = (await edge("GET", "/users/me/notifications")).body
     for row in told:
-        ToldResponse.model_validate(row)
+        NotificationResponse.model_validate(row)
     assert [row["id"] for row in told] == ["n-3", "n-2", "n-1"]
     assert (told[0]["kind"], told[0]["title"], told[0]["text"]) == (KIND, "Title 3", "A text.")
     assert datetime.fromisoformat(told[0]["createdAt"]).timestamp() * 1000 == pytest.approx(START_MS + 3)
@@ -319,8 +322,8 @@ async def test_what_is_older_than_the_bus_keeps_notifications_is_told_to_nobody(
     time = Time()
     taking = notifications(bus, pool, now=time)
     time.now += timedelta(days=7, minutes=1)
-    await NotificationService(pool).change(
-        "ada", NotificationEvent.ORDER_FILLED, NotificationBody(email=True, websocket=True)
+    await NotificationPreferenceService(pool).change(
+        "ada", NotificationEvent.ORDER_FILLED, NotificationPreferenceBody(email=True, websocket=True)
     )
     assert await taking.take_fills([filled(1)]) == []
     deposit = DepositConfirmed("tx1", "ada", "BTC", "0.5", timestamp=START_MS)

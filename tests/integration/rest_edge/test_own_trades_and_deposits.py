@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from openspot.rest_edge.accounts.schemas import DepositResponse
+from openspot.rest_edge.funds.withdrawals.schemas import DepositResponse
 from openspot.rest_edge.orders.schemas import OwnTradeResponse
 from tests.integration.rest_edge.test_orders import NOW, add_row
 from tests.support.rest_client import RestClient

@@ -10,18 +10,18 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.domain.ids import PAYMENTS_ACCOUNT_ID
-from openspot.rest_edge.payments.schemas import PaymentResponse, PaymentRouteResponse, SessionResponse
-from openspot.rest_edge.payments.service import digest_of
+from openspot.rest_edge.products.payments.schemas import PaymentResponse, PaymentRouteResponse, PaymentSessionResponse
+from openspot.rest_edge.products.payments.service import digest_of
 from tests.support.asgi import Reply
-from tests.support.edge_modules import CALLBACK_SECRET, EdgeModules
+from tests.support.edge_products import CALLBACK_SECRET, EdgeProducts
 
 WANTED = {"routeId": "development-usd", "amount": "100", "currency": "USD"}
 
 
 @pytest.fixture
-def edge(pool: asyncpg.Pool) -> EdgeModules:
+def edge(pool: asyncpg.Pool) -> EdgeProducts:
     """An edge whose deposits reach the engine at once."""
-    edge = EdgeModules(pool, payment_return_origins="https://shop.example")
+    edge = EdgeProducts(pool, payment_return_origins="https://shop.example")
 
     def credit(event: DepositConfirmed) -> None:
         edge.transfers.fund(event.user_id, event.asset, event.amount)
@@ -30,25 +30,25 @@ def edge(pool: asyncpg.Pool) -> EdgeModules:
     return edge
 
 
-async def opened(edge: EdgeModules, **change: Any) -> Any:
+async def opened(edge: EdgeProducts, **change: Any) -> Any:
     reply = await edge("POST", "/payments/session", WANTED | change)
     assert reply.status == 201, reply.json
     return reply.json
 
 
-async def callback(edge: EdgeModules, session: Any, event: str = "e1", **change: Any) -> Reply:
+async def callback(edge: EdgeProducts, session: Any, event: str = "e1", **change: Any) -> Reply:
     body = {"eventId": event, "paymentId": session["id"], "paymentStatus": "paid", "amount": "100", "currency": "USD"}
     raw = json.dumps(body | change).encode()
     digest = {"X-Payload-Digest".lower(): digest_of(raw, CALLBACK_SECRET)}
     return await edge("POST", "/payments/callback", raw=raw, user=None, headers=digest)
 
 
-async def shown(edge: EdgeModules, session: Any) -> Any:
+async def shown(edge: EdgeProducts, session: Any) -> Any:
     return (await edge("GET", f"/payments/{session['id']}")).json
 
 
 @pytest.mark.spec("B4.1-53", "B4.1-54")
-async def test_routes_are_public_and_say_that_they_are_simulated(edge: EdgeModules) -> None:
+async def test_routes_are_public_and_say_that_they_are_simulated(edge: EdgeProducts) -> None:
     rows = (await edge("GET", "/payments/routes", user=None)).json
     assert [PaymentRouteResponse.model_validate(row).id for row in rows] == ["development-brl", "development-usd"]
     one = (await edge("GET", "/payments/routes/development-usd", user=None)).json
@@ -57,9 +57,9 @@ async def test_routes_are_public_and_say_that_they_are_simulated(edge: EdgeModul
 
 
 @pytest.mark.spec("B4.1-55", "B4.1-57")
-async def test_a_signed_callback_completes_a_session_and_credits_what_the_fee_leaves(edge: EdgeModules) -> None:
+async def test_a_signed_callback_completes_a_session_and_credits_what_the_fee_leaves(edge: EdgeProducts) -> None:
     session = await opened(edge, returnUrl="https://shop.example/done")
-    SessionResponse.model_validate(session)
+    PaymentSessionResponse.model_validate(session)
     assert (session["status"], session["paymentStatus"]) == ("open", "unpaid")
     assert session["expiresAt"] == "2026-03-02T12:00:00.000Z"
     page = await edge("GET", session["url"].partition("/api/v1")[2], user=None)
@@ -78,7 +78,7 @@ async def test_a_signed_callback_completes_a_session_and_credits_what_the_fee_le
     assert event.tx_hash not in edge.transfers.done
 
 
-async def test_a_repeated_callback_does_nothing_whatever_it_is_called(edge: EdgeModules) -> None:
+async def test_a_repeated_callback_does_nothing_whatever_it_is_called(edge: EdgeProducts) -> None:
     session = await opened(edge)
     await callback(edge, session)
     others = [callback(edge, session, event) for event in ("e1", "e2", "e1")]
@@ -89,7 +89,7 @@ async def test_a_repeated_callback_does_nothing_whatever_it_is_called(edge: Edge
     assert (await shown(edge, session))["paymentStatus"] == "paid"
 
 
-async def test_callbacks_at_once_credit_once(edge: EdgeModules) -> None:
+async def test_callbacks_at_once_credit_once(edge: EdgeProducts) -> None:
     session = await opened(edge)
     replies = await asyncio.gather(*(callback(edge, session, f"e{number}") for number in range(6)))
     assert sorted(reply.json["repeated"] for reply in replies) == [False] + [True] * 5
@@ -98,7 +98,7 @@ async def test_callbacks_at_once_credit_once(edge: EdgeModules) -> None:
 
 
 @pytest.mark.parametrize("digest", [None, "", "0" * 64, "é"])
-async def test_a_callback_without_the_right_signature_is_refused(edge: EdgeModules, digest: str | None) -> None:
+async def test_a_callback_without_the_right_signature_is_refused(edge: EdgeProducts, digest: str | None) -> None:
     session = await opened(edge)
     body = {"eventId": "e1", "paymentId": session["id"], "paymentStatus": "paid", "amount": "100", "currency": "USD"}
     raw = json.dumps(body).encode()
@@ -113,7 +113,7 @@ async def test_a_callback_without_the_right_signature_is_refused(edge: EdgeModul
 
 
 @pytest.mark.parametrize("change", [{"amount": "99.99"}, {"amount": "1000"}, {"currency": "BRL"}])
-async def test_a_callback_of_another_amount_is_refused(edge: EdgeModules, change: dict[str, str]) -> None:
+async def test_a_callback_of_another_amount_is_refused(edge: EdgeProducts, change: dict[str, str]) -> None:
     session = await opened(edge)
     reply = await callback(edge, session, **change)
     assert (reply.status, reply.json["message"]) == (409, "the payment is of 100 USD")
@@ -122,7 +122,7 @@ async def test_a_callback_of_another_amount_is_refused(edge: EdgeModules, change
     assert (await callback(edge, session)).json["repeated"] is False
 
 
-async def test_a_failed_payment_credits_nothing_and_money_that_comes_after_all_is_credited(edge: EdgeModules) -> None:
+async def test_a_failed_payment_credits_nothing_and_money_that_comes_after_all_is_credited(edge: EdgeProducts) -> None:
     session = await opened(edge)
     assert (await callback(edge, session, paymentStatus="failed")).json["repeated"] is False
     payment = await shown(edge, session)
@@ -132,7 +132,7 @@ async def test_a_failed_payment_credits_nothing_and_money_that_comes_after_all_i
     assert (await shown(edge, session))["credited"] is True
 
 
-async def test_a_session_expires_after_a_day(edge: EdgeModules) -> None:
+async def test_a_session_expires_after_a_day(edge: EdgeProducts) -> None:
     session = await opened(edge)
     edge.pass_time(hours=23, minutes=59)
     assert (await shown(edge, session))["status"] == "open"
@@ -140,27 +140,27 @@ async def test_a_session_expires_after_a_day(edge: EdgeModules) -> None:
     assert (await shown(edge, session))["status"] == "expired"
 
 
-async def test_a_credit_waits_until_the_deposit_has_arrived(edge: EdgeModules) -> None:
+async def test_a_credit_waits_until_the_deposit_has_arrived(edge: EdgeProducts) -> None:
     edge.bus.on_publish = None
     session = await opened(edge)
     await callback(edge, session)
     assert (await shown(edge, session))["credited"] is False
     edge.transfers.fund(PAYMENTS_ACCOUNT_ID, "USD", "100")
     edge.pass_time(seconds=2)
-    assert await edge.modules.runner.resume() == 1
+    assert await edge.products.runner.resume() == 1
     assert (await shown(edge, session))["credited"] is True
     # The deposit was announced again, under the same id.
     assert len(edge.bus.published) == 1
 
 
 @pytest.mark.parametrize("fault", ["lost", "late", "unsent"])
-async def test_a_credit_whose_outcome_is_unknown_is_made_once(edge: EdgeModules, fault: str) -> None:
+async def test_a_credit_whose_outcome_is_unknown_is_made_once(edge: EdgeProducts, fault: str) -> None:
     session = await opened(edge)
     edge.transfers.faults = [fault]
     await callback(edge, session)
     assert (await shown(edge, session))["credited"] is False
     edge.pass_time(seconds=2)
-    assert await edge.modules.runner.resume() == 1
+    assert await edge.products.runner.resume() == 1
     assert edge.transfers.held("u1", "USD") == "98.2"
     assert (await shown(edge, session))["credited"] is True
 
@@ -177,14 +177,14 @@ async def test_a_credit_whose_outcome_is_unknown_is_made_once(edge: EdgeModules,
     ],
 )
 async def test_a_bad_session_names_the_field_and_the_reason(
-    edge: EdgeModules, change: dict[str, str], status: int, said: Any
+    edge: EdgeProducts, change: dict[str, str], status: int, said: Any
 ) -> None:
     reply = await edge("POST", "/payments/session", WANTED | change)
     assert (reply.status, reply.json["message"]) == (status, said)
 
 
 @pytest.mark.spec("B4.1-56")
-async def test_payments_are_listed_newest_first_to_their_user_alone(edge: EdgeModules) -> None:
+async def test_payments_are_listed_newest_first_to_their_user_alone(edge: EdgeProducts) -> None:
     ids = []
     for _ in range(3):
         ids.append((await opened(edge))["id"])

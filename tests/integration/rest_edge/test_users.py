@@ -8,16 +8,16 @@ import asyncpg
 import pytest
 
 from openspot.kit.settings import Settings
-from openspot.rest_edge.mail.outbox import Outbox
-from openspot.rest_edge.notifications.store import NotificationStore
-from openspot.rest_edge.users.activity import ActivityKind, ActivityLog, Origin
-from openspot.rest_edge.users.schemas import (
-    ActivityResponse,
+from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
+from openspot.rest_edge.identity.activity.schemas import ActivityResponse
+from openspot.rest_edge.identity.sessions.schemas import UserSessionResponse
+from openspot.rest_edge.identity.users.schemas import (
     AntiPhishingResponse,
     CheckInResponse,
     ProfileResponse,
-    SessionResponse,
 )
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.notifications.store import NotificationStore
 from tests.support.authenticator import PASSWORD, enable_mfa, log_in, register
 from tests.support.filled_tables import insert
 from tests.support.mailbox import mail_to
@@ -107,7 +107,7 @@ async def test_sessions_are_listed_with_their_origin(ada: RestClient) -> None:
     reply = await ada("POST", "/auth/login", body, headers={"User-Agent": "Phone\t1.0" + "x" * 300})
     listed = await sessions(ada)
     for session in listed:
-        SessionResponse.model_validate(session)
+        UserSessionResponse.model_validate(session)
     assert [session["current"] for session in listed] == [False, True]
     assert (listed[0]["address"], listed[0]["userAgent"]) == ("127.0.0.1", ("Phone1.0" + "x" * 300)[:256])
     await ada("POST", "/auth/refresh", {"refreshToken": reply.body["refreshToken"]})

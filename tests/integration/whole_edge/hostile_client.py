@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openspot.http.errors import ErrorBody
-from openspot.rest_edge.kyc.digest import payload_digest
+from openspot.rest_edge.common.payload_digest import payload_digest
 from tests.integration.whole_edge.conftest import WEBHOOK_SECRET, WholeEdge
 from tests.integration.whole_edge.leaks import LEAKS
 from tests.support.http_routes import documents

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from openspot.rest_edge.users.check_in import CheckIn, current_streak, next_check_in
+from openspot.rest_edge.identity.users.check_in import CheckIn, current_streak, next_check_in
 
 LAST = CheckIn(date(2026, 2, 28), 7, 40)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE
-from openspot.rest_edge.conversions.pricing import (
+from openspot.rest_edge.products.conversions.pricing import (
     AmountTooSmallError,
     BookTooThinError,
     pairs_of,

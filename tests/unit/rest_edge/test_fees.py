@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from openspot.rest_edge.fees.estimate import PRICES, UnknownPriceError, estimate
-from openspot.rest_edge.fees.schemas import EstimateBody, TradingFeesResponse
-from openspot.rest_edge.fees.trading import trading_fees
+from openspot.rest_edge.funds.fees.estimate import PRICES, UnknownPriceError, estimate
+from openspot.rest_edge.funds.fees.schemas import EstimateBody, TradingFeesResponse
+from openspot.rest_edge.funds.fees.trading import trading_fees
 
 
 def lookup(token: str = "", held: str = "0") -> TradingFeesResponse:

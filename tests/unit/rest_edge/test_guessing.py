@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from openspot.rest_edge.auth.guessing import (
+from openspot.rest_edge.identity.credentials.login_throttling import (
     ACCOUNT_FROM_NETWORK,
     AttemptKey,
     AttemptState,

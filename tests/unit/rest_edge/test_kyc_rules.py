@@ -6,9 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from openspot.http.errors import HttpError
-from openspot.rest_edge.accounts.withdrawal_limits import limit_in_cents
-from openspot.rest_edge.kyc.digest import is_signed, payload_digest
-from openspot.rest_edge.kyc.rules import (
+from openspot.rest_edge.common.payload_digest import is_signed, payload_digest
+from openspot.rest_edge.funds.kyc.rules import (
     Level,
     RejectType,
     Review,
@@ -20,6 +19,7 @@ from openspot.rest_edge.kyc.rules import (
     is_outdated,
     reviewed,
 )
+from openspot.rest_edge.funds.withdrawals.limits import limit_in_cents
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 BASIC = Standing(Level.BASIC, Status.PENDING, True)

@@ -13,9 +13,9 @@ from openspot.contracts.messages import (
     WithdrawalOutcome,
     WithdrawalRequested,
 )
-from openspot.rest_edge.notifications import news
-from openspot.rest_edge.notifications.rules import checked, wish_key
-from openspot.rest_edge.notifications.wishes import SECURITY_EVENTS, NotificationEvent
+from openspot.rest_edge.notifications import templates
+from openspot.rest_edge.notifications.preferences import SECURITY_EVENTS, NotificationEvent, event_of_kind
+from openspot.rest_edge.notifications.rules import checked
 
 NOW_MS = 1_700_000_000_000
 ASSETS = {"BTC", "USD"}
@@ -29,7 +29,7 @@ def transfer(kind: str, *movements: tuple[str, str, str, str]) -> ExecutedTransf
 
 
 def test_a_deposit_is_told_with_its_exact_amount_and_its_own_time() -> None:
-    assert news.deposit_credited(DEPOSIT, ASSETS, NOW_MS) == SendNotification(
+    assert templates.deposit_credited(DEPOSIT, ASSETS, NOW_MS) == SendNotification(
         "deposit.credited:tx1",
         "ada",
         "deposit.credited",
@@ -44,14 +44,14 @@ def test_a_deposit_is_told_with_its_exact_amount_and_its_own_time() -> None:
     [{"asset": "DOGE"}, {"amount": "0"}, {"amount": "-1"}, {"amount": "much"}, {"user_id": "house:payments"}],
 )
 def test_nobody_is_told_of_a_deposit_that_the_router_does_not_credit_to_a_user(change: dict[str, str]) -> None:
-    assert news.deposit_credited(msgspec.structs.replace(DEPOSIT, **change), ASSETS, NOW_MS) is None
+    assert templates.deposit_credited(msgspec.structs.replace(DEPOSIT, **change), ASSETS, NOW_MS) is None
 
 
 def test_the_steps_of_a_withdrawal_are_told_once_each() -> None:
     told = [
-        news.withdrawal_requested(REQUESTED, NOW_MS),
-        news.withdrawal_completed(COMPLETED, NOW_MS),
-        news.withdrawal_failed(COMPLETED, NOW_MS),
+        templates.withdrawal_requested(REQUESTED, NOW_MS),
+        templates.withdrawal_completed(COMPLETED, NOW_MS),
+        templates.withdrawal_failed(COMPLETED, NOW_MS),
     ]
     assert [notification and (notification.id, notification.timestamp) for notification in told] == [
         ("withdrawal.requested:w1", NOW_MS),
@@ -62,9 +62,9 @@ def test_the_steps_of_a_withdrawal_are_told_once_each() -> None:
     assert requested.startswith("A withdrawal of 0.5 BTC to bc1qx was requested. Was it not you?")
     assert completed == "Your withdrawal of 0.5 BTC has left for its address. Transaction: beef"
     assert failed.startswith("Your withdrawal of 0.5 BTC was not carried out. Its funds are in your account.")
-    assert news.withdrawal_requested(msgspec.structs.replace(REQUESTED, amount="?"), NOW_MS) is None
-    assert news.withdrawal_completed(msgspec.structs.replace(COMPLETED, amount="0"), NOW_MS) is None
-    assert news.withdrawal_failed(msgspec.structs.replace(COMPLETED, amount=""), NOW_MS) is None
+    assert templates.withdrawal_requested(msgspec.structs.replace(REQUESTED, amount="?"), NOW_MS) is None
+    assert templates.withdrawal_completed(msgspec.structs.replace(COMPLETED, amount="0"), NOW_MS) is None
+    assert templates.withdrawal_failed(msgspec.structs.replace(COMPLETED, amount=""), NOW_MS) is None
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_steps_of_a_withdrawal_are_told_once_each() -> None:
     ],
 )
 def test_a_transfer_to_a_user_is_told(event: ExecutedTransfer, kind: str, text: str) -> None:
-    told = news.transfer_executed(event)
+    told = templates.transfer_executed(event)
     assert told is not None
     assert (told.user_id, told.kind, told.id) == ("ada", kind, f"{event.kind}:{event.id}")
     assert told.text.startswith(text)
@@ -103,7 +103,7 @@ def test_a_transfer_to_a_user_is_told(event: ExecutedTransfer, kind: str, text: 
     ],
 )
 def test_nobody_is_told_of_other_transfers(event: ExecutedTransfer) -> None:
-    assert news.transfer_executed(event) is None
+    assert templates.transfer_executed(event) is None
 
 
 def test_a_filled_order_is_told_with_quantity_and_average_price() -> None:
@@ -111,7 +111,7 @@ def test_a_filled_order_is_told_with_quantity_and_average_price() -> None:
         "o1", None, "ada", "BTC-USD", "sell", "limit", "gtc", None, "60000", "2", "2", "0", "60000.5", "0", "USD",
         "filled", None, "", "",
     )  # fmt: skip
-    told = news.order_filled(OrderEvent("filled", 7, NOW_MS, order))
+    told = templates.order_filled(OrderEvent("filled", 7, NOW_MS, order))
     assert (told.id, told.title, told.text) == (
         "order.filled:o1", "Order filled: BTC-USD", "You sold 2 BTC at 60000.5 USD.",
     )  # fmt: skip
@@ -119,15 +119,15 @@ def test_a_filled_order_is_told_with_quantity_and_average_price() -> None:
 
 def test_every_kind_is_one_that_users_can_choose_and_a_sound_notification() -> None:
     told = [
-        news.deposit_credited(DEPOSIT, ASSETS, NOW_MS),
-        news.withdrawal_requested(REQUESTED, NOW_MS),
-        news.withdrawal_completed(COMPLETED, NOW_MS),
-        news.withdrawal_failed(COMPLETED, NOW_MS),
-        news.transfer_executed(transfer("payment", ("house:payments", "ada", "USD", "50"))),
-        news.transfer_executed(transfer("reward", ("house:rewards", "ada", "BTC", "0.01"))),
+        templates.deposit_credited(DEPOSIT, ASSETS, NOW_MS),
+        templates.withdrawal_requested(REQUESTED, NOW_MS),
+        templates.withdrawal_completed(COMPLETED, NOW_MS),
+        templates.withdrawal_failed(COMPLETED, NOW_MS),
+        templates.transfer_executed(transfer("payment", ("house:payments", "ada", "USD", "50"))),
+        templates.transfer_executed(transfer("reward", ("house:rewards", "ada", "BTC", "0.01"))),
     ]
     for notification in told:
         assert notification is not None
         assert checked(notification) == notification
-        assert wish_key(notification.kind) in set(NotificationEvent)
+        assert event_of_kind(notification.kind) in set(NotificationEvent)
     assert {"withdrawal_requested", "new_login"} <= SECURITY_EVENTS

@@ -4,8 +4,9 @@ import msgspec
 import pytest
 
 from openspot.contracts.messages import SendNotification
-from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
-from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked, mail_detail, wish_key
+from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose, notification_detail
+from openspot.rest_edge.notifications.preferences import event_of_kind
+from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked
 
 GOOD = SendNotification("n-1", "ada", "margin.liquidation", "A title", "A text.\nIts second line.", 1_700_000_000_000)
 
@@ -35,11 +36,13 @@ def test_a_bad_notification_is_refused_by_field(change: dict[str, object], messa
 def test_a_title_becomes_one_line_so_that_it_adds_no_header_to_the_mail() -> None:
     event = checked(msgspec.structs.replace(GOOD, title="Hello\r\nBcc: eve@example.org", text="One\x07\nTwo"))
     mail = compose(
-        MailKind.NOTIFICATION, "ada@example.org", MailFacts("my code", detail=mail_detail(event.title, event.text))
+        MailKind.NOTIFICATION,
+        "ada@example.org",
+        MailFacts("my code", detail=notification_detail(event.title, event.text)),
     )
     assert mail.subject == "Hello Bcc: eve@example.org"
     assert mail.text == "Your anti-phishing code: my code\n\nOne\nTwo\n\nOpenSpot\n"
 
 
 def test_the_settings_name_a_kind_with_underscores() -> None:
-    assert wish_key("margin.liquidation") == "margin_liquidation"
+    assert event_of_kind("margin.liquidation") == "margin_liquidation"

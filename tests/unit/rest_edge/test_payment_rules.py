@@ -4,9 +4,9 @@ import pytest
 
 from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE
-from openspot.rest_edge.configuration import ConfigurationError, read_configuration
-from openspot.rest_edge.payments.payment_routes import routes_of
-from openspot.rest_edge.payments.return_urls import is_allowed, origins_of
+from openspot.rest_edge.common.configuration import ConfigurationError, read_configuration
+from openspot.rest_edge.products.payments.payment_routes import routes_of
+from openspot.rest_edge.products.payments.return_urls import is_allowed, origins_of
 from openspot.rest_edge.site_settings.places import countries, provinces
 
 ASSETS = load_markets().assets

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from openspot.rest_edge.accounts.portfolio import POINTS_MAX, carried, holdings_at, points_of, total_value
+from openspot.rest_edge.funds.accounts.portfolio import POINTS_MAX, carried, holdings_at, points_of, total_value
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -6,8 +6,8 @@ import pyotp
 import pytest
 
 from openspot.kit.sealing import Sealer, UnsealError
-from openspot.rest_edge.users.recovery_codes import CODE_BYTES, code_hash, code_text, normalised
-from openspot.rest_edge.users.totp import matching_step, provisioning_uri
+from openspot.rest_edge.identity.second_factor.recovery_codes import CODE_BYTES, code_hash, code_text, normalised
+from openspot.rest_edge.identity.second_factor.totp import matching_step, provisioning_uri
 
 SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 """The secret of RFC 6238's test vectors, in base32."""

@@ -11,8 +11,8 @@ from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from openspot.http.context import Operation
 from openspot.http.errors import HttpError
-from openspot.rest_edge.accounts.withdrawals import WithdrawalService
-from openspot.rest_edge.withdrawal_addresses.store import SavedAddress
+from openspot.rest_edge.funds.addresses.store import SavedAddress
+from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
 
 BEGINNING = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SAVED = SavedAddress(

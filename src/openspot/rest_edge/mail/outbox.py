@@ -35,7 +35,7 @@ class Outbox:
         self._pool = pool
         self._rows_max = rows_max
         self._now = now
-        self.news = asyncio.Event()
+        self.added = asyncio.Event()
         """Set when this process has added a mail."""
 
     async def add(self, kind: MailKind, email: str, detail: str = "", connection: Connection | None = None) -> bool:
@@ -52,7 +52,7 @@ class Outbox:
             self._now(),
             self._rows_max,
         )
-        self.news.set()
+        self.added.set()
         is_queued = bool(outcome.endswith(" 1"))
         if not is_queued:
             log.error("mail not queued: the outbox is full", kind=kind.value)

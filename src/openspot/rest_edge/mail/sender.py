@@ -72,7 +72,7 @@ class MailSender:
 
     async def _run(self) -> None:
         while True:
-            self._outbox.news.clear()
+            self._outbox.added.clear()
             try:
                 while await self.send_next():
                     pass
@@ -80,7 +80,7 @@ class MailSender:
                 log.warning("the outbox cannot be read now", error=repr(error))
             try:
                 async with asyncio.timeout(LOOK_S):
-                    await self._outbox.news.wait()
+                    await self._outbox.added.wait()
             except TimeoutError:
                 continue
 

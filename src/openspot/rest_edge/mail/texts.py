@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from openspot.rest_edge.mail.message import Mail
-from openspot.rest_edge.notifications.rules import mail_content
 
 
 class MailKind(StrEnum):
@@ -44,6 +43,11 @@ class MailFacts:
     token: str = ""
     detail: str = ""
     link_base: str = ""
+
+
+def notification_detail(title: str, text: str) -> str:
+    """Title and text of a notification as the outbox keeps them: the title is the first line."""
+    return f"{title}\n{text}"
 
 
 def compose(kind: MailKind, recipient: str, facts: MailFacts) -> Mail:
@@ -87,7 +91,12 @@ def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:
                 "name.",
             ]
         case MailKind.NOTIFICATION:
-            return mail_content(facts.detail)
+            return _notification_content(facts.detail)
+
+
+def _notification_content(detail: str) -> tuple[str, list[str]]:
+    title, _, text = detail.partition("\n")
+    return title, text.split("\n")
 
 
 def _use(facts: MailFacts, page: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a notification may hold, and how it becomes a mail. Pure."""
+"""What a notification may hold. Pure."""
 
 import re
 
@@ -16,7 +16,7 @@ _KIND = re.compile(r"[a-z0-9_.]{1,64}")
 
 
 class InvalidNotificationError(ValueError):
-    """A notification that nobody can be told of; the message names the field and the reason."""
+    """A notification that is not valid. The message names the field and the reason."""
 
 
 def checked(event: SendNotification) -> SendNotification:
@@ -35,22 +35,6 @@ def checked(event: SendNotification) -> SendNotification:
     if not 1 <= len(text) <= TEXT_LENGTH_MAX:
         raise InvalidNotificationError(f"text must have 1 to {TEXT_LENGTH_MAX} characters")
     return msgspec.structs.replace(event, title=title, text=text)
-
-
-def wish_key(kind: str) -> str:
-    """The event of the notification settings that decides on a kind: `margin_liquidation` for `margin.liquidation`."""
-    return kind.replace(".", "_")
-
-
-def mail_detail(title: str, text: str) -> str:
-    """Title and text as the outbox keeps them: the title is the first line."""
-    return f"{title}\n{text}"
-
-
-def mail_content(detail: str) -> tuple[str, list[str]]:
-    """Subject and lines of the mail."""
-    title, _, text = detail.partition("\n")
-    return title, text.split("\n")
 
 
 def _printable(text: str) -> str:

@@ -16,9 +16,8 @@ from openspot.contracts.streams import NOTIFICATIONS
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.rest_edge.mail.outbox import Outbox
-from openspot.rest_edge.mail.texts import MailKind
-from openspot.rest_edge.notifications.rules import mail_detail, wish_key
-from openspot.rest_edge.notifications.wishes import NotificationEvent, first_wish
+from openspot.rest_edge.mail.texts import MailKind, notification_detail
+from openspot.rest_edge.notifications.preferences import NotificationEvent, default_preference, event_of_kind
 
 TAKEN = Counter("openspot_notifications_taken_total", "Notifications taken, by whether they were new", ["outcome"])
 
@@ -47,13 +46,13 @@ class KeptNotification:
 
 
 class NotificationStore:
-    """Keeps notifications. Set `news` after a transaction that added one, so that it is announced at once."""
+    """Keeps notifications. Set `added` after a transaction that added one, so that it is announced at once."""
 
     def __init__(self, pool: Pool, outbox: Outbox, now: DateClock = utc_now) -> None:
         self._pool = pool
         self._outbox = outbox
         self._now = now
-        self.news = asyncio.Event()
+        self.added = asyncio.Event()
 
     async def add(self, event: SendNotification, connection: Connection, *, may_mail: bool = True) -> None:
         """Keep a notification that is new, and queue its mail, in the transaction of `connection`.
@@ -61,18 +60,18 @@ class NotificationStore:
         Without `may_mail` it goes to the screen only. Raises OutboxFullError, with the notification kept, if the mail
         cannot be queued.
         """
-        first = first_wish(wish_key(event.kind))
+        default = default_preference(event_of_kind(event.kind))
         user = await connection.fetchrow(
             """
-            SELECT users.email, coalesce(wish.email, $3) AS by_mail, coalesce(wish.websocket, $4) AS by_websocket
-            FROM users LEFT JOIN notification_settings AS wish
-                ON wish.user_id = users.user_id AND wish.event = $2
+            SELECT users.email, coalesce(chosen.email, $3) AS by_mail, coalesce(chosen.websocket, $4) AS by_websocket
+            FROM users LEFT JOIN notification_settings AS chosen
+                ON chosen.user_id = users.user_id AND chosen.event = $2
             WHERE users.user_id = $1 FOR SHARE OF users
             """,
             event.user_id,
-            wish_key(event.kind),
-            first.email,
-            first.websocket,
+            event_of_kind(event.kind),
+            default.email,
+            default.websocket,
         )
         if user is None:
             TAKEN.labels("unknown_user").inc()
@@ -96,7 +95,7 @@ class NotificationStore:
             TAKEN.labels("repeated").inc()
             return
         TAKEN.labels("new").inc()
-        detail = mail_detail(event.title, event.text)
+        detail = notification_detail(event.title, event.text)
         is_mailed = user["by_mail"] and may_mail
         if is_mailed and not await self._outbox.add(MailKind.NOTIFICATION, user["email"], detail, connection):
             raise OutboxFullError("the outbox is full")

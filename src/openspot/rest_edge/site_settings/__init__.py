@@ -1,1 +1,1 @@
-"""What the platform tells of itself and of the world (`/settings`), and each user's notification settings."""
+"""What the platform tells all users of itself and of the world (`/settings`)."""

@@ -2,9 +2,7 @@
 
 from typing import Literal
 
-from pydantic import StrictBool
-
-from openspot.http.validation import Body, ResponseBody, example
+from openspot.http.validation import ResponseBody
 
 
 class CountryResponse(ResponseBody):
@@ -23,24 +21,6 @@ class ProvinceResponse(ResponseBody):
     name: str
     type: str
     parent: str | None
-
-
-class NotificationBody(Body):
-    """What you want of an event."""
-
-    model_config = example({"email": False, "websocket": True})
-
-    email: StrictBool
-    websocket: StrictBool
-
-
-class NotificationResponse(ResponseBody):
-    """What the user wants of an event. Mail of events with `emailIsRequired` cannot be turned off."""
-
-    event: str
-    email: bool
-    websocket: bool
-    email_is_required: bool
 
 
 class SsoResponse(ResponseBody):

@@ -6,11 +6,11 @@ from openspot import __version__
 from openspot.http.lists import LIMIT_DEFAULT, LIMIT_MAX
 from openspot.http.throttle import Tier
 from openspot.kit.clock import Clock
-from openspot.rest_edge.fees.network_fees import QUOTE_LIFE
-from openspot.rest_edge.payments.service import SESSION_LIFE
+from openspot.rest_edge.common.times import iso, moment
+from openspot.rest_edge.funds.fees.network_fees import QUOTE_LIFE
+from openspot.rest_edge.products.payments.service import SESSION_LIFE
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.schemas import SystemResponse, ThrottleTierResponse
-from openspot.rest_edge.times import iso, moment
 
 
 class SystemSettings:

@@ -40,7 +40,7 @@ export function tell(userId: string, data: unknown): void {
 }
 
 /** Take in what the exchange has told the user, here or elsewhere. What this browser did not know is unread. */
-export function learn(userId: string, told: readonly Schemas["ToldResponse"][]): void {
+export function learn(userId: string, told: readonly Schemas["NotificationResponse"][]): void {
   const known = new Set(
     storeOf(userId)
       .get()

@@ -11,7 +11,7 @@ import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explainIfAny } from "../messages.ts";
 import classes from "./NotificationsPage.module.css";
 
-type Wish = Schemas["NotificationResponse"];
+type Preference = Schemas["NotificationPreferenceResponse"];
 type Event = Schemas["NotificationEvent"];
 type Channel = "email" | "websocket";
 
@@ -45,8 +45,11 @@ const CHANNELS: readonly { channel: Channel; title: string }[] = [
 const isEvent = (name: string): name is Event => name in EVENTS;
 const titleOf = (event: string) => (isEvent(event) ? EVENTS[event][0] : event);
 
-function withWish(wishes: readonly Wish[] | undefined, { event, channel, isOn }: Change): Wish[] | undefined {
-  return wishes?.map((wish) => (wish.event === event ? { ...wish, [channel]: isOn } : wish));
+function withChange(
+  preferences: readonly Preference[] | undefined,
+  { event, channel, isOn }: Change,
+): Preference[] | undefined {
+  return preferences?.map((one) => (one.event === event ? { ...one, [channel]: isOn } : one));
 }
 
 /** What the user wants to be told of, and how. Each switch is saved at once. */
@@ -58,7 +61,7 @@ export default function NotificationsPage() {
     // One after the other: each sends both channels of its event.
     scope: { id: "notifications" },
     mutationFn: ({ event, channel, isOn }: Change) => {
-      const known = client.getQueryData<Wish[]>(NOTIFICATIONS)?.find((wish) => wish.event === event);
+      const known = client.getQueryData<Preference[]>(NOTIFICATIONS)?.find((one) => one.event === event);
       const body = { email: known?.email ?? true, websocket: known?.websocket ?? true, [channel]: isOn };
       return returned(
         rest.PUT("/api/v1/settings/notifications/{event}", { params: { path: { event } }, body }),
@@ -66,15 +69,15 @@ export default function NotificationsPage() {
     },
     onMutate: async (change) => {
       await client.cancelQueries({ queryKey: NOTIFICATIONS });
-      client.setQueryData<Wish[]>(NOTIFICATIONS, (wishes) => withWish(wishes, change));
+      client.setQueryData<Preference[]>(NOTIFICATIONS, (preferences) => withChange(preferences, change));
     },
     onSuccess: (_, { event, channel, isOn }) => {
       const where = channel === "email" ? "by mail" : "on the screen";
       toastDone("Saved", `${titleOf(event)} ${where} is ${isOn ? "on" : "off"}.`);
     },
     onError: (error, change) => {
-      client.setQueryData<Wish[]>(NOTIFICATIONS, (wishes) =>
-        withWish(wishes, { ...change, isOn: !change.isOn }),
+      client.setQueryData<Preference[]>(NOTIFICATIONS, (preferences) =>
+        withChange(preferences, { ...change, isOn: !change.isOn }),
       );
       tellFailure(error);
     },
@@ -83,7 +86,7 @@ export default function NotificationsPage() {
       if (client.isMutating() === 1) void client.invalidateQueries({ queryKey: NOTIFICATIONS });
     },
   });
-  const columns: Column<Wish>[] = [
+  const columns: Column<Preference>[] = [
     {
       id: "event",
       title: "Event",
@@ -97,16 +100,16 @@ export default function NotificationsPage() {
     ...CHANNELS.map(({ channel, title }) => ({
       id: channel,
       title,
-      cell: (wish: Wish) => {
-        const isFixed = channel === "email" && wish.emailIsRequired;
+      cell: (preference: Preference) => {
+        const isFixed = channel === "email" && preference.emailIsRequired;
         return (
           <span className={classes.channel}>
             <Switch
-              aria-label={`${titleOf(wish.event)}, ${title.toLowerCase()}`}
-              checked={wish[channel]}
+              aria-label={`${titleOf(preference.event)}, ${title.toLowerCase()}`}
+              checked={preference[channel]}
               disabled={isFixed}
               onChange={({ currentTarget: { checked: isOn } }) => {
-                if (isEvent(wish.event)) save.mutate({ event: wish.event, channel, isOn });
+                if (isEvent(preference.event)) save.mutate({ event: preference.event, channel, isOn });
               }}
             />
             {isFixed && <span className={classes.text}>always on</span>}

@@ -21,7 +21,7 @@ import { explain, explainIfAny } from "../messages.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./SecurityPage.module.css";
 
-type SessionRow = Schemas["openspot__rest_edge__users__schemas__SessionResponse"];
+type SessionRow = Schemas["UserSessionResponse"];
 type ActivityRow = Schemas["ActivityResponse"];
 type Dialog = "enable" | "disable" | "password" | null;
 

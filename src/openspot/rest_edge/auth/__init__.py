@@ -1,1 +1,0 @@
-"""Users, their passwords and their sessions (Document A 5)."""

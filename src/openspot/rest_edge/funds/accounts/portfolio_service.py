@@ -1,0 +1,72 @@
+"""The history of a user's portfolio."""
+
+from datetime import UTC, datetime
+
+from openspot.domain.money import decimal_to_text
+from openspot.http.errors import validation_error
+from openspot.kit.clock import Clock
+from openspot.rest_edge.funds.accounts.portfolio import (
+    DOLLAR,
+    INTERVALS,
+    POINTS_MAX,
+    Holding,
+    carried,
+    holdings_at,
+    points_of,
+    total_value,
+)
+from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
+from openspot.rest_edge.funds.accounts.schemas import HoldingResponse, PortfolioPointResponse
+
+POINTS_DEFAULT = 30
+
+
+class PortfolioService:
+    """What the route does."""
+
+    def __init__(self, store: PortfolioStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def history(
+        self, user_id: str, interval: str, start_ms: int | None, end_ms: int | None
+    ) -> list[PortfolioPointResponse]:
+        """The portfolio at each point, oldest first. Raises HttpError (400) for a wrong or too long range."""
+        step = INTERVALS[interval]
+        now = datetime.fromtimestamp(self._clock() / 10**9, UTC)
+        # Balances of the future are not known.
+        end = min(now, _time(end_ms)) if end_ms is not None else now
+        start = _time(start_ms) if start_ms is not None else end - (POINTS_DEFAULT - 1) * step
+        if start > end:
+            raise validation_error(["from must not be later than to"])
+        if (end - start) // step + 1 > POINTS_MAX:
+            raise validation_error([f"from and to must be at most {POINTS_MAX} points of {interval} apart"])
+        points = points_of(start, end, step)
+        balances = {
+            asset: carried(len(points), found) for asset, found in (await self._store.balances(user_id, points)).items()
+        }
+        assets = [asset for asset in balances if asset != DOLLAR]
+        found_prices = await self._store.prices(assets, DOLLAR, points) if assets else {}
+        prices = {asset: carried(len(points), found) for asset, found in found_prices.items()}
+        return [_point(point, holdings_at(index, balances, prices)) for index, point in enumerate(points)]
+
+
+def _time(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def _point(time: datetime, holdings: list[Holding]) -> PortfolioPointResponse:
+    return PortfolioPointResponse(
+        timestamp=int(time.timestamp() * 1000),
+        value=decimal_to_text(total_value(holdings)),
+        unpriced=[holding.asset for holding in holdings if holding.price is None],
+        holdings=[
+            HoldingResponse(
+                asset=holding.asset,
+                balance=decimal_to_text(holding.balance),
+                price=None if holding.price is None else decimal_to_text(holding.price),
+                value=None if holding.value is None else decimal_to_text(holding.value),
+            )
+            for holding in holdings
+        ],
+    )

@@ -1,0 +1,90 @@
+"""Paths of the accounts (Document B 4.1)."""
+
+from typing import Annotated, Literal
+
+from fastapi import Path, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from openspot.http.context import caller
+from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
+from openspot.http.policy import Access, Policy, Scope
+from openspot.http.responses import json_response, page_response
+from openspot.http.routing import Router
+from openspot.http.validation import Currency
+from openspot.rest_edge.funds.accounts.portfolio_service import PortfolioService
+from openspot.rest_edge.funds.accounts.schemas import BalanceResponse, PortfolioPointResponse, TransactionResponse
+from openspot.rest_edge.funds.accounts.service import AccountService
+
+TIME_MAX_MS = 4_102_444_800_000
+"""The year 2100."""
+
+AssetPath = Annotated[Currency, Path()]
+AssetQuery = Annotated[Currency | None, Query()]
+TypeQuery = Annotated[
+    str | None,
+    Query(
+        alias="type",
+        pattern=r"^[A-Za-z0-9_.:-]{1,64}$",
+        description="Only entries of this type: deposit, withdrawal, trade, fee, rebate, …",
+        examples=["deposit"],
+    ),
+]
+IntervalQuery = Annotated[Literal["1h", "1d", "1w"], Query(description="Time between two points")]
+FromQuery = Annotated[
+    int | None, Query(alias="from", ge=0, le=TIME_MAX_MS, description="ms since 1970; by default 30 points before `to`")
+]
+ToQuery = Annotated[int | None, Query(alias="to", ge=0, le=TIME_MAX_MS, description="ms since 1970; by default now")]
+
+_READ = Policy(Access.USER, Scope.READ)
+
+
+def account_routes(prefix: str, accounts: AccountService, portfolio: PortfolioService) -> Router:
+    """The routes of `/accounts`, below `prefix`."""
+    router = Router(f"{prefix}/accounts", tag="accounts")
+
+    @router.get(
+        "/balances", _READ, response=list[BalanceResponse],
+        refusals={503: "neither the engine nor the ledger responds"}, summary="Your balances",
+    )  # fmt: skip
+    async def list_balances(request: Request) -> Response:
+        return json_response(await accounts.balances(caller(request).user_id))
+
+    @router.get(
+        "/balances/{asset}", _READ, response=BalanceResponse,
+        refusals={404: "the platform has no such asset", 503: "neither the engine nor the ledger responds"},
+        summary="Your balance of one asset",
+    )  # fmt: skip
+    async def get_balance(request: Request, asset: AssetPath) -> Response:
+        return json_response(await accounts.balance(caller(request).user_id, asset))
+
+    @router.get(
+        "/transactions", _READ, response=list[TransactionResponse], headers=NEXT_CURSOR_HEADER,
+        refusals={400: "a parameter is not valid", 503: "the ledger does not respond"},
+        summary="Your ledger entries, newest first",
+    )  # fmt: skip
+    async def list_transactions(
+        request: Request,
+        asset: AssetQuery = None,
+        entry_type: TypeQuery = None,
+        limit: Limit = LIMIT_DEFAULT,
+        cursor: Cursor = None,
+    ) -> Response:
+        page = await accounts.transactions(caller(request).user_id, asset, limit, cursor, entry_type)
+        return page_response(page.entries, page.next_cursor)
+
+    @router.get(
+        "/portfolio-history", _READ, response=list[PortfolioPointResponse],
+        refusals={400: "a parameter is not valid"},
+        summary="What you held and what it was worth in USD, oldest first",
+    )  # fmt: skip
+    async def list_portfolio_history(
+        request: Request,
+        interval: IntervalQuery = "1d",
+        start: FromQuery = None,
+        end: ToQuery = None,
+    ) -> Response:
+        history = await portfolio.history(caller(request).user_id, interval, start, end)
+        return json_response([point.model_dump(by_alias=True) for point in history])
+
+    return router

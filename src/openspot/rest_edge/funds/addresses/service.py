@@ -1,0 +1,104 @@
+"""Saved withdrawal addresses. A new one waits before it can be used, so that a thief cannot use it at once."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from openspot.domain.ids import short_id
+from openspot.domain.networks import Network
+from openspot.http.errors import HttpError, validation_error
+from openspot.kit.clock import Clock
+from openspot.rest_edge.funds.addresses.schemas import (
+    BeneficiaryResponse,
+    WithdrawalAddressBody,
+    WithdrawalAddressResponse,
+)
+from openspot.rest_edge.funds.addresses.store import SavedAddress, WithdrawalAddressStore
+from openspot.rest_edge.funds.custody.client import CustodyClient
+from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
+
+ADDRESSES_MAX = 100
+ADDRESS_ID_LENGTH = 16
+
+
+class WithdrawalAddressService:
+    """What the routes do. Every method raises HttpError with what the client is told."""
+
+    def __init__(
+        self,
+        store: WithdrawalAddressStore,
+        custody: CustodyClient,
+        second_factor: SecondFactor,
+        networks: Mapping[str, Network],
+        wait: timedelta,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._custody = custody
+        self._second_factor = second_factor
+        self._networks = networks
+        self._wait = wait
+        self._clock = clock
+
+    async def all_of(self, user_id: str) -> list[WithdrawalAddressResponse]:
+        """The user's addresses, the oldest first."""
+        return [_response(saved) for saved in await self._store.all_of(user_id)]
+
+    async def add(self, user_id: str, body: WithdrawalAddressBody) -> WithdrawalAddressResponse:
+        """Save an address that is valid on its network. An address that is saved already keeps its waiting time."""
+        network = self._networks.get(body.network)
+        if network is None or body.asset not in network.assets:
+            fitting = [name for name, known in self._networks.items() if body.asset in known.assets]
+            raise validation_error(
+                [f"network must be one of {', '.join(fitting)} for {body.asset}"]
+                if fitting
+                else [f"asset {body.asset} cannot be withdrawn"]
+            )
+        if not body.is_own and body.beneficiary is None:
+            raise validation_error(["beneficiary is required for an address that is not your own"])
+        address = await self._custody.check_address(body.asset, body.network, body.address, body.tag)
+        await self._second_factor.require(user_id, body.mfa_code)
+        now = datetime.fromtimestamp(self._clock() / 10**9, UTC)
+        beneficiary = body.beneficiary
+        new = SavedAddress(
+            short_id(os.urandom(ADDRESS_ID_LENGTH), ADDRESS_ID_LENGTH), body.label, body.asset, body.network, address,
+            body.tag, body.is_own, beneficiary.name if beneficiary else None,
+            beneficiary.country if beneficiary else None, beneficiary.vasp_id if beneficiary else None,
+            now + self._wait, now,
+        )  # fmt: skip
+        address_id = await self._store.add(user_id, new, ADDRESSES_MAX)
+        if address_id is None:
+            raise HttpError(409, f"you have {ADDRESSES_MAX} saved addresses: delete one first", "TOO_MANY_ADDRESSES")
+        if address_id != new.address_id:
+            raise HttpError(409, "the address is saved already", "ADDRESS_EXISTS", details={"id": address_id})
+        return _response(new)
+
+    async def delete(self, user_id: str, address_id: str) -> None:
+        """Delete an address. Withdrawals under way to it go on."""
+        if not await self._store.delete(user_id, address_id):
+            raise HttpError(404, f"address {address_id} not found", "ADDRESS_NOT_FOUND")
+
+
+def _response(saved: SavedAddress) -> WithdrawalAddressResponse:
+    beneficiary = None
+    if saved.beneficiary_name is not None and saved.beneficiary_country is not None:
+        beneficiary = BeneficiaryResponse(
+            name=saved.beneficiary_name, country=saved.beneficiary_country, vasp_id=saved.beneficiary_vasp_id
+        )
+    return WithdrawalAddressResponse(
+        id=saved.address_id,
+        label=saved.label,
+        asset=saved.asset,
+        network=saved.network,
+        address=saved.address,
+        tag=saved.tag,
+        is_own=saved.is_own,
+        beneficiary=beneficiary,
+        available_at=_iso(saved.available_at),
+        created_at=_iso(saved.created_at),
+        simulated=True,
+    )
+
+
+def _iso(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

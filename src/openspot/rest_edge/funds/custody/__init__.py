@@ -1,0 +1,1 @@
+"""Custody as the edge sees it: requests over the bus."""

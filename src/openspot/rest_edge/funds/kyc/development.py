@@ -1,0 +1,22 @@
+"""`openspot kyc review`: the outcome of a check, sent to the webhook as a provider sends it."""
+
+import uuid
+from datetime import UTC, datetime
+
+from openspot.rest_edge.common.signed_events import send_event
+from openspot.rest_edge.settings import RestEdgeSettings
+
+
+async def review(settings: RestEdgeSettings, user_id: str, answer: str, *, final: bool) -> bool:
+    """Send a completed review of the level verified. Returns whether it changed anything. Raises EventError."""
+    event = {
+        "eventId": str(uuid.uuid4()),
+        "userId": user_id,
+        "level": "verified",
+        "reviewStatus": "completed",
+        "reviewAnswer": answer,
+        "rejectType": ("FINAL" if final else "RETRY") if answer == "RED" else None,
+        "createdAt": datetime.now(UTC).isoformat(),
+    }
+    reply = await send_event(settings, "/kyc/webhook", settings.kyc_webhook_secret, event)
+    return bool(reply["applied"])

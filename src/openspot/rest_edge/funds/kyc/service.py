@@ -1,0 +1,140 @@
+"""Verification: levels gate withdrawals (settings), the provider's signed events raise and lower them."""
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from openspot.domain.ids import short_id
+from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.kit.clock import Clock
+from openspot.kit.log import get_logger
+from openspot.rest_edge.common.payload_digest import is_signed
+from openspot.rest_edge.funds.kyc.provider import Provider
+from openspot.rest_edge.funds.kyc.rules import AGE_MIN, Level, Standing, Status, is_of_age
+from openspot.rest_edge.funds.kyc.schemas import (
+    LEVELS,
+    NAMES,
+    BasicInformationBody,
+    KycEventBody,
+    KycSessionResponse,
+    KycStatusResponse,
+    StartBody,
+)
+from openspot.rest_edge.funds.kyc.store import BasicInformation, KycStore, Profile
+
+log = get_logger("kyc")
+
+REFERENCE_LENGTH = 20
+EARLIEST_BIRTH_YEAR = 1900
+
+
+class KycService:
+    """What the routes do. Every method raises HttpError with what the client is told."""
+
+    def __init__(
+        self,
+        store: KycStore,
+        provider: Provider | None,
+        webhook_secret: str,
+        limits: tuple[int, int, int],
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._provider = provider
+        self._secret = webhook_secret
+        self._limits = limits
+        self._clock = clock
+
+    async def seal_clear_information(self) -> None:
+        """Seal what an earlier version kept in clear."""
+        while sealed := await self._store.seal_clear_information():
+            log.info("information sealed that was kept in clear", users=sealed)
+
+    async def level(self, user_id: str) -> int:
+        """The user's level: 0 none, 1 basic, 2 verified."""
+        return (await self._store.get(user_id)).standing.level
+
+    async def status(self, user_id: str) -> KycStatusResponse:
+        """The user's verification."""
+        return self._described(await self._store.get(user_id))
+
+    async def give_basic_information(self, user_id: str, body: BasicInformationBody) -> KycStatusResponse:
+        """Keep the information; the level becomes basic. 409 once the provider has checked it, or has refused."""
+        now = self._now()
+        if body.date_of_birth.year < EARLIEST_BIRTH_YEAR or not is_of_age(body.date_of_birth, now.date()):
+            raise validation_error([f"dateOfBirth must be at least {AGE_MIN} years ago and not before 1900"])
+
+        def change(profile: Profile) -> Profile:
+            _check_open(profile.standing)
+            standing = replace(
+                profile.standing, level=max(profile.standing.level, Level.BASIC), has_basic_information=True
+            )
+            return replace(profile, standing=standing, updated_at=now)
+
+        information = BasicInformation(
+            body.first_name, body.last_name, body.date_of_birth, body.country, body.city, body.street, body.postal_code
+        )
+        return self._described(await self._store.change(user_id, change, now, information))
+
+    async def start(self, user_id: str, body: StartBody) -> KycSessionResponse:
+        """Begin the provider's check. Starting again while it runs returns the same session."""
+        if self._provider is None:
+            raise service_unavailable("no provider of verification is set up", "KYC_PROVIDER_UNAVAILABLE")
+        now, wanted = self._now(), LEVELS[body.level]
+        reference = short_id(os.urandom(REFERENCE_LENGTH), REFERENCE_LENGTH)
+
+        def change(profile: Profile) -> Profile:
+            standing = profile.standing
+            if standing.status in (Status.PENDING, Status.ON_HOLD) and profile.provider_reference is not None:
+                return profile
+            if not standing.has_basic_information:
+                raise HttpError(409, "give your basic information first", "KYC_BASIC_INFO_REQUIRED")
+            _check_open(standing)
+            # The time of the newest event stays: an older one must not decide on the new check.
+            return Profile(replace(standing, status=Status.PENDING), wanted, reference, now)
+
+        profile = await self._store.change(user_id, change, now)
+        assert profile.provider_reference is not None, "a check that has begun has a reference"
+        session = await self._provider.start(user_id, wanted, profile.provider_reference)
+        return KycSessionResponse(
+            reference=session.reference,
+            provider=self._provider.name,
+            status=profile.standing.status.value,
+            level=NAMES[wanted],
+            url=session.url,
+            instructions=session.instructions,
+        )
+
+    def check_signature(self, body: bytes, digest: str | None) -> None:
+        """Raise HttpError (401) unless the provider has signed `body`."""
+        if not is_signed(self._secret, body, digest):
+            raise HttpError(401, "X-Payload-Digest is missing or wrong", "SIGNATURE_INVALID")
+
+    async def take_event(self, event: KycEventBody) -> bool:
+        """Apply an event whose signature is right. False if it changes nothing."""
+        applied = await self._store.take_event(event.event_id, event.user_id, event.review(), self._now())
+        log.info("verification event", event_id=event.event_id, user_id=event.user_id, applied=applied)
+        return applied
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock() / 10**9, UTC)
+
+    def _described(self, profile: Profile) -> KycStatusResponse:
+        standing = profile.standing
+        updated = profile.updated_at
+        return KycStatusResponse(
+            level=NAMES[standing.level],
+            status=standing.status.value,
+            requested_level=None if profile.requested_level is None else NAMES[profile.requested_level],
+            has_basic_information=standing.has_basic_information,
+            daily_withdrawal_limit=str(self._limits[standing.level]),
+            updated_at=None if updated is None else updated.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        )
+
+
+def _check_open(standing: Standing) -> None:
+    """Raise HttpError (409) if the verification is decided."""
+    if standing.status is Status.REJECTED:
+        raise HttpError(409, "the verification was refused for good", "KYC_REJECTED")
+    if standing.level is Level.VERIFIED:
+        raise HttpError(409, "you are verified already", "KYC_ALREADY_VERIFIED")

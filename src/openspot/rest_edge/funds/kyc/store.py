@@ -1,0 +1,149 @@
+"""The tables `kyc_profiles` and `kyc_events`. What users say about themselves is kept sealed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import msgspec
+
+from openspot.kit.database import Pool
+from openspot.kit.sealing import Sealer
+from openspot.rest_edge.funds.kyc.rules import Level, Review, Standing, Status, is_outdated, reviewed
+
+_SEALED_AT_A_TIME = 500
+_COLUMNS = """
+    level, status, requested_level, provider_reference, last_event_at, updated_at,
+    sealed_information IS NOT NULL OR clear_information IS NOT NULL AS has_information
+"""
+_GET = f"SELECT {_COLUMNS} FROM kyc_profiles WHERE user_id = $1"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class BasicInformation:
+    """What a user says about himself or herself."""
+
+    first_name: str
+    last_name: str
+    date_of_birth: date
+    country: str
+    city: str
+    street: str
+    postal_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A user's verification as it is kept."""
+
+    standing: Standing
+    requested_level: Level | None
+    provider_reference: str | None
+    updated_at: datetime | None
+
+
+NEW_PROFILE = Profile(Standing(Level.NONE, Status.NOT_STARTED, False), None, None, None)
+
+Change = Callable[[Profile], Profile]
+"""The profile after a change. May raise HttpError, which changes nothing."""
+
+
+def sealing_purpose(user_id: str) -> str:
+    """What a user's information is sealed for: it does not open in the row of another user."""
+    return f"kyc:{user_id}"
+
+
+class KycStore:
+    """Profiles and events."""
+
+    def __init__(self, pool: Pool, sealer: Sealer) -> None:
+        self._pool = pool
+        self._sealer = sealer
+
+    async def get(self, user_id: str) -> Profile:
+        """The user's profile; a new one if there is none."""
+        return _profile(await self._pool.fetchrow(_GET, user_id))
+
+    async def change(
+        self, user_id: str, change: Change, now: datetime, information: BasicInformation | None = None
+    ) -> Profile:
+        """Change a profile, while nobody else does, and keep `information` with it."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(
+                """
+                INSERT INTO kyc_profiles (user_id, status, updated_at) VALUES ($1, 'not_started', $2)
+                ON CONFLICT DO NOTHING
+                """,
+                user_id,
+                now,
+            )
+            changed = change(_profile(await connection.fetchrow(f"{_GET} FOR UPDATE", user_id)))
+            await _save(connection, user_id, changed, now)
+            if information is not None:
+                await self._seal(connection, user_id, information)
+        return changed
+
+    async def seal_clear_information(self) -> int:
+        """Seal some of the information that an earlier version kept in clear; returns of how many users."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            rows = await connection.fetch(
+                "SELECT user_id, clear_information FROM kyc_profiles WHERE clear_information IS NOT NULL"
+                " LIMIT $1 FOR UPDATE SKIP LOCKED",
+                _SEALED_AT_A_TIME,
+            )
+            for row in rows:
+                information = msgspec.json.decode(row["clear_information"], type=BasicInformation)
+                await self._seal(connection, row["user_id"], information)
+        return len(rows)
+
+    async def _seal(self, connection: Any, user_id: str, information: BasicInformation) -> None:
+        sealed = self._sealer.seal(msgspec.json.encode(information), sealing_purpose(user_id))
+        await connection.execute(
+            "UPDATE kyc_profiles SET sealed_information = $2, clear_information = NULL WHERE user_id = $1",
+            user_id,
+            sealed,
+        )
+
+    async def take_event(self, event_id: str, user_id: str, review: Review, now: datetime) -> bool:
+        """Apply an event of the provider. False if it was seen before, is outdated, or is about nobody we know."""
+        async with self._pool.acquire() as connection, connection.transaction():
+            row = await connection.fetchrow(f"{_GET} FOR UPDATE", user_id)
+            if row is None:
+                return False
+            is_new = await connection.fetchval(
+                "INSERT INTO kyc_events VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING event_id",
+                event_id,
+                user_id,
+                now,
+            )
+            profile = _profile(row)
+            if is_new is None or is_outdated(profile.standing, review):
+                return False
+            standing = reviewed(profile.standing, review)
+            changed = Profile(standing, profile.requested_level, profile.provider_reference, now)
+            await _save(connection, user_id, changed, now)
+        return True
+
+
+async def _save(connection: Any, user_id: str, changed: Profile, now: datetime) -> None:
+    await connection.execute(
+        """
+        UPDATE kyc_profiles SET level = $2, status = $3, requested_level = $4, provider_reference = $5,
+            last_event_at = $6, updated_at = $7
+        WHERE user_id = $1
+        """,
+        user_id, changed.standing.level, changed.standing.status.value, changed.requested_level,
+        changed.provider_reference, changed.standing.last_event_at, now,
+    )  # fmt: skip
+
+
+def _profile(row: Any) -> Profile:
+    if row is None:
+        return NEW_PROFILE
+    requested = row["requested_level"]
+    return Profile(
+        Standing(Level(row["level"]), Status(row["status"]), row["has_information"], row["last_event_at"]),
+        None if requested is None else Level(requested),
+        row["provider_reference"],
+        row["updated_at"],
+    )

@@ -1,0 +1,20 @@
+"""All routes of funds."""
+
+from openspot.http.routing import Router
+from openspot.rest_edge.funds.accounts.routes import account_routes
+from openspot.rest_edge.funds.addresses.routes import withdrawal_address_routes
+from openspot.rest_edge.funds.fees.routes import fee_routes
+from openspot.rest_edge.funds.kyc.routes import kyc_routes
+from openspot.rest_edge.funds.service import FundServices
+from openspot.rest_edge.funds.withdrawals.routes import withdrawal_routes
+
+
+def fund_routes(prefix: str, funds: FundServices) -> list[Router]:
+    """`/kyc`, `/accounts`, `/users/me/withdrawal-addresses`, `/fees` and `/orders/estimate`, below `prefix`."""
+    return [
+        kyc_routes(prefix, funds.kyc),
+        account_routes(prefix, funds.accounts, funds.portfolio),
+        withdrawal_routes(prefix, funds.withdrawals),
+        withdrawal_address_routes(prefix, funds.withdrawal_addresses),
+        fee_routes(prefix, funds.fees),
+    ]

@@ -1,0 +1,105 @@
+"""Makes what funds consist of: balances, portfolio, withdrawals, saved addresses, verification of persons, fees."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+
+from openspot.domain.market import MarketConfiguration
+from openspot.domain.networks import load_networks
+from openspot.engine_client.queries import EngineQueries
+from openspot.kit.bus import Bus
+from openspot.kit.clock import system_clock
+from openspot.kit.database import Pool
+from openspot.kit.sealing import Sealer
+from openspot.kit.tasks import end_tasks
+from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
+from openspot.rest_edge.funds.accounts.portfolio_service import PortfolioService
+from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
+from openspot.rest_edge.funds.accounts.service import AccountService
+from openspot.rest_edge.funds.addresses.service import WithdrawalAddressService
+from openspot.rest_edge.funds.addresses.store import WithdrawalAddressStore
+from openspot.rest_edge.funds.custody.client import CustodyClient
+from openspot.rest_edge.funds.fees.network_fees import FeeQuotes, WithdrawalFees
+from openspot.rest_edge.funds.fees.service import FeeServices, PaymentFee, make_fee_services
+from openspot.rest_edge.funds.kyc.provider import DevelopmentProvider
+from openspot.rest_edge.funds.kyc.service import KycService
+from openspot.rest_edge.funds.kyc.store import KycStore
+from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
+from openspot.rest_edge.funds.withdrawals.store import WithdrawalStore
+from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
+from openspot.rest_edge.settings import RestEdgeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class FundServices:
+    """What the routes of accounts, withdrawals, saved addresses, KYC and fees are made of."""
+
+    accounts: AccountService
+    portfolio: PortfolioService
+    withdrawals: WithdrawalService
+    withdrawal_addresses: WithdrawalAddressService
+    kyc: KycService
+    fees: FeeServices
+
+
+async def make_fund_services(
+    settings: RestEdgeSettings,
+    pool: Pool,
+    bus: Bus,
+    stack: AsyncExitStack,
+    *,
+    engine: EngineQueries,
+    accounts: AccountService,
+    second_factor: SecondFactor,
+    configuration: MarketConfiguration,
+    payment_fees: Sequence[PaymentFee],
+) -> FundServices:
+    """Make the services; `stack` ends them. Nothing that users said of themselves is in clear when this returns."""
+    networks, custody, saved = load_networks(), CustodyClient(bus), WithdrawalAddressStore(pool)
+    provider = DevelopmentProvider() if settings.kyc_provider == "development" else None
+    limits = settings.withdrawal_limits
+    profiles = KycStore(pool, Sealer(settings.sealing_secret))
+    kyc = KycService(profiles, provider, settings.kyc_webhook_secret, limits, system_clock)
+    await kyc.seal_clear_information()
+    quotes = FeeQuotes(pool)
+    fees = make_fee_services(
+        settings,
+        engine=engine,
+        quotes=quotes,
+        networks=networks,
+        assets=configuration.assets,
+        payment_fees=payment_fees,
+        clock=system_clock,
+    )
+    cleaning = asyncio.create_task(
+        repeat("delete expired quotes of fees", fees.network.delete_expired, CLEAN_UP_INTERVAL_S)
+    )
+    stack.push_async_callback(end_tasks, cleaning)
+    return FundServices(
+        accounts=accounts,
+        portfolio=PortfolioService(PortfolioStore(pool), system_clock),
+        withdrawals=WithdrawalService(
+            custody,
+            WithdrawalStore(pool),
+            saved,
+            kyc,
+            second_factor,
+            WithdrawalFees(quotes, system_clock),
+            networks,
+            configuration.assets,
+            limits,
+            system_clock,
+        ),
+        withdrawal_addresses=WithdrawalAddressService(
+            saved,
+            custody,
+            second_factor,
+            networks,
+            timedelta(seconds=settings.withdrawal_address_wait_s),
+            system_clock,
+        ),
+        kyc=kyc,
+        fees=fees,
+    )

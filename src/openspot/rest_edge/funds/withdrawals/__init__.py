@@ -1,0 +1,1 @@
+"""Deposit addresses and deposits, and withdrawals to saved addresses."""

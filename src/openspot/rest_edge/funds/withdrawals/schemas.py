@@ -1,0 +1,116 @@
+"""Request and response bodies of deposits and withdrawals."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from openspot.http.validation import Body, Currency, ExactPositiveDecimal, PrintableText, ResponseBody, example
+
+WithdrawalStatus = Literal[
+    "pending_approval", "approved", "signing", "broadcasting", "confirming", "completed", "cancelled", "rejected",
+    "failed",
+]  # fmt: skip
+
+
+class DepositAddressResponse(ResponseBody):
+    """A deposit address of the caller, the same at every request.
+
+    A deposit counts after `confirmations` blocks, and from `minimum` on. `simulated`: nothing real may be sent to it.
+    """
+
+    asset: str
+    network: str
+    address: str
+    tag: str | None
+    confirmations: int
+    minimum: str
+    simulated: bool
+
+
+class DepositFiatInfo(ResponseBody):
+    """Where to send a bank transfer. `reference` names the caller and belongs into the transfer's text."""
+
+    currency: str
+    network: str
+    bank_name: str
+    account_name: str
+    account: str
+    reference: str
+    minimum: str
+    simulated: bool
+
+
+ClientWithdrawalId = Annotated[
+    str | None, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$"), Field(examples=["payout-2026-11"])
+]
+MfaCode = Annotated[str | None, StringConstraints(max_length=64), Field(repr=False, examples=["123456"])]
+AddressId = Annotated[str, StringConstraints(min_length=1, max_length=64), PrintableText]
+
+
+class CryptoWithdrawalBody(Body):
+    """A withdrawal to a saved address. `amount` leaves the account; the fee is taken from it.
+
+    `mfaCode` is required if a second factor is on. The same `clientWithdrawalId` withdraws once.
+    """
+
+    model_config = example(
+        {"asset": "BTC", "network": "bitcoin", "amount": "0.05", "addressId": "Xr7mGk2pQwHb4TnC", "mfaCode": "123456"}
+    )
+
+    asset: Currency
+    network: Annotated[str | None, StringConstraints(max_length=32), PrintableText] = None
+    amount: ExactPositiveDecimal
+    address_id: AddressId
+    fee_quote_id: Annotated[str | None, StringConstraints(max_length=128), PrintableText] = None
+    client_withdrawal_id: ClientWithdrawalId = None
+    mfa_code: MfaCode = None
+
+
+class FiatWithdrawalBody(Body):
+    """A withdrawal to a saved bank account: an address that was saved for a fiat network."""
+
+    model_config = example(
+        {"currency": "USD", "amount": "250", "bankAccountId": "Xr7mGk2pQwHb4TnC", "mfaCode": "123456"}
+    )
+
+    currency: Currency
+    amount: ExactPositiveDecimal
+    bank_account_id: AddressId
+    client_withdrawal_id: ClientWithdrawalId = None
+    mfa_code: MfaCode = None
+
+
+class WithdrawalResponse(ResponseBody):
+    """A withdrawal. `amount` leaves the account, `netAmount` arrives; times are ISO 8601 in UTC."""
+
+    id: str
+    client_withdrawal_id: str | None
+    asset: str
+    network: str
+    amount: str
+    fee: str
+    net_amount: str
+    address: str
+    tag: str | None
+    status: WithdrawalStatus
+    reason: str | None
+    tx_hash: str | None
+    confirmations: int
+    required_confirmations: int
+    wallet: Literal["HOT", "WARM", "TREASURY", "COLD"]
+    created_at: str
+    updated_at: str
+
+
+class DepositResponse(ResponseBody):
+    """A deposit that custody has seen on a chain. It counts once it is `confirmed`; times are ISO 8601 in UTC."""
+
+    tx_hash: str
+    asset: str
+    network: str
+    address: str
+    amount: str
+    status: Literal["pending", "confirmed"]
+    required_confirmations: int
+    created_at: str
+    confirmed_at: str | None

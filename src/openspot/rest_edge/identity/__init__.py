@@ -1,0 +1,1 @@
+"""Who users are and how they prove it: accounts, passwords, sessions, second factor, API keys."""

@@ -1,0 +1,14 @@
+"""Response bodies of the activity log."""
+
+from openspot.http.validation import ResponseBody
+from openspot.rest_edge.identity.activity.log import ActivityKind
+
+
+class ActivityResponse(ResponseBody):
+    """Something that happened to your account. `createdAt` is ISO 8601 in UTC."""
+
+    id: str
+    kind: ActivityKind
+    address: str
+    user_agent: str
+    created_at: str

@@ -1,0 +1,169 @@
+"""Creating, listing, rotating and revoking API keys.
+
+A secret is made here, shown once, and stored encrypted. A rotated or revoked key stops at every process at once: the
+change is committed first and told on the bus then.
+"""
+
+import base64
+import os
+import secrets
+from datetime import UTC, datetime
+
+from openspot.http.api_keys.changes import ChangeNotToldError, KeyChanges
+from openspot.http.api_keys.signature import Algorithm, read_public_key
+from openspot.http.api_keys.store import KEYS_MAX, ApiKeyRow, ApiKeyStore, Ended, NoSuchUserError, TooManyKeysError
+from openspot.http.api_keys.vault import Vault
+from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.http.policy import Scope
+from openspot.kit.clock import Clock
+from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
+from openspot.rest_edge.identity.api_keys.schemas import (
+    ApiKeyResponse,
+    ApiKeySecretResponse,
+    CreateApiKeyBody,
+    RevokedApiKeyResponse,
+    RotateApiKeyBody,
+)
+from openspot.rest_edge.identity.credentials.refusals import user_not_found
+from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
+
+SECRET_BYTES = 32
+_RANDOM_BYTES = 16
+
+
+class ApiKeyService:
+    """What the API key routes do. Every method raises HttpError with what the client is told."""
+
+    def __init__(
+        self,
+        store: ApiKeyStore,
+        vault: Vault,
+        changes: KeyChanges,
+        second_factor: SecondFactor,
+        activity: ActivityLog,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._vault = vault
+        self._changes = changes
+        self._second_factor = second_factor
+        self._activity = activity
+        self._clock = clock
+
+    async def create(self, user_id: str, body: CreateApiKeyBody, origin: Origin) -> ApiKeySecretResponse:
+        """Make a key. 409 if the user has KEYS_MAX keys; what the second factor raises."""
+        await self._second_factor.require(user_id, body.mfa_code)
+        key_id = self._vault.make_id(os.urandom(_RANDOM_BYTES))
+        secret, sealed, public_key = self._material(key_id, body.public_key)
+        key = ApiKeyRow(
+            key_id,
+            user_id,
+            body.name,
+            frozenset(body.scopes),
+            tuple(dict.fromkeys(body.ip_allow_list)),
+            body.algorithm,
+            sealed,
+            public_key,
+            1,
+            self._now(),
+        )
+        try:
+            await self._store.add(key)
+        except TooManyKeysError as error:
+            raise HttpError(409, f"a user has at most {KEYS_MAX} API keys", "TOO_MANY_API_KEYS") from error
+        except NoSuchUserError as error:
+            raise user_not_found() from error
+        await self._activity.record(user_id, ActivityKind.API_KEY_CREATED, origin)
+        return ApiKeySecretResponse(**_fields_of(key), secret=secret)
+
+    async def list_of(self, user_id: str) -> list[ApiKeyResponse]:
+        """The user's keys, the newest first, without their secrets."""
+        return [ApiKeyResponse(**_fields_of(key)) for key in await self._store.list_of(user_id)]
+
+    async def rotate(self, user_id: str, key_id: str, body: RotateApiKeyBody, origin: Origin) -> ApiKeySecretResponse:
+        """Give a key a new secret or public key; the old one stops at once. 404 if the user has no such key."""
+        await self._second_factor.require(user_id, body.mfa_code)
+        known = await self._store.get(key_id)
+        if known is None or known.user_id != user_id:
+            raise _not_found()
+        if known.algorithm is Algorithm.ED25519 and body.public_key is None:
+            raise validation_error(["publicKey is required for the algorithm ed25519"])
+        if known.algorithm is not Algorithm.ED25519 and body.public_key is not None:
+            raise validation_error(["publicKey must not be given for the algorithm hmac-sha256"])
+        secret, sealed, public_key = self._material(key_id, body.public_key)
+        key = await self._store.rotate(user_id, key_id, sealed, public_key, self._now())
+        if key is None:
+            raise _not_found()
+        try:
+            await self._changes.tell(Ended(key_id, key.version))
+        except ChangeNotToldError as error:
+            raise _not_told("rotated") from error
+        finally:
+            await self._activity.record(user_id, ActivityKind.API_KEY_ROTATED, origin)
+        return ApiKeySecretResponse(**_fields_of(key), secret=secret)
+
+    async def revoke(self, user_id: str, key_id: str, origin: Origin) -> RevokedApiKeyResponse:
+        """End a key at once, in all processes. 404 if the user never had it; revoking twice is no error."""
+        known = await self._store.get(key_id)
+        ended = await self._store.revoke(user_id, key_id, self._now())
+        if ended is None:
+            raise _not_found()
+        try:
+            await self._tell_all([ended])
+        finally:
+            if known is not None:
+                await self._activity.record(user_id, ActivityKind.API_KEY_REVOKED, origin)
+        return RevokedApiKeyResponse(id=key_id, revoked=True)
+
+    async def revoke_all(self, user_id: str) -> None:
+        """End every key of a user, for example when the account is deleted."""
+        await self._tell_all(await self._store.revoke_all(user_id, self._now()))
+
+    async def _tell_all(self, ended: list[Ended]) -> None:
+        untold: ChangeNotToldError | None = None
+        for key in ended:
+            try:
+                await self._changes.tell(key)
+            except ChangeNotToldError as error:
+                untold = error
+        if untold is not None:
+            raise _not_told("revoked") from untold
+
+    def _material(self, key_id: str, public_key: str | None) -> tuple[str | None, bytes | None, bytes | None]:
+        """(secret to show, encrypted secret, public key): a new secret, or the given public key."""
+        if public_key is not None:
+            return None, None, read_public_key(public_key)
+        secret = secrets.token_urlsafe(SECRET_BYTES)
+        return secret, self._vault.seal(key_id, secret.encode()), None
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock() / 1e9, UTC)
+
+
+def _fields_of(key: ApiKeyRow) -> dict[str, object]:
+    return {
+        "id": key.key_id,
+        "name": key.name,
+        "scopes": [scope for scope in Scope if scope in key.scopes],
+        "ip_allow_list": list(key.networks),
+        "algorithm": key.algorithm,
+        "public_key": base64.b64encode(key.public_key).decode() if key.public_key is not None else None,
+        "created_at": _iso(key.created_at),
+        "rotated_at": _iso(key.rotated_at) if key.rotated_at is not None else None,
+        "last_used_at": _iso(key.last_used_at) if key.last_used_at is not None else None,
+    }
+
+
+def _iso(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _not_found() -> HttpError:
+    return HttpError(404, "you have no such API key", "API_KEY_NOT_FOUND")
+
+
+def _not_told(what: str) -> HttpError:
+    return service_unavailable(
+        f"the key is {what}, but the bus does not respond: other processes may take the old one for some seconds. "
+        "Send the request again"
+    )

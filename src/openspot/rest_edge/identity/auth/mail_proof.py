@@ -1,0 +1,111 @@
+"""What a user does with a token that came by mail: reset the password, verify the address (Document A 5).
+
+Asking for a mail does the same work and gets the same response whether or not the address has an account.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.database import Pool
+from openspot.kit.passwords import Passwords
+from openspot.kit.token_hash import token_hash
+from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
+from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
+from openspot.rest_edge.identity.credentials.password_rules import password_fault
+from openspot.rest_edge.identity.credentials.refusals import user_not_found
+from openspot.rest_edge.identity.credentials.store import AuthStore, set_password
+from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.mail.texts import MailKind, TokenKind
+from openspot.rest_edge.mail.tokens import MailTokens, consume_token
+
+
+class MailProof:
+    """What the routes for tokens of mails do. Every method raises HttpError with what the client is told."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        store: AuthStore,
+        tokens: MailTokens,
+        outbox: Outbox,
+        passwords: Passwords,
+        attempts: AttemptStore,
+        ended: EndedSessions,
+        activity: ActivityLog,
+        revoke_keys: Callable[[str], Awaitable[None]],
+        now: DateClock = utc_now,
+    ) -> None:
+        self._pool = pool
+        self._store = store
+        self._tokens = tokens
+        self._outbox = outbox
+        self._passwords = passwords
+        self._attempts = attempts
+        self._ended = ended
+        self._activity = activity
+        self._revoke_keys = revoke_keys
+        self._now = now
+
+    async def ask_for_reset(self, email: str) -> None:
+        """Queue a mail with a token, if that address has an account. 503 if too many mails wait."""
+        if not await self._outbox.add(MailKind.RESET_PASSWORD, email):
+            raise service_unavailable("too many mails are waiting")
+
+    async def reset(self, token: str, password: str, origin: Origin) -> None:
+        """Set a new password and end all sessions. MFA stays, and the address counts as verified.
+
+        API keys stay too, since a forgotten password says nothing about them. After a lock-out somebody attacks the
+        account, so all its keys are revoked.
+
+        400 for a token that is unknown, used or expired, and for a password that is easy to guess, which leaves the
+        token as it was. 503 if other processes cannot be told about the revoked keys: the token works again later.
+        """
+        digest = token_hash(token)
+        user_id = await self._tokens.user_of(TokenKind.RESET_PASSWORD, digest, self._now())
+        user = None if user_id is None else await self._store.user_by_id(user_id)
+        if user is None:
+            raise _invalid_token()
+        fault = password_fault(password, user.email)
+        if fault is not None:
+            raise validation_error([fault.replace("password", "newPassword", 1)])
+        password_hash = await self._passwords.hash(password)
+        # First, so that the lock is still there for the next try if this fails.
+        if await self._attempts.is_account_locked(user.email):
+            await self._revoke_keys(user.user_id)
+        now = self._now()
+        async with self._pool.acquire() as connection, connection.transaction():
+            # Of two resets with one token at once, one finds it gone here.
+            if await consume_token(connection, TokenKind.RESET_PASSWORD, digest, now) is None:
+                raise _invalid_token()
+            ended = await set_password(connection, user.user_id, password_hash, now, is_email_proved=True)
+            await self._activity.record(user.user_id, ActivityKind.PASSWORD_RESET, origin, connection)
+        await self._attempts.forget_account(user.email)
+        await self._ended.end_as_far_as_possible(ended)
+
+    async def ask_for_verification(self, user_id: str) -> None:
+        """Queue a mail that verifies the user's address. 409 if it is verified, 503 if too many mails wait."""
+        row = await self._pool.fetchrow("SELECT email, email_verified_at FROM users WHERE user_id = $1", user_id)
+        if row is None:
+            raise user_not_found()
+        if row["email_verified_at"] is not None:
+            raise HttpError(409, "the email address is verified already", "EMAIL_VERIFIED_ALREADY")
+        if not await self._outbox.add(MailKind.VERIFY_EMAIL, row["email"]):
+            raise service_unavailable("too many mails are waiting")
+
+    async def verify(self, token: str, origin: Origin) -> None:
+        """Note that the address is its user's. 400 for a token that is unknown, used or expired."""
+        now = self._now()
+        async with self._pool.acquire() as connection, connection.transaction():
+            user_id = await consume_token(connection, TokenKind.VERIFY_EMAIL, token_hash(token), now)
+            if user_id is None:
+                raise _invalid_token()
+            await connection.execute(
+                "UPDATE users SET email_verified_at = coalesce(email_verified_at, $2) WHERE user_id = $1", user_id, now
+            )
+            await self._activity.record(user_id, ActivityKind.EMAIL_VERIFIED, origin, connection)
+
+
+def _invalid_token() -> HttpError:
+    return HttpError(400, "the token is unknown, was used or has expired", "INVALID_MAIL_TOKEN")

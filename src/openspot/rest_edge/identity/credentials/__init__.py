@@ -1,0 +1,1 @@
+"""Users with their passwords, and how guessing at them is slowed down."""

@@ -1,0 +1,119 @@
+"""Login attempts in the shared database. All processes of the edge count together, also across restarts."""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from openspot.kit.database import Pool
+from openspot.rest_edge.identity.credentials.login_throttling import (
+    FAILURES_MAX,
+    AttemptKey,
+    AttemptState,
+    account_key,
+    is_locked,
+    reaches_lock,
+    take,
+)
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt that counts; or that has to come again in `wait_s` whole seconds; or that is locked out.
+
+    `is_last` says that this is the last attempt before the lock.
+    """
+
+    wait_s: int = 0
+    is_locked: bool = False
+    is_last: bool = False
+
+
+class AttemptStore:
+    """The table `login_attempts`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def take(self, keys: tuple[AttemptKey, ...], now: datetime) -> Attempt:
+        """Count one attempt under every key, or count nothing and say that it has to wait or is locked out."""
+        texts = sorted(key.text for key in keys)
+        async with self._pool.acquire() as connection, connection.transaction():
+            # Locked in one order, so that two attempts never wait for each other.
+            rows = await connection.fetch(
+                """
+                INSERT INTO login_attempts (key, next_at) SELECT given, $2 FROM unnest($1::text[]) AS given
+                ON CONFLICT (key) DO UPDATE SET key = excluded.key
+                RETURNING key, attempts, next_at
+                """,
+                texts,
+                _LONG_AGO,
+            )
+            states = {row["key"]: AttemptState(row["attempts"], row["next_at"]) for row in rows}
+            if is_locked(keys, states):
+                return Attempt(is_locked=True)
+            wait, changed = take(keys, states, now)
+            if wait:
+                return Attempt(wait_s=math.ceil(wait.total_seconds()))
+            await connection.execute(
+                """
+                UPDATE login_attempts SET attempts = new.attempts, next_at = new.next_at, last_at = $4
+                FROM unnest($1::text[], $2::integer[], $3::timestamptz[]) AS new (key, attempts, next_at)
+                WHERE login_attempts.key = new.key
+                """,
+                list(changed),
+                [state.attempts for state in changed.values()],
+                [state.next_at for state in changed.values()],
+                now,
+            )
+        return Attempt(is_last=reaches_lock(keys, changed))
+
+    async def succeeded(self, keys: tuple[AttemptKey, ...]) -> None:
+        """The password was right: forget the attempts of keys that reset, and one attempt of the others."""
+        reset = [key.text for key in keys if key.resets]
+        await self._pool.execute("DELETE FROM login_attempts WHERE key = ANY($1::text[])", reset)
+        await self.undo(tuple(key for key in keys if not key.resets))
+
+    async def undo(self, keys: tuple[AttemptKey, ...]) -> None:
+        """Give one attempt back under every key, because its password was not checked or was right."""
+        await self._pool.execute(
+            "UPDATE login_attempts SET attempts = greatest(attempts - 1, 0), next_at = $2 WHERE key = ANY($1::text[])",
+            sorted(key.text for key in keys),
+            _LONG_AGO,
+        )
+
+    async def is_account_locked(self, email: str) -> bool:
+        """Whether logins of an account have ended, from one network or from all unknown ones."""
+        account = account_key(email)
+        return bool(
+            await self._pool.fetchval(
+                """
+                SELECT EXISTS (
+                    SELECT FROM login_attempts WHERE (key = $1 OR starts_with(key, $2)) AND attempts >= $3
+                )
+                """,
+                f"account:{account}",
+                f"pair:{account}:",
+                FAILURES_MAX,
+            )
+        )
+
+    async def forget_account(self, email: str) -> None:
+        """Forget all failed logins of an account, from wherever: its owner has reset the password."""
+        account = account_key(email)
+        await self._pool.execute(
+            "DELETE FROM login_attempts WHERE key = $1 OR starts_with(key, $2)",
+            f"account:{account}",
+            f"pair:{account}:",
+        )
+
+    async def delete_older(self, before: datetime, locked_before: datetime) -> int:
+        """Delete keys whose last attempt was before that time, locked ones `locked_before`; returns how many."""
+        outcome = await self._pool.execute(
+            "DELETE FROM login_attempts WHERE last_at < $1 AND (attempts < $3 OR last_at < $2)",
+            before,
+            locked_before,
+            FAILURES_MAX,
+        )
+        return int(outcome.rpartition(" ")[2])

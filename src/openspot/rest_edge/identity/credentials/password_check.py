@@ -1,0 +1,41 @@
+"""The current password, asked for again before something that a stolen session must not do."""
+
+from openspot.http.errors import HttpError
+from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.passwords import Passwords
+from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
+from openspot.rest_edge.identity.credentials.login_throttling import ACCOUNT_FROM_NETWORK, AttemptKey
+from openspot.rest_edge.identity.credentials.store import AuthStore
+
+
+class PasswordCheck:
+    """Asks users who are logged in for their password."""
+
+    def __init__(
+        self, store: AuthStore, attempts: AttemptStore, passwords: Passwords, now: DateClock = utc_now
+    ) -> None:
+        self._store = store
+        self._attempts = attempts
+        self._passwords = passwords
+        self._now = now
+
+    async def require(self, user_id: str, password: str) -> None:
+        """Return if that is the user's password.
+
+        Raises HttpError: 400 PASSWORD_WRONG, 429 TOO_MANY_PASSWORD_ATTEMPTS after too many wrong ones.
+        """
+        keys = (AttemptKey(f"password:{user_id}", ACCOUNT_FROM_NETWORK, resets=True),)
+        wait_s = (await self._attempts.take(keys, self._now())).wait_s
+        if wait_s:
+            message = f"too many wrong passwords: try again in {wait_s} s"
+            raise HttpError(429, message, "TOO_MANY_PASSWORD_ATTEMPTS", headers={"Retry-After": str(wait_s)})
+        user = await self._store.user_by_id(user_id)
+        try:
+            right = await self._passwords.matches(password, user.password_hash if user else None)
+        except HttpError:
+            # The queue was full: the password was not checked.
+            await self._attempts.undo(keys)
+            raise
+        if not right:
+            raise HttpError(400, "the current password is wrong", "PASSWORD_WRONG")
+        await self._attempts.succeeded(keys)

@@ -1,0 +1,1 @@
+"""The second factor: TOTP and recovery codes."""

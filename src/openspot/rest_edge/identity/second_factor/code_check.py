@@ -1,0 +1,109 @@
+"""The check of a second factor, for every route that must not work without it.
+
+A TOTP code works once, a recovery code works once, and wrong ones count as guesses: after five free ones the user
+waits 30 seconds, doubling up to an hour.
+"""
+
+from enum import StrEnum
+
+from openspot.http.errors import HttpError
+from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.sealing import Sealer
+from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
+from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
+from openspot.rest_edge.identity.credentials.login_throttling import AttemptKey, DelayRule
+from openspot.rest_edge.identity.second_factor.recovery_codes import CODE_LENGTH, code_hash, normalised
+from openspot.rest_edge.identity.second_factor.store import Factor, MfaStore
+from openspot.rest_edge.identity.second_factor.totp import DIGITS, matching_step
+
+MFA_GUESSES = DelayRule(5, 30, 3600)
+
+
+class Method(StrEnum):
+    """How a second factor can be proved."""
+
+    TOTP = "totp"
+    RECOVERY_CODE = "recovery_code"
+
+
+def mfa_code_invalid() -> HttpError:
+    """The refusal of a code that is wrong, expired or used."""
+    return HttpError(400, "the MFA code is wrong, expired or was used before", "MFA_CODE_INVALID")
+
+
+def sealing_purpose(user_id: str) -> str:
+    """What a user's TOTP secret is sealed for: the row of another user cannot be put in its place."""
+    return f"totp:{user_id}"
+
+
+class SecondFactor:
+    """Asks users with MFA for a code."""
+
+    def __init__(
+        self,
+        store: MfaStore,
+        sealer: Sealer,
+        attempts: AttemptStore,
+        activity: ActivityLog,
+        now: DateClock = utc_now,
+    ) -> None:
+        self._store = store
+        self._sealer = sealer
+        self._attempts = attempts
+        self._activity = activity
+        self._now = now
+
+    async def is_enabled(self, user_id: str) -> bool:
+        """Whether the user has enabled MFA."""
+        factor = await self._store.factor(user_id)
+        return factor is not None and factor.enabled_at is not None
+
+    async def require(self, user_id: str, code: str | None, origin: Origin | None = None) -> None:
+        """Return if the user has no MFA, or if `code` is a right and unused TOTP or recovery code, which it consumes.
+
+        Raises HttpError: 401 MFA_REQUIRED without a code, 400 MFA_CODE_INVALID for a wrong one, 429
+        TOO_MANY_MFA_ATTEMPTS after too many wrong ones.
+        """
+        factor = await self._store.factor(user_id)
+        if factor is None or factor.enabled_at is None:
+            return
+        if code is None:
+            raise HttpError(401, "this needs an MFA code", "MFA_REQUIRED")
+        keys = await self.count_guess(user_id)
+        method = await self._consume(user_id, factor, code)
+        if method is None:
+            raise mfa_code_invalid()
+        await self._attempts.succeeded(keys)
+        if method is Method.RECOVERY_CODE:
+            await self._activity.record(user_id, ActivityKind.RECOVERY_CODE_USED, origin or Origin())
+
+    def step_of(self, user_id: str, factor: Factor, code: str) -> int | None:
+        """The TOTP step that `code` is for, None if it is wrong or was used. Consumes nothing."""
+        secret = self._sealer.open(factor.sealed_secret, sealing_purpose(user_id)).decode()
+        return matching_step(secret, code, self._now(), factor.last_step)
+
+    async def count_guess(self, user_id: str) -> tuple[AttemptKey, ...]:
+        """Count a guess before it is judged, so that parallel guesses gain nothing; 429 after too many.
+
+        Returns the keys to forget once the guess turns out right.
+        """
+        keys = (AttemptKey(f"mfa:{user_id}", MFA_GUESSES, resets=True),)
+        wait_s = (await self._attempts.take(keys, self._now())).wait_s
+        if wait_s:
+            message = f"too many wrong MFA codes: try again in {wait_s} s"
+            raise HttpError(429, message, "TOO_MANY_MFA_ATTEMPTS", headers={"Retry-After": str(wait_s)})
+        return keys
+
+    async def forget_guesses(self, keys: tuple[AttemptKey, ...]) -> None:
+        """The guess was right: forget the wrong ones before it."""
+        await self._attempts.succeeded(keys)
+
+    async def _consume(self, user_id: str, factor: Factor, code: str) -> Method | None:
+        text = normalised(code)
+        if len(text) == DIGITS:
+            step = self.step_of(user_id, factor, text)
+            used = step is not None and await self._store.use_step(user_id, step)
+            return Method.TOTP if used else None
+        if len(text) == CODE_LENGTH and await self._store.use_recovery_code(user_id, code_hash(text), self._now()):
+            return Method.RECOVERY_CODE
+        return None

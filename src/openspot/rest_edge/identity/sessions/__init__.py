@@ -1,0 +1,1 @@
+"""Sessions: how they begin, which there are, and how they end in all processes."""

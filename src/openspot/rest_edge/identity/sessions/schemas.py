@@ -1,0 +1,24 @@
+"""Response bodies of the routes of sessions."""
+
+from openspot.http.validation import ResponseBody
+
+
+class UserSessionResponse(ResponseBody):
+    """A session. `current` is the one that asks; `lastUsedAt` is its login or last refresh.
+
+    Times are ISO 8601 in UTC.
+    """
+
+    session_id: str
+    current: bool
+    address: str
+    user_agent: str
+    created_at: str
+    last_used_at: str
+    expires_at: str
+
+
+class SessionsEndedResponse(ResponseBody):
+    """How many sessions were ended."""
+
+    ended: int

@@ -1,0 +1,144 @@
+"""Deleting an account: the personal data goes, the ledger and the orders stay under the user's id.
+
+The row of the user is deleted, and with it, by foreign key, sessions, factors, activity and API keys. `erasure.py`
+deletes the personal rows of the other wings. Rows of money name the user's id without a foreign key and stay. The id is
+never given again. Services with data of their own find the id in the bucket of deleted users.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from openspot.http.errors import HttpError
+from openspot.kit.bus import KeyValueBucket, KeyValueError
+from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.database import Pool
+from openspot.kit.log import get_logger
+from openspot.rest_edge.identity.activity.log import Origin
+from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
+from openspot.rest_edge.identity.credentials.password_check import PasswordCheck
+from openspot.rest_edge.identity.credentials.refusals import user_not_found
+from openspot.rest_edge.identity.credentials.store import revoke_families
+from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
+from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
+from openspot.rest_edge.identity.users.erasure import erase_personal_data
+from openspot.rest_edge.identity.users.obligations import open_obligations
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.mail.texts import MailKind
+
+log = get_logger("users")
+
+
+class Balances(Protocol):
+    """The balances of users."""
+
+    async def engine_totals(self, user_id: str) -> dict[str, str]:
+        """Totals above zero by asset, from the engine alone. Raises HttpError (503) if it does not respond."""
+
+
+class AccountDeletion:
+    """Deletes accounts.
+
+    `revoke_keys` revokes the API keys of a user, `cancel_payments` cancels the unpaid payments of users.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        check: PasswordCheck,
+        second_factor: SecondFactor,
+        attempts: AttemptStore,
+        ended: EndedSessions,
+        outbox: Outbox,
+        revoke_keys: Callable[[str], Awaitable[None]],
+        cancel_payments: Callable[[Sequence[str]], Awaitable[None]],
+        balances: Balances,
+        deleted: KeyValueBucket[bytes],
+        now: DateClock = utc_now,
+    ) -> None:
+        self._pool = pool
+        self._balances = balances
+        self._check = check
+        self._second_factor = second_factor
+        self._attempts = attempts
+        self._ended = ended
+        self._outbox = outbox
+        self._revoke_keys = revoke_keys
+        self._cancel_payments = cancel_payments
+        self._deleted = deleted
+        self._now = now
+
+    async def delete(self, user_id: str, password: str, mfa_code: str | None, origin: Origin) -> None:
+        """Delete the user's account and end all sessions. Payments for which no money has arrived are cancelled.
+
+        Raises HttpError: 400 for a wrong password or code, 409 with open orders, a balance or money on its way, 503 if
+        the balances cannot be read.
+        """
+        await self._check.require(user_id, password)
+        await self._require_nothing_remains(user_id)
+        await self._second_factor.require(user_id, mfa_code, origin)
+        await self._cancel_payments([user_id])
+        # Once more: a payment may have arrived before it could be cancelled.
+        await self._require_nothing_remains(user_id)
+        # First, since every process must have forgotten the keys when the user is gone.
+        await self._revoke_keys(user_id)
+        now = self._now()
+        async with self._pool.acquire() as connection, connection.transaction():
+            email = await connection.fetchval("SELECT email FROM users WHERE user_id = $1 FOR UPDATE", user_id)
+            if email is None:
+                raise user_not_found()
+            ended = await revoke_families(connection, user_id, "", now)
+            await connection.execute("DELETE FROM mail_outbox WHERE email = $1", email)
+            await self._outbox.add(MailKind.ACCOUNT_DELETED, email, connection=connection)
+            await connection.execute("INSERT INTO deleted_users (user_id, deleted_at) VALUES ($1, $2)", user_id, now)
+            await connection.execute("DELETE FROM users WHERE user_id = $1", user_id)
+            await erase_personal_data(connection, [user_id])
+        await self._attempts.forget_account(email)
+        await self._ended.end_as_far_as_possible(ended)
+        await self._announce([user_id])
+
+    async def _announce(self, user_ids: Sequence[str]) -> None:
+        """Tell the other services. What the bus does not take now is told again by `erase_late_records`."""
+        try:
+            for user_id in user_ids:
+                await self._deleted.put(user_id, b"")
+        except KeyValueError as error:
+            log.warning("deleted users not announced; this is tried again", error=repr(error))
+
+    async def _require_nothing_remains(self, user_id: str) -> None:
+        open_orders = await self._pool.fetchval(
+            "SELECT count(*) FROM orders WHERE user_id = $1 AND status IN ('pending', 'open', 'partially_filled')",
+            user_id,
+        )
+        if open_orders:
+            raise HttpError(
+                409, "cancel your open orders first", "OPEN_ORDERS_REMAIN", details={"openOrders": open_orders}
+            )
+        await self._require_no_obligations(user_id)
+        # The ledger's mirror may lag behind, so only the engine's balances count.
+        left = await self._balances.engine_totals(user_id)
+        if left:
+            raise HttpError(409, "withdraw your balances first", "BALANCES_REMAIN", details={"balances": left})
+        # Once more: money that left the balances between the two reads is on its way now.
+        await self._require_no_obligations(user_id)
+
+    async def _require_no_obligations(self, user_id: str) -> None:
+        remaining = await open_obligations(self._pool, user_id)
+        if "margin_accounts" in remaining:
+            raise HttpError(409, "close your margin account first", "MARGIN_ACCOUNT_REMAINS")
+        if remaining:
+            message = f"wait until your {', '.join(remaining)} are settled"
+            raise HttpError(409, message, "OBLIGATIONS_REMAIN", details={"obligations": remaining})
+
+    async def erase_late_records(self, since: datetime) -> None:
+        """Erase what requests under way wrote about users who were deleted at `since` or later.
+
+        Payments that they opened are cancelled, and the other services are told of them once more.
+        """
+        rows = await self._pool.fetch("SELECT user_id FROM deleted_users WHERE deleted_at >= $1", since)
+        if rows:
+            user_ids = [row["user_id"] for row in rows]
+            await self._cancel_payments(user_ids)
+            await erase_personal_data(self._pool, user_ids)
+            await self._announce(user_ids)

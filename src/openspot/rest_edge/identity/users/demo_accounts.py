@@ -1,0 +1,31 @@
+"""Keeps the users of the demo market's bots: there once, with the password of the setting."""
+
+import asyncpg
+
+from openspot.kit.database import Pool
+from openspot.kit.log import get_logger
+from openspot.kit.passwords import Passwords
+from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS
+
+log = get_logger("demo-accounts")
+
+_KEEP = """
+    INSERT INTO users (user_id, email, password_hash, role, email_verified_at) VALUES ($1, $2, $3, 'user', now())
+    ON CONFLICT (user_id) DO UPDATE SET password_hash = excluded.password_hash
+"""
+
+
+async def keep_demo_accounts(pool: Pool, password: str) -> None:
+    """Add the accounts that are missing, and give all of them `password`. Repeating it changes nothing else.
+
+    An account whose address somebody has registered is left out: its bot cannot log in, and says so.
+    """
+    passwords = Passwords(1, 1, lambda: RuntimeError("passwords are hashed one after the other"))
+    try:
+        for account in DEMO_ACCOUNTS:
+            try:
+                await pool.execute(_KEEP, account.user_id, account.email, await passwords.hash(password))
+            except asyncpg.UniqueViolationError:
+                log.error("a demo account is missing: its address is taken by another user", email=account.email)
+    finally:
+        passwords.close()

@@ -1,0 +1,107 @@
+"""Request and response bodies of the routes below `/users/me`."""
+
+import unicodedata
+from typing import Annotated
+from zoneinfo import available_timezones
+
+from pydantic import AfterValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from openspot.http.validation import Body, ResponseBody, example
+from openspot.rest_edge.identity.credentials.fields import CurrentPassword, OptionalMfaCode, Password
+
+
+def _printable(text: str) -> str:
+    """NFC, without blanks at the ends. Refuses control, format and private characters, which can hide what it says."""
+    text = unicodedata.normalize("NFC", text).strip()
+    if not text or any(unicodedata.category(letter)[0] == "C" for letter in text):
+        raise PydanticCustomError("printable", "must be printable text")
+    return text
+
+
+def _time_zone(name: str) -> str:
+    if name not in available_timezones():
+        raise PydanticCustomError("time_zone", "must be a time zone such as Europe/Berlin")
+    return name
+
+
+DisplayName = Annotated[
+    str, StringConstraints(min_length=1, max_length=64), AfterValidator(_printable), Field(examples=["Ada L."])
+]
+Language = Annotated[
+    str, StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"), Field(examples=["en-GB"])
+]
+"""A language tag (BCP 47)."""
+TimeZone = Annotated[
+    str, StringConstraints(max_length=64), AfterValidator(_time_zone), Field(examples=["Europe/Berlin"])
+]
+AntiPhishingCode = Annotated[
+    str, StringConstraints(min_length=4, max_length=32), AfterValidator(_printable), Field(examples=["blue heron"])
+]
+
+
+class ProfileBody(Body):
+    """The fields to change; null empties one. Address, role and id cannot be changed."""
+
+    model_config = example({"displayName": "Ada L.", "timeZone": "Europe/London"})
+
+    display_name: DisplayName | None = None
+    language: Language | None = None
+    time_zone: TimeZone | None = None
+
+
+class ProfileResponse(ResponseBody):
+    """Your account. `createdAt` is ISO 8601 in UTC."""
+
+    user_id: str
+    email: str
+    email_verified: bool
+    role: str
+    display_name: str | None
+    language: str | None
+    time_zone: str | None
+    mfa_enabled: bool
+    anti_phishing_code: str | None
+    created_at: str
+
+
+class AntiPhishingBody(Body):
+    """4 to 32 printable characters, which every mail of ours shows from now on; null for none."""
+
+    model_config = example({"code": "blue heron"})
+
+    code: AntiPhishingCode | None
+
+
+class AntiPhishingResponse(ResponseBody):
+    """What every mail of ours shows, null for nothing."""
+
+    code: str | None
+
+
+class CheckInResponse(ResponseBody):
+    """Today's date in UTC, whether you have checked in, the days in a row, and the days altogether."""
+
+    date: str
+    checked_in: bool
+    streak: int
+    total: int
+
+
+class PasswordBody(Body):
+    """The current password, the new one, and with MFA a TOTP or recovery code."""
+
+    model_config = example({"currentPassword": "a long pass phrase", "newPassword": "another long pass phrase"})
+
+    current_password: CurrentPassword
+    new_password: Password
+    mfa_code: OptionalMfaCode = None
+
+
+class DeletionBody(Body):
+    """The current password, and with MFA a TOTP or recovery code."""
+
+    model_config = example({"password": "a long pass phrase"})
+
+    password: CurrentPassword
+    mfa_code: OptionalMfaCode = None

@@ -1,0 +1,45 @@
+"""Makes what mail consists of: the outbox, the tokens that mails carry, and the sender in the background."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+
+from openspot.kit.clock import utc_now
+from openspot.kit.database import Pool
+from openspot.kit.tasks import end_tasks
+from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
+from openspot.rest_edge.mail.outbox import Outbox
+from openspot.rest_edge.mail.sender import MailSender
+from openspot.rest_edge.mail.settings import MailSettings
+from openspot.rest_edge.mail.tokens import MailTokens
+from openspot.rest_edge.mail.transports import make_transport
+
+FAILED_MAILS_KEPT = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class MailServices:
+    """What queues a mail, and what knows the tokens that came by mail."""
+
+    outbox: Outbox
+    tokens: MailTokens
+
+
+def make_mail_services(settings: MailSettings, pool: Pool, stack: AsyncExitStack) -> MailServices:
+    """Make the services and begin to send; `stack` ends it."""
+    outbox, tokens = Outbox(pool, settings.mail_queue_max), MailTokens(pool)
+    sender = MailSender(
+        pool, outbox, tokens, make_transport(settings), sender=settings.mail_from, link_base=settings.mail_link_base
+    )
+    sender.start()
+    stack.push_async_callback(sender.stop)
+
+    async def clean_up() -> None:
+        now = utc_now()
+        await outbox.delete_failed(now - FAILED_MAILS_KEPT)
+        await tokens.delete_expired(now)
+
+    cleaning = asyncio.create_task(repeat("delete failed mails and expired tokens", clean_up, CLEAN_UP_INTERVAL_S))
+    stack.push_async_callback(end_tasks, cleaning)
+    return MailServices(outbox, tokens)

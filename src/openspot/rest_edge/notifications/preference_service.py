@@ -1,0 +1,51 @@
+"""Which messages a user wants, by event."""
+
+from openspot.http.errors import HttpError
+from openspot.kit.database import Pool
+from openspot.rest_edge.notifications.preferences import (
+    SECURITY_EVENTS,
+    NotificationEvent,
+    NotificationPreference,
+    default_preference,
+)
+from openspot.rest_edge.notifications.schemas import NotificationPreferenceBody, NotificationPreferenceResponse
+
+
+class NotificationPreferenceService:
+    """The table `notification_settings`. What a user never set is as `default_preference` has it."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def settings_of(self, user_id: str) -> list[NotificationPreferenceResponse]:
+        """The user's settings of every event."""
+        rows = await self._pool.fetch(
+            "SELECT event, email, websocket FROM notification_settings WHERE user_id = $1", user_id
+        )
+        stored = {row["event"]: NotificationPreference(row["email"], row["websocket"]) for row in rows}
+        return [_response(event, stored.get(event.value, default_preference(event))) for event in NotificationEvent]
+
+    async def change(
+        self, user_id: str, event: NotificationEvent, body: NotificationPreferenceBody
+    ) -> NotificationPreferenceResponse:
+        """Set what the user wants of one event. Raises HttpError (409) for security mail that is turned off."""
+        if event in SECURITY_EVENTS and not body.email:
+            raise HttpError(409, f"mail of {event.value} is security mail, which is always sent", "SECURITY_MAIL")
+        await self._pool.execute(
+            "INSERT INTO notification_settings (user_id, event, email, websocket) VALUES ($1, $2, $3, $4)"
+            " ON CONFLICT (user_id, event) DO UPDATE SET email = excluded.email, websocket = excluded.websocket",
+            user_id,
+            event.value,
+            body.email,
+            body.websocket,
+        )
+        return _response(event, NotificationPreference(body.email, body.websocket))
+
+
+def _response(event: NotificationEvent, preference: NotificationPreference) -> NotificationPreferenceResponse:
+    return NotificationPreferenceResponse(
+        event=event.value,
+        email=preference.email,
+        websocket=preference.websocket,
+        email_is_required=event in SECURITY_EVENTS,
+    )

@@ -1,0 +1,53 @@
+"""What users can be notified of, and their preferences until they choose. Pure."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class NotificationEvent(StrEnum):
+    """What a user can be notified of."""
+
+    ORDER_FILLED = "order_filled"
+    DEPOSIT_CREDITED = "deposit_credited"
+    WITHDRAWAL_COMPLETED = "withdrawal_completed"
+    WITHDRAWAL_FAILED = "withdrawal_failed"
+    PAYMENT_COMPLETED = "payment_completed"
+    CONVERSION_COMPLETED = "conversion_completed"
+    STAKING_PAYOUT = "staking_payout"
+    NEW_LOGIN = "new_login"
+    PASSWORD_CHANGED = "password_changed"  # noqa: S105 (the name of an event)
+    MFA_CHANGED = "mfa_changed"
+    API_KEY_CHANGED = "api_key_changed"
+    WITHDRAWAL_REQUESTED = "withdrawal_requested"
+    MARGIN_LIQUIDATION = "margin_liquidation"
+
+
+SECURITY_EVENTS = frozenset(
+    {
+        NotificationEvent.NEW_LOGIN,
+        NotificationEvent.PASSWORD_CHANGED,
+        NotificationEvent.MFA_CHANGED,
+        NotificationEvent.API_KEY_CHANGED,
+        NotificationEvent.WITHDRAWAL_REQUESTED,
+    }
+)
+"""Their mail cannot be turned off: it tells the owner of an account what a thief does in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationPreference:
+    """Whether a user wants an event by email and on the screen (`websocket`)."""
+
+    email: bool
+    websocket: bool
+
+
+def default_preference(event: str) -> NotificationPreference:
+    """The preference until the user chooses. Fills are off, since a program that trades has thousands of them a day."""
+    is_on = event != NotificationEvent.ORDER_FILLED
+    return NotificationPreference(is_on, is_on)
+
+
+def event_of_kind(kind: str) -> str:
+    """The event whose preference decides on a kind of notification: `margin_liquidation` for `margin.liquidation`."""
+    return kind.replace(".", "_")

@@ -1,0 +1,33 @@
+"""Request and response bodies of notifications and of their preferences."""
+
+from pydantic import StrictBool
+
+from openspot.http.validation import Body, ResponseBody, example
+
+
+class NotificationResponse(ResponseBody):
+    """A notification that you were shown on the screen. `createdAt` is ISO 8601 in UTC."""
+
+    id: str
+    kind: str
+    title: str
+    text: str
+    created_at: str
+
+
+class NotificationPreferenceBody(Body):
+    """What you want of an event."""
+
+    model_config = example({"email": False, "websocket": True})
+
+    email: StrictBool
+    websocket: StrictBool
+
+
+class NotificationPreferenceResponse(ResponseBody):
+    """What the user wants of an event. Mail of events with `emailIsRequired` cannot be turned off."""
+
+    event: str
+    email: bool
+    websocket: bool
+    email_is_required: bool

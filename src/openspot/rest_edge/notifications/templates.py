@@ -1,0 +1,138 @@
+"""The texts of notifications about money: events of custody, of transfers and of orders. Pure.
+
+Each function returns None for an event that nobody is notified of. The id of a notification is made from that of its
+event, so an event that comes twice notifies the user once.
+"""
+
+from collections.abc import Collection, Sequence
+from decimal import Decimal
+
+from openspot.contracts.messages import (
+    DepositConfirmed,
+    ExecutedTransfer,
+    OrderEvent,
+    SendNotification,
+    TransferMovement,
+    WithdrawalOutcome,
+    WithdrawalRequested,
+)
+from openspot.domain.ids import HOUSE_PREFIX
+from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal
+from openspot.domain.transfer import TransferKind
+
+CustodyEvent = DepositConfirmed | WithdrawalRequested | WithdrawalOutcome
+
+ADDRESS_LENGTH_MAX = 200
+_NOT_YOU = "Was it not you? Cancel it on the page of withdrawals, reset your password and end all sessions."
+
+
+def deposit_credited(event: DepositConfirmed, assets: Collection[str], now_ms: int) -> SendNotification | None:
+    """The router credits each confirmed deposit of an asset that the platform has."""
+    amount = _amount(event.amount, event.asset)
+    if amount is None or event.asset not in assets or event.user_id.startswith(HOUSE_PREFIX):
+        return None
+    text = f"{amount} arrived and can be used."
+    return _of_custody(event, event.tx_hash, "deposit.credited", "Deposit credited", text, now_ms)
+
+
+def withdrawal_requested(event: WithdrawalRequested, now_ms: int) -> SendNotification | None:
+    """Security mail: the owner may still cancel what a thief has begun."""
+    amount = _amount(event.amount, event.asset)
+    if amount is None:
+        return None
+    to = f" to {event.address[:ADDRESS_LENGTH_MAX]}" if event.address else ""
+    text = f"A withdrawal of {amount}{to} was requested. {_NOT_YOU}"
+    return _of_custody(event, event.withdrawal_id, "withdrawal.requested", "Withdrawal requested", text, now_ms)
+
+
+def withdrawal_completed(event: WithdrawalOutcome, now_ms: int) -> SendNotification | None:
+    """The funds have left."""
+    amount = _amount(event.amount, event.asset)
+    if amount is None:
+        return None
+    transaction = f" Transaction: {event.tx_hash[:ADDRESS_LENGTH_MAX]}" if event.tx_hash else ""
+    text = f"Your withdrawal of {amount} has left for its address.{transaction}"
+    return _of_custody(event, event.withdrawal_id, "withdrawal.completed", "Withdrawal completed", text, now_ms)
+
+
+def withdrawal_failed(event: WithdrawalOutcome, now_ms: int) -> SendNotification | None:
+    """The funds stay. Custody and router may both tell of it; the user hears of it once."""
+    amount = _amount(event.amount, event.asset)
+    if amount is None:
+        return None
+    text = (
+        f"Your withdrawal of {amount} was not carried out. Its funds are in your account. The page of withdrawals says "
+        "why."
+    )
+    return _of_custody(event, event.withdrawal_id, "withdrawal.failed", "Withdrawal not carried out", text, now_ms)
+
+
+def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
+    """A conversion, a payment that came, or a stake or reward that is paid out."""
+    movements = [movement for movement in event.movements if not _is_within_house(movement)]
+    received = next((movement for movement in movements if movement.from_id.startswith(HOUSE_PREFIX)), None)
+    if received is None:
+        return None
+    amount = _amount(received.amount, received.asset)
+    match event.kind:
+        case TransferKind.CONVERSION:
+            given = [movement for movement in movements if movement.from_id == received.to_id]
+            paid = _sum(given)
+            if paid is None:
+                return None
+            about = "conversion.completed", "Conversion completed", f"{paid} became {amount}."
+        case TransferKind.PAYMENT:
+            about = "payment.completed", "Payment completed", f"{amount} arrived and can be used."
+        case TransferKind.UNSTAKING:
+            about = "staking.payout", "Stake returned", f"Your stake of {amount} is in your account again."
+        case TransferKind.REWARD:
+            about = "staking.payout", "Staking reward paid", f"Staking earned you {amount}."
+        case _:
+            return None
+    if amount is None:
+        return None
+    return SendNotification(f"{event.kind}:{event.id}", received.to_id, *about, event.timestamp)
+
+
+def order_filled(event: OrderEvent) -> SendNotification:
+    """An order that has traded as a whole."""
+    order = event.order
+    base, _, quote = order.symbol.partition("-")
+    verb = "bought" if order.side == "buy" else "sold"
+    price = "" if order.average_price is None else f" at {order.average_price} {quote}"
+    return SendNotification(
+        f"order.filled:{order.order_id}",
+        order.user_id,
+        "order.filled",
+        f"Order filled: {order.symbol}",
+        f"You {verb} {order.filled_quantity} {base}{price}.",
+        event.timestamp,
+    )
+
+
+def _of_custody(event: CustodyEvent, reference: str, kind: str, title: str, text: str, now_ms: int) -> SendNotification:
+    """A notification of an event of custody, at the event's time if it has one."""
+    timestamp = now_ms if event.timestamp is None else event.timestamp
+    return SendNotification(f"{kind}:{reference}", event.user_id, kind, title, text, timestamp)
+
+
+def _is_within_house(movement: TransferMovement) -> bool:
+    return movement.from_id.startswith(HOUSE_PREFIX) and movement.to_id.startswith(HOUSE_PREFIX)
+
+
+def _sum(movements: Sequence[TransferMovement]) -> str | None:
+    """What movements of one asset come to: a conversion takes the spread as a movement of its own."""
+    try:
+        total = sum((parse_decimal(movement.amount) for movement in movements), Decimal())
+    except MoneyError:
+        return None
+    return _amount(decimal_to_text(total), movements[0].asset) if total else None
+
+
+def _amount(amount: str, asset: str) -> str | None:
+    """The amount with its asset, None for one that the platform moves nothing for."""
+    try:
+        value = parse_decimal(amount)
+    except MoneyError:
+        return None
+    return f"{decimal_to_text(value)} {asset}" if value > 0 else None

@@ -1,0 +1,1 @@
+"""What moves money by transfers of the engine: conversions, staking, payments."""

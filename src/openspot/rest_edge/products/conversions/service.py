@@ -1,0 +1,304 @@
+"""Quotes and conversions. A conversion is one transfer: it moves everything, or nothing."""
+
+import os
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, short_id
+from openspot.domain.market import AssetScale
+from openspot.domain.money import AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
+from openspot.domain.transfer import Movement, TransferKind
+from openspot.engine_client.errors import EngineError
+from openspot.engine_client.queries import EngineQueries
+from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.kit.clock import Clock
+from openspot.kit.database import Connection
+from openspot.kit.log import get_logger
+from openspot.rest_edge.common.amounts import amount_of_asset, numeric
+from openspot.rest_edge.common.paging import Page, page_of, position_of
+from openspot.rest_edge.common.times import iso, iso_or_none, moment
+from openspot.rest_edge.products.conversions.pricing import (
+    Amounts,
+    AmountTooSmallError,
+    BookTooThinError,
+    Pair,
+    price_given,
+    price_received,
+    steps_of,
+)
+from openspot.rest_edge.products.conversions.schemas import ConversionResponse, PairResponse, QuoteBody, QuoteResponse
+from openspot.rest_edge.products.conversions.store import Conversion, ConversionStore, Quote
+from openspot.rest_edge.products.transfers.model import Transfer, TransferResult
+from openspot.rest_edge.products.transfers.runner import UNSENT, TransferRunner
+
+log = get_logger("conversions")
+
+DEPTH = 5000
+"""Levels of the book that a price may walk: all that the engine gives."""
+INVENTORY = "INVENTORY_INSUFFICIENT"
+FUNDS = "RISK_NSF"
+QUOTES_KEPT = timedelta(days=1)
+_RANDOM_BYTES = 16
+
+
+class ConversionRules:
+    """What the outcome of a conversion's transfer does."""
+
+    is_owed = False
+
+    def __init__(self, store: ConversionStore, engine: EngineQueries) -> None:
+        self._store = store
+        self._engine = engine
+
+    async def before(self, transfer: Transfer) -> None:
+        """Nothing has to be done before."""
+
+    async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
+        """Write `completed`, or `failed` with the reason."""
+        code = None if result.succeeded else result.code
+        if code == FUNDS:
+            code = await self._whose_funds(transfer)
+        await self._store.settle(connection, transfer.subject_id, code, now)
+
+    async def _whose_funds(self, transfer: Transfer) -> str:
+        """The engine does not say whose account lacks: look whether it is the inventory."""
+        paid = next(movement for movement in transfer.movements if movement.source == CONVERSIONS_ACCOUNT_ID)
+        try:
+            return FUNDS if await inventory_of(self._engine, paid.asset) >= to_amount(paid.amount) else INVENTORY
+        except EngineError:
+            return FUNDS
+
+
+async def inventory_of(engine: EngineQueries, asset: str) -> int:
+    """What the inventory can pay of an asset, in units of 18 places. Raises EngineError."""
+    for balance in await engine.balances(CONVERSIONS_ACCOUNT_ID):
+        if balance.asset == asset:
+            return to_amount(parse_decimal(balance.available)) - to_amount(parse_decimal(balance.reserved))
+    return 0
+
+
+class ConversionService:
+    """What the conversion routes do. Every method raises HttpError with what the client is told."""
+
+    def __init__(
+        self,
+        store: ConversionStore,
+        engine: EngineQueries,
+        runner: TransferRunner,
+        pairs: Mapping[tuple[str, str], Pair],
+        assets: Mapping[str, AssetScale],
+        clock: Clock,
+        *,
+        spread_bps: int,
+        quote_life: timedelta,
+    ) -> None:
+        self._store = store
+        self._engine = engine
+        self._runner = runner
+        self._pairs = pairs
+        self._assets = assets
+        self._clock = clock
+        self._spread_bps = spread_bps
+        self._quote_life = quote_life
+
+    def pairs(self) -> list[PairResponse]:
+        """Every conversion on offer, by assets."""
+        return [
+            PairResponse(
+                from_asset=pair.from_asset,
+                to_asset=pair.to_asset,
+                symbol=pair.symbol,
+                minimum=amount_to_text(pair.minimum),
+                maximum=amount_to_text(pair.maximum),
+            )
+            for _, pair in sorted(self._pairs.items())
+        ]
+
+    async def quote(self, user_id: str, body: QuoteBody) -> QuoteResponse:
+        """Price a conversion for the whole amount, and keep the quote for the user."""
+        pair = self._pairs.get((body.from_asset, body.to_asset))
+        if pair is None:
+            raise HttpError(404, f"{body.from_asset} cannot be converted into {body.to_asset}", "PAIR_NOT_FOUND")
+        amounts = await self._priced(pair, body)
+        if not pair.minimum <= amounts.given <= pair.maximum:
+            bounds = f"{amount_to_text(pair.minimum)} and {amount_to_text(pair.maximum)} {pair.from_asset}"
+            raise validation_error(
+                [f"fromAmount must be between {bounds}, and would be {amount_to_text(amounts.given)}"]
+            )
+        try:
+            inventory = await inventory_of(self._engine, pair.to_asset)
+        except EngineError as error:
+            raise service_unavailable("the matching engine does not respond") from error
+        if inventory < amounts.received:
+            log.warning("the inventory does not cover a conversion", asset=pair.to_asset)
+            raise _inventory_insufficient(pair.to_asset)
+        now = moment(self._clock)
+        quote = Quote(
+            short_id(os.urandom(_RANDOM_BYTES)),
+            user_id,
+            pair.symbol,
+            pair.from_asset,
+            pair.to_asset,
+            amounts.given,
+            amounts.received,
+            amounts.spread,
+            self._spread_bps,
+            now,
+            now + self._quote_life,
+        )
+        await self._store.add_quote(quote)
+        return _quote_response(quote)
+
+    async def _priced(self, pair: Pair, body: QuoteBody) -> Amounts:
+        given = received = 0
+        if body.from_amount is not None:
+            given = amount_of_asset("fromAmount", body.from_amount, self._assets[pair.from_asset])
+        else:
+            assert body.to_amount is not None, "the body has one of the two"
+            received = amount_of_asset("toAmount", body.to_amount, self._assets[pair.to_asset])
+        try:
+            book = await self._engine.book(pair.symbol, DEPTH)
+        except EngineError as error:
+            raise service_unavailable("the matching engine does not respond") from error
+        if book is None:
+            raise HttpError(404, f"Market {pair.symbol} not found", "MARKET_NOT_FOUND")
+        steps = steps_of(pair, book.bids, book.asks)
+        try:
+            if given:
+                return price_given(pair, steps, self._spread_bps, given)
+            return price_received(pair, steps, self._spread_bps, received)
+        except BookTooThinError:
+            message = f"the order book of {pair.symbol} does not cover the whole amount"
+            raise HttpError(409, message, "INSUFFICIENT_LIQUIDITY") from None
+        except AmountTooSmallError:
+            raise validation_error([f"fromAmount is worth less than the smallest amount of {pair.to_asset}"]) from None
+
+    async def convert(self, user_id: str, quote_id: str) -> ConversionResponse:
+        """Execute a quote, once: a repeated call returns the same conversion, or the same refusal."""
+        done = await self._store.of_quote(quote_id, user_id)
+        if done is not None:
+            return _outcome(done)
+        async with self._store.pool.acquire() as connection, connection.transaction():
+            transfer = await self._begin(connection, user_id, quote_id)
+        if transfer is not None:
+            await self._runner.attempt(transfer)
+        conversion = await self._store.of_quote(quote_id, user_id)
+        assert conversion is not None, "it was written before"
+        return _outcome(conversion)
+
+    async def _begin(self, connection: Connection, user_id: str, quote_id: str) -> Transfer | None:
+        """Write the conversion and its transfer; None if another request has done so meanwhile."""
+        quote = await self._store.lock_quote(connection, quote_id, user_id)
+        if quote is None:
+            raise HttpError(404, "quote not found", "QUOTE_NOT_FOUND")
+        if await self._store.is_used(connection, quote_id):
+            return None
+        now = moment(self._clock)
+        if now >= quote.expires_at:
+            raise HttpError(409, "the quote has expired: ask for a new one", "QUOTE_EXPIRED")
+        conversion = Conversion(
+            short_id(os.urandom(_RANDOM_BYTES)),
+            quote_id,
+            user_id,
+            quote.from_asset,
+            quote.to_asset,
+            quote.from_amount,
+            quote.to_amount,
+            quote.spread_amount,
+            "pending",
+            None,
+            now,
+            None,
+        )
+        await self._store.add(connection, conversion)
+        transfer = transfer_of(conversion)
+        await self._runner.begin(connection, transfer)
+        return transfer
+
+    async def conversion(self, user_id: str, conversion_id: str) -> ConversionResponse:
+        """One conversion of the user. 404 for another user's."""
+        conversion = await self._store.get(conversion_id, user_id)
+        if conversion is None:
+            raise HttpError(404, "conversion not found", "CONVERSION_NOT_FOUND")
+        return _conversion_response(conversion)
+
+    async def conversions(self, user_id: str, limit: int, cursor: str | None) -> Page[ConversionResponse]:
+        """A page of the user's conversions, newest first."""
+        rows = await self._store.list_of(user_id, limit + 1, position_of(cursor))
+        return page_of(rows, limit, lambda row: (row.created_at, row.conversion_id), _conversion_response)
+
+    async def delete_expired(self) -> None:
+        """Forget quotes that expired long ago."""
+        await self._store.delete_expired(moment(self._clock) - QUOTES_KEPT)
+
+
+def transfer_of(conversion: Conversion) -> Transfer:
+    """The movements of a conversion: what is converted, the spread as a movement of its own, what is received."""
+    user, given, received = conversion.user_id, conversion.from_asset, conversion.to_asset
+    converted = conversion.from_amount - conversion.spread_amount
+    movements = [Movement(user, CONVERSIONS_ACCOUNT_ID, given, numeric(converted))]
+    if conversion.spread_amount:
+        movements.append(Movement(user, FEE_ACCOUNT_ID, given, numeric(conversion.spread_amount)))
+    movements.append(Movement(CONVERSIONS_ACCOUNT_ID, user, received, numeric(conversion.to_amount)))
+    return Transfer(
+        f"conversion:{conversion.conversion_id}",
+        TransferKind.CONVERSION,
+        conversion.conversion_id,
+        tuple(movement for movement in movements if movement.amount),
+    )
+
+
+def _outcome(conversion: Conversion) -> ConversionResponse:
+    """The conversion, or the refusal that it met."""
+    if conversion.status != "failed":
+        return _conversion_response(conversion)
+    details = {"conversionId": conversion.conversion_id}
+    if conversion.failure_code == INVENTORY:
+        raise _inventory_insufficient(conversion.to_asset, details)
+    if conversion.failure_code == UNSENT:
+        message = "the matching engine does not respond; nothing was moved: ask for a new quote"
+        raise HttpError(503, message, UNSENT, details=details, headers={"Retry-After": "1"})
+    raise HttpError(400, conversion.failure_code or "", "TRANSFER_REFUSED", details=details)
+
+
+def _inventory_insufficient(asset: str, details: dict[str, str] | None = None) -> HttpError:
+    return HttpError(409, f"the platform has too little {asset} for this conversion now", INVENTORY, details=details)
+
+
+def _ratio(numerator: int, denominator: int) -> str:
+    """numerator / denominator with 18 places, rounded half up."""
+    scaled = (2 * numerator * AMOUNT_SCALE + denominator) // (2 * denominator)
+    return amount_to_text(scaled)
+
+
+def _quote_response(quote: Quote) -> QuoteResponse:
+    return QuoteResponse(
+        quote_id=quote.quote_id,
+        from_asset=quote.from_asset,
+        to_asset=quote.to_asset,
+        from_amount=amount_to_text(quote.from_amount),
+        to_amount=amount_to_text(quote.to_amount),
+        price=_ratio(quote.to_amount, quote.from_amount),
+        inverse_price=_ratio(quote.from_amount, quote.to_amount),
+        spread_bps=quote.spread_bps,
+        spread_amount=amount_to_text(quote.spread_amount),
+        created_at=iso(quote.created_at),
+        expires_at=iso(quote.expires_at),
+    )
+
+
+def _conversion_response(row: Conversion) -> ConversionResponse:
+    return ConversionResponse(
+        id=row.conversion_id,
+        quote_id=row.quote_id,
+        status=row.status,
+        from_asset=row.from_asset,
+        to_asset=row.to_asset,
+        from_amount=amount_to_text(row.from_amount),
+        to_amount=amount_to_text(row.to_amount),
+        spread_amount=amount_to_text(row.spread_amount),
+        price=_ratio(row.to_amount, row.from_amount),
+        failure_code=row.failure_code,
+        created_at=iso(row.created_at),
+        completed_at=iso_or_none(row.completed_at),
+    )

@@ -1,0 +1,162 @@
+"""The tables `conversion_quotes` and `conversions`."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.common.amounts import numeric, row_values
+
+_QUOTE = "quote_id, user_id, symbol, from_asset, to_asset, from_amount, to_amount, spread_amount, spread_bps"
+_CONVERSION = (
+    "conversion_id, quote_id, user_id, from_asset, to_asset, from_amount, to_amount, spread_amount, status,"
+    " failure_code, created_at, completed_at"
+)
+_AMOUNTS = frozenset({"from_amount", "to_amount", "spread_amount"})
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quote; amounts in units of 18 places."""
+
+    quote_id: str
+    user_id: str
+    symbol: str
+    from_asset: str
+    to_asset: str
+    from_amount: int
+    to_amount: int
+    spread_amount: int
+    spread_bps: int
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A conversion; amounts in units of 18 places."""
+
+    conversion_id: str
+    quote_id: str
+    user_id: str
+    from_asset: str
+    to_asset: str
+    from_amount: int
+    to_amount: int
+    spread_amount: int
+    status: str
+    failure_code: str | None
+    created_at: datetime
+    completed_at: datetime | None
+
+
+class ConversionStore:
+    """Quotes and conversions of all users."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+
+    async def add_quote(self, quote: Quote) -> None:
+        """Keep a quote."""
+        await self.pool.execute(
+            f"INSERT INTO conversion_quotes ({_QUOTE}, created_at, expires_at)"  # noqa: S608
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            quote.quote_id,
+            quote.user_id,
+            quote.symbol,
+            quote.from_asset,
+            quote.to_asset,
+            numeric(quote.from_amount),
+            numeric(quote.to_amount),
+            numeric(quote.spread_amount),
+            quote.spread_bps,
+            quote.created_at,
+            quote.expires_at,
+        )
+
+    async def lock_quote(self, connection: Connection, quote_id: str, user_id: str) -> Quote | None:
+        """The user's quote, locked until the transaction ends: a quote is used once."""
+        row = await connection.fetchrow(
+            f"SELECT {_QUOTE}, created_at, expires_at FROM conversion_quotes"  # noqa: S608
+            " WHERE quote_id = $1 AND user_id = $2 FOR UPDATE",
+            quote_id,
+            user_id,
+        )
+        if row is None:
+            return None
+        return Quote(**row_values(row, _AMOUNTS))
+
+    async def add(self, connection: Connection, conversion: Conversion) -> None:
+        """Keep a new conversion."""
+        await connection.execute(
+            f"INSERT INTO conversions ({_CONVERSION})"  # noqa: S608
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            conversion.conversion_id,
+            conversion.quote_id,
+            conversion.user_id,
+            conversion.from_asset,
+            conversion.to_asset,
+            numeric(conversion.from_amount),
+            numeric(conversion.to_amount),
+            numeric(conversion.spread_amount),
+            conversion.status,
+            conversion.failure_code,
+            conversion.created_at,
+            conversion.completed_at,
+        )
+
+    async def of_quote(self, quote_id: str, user_id: str) -> Conversion | None:
+        """The conversion that used a quote."""
+        row = await self.pool.fetchrow(
+            f"SELECT {_CONVERSION} FROM conversions WHERE quote_id = $1 AND user_id = $2",  # noqa: S608
+            quote_id,
+            user_id,
+        )
+        return None if row is None else _conversion_of(row)
+
+    async def is_used(self, connection: Connection, quote_id: str) -> bool:
+        """Whether a conversion has used a quote; the caller has locked it."""
+        query = "SELECT EXISTS (SELECT FROM conversions WHERE quote_id = $1)"
+        return bool(await connection.fetchval(query, quote_id))
+
+    async def get(self, conversion_id: str, user_id: str) -> Conversion | None:
+        """A conversion of the user."""
+        row = await self.pool.fetchrow(
+            f"SELECT {_CONVERSION} FROM conversions WHERE conversion_id = $1 AND user_id = $2",  # noqa: S608
+            conversion_id,
+            user_id,
+        )
+        return None if row is None else _conversion_of(row)
+
+    async def list_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[Conversion]:
+        """Up to `limit` conversions of the user, newest first, after a position."""
+        rows = await self.pool.fetch(
+            f"""
+            SELECT {_CONVERSION} FROM conversions WHERE user_id = $1
+            AND ($2::timestamptz IS NULL OR (created_at, conversion_id) < ($2::timestamptz, $3::text))
+            ORDER BY created_at DESC, conversion_id DESC LIMIT $4
+            """,  # noqa: S608
+            user_id,
+            *(after or (None, None)),
+            limit,
+        )
+        return [_conversion_of(row) for row in rows]
+
+    async def settle(self, connection: Connection, conversion_id: str, failure_code: str | None, now: datetime) -> None:
+        """Write how a pending conversion ended."""
+        await connection.execute(
+            "UPDATE conversions SET status = $2, failure_code = $3, completed_at = $4"
+            " WHERE conversion_id = $1 AND status = 'pending'",
+            conversion_id,
+            "completed" if failure_code is None else "failed",
+            failure_code,
+            now if failure_code is None else None,
+        )
+
+    async def delete_expired(self, before: datetime) -> None:
+        """Forget quotes that expired before then. A conversion keeps all that it needs of its quote."""
+        await self.pool.execute("DELETE FROM conversion_quotes WHERE expires_at < $1", before)
+
+
+def _conversion_of(row: Any) -> Conversion:
+    return Conversion(**row_values(row, _AMOUNTS))

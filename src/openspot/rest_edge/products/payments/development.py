@@ -1,0 +1,21 @@
+"""`openspot payments complete` and `fail`: the word of the development provider on a payment."""
+
+import uuid
+from typing import Literal
+
+from openspot.rest_edge.common.signed_events import read_from_edge, send_event
+from openspot.rest_edge.settings import RestEdgeSettings
+
+
+async def report(settings: RestEdgeSettings, payment_id: str, outcome: Literal["paid", "failed"]) -> bool:
+    """Tell the edge, signed, how a payment went. Returns whether that was new. Raises EventError."""
+    payment = await read_from_edge(settings, f"/payments/development/{payment_id}")
+    event = {
+        "eventId": str(uuid.uuid4()),
+        "paymentId": payment["paymentId"],
+        "paymentStatus": outcome,
+        "amount": payment["amount"],
+        "currency": payment["currency"],
+    }
+    reply = await send_event(settings, "/payments/callback", settings.payment_callback_secret, event)
+    return not reply["repeated"]

@@ -1,0 +1,104 @@
+"""Bodies of the payment routes."""
+
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
+
+from openspot.http.validation import Body, Currency, PositiveDecimal, PrintableText, ResponseBody, example
+
+RouteName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]
+PaymentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]{1,40}$")]
+EventName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
+UrlText = Annotated[str, PrintableText, StringConstraints(max_length=2048)]
+
+
+class SessionBody(Body):
+    """What to pay, over which route. `returnUrl` is where the payment page sends the user afterwards."""
+
+    model_config = example({"routeId": "development-usd", "amount": "100", "currency": "USD"})
+
+    route_id: RouteName
+    amount: PositiveDecimal
+    currency: Currency
+    return_url: UrlText | None = None
+
+
+class CallbackBody(Body):
+    """What a provider says of a payment. The header `X-Payload-Digest` signs the raw body."""
+
+    model_config = example(
+        {
+            "eventId": "evt-1",
+            "paymentId": "9FvT4qKxW2mZr7Hd",
+            "paymentStatus": "paid",
+            "amount": "100",
+            "currency": "USD",
+        }
+    )
+
+    event_id: EventName
+    payment_id: PaymentName
+    payment_status: Literal["paid", "failed"]
+    amount: PositiveDecimal
+    currency: Currency
+
+
+class PaymentRouteResponse(ResponseBody):
+    """A way to pay in. `simulated` routes take no real money."""
+
+    id: str
+    name: str
+    currency: str
+    provider: str
+    minimum: str
+    maximum: str
+    fee_bps: int
+    fee_fixed: str
+    simulated: bool
+
+
+class PaymentSessionResponse(ResponseBody):
+    """A payment that waits for the user at `url` until `expiresAt`."""
+
+    id: str
+    url: str
+    status: Literal["open", "complete", "expired", "cancelled"]
+    payment_status: Literal["unpaid", "paid", "failed"]
+    expires_at: str
+
+
+class PaymentResponse(ResponseBody):
+    """A payment. `netAmount` = amount - fee is what the user is credited; `credited` says whether that is done."""
+
+    id: str
+    route_id: str
+    currency: str
+    amount: str
+    fee: str
+    net_amount: str
+    status: Literal["open", "complete", "expired", "cancelled"]
+    payment_status: Literal["unpaid", "paid", "failed"]
+    credited: bool
+    url: str
+    return_url: str | None
+    created_at: str
+    expires_at: str
+    completed_at: str | None
+
+
+class CallbackResponse(ResponseBody):
+    """The callback is taken. `repeated`: it was taken before, or told nothing new; nothing was done."""
+
+    payment_id: str
+    repeated: bool
+
+
+class PaymentPageResponse(ResponseBody):
+    """What the development provider knows of a payment. It takes no money: the operator signs its callback."""
+
+    payment_id: str
+    currency: str
+    amount: str
+    status: Literal["open", "complete", "expired", "cancelled"]
+    payment_status: Literal["unpaid", "paid", "failed"]
+    simulated: bool

@@ -1,0 +1,281 @@
+"""Payment sessions and the callbacks that complete them.
+
+A paid payment enters the platform as a deposit of its whole amount into `house:payments`, and one transfer credits the
+user with what the fee leaves. Both have a key of their own and are repeated until they are done, so a payment is
+credited once, whatever is killed meanwhile.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from openspot.contracts import subjects
+from openspot.contracts.messages import DepositConfirmed
+from openspot.domain.ids import PAYMENTS_ACCOUNT_ID
+from openspot.domain.market import AssetScale
+from openspot.domain.money import amount_to_text
+from openspot.domain.transfer import Movement, TransferKind
+from openspot.http.context import Operation
+from openspot.http.errors import HttpError, validation_error
+from openspot.kit.bus import Bus
+from openspot.kit.clock import Clock
+from openspot.kit.database import Connection
+from openspot.kit.log import get_logger
+from openspot.rest_edge.common.amounts import amount_of_asset, numeric
+from openspot.rest_edge.common.paging import Page, page_of, position_of
+from openspot.rest_edge.common.times import iso, iso_or_none, moment
+from openspot.rest_edge.products.payments.payment_routes import PaymentRoute
+from openspot.rest_edge.products.payments.return_urls import is_allowed
+from openspot.rest_edge.products.payments.schemas import (
+    CallbackBody,
+    CallbackResponse,
+    PaymentPageResponse,
+    PaymentResponse,
+    PaymentRouteResponse,
+    PaymentSessionResponse,
+    SessionBody,
+)
+from openspot.rest_edge.products.payments.store import Payment, PaymentStore
+from openspot.rest_edge.products.transfers.model import Transfer, TransferResult
+from openspot.rest_edge.products.transfers.runner import TransferRunner
+
+log = get_logger("payments")
+
+SESSION_LIFE = timedelta(hours=24)
+
+
+class PaymentRules:
+    """A payment's money enters the platform first; a credit that the account does not cover yet is tried again."""
+
+    is_owed = True
+
+    def __init__(self, store: PaymentStore, bus: Bus) -> None:
+        self._store = store
+        self._bus = bus
+
+    async def before(self, transfer: Transfer) -> None:
+        """Announce the deposit. The router credits it once, however often it is announced."""
+        payment = await self._store.get(transfer.subject_id)
+        assert payment is not None and payment.completed_at is not None, "a transfer names a payment that is paid"
+        # Not the transfer's own reference: the engine takes each only once, for whatever it is.
+        reference = f"payment-in:{payment.payment_id}"
+        event = DepositConfirmed(
+            reference,
+            PAYMENTS_ACCOUNT_ID,
+            payment.currency,
+            amount_to_text(payment.amount),
+            timestamp=round(payment.completed_at.timestamp() * 1000),
+        )
+        await self._bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{reference}")
+
+    async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
+        """Write that the user has it."""
+        await self._store.mark_credited(connection, transfer.subject_id)
+
+
+def digest_of(body: bytes, secret: str) -> str:
+    """The signature of a callback: HMAC-SHA256 of its raw body, in hex."""
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+class PaymentService:
+    """What the payment routes do. Every method raises HttpError with what the client is told."""
+
+    def __init__(
+        self,
+        store: PaymentStore,
+        runner: TransferRunner,
+        routes: Mapping[str, PaymentRoute],
+        assets: Mapping[str, AssetScale],
+        clock: Clock,
+        *,
+        secret: str,
+        return_origins: frozenset[str],
+        page_url: str,
+    ) -> None:
+        self._store = store
+        self._runner = runner
+        self._routes = routes
+        self._assets = assets
+        self._clock = clock
+        self._secret = secret
+        self._return_origins = return_origins
+        self._page_url = page_url
+
+    def routes(self) -> list[PaymentRouteResponse]:
+        """All payment routes, by id."""
+        return [_route_response(route) for _, route in sorted(self._routes.items())]
+
+    def route(self, route_id: str) -> PaymentRouteResponse:
+        """One payment route. 404 for an unknown one."""
+        return _route_response(self._known(route_id))
+
+    def _known(self, route_id: str) -> PaymentRoute:
+        route = self._routes.get(route_id)
+        if route is None:
+            raise HttpError(404, f"payment route {route_id} not found", "PAYMENT_ROUTE_NOT_FOUND")
+        return route
+
+    async def open_session(self, user_id: str, body: SessionBody, operation: Operation) -> PaymentSessionResponse:
+        """Open a payment for the user. It has the operation's id."""
+        if operation.is_resumed:
+            earlier = await self._store.get(operation.operation_id)
+            if earlier is not None:
+                return self._session_response(earlier)
+        route = self._known(body.route_id)
+        if body.currency != route.currency:
+            raise validation_error([f"currency must be {route.currency} on this route"])
+        amount = amount_of_asset("amount", body.amount, self._assets[route.currency])
+        if not route.minimum <= amount <= route.maximum:
+            bounds = f"{amount_to_text(route.minimum)} and {amount_to_text(route.maximum)} {route.currency}"
+            raise validation_error([f"amount must be between {bounds}"])
+        if body.return_url is not None and not is_allowed(body.return_url, self._return_origins):
+            raise validation_error(["returnUrl must lie at an origin that the platform allows"])
+        now = moment(self._clock)
+        payment = Payment(
+            operation.operation_id,
+            user_id,
+            route.route_id,
+            route.currency,
+            amount,
+            route.fee(amount),
+            body.return_url,
+            "open",
+            "unpaid",
+            False,
+            now,
+            now + SESSION_LIFE,
+            None,
+        )
+        await self._store.add(payment)
+        return self._session_response(payment)
+
+    async def payments(self, user_id: str, limit: int, cursor: str | None) -> Page[PaymentResponse]:
+        """A page of the user's payments, newest first."""
+        rows = await self._store.list_of(user_id, limit + 1, position_of(cursor))
+        return page_of(rows, limit, lambda row: (row.created_at, row.payment_id), self._response)
+
+    async def payment(self, user_id: str, payment_id: str) -> PaymentResponse:
+        """One payment of the user. 404 for another user's."""
+        payment = await self._store.get(payment_id)
+        if payment is None or payment.user_id != user_id:
+            raise _not_found()
+        return self._response(payment)
+
+    async def page(self, payment_id: str) -> PaymentPageResponse:
+        """What the development provider knows of a payment: only what it asks its payer for."""
+        payment = await self._store.get(payment_id)
+        if payment is None:
+            raise _not_found()
+        return PaymentPageResponse(
+            payment_id=payment.payment_id,
+            currency=payment.currency,
+            amount=amount_to_text(payment.amount),
+            status=self._status(payment),
+            payment_status=payment.payment_status,
+            simulated=True,
+        )
+
+    async def take_callback(self, raw: bytes, digest: str | None, body: CallbackBody) -> CallbackResponse:
+        """Take a provider's word on a payment, once. 401 for a wrong signature.
+
+        The word `paid` counts even after the session has expired or failed: the money has arrived. Not after it was
+        cancelled: its user's account is deleted, and the provider has to return the money.
+        """
+        given = (digest or "").lower().encode("utf-8", "replace")
+        if not hmac.compare_digest(digest_of(raw, self._secret).encode(), given):
+            raise HttpError(401, "X-Payload-Digest does not sign this body", "SIGNATURE_INVALID")
+        now = moment(self._clock)
+        async with self._store.pool.acquire() as connection, connection.transaction():
+            payment = await self._store.lock(connection, body.payment_id)
+            if payment is None:
+                raise _not_found()
+            self._check_amount(payment, body)
+            if payment.status == "cancelled" and body.payment_status == "paid":
+                log.error("a cancelled payment was paid", payment_id=payment.payment_id)
+                raise HttpError(409, "the payment was cancelled: return the money to its payer", "PAYMENT_CANCELLED")
+            is_new = await self._store.note_event(
+                connection, body.event_id, payment.payment_id, body.payment_status, now
+            )
+            settled = payment.payment_status in ("paid", body.payment_status) or payment.status == "cancelled"
+            if not is_new or settled:
+                return CallbackResponse(payment_id=payment.payment_id, repeated=True)
+            await self._store.complete(connection, payment.payment_id, body.payment_status, now)
+            transfer = credit_of(payment) if body.payment_status == "paid" else None
+            if transfer is not None:
+                await self._runner.begin(connection, transfer)
+        if transfer is not None:
+            await self._runner.attempt(transfer)
+        return CallbackResponse(payment_id=payment.payment_id, repeated=False)
+
+    def _check_amount(self, payment: Payment, body: CallbackBody) -> None:
+        if body.currency == payment.currency:
+            amount = amount_of_asset("amount", body.amount, self._assets[payment.currency])
+            if amount == payment.amount:
+                return
+        log.error("a callback names another amount than its payment", payment_id=payment.payment_id)
+        expected = f"{amount_to_text(payment.amount)} {payment.currency}"
+        raise HttpError(409, f"the payment is of {expected}", "AMOUNT_MISMATCH")
+
+    def _status(self, payment: Payment) -> str:
+        is_over = payment.status == "open" and moment(self._clock) >= payment.expires_at
+        return "expired" if is_over else payment.status
+
+    def _url_of(self, payment: Payment) -> str:
+        return f"{self._page_url}/{payment.payment_id}"
+
+    def _session_response(self, row: Payment) -> PaymentSessionResponse:
+        return PaymentSessionResponse(
+            id=row.payment_id,
+            url=self._url_of(row),
+            status=self._status(row),
+            payment_status=row.payment_status,
+            expires_at=iso(row.expires_at),
+        )
+
+    def _response(self, row: Payment) -> PaymentResponse:
+        return PaymentResponse(
+            id=row.payment_id,
+            route_id=row.route_id,
+            currency=row.currency,
+            amount=amount_to_text(row.amount),
+            fee=amount_to_text(row.fee),
+            net_amount=amount_to_text(row.amount - row.fee),
+            status=self._status(row),
+            payment_status=row.payment_status,
+            credited=row.credited,
+            url=self._url_of(row),
+            return_url=row.return_url,
+            created_at=iso(row.created_at),
+            expires_at=iso(row.expires_at),
+            completed_at=iso_or_none(row.completed_at),
+        )
+
+
+def credit_of(payment: Payment) -> Transfer:
+    """The transfer that credits a paid payment; the fee stays in the payments account."""
+    return Transfer(
+        f"payment:{payment.payment_id}",
+        TransferKind.PAYMENT,
+        payment.payment_id,
+        (Movement(PAYMENTS_ACCOUNT_ID, payment.user_id, payment.currency, numeric(payment.amount - payment.fee)),),
+    )
+
+
+def _not_found() -> HttpError:
+    return HttpError(404, "payment not found", "PAYMENT_NOT_FOUND")
+
+
+def _route_response(route: PaymentRoute) -> PaymentRouteResponse:
+    return PaymentRouteResponse(
+        id=route.route_id,
+        name=route.name,
+        currency=route.currency,
+        provider=route.provider,
+        minimum=amount_to_text(route.minimum),
+        maximum=amount_to_text(route.maximum),
+        fee_bps=route.fee_bps,
+        fee_fixed=amount_to_text(route.fee_fixed),
+        simulated=route.provider == "development",
+    )

@@ -1,0 +1,124 @@
+"""The tables `payments` and `payment_events`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.common.amounts import numeric, row_values
+
+_PAYMENT = (
+    "payment_id, user_id, route_id, currency, amount, fee, return_url, status, payment_status, credited, created_at,"
+    " expires_at, completed_at"
+)
+_AMOUNTS = frozenset({"amount", "fee"})
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A payment; amounts in units of 18 places."""
+
+    payment_id: str
+    user_id: str
+    route_id: str
+    currency: str
+    amount: int
+    fee: int
+    return_url: str | None
+    status: str
+    payment_status: str
+    credited: bool
+    created_at: datetime
+    expires_at: datetime
+    completed_at: datetime | None
+
+
+class PaymentStore:
+    """Payments of all users, and the callbacks that told of them."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+
+    async def add(self, payment: Payment) -> None:
+        """Keep a new payment."""
+        await self.pool.execute(
+            f"INSERT INTO payments ({_PAYMENT})"  # noqa: S608
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+            payment.payment_id,
+            payment.user_id,
+            payment.route_id,
+            payment.currency,
+            numeric(payment.amount),
+            numeric(payment.fee),
+            payment.return_url,
+            payment.status,
+            payment.payment_status,
+            payment.credited,
+            payment.created_at,
+            payment.expires_at,
+            payment.completed_at,
+        )
+
+    async def get(self, payment_id: str) -> Payment | None:
+        """A payment of any user."""
+        row = await self.pool.fetchrow(f"SELECT {_PAYMENT} FROM payments WHERE payment_id = $1", payment_id)  # noqa: S608
+        return None if row is None else _payment_of(row)
+
+    async def lock(self, connection: Connection, payment_id: str) -> Payment | None:
+        """The same, locked until the transaction ends."""
+        query = f"SELECT {_PAYMENT} FROM payments WHERE payment_id = $1 FOR UPDATE"  # noqa: S608
+        row = await connection.fetchrow(query, payment_id)
+        return None if row is None else _payment_of(row)
+
+    async def list_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[Payment]:
+        """Up to `limit` payments of the user, newest first, after a position."""
+        rows = await self.pool.fetch(
+            f"""
+            SELECT {_PAYMENT} FROM payments WHERE user_id = $1
+            AND ($2::timestamptz IS NULL OR (created_at, payment_id) < ($2::timestamptz, $3::text))
+            ORDER BY created_at DESC, payment_id DESC LIMIT $4
+            """,  # noqa: S608
+            user_id,
+            *(after or (None, None)),
+            limit,
+        )
+        return [_payment_of(row) for row in rows]
+
+    async def note_event(
+        self, connection: Connection, event_id: str, payment_id: str, payment_status: str, now: datetime
+    ) -> bool:
+        """Keep a callback; False if it came before."""
+        outcome = await connection.execute(
+            "INSERT INTO payment_events (event_id, payment_id, payment_status, received_at) VALUES ($1, $2, $3, $4)"
+            " ON CONFLICT (event_id) DO NOTHING",
+            event_id,
+            payment_id,
+            payment_status,
+            now,
+        )
+        return bool(outcome == "INSERT 0 1")
+
+    async def complete(self, connection: Connection, payment_id: str, payment_status: str, now: datetime) -> None:
+        """Write how the payment went."""
+        await connection.execute(
+            "UPDATE payments SET status = 'complete', payment_status = $2, completed_at = $3 WHERE payment_id = $1",
+            payment_id,
+            payment_status,
+            now,
+        )
+
+    async def cancel_unpaid(self, user_ids: Sequence[str]) -> None:
+        """Cancel the users' payments for which no money has arrived: none is taken from now on."""
+        await self.pool.execute(
+            "UPDATE payments SET status = 'cancelled' WHERE user_id = ANY($1::text[]) AND payment_status <> 'paid'",
+            list(user_ids),
+        )
+
+    async def mark_credited(self, connection: Connection, payment_id: str) -> None:
+        """The user has the money."""
+        await connection.execute("UPDATE payments SET credited = true WHERE payment_id = $1", payment_id)
+
+
+def _payment_of(row: Any) -> Payment:
+    return Payment(**row_values(row, _AMOUNTS))

@@ -1,0 +1,118 @@
+"""Makes what products consist of: conversions, staking and payments, and the work that they do by themselves."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from openspot.domain.market import MarketConfiguration
+from openspot.domain.transfer import TransferKind
+from openspot.engine_client.queries import EngineQueries
+from openspot.kit.bus import Bus
+from openspot.kit.clock import Clock
+from openspot.kit.database import Pool
+from openspot.rest_edge.common.configuration import read_configuration
+from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
+from openspot.rest_edge.common.times import moment
+from openspot.rest_edge.products.conversions.pricing import pairs_of
+from openspot.rest_edge.products.conversions.service import ConversionRules, ConversionService
+from openspot.rest_edge.products.conversions.store import ConversionStore
+from openspot.rest_edge.products.payments.payment_routes import PaymentRoute, routes_of
+from openspot.rest_edge.products.payments.return_urls import origins_of
+from openspot.rest_edge.products.payments.service import PaymentRules, PaymentService
+from openspot.rest_edge.products.payments.store import PaymentStore
+from openspot.rest_edge.products.staking.products import products_of
+from openspot.rest_edge.products.staking.rules import PayoutRules, StakeRules
+from openspot.rest_edge.products.staking.service import StakingService
+from openspot.rest_edge.products.staking.store import StakingStore
+from openspot.rest_edge.products.transfers.model import Transfers
+from openspot.rest_edge.products.transfers.runner import TransferRunner
+from openspot.rest_edge.products.transfers.store import TransferStore
+from openspot.rest_edge.settings import RestEdgeSettings
+
+RESUME_INTERVAL_S = 1.0
+"""How often transfers and payouts that are due are looked for."""
+ACCRUE_INTERVAL_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProductServices:
+    """What the routes of conversions, staking and payments are made of.
+
+    `active_stake` returns what a user has staked of an asset, `cancel_unpaid` cancels the unpaid payments of users, and
+    `payment_routes` are the ways to pay, by id.
+    """
+
+    runner: TransferRunner
+    conversions: ConversionService
+    staking: StakingService
+    payments: PaymentService
+    active_stake: Callable[[str, str], Awaitable[int]]
+    cancel_unpaid: Callable[[Sequence[str]], Awaitable[None]]
+    payment_routes: Sequence[PaymentRoute]
+
+    async def run(self) -> None:
+        """Resume what is due, accrue rewards, forget what has expired, until cancelled. Every edge does all of it."""
+        await asyncio.gather(
+            repeat("begin again with transfers", self.runner.revive, None),
+            repeat("resume transfers", self.runner.resume, RESUME_INTERVAL_S),
+            repeat("pay out unstakes", self.staking.pay_due, RESUME_INTERVAL_S),
+            repeat("accrue staking rewards", self.staking.accrue_due, ACCRUE_INTERVAL_S),
+            repeat("forget expired quotes", self.conversions.delete_expired, CLEAN_UP_INTERVAL_S),
+        )
+
+
+def make_product_services(
+    settings: RestEdgeSettings,
+    *,
+    pool: Pool,
+    bus: Bus,
+    engine: EngineQueries,
+    transfers: Transfers,
+    configuration: MarketConfiguration,
+    clock: Clock,
+) -> ProductServices:
+    """Make the services. Raises ConfigurationError for a configuration file that is not valid."""
+    assets = configuration.assets
+    conversion_store, staking_store, payment_store = ConversionStore(pool), StakingStore(pool), PaymentStore(pool)
+    runner = TransferRunner(
+        TransferStore(pool),
+        transfers,
+        {
+            TransferKind.CONVERSION: ConversionRules(conversion_store, engine),
+            TransferKind.STAKING: StakeRules(staking_store),
+            TransferKind.UNSTAKING: PayoutRules(staking_store, reward=False),
+            TransferKind.REWARD: PayoutRules(staking_store, reward=True),
+            TransferKind.PAYMENT: PaymentRules(payment_store, bus),
+        },
+        lambda: moment(clock),
+    )
+    payment_routes = routes_of(read_configuration(settings.payments_file, "payments.toml"), assets)
+    products = products_of(read_configuration(settings.staking_file, "staking.toml"), assets)
+    return ProductServices(
+        runner=runner,
+        conversions=ConversionService(
+            conversion_store,
+            engine,
+            runner,
+            pairs_of(configuration.limits, assets),
+            assets,
+            clock,
+            spread_bps=settings.conversion_spread_bps,
+            quote_life=timedelta(seconds=settings.conversion_quote_s),
+        ),
+        staking=StakingService(staking_store, runner, products, assets, clock),
+        payments=PaymentService(
+            payment_store,
+            runner,
+            payment_routes,
+            assets,
+            clock,
+            secret=settings.payment_callback_secret,
+            return_origins=origins_of(settings.payment_return_origins),
+            page_url=f"{settings.rest_url}/api/v1/payments/development",
+        ),
+        active_stake=staking_store.active,
+        cancel_unpaid=payment_store.cancel_unpaid,
+        payment_routes=[route for _, route in sorted(payment_routes.items())],
+    )

@@ -1,0 +1,399 @@
+"""Staking: stakes, daily rewards, and the way back.
+
+The staked amount lies in the account `house:staking`. Rewards are owed by the platform from the day they accrue; they
+are paid from `house:rewards` together with the amount that is taken back.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID
+from openspot.domain.market import AssetScale
+from openspot.domain.money import amount_to_text, decimal_to_text
+from openspot.domain.transfer import Movement, TransferKind
+from openspot.http.context import Operation, new_operation
+from openspot.http.errors import HttpError, validation_error
+from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
+from openspot.kit.clock import Clock
+from openspot.kit.database import Connection
+from openspot.kit.log import get_logger
+from openspot.rest_edge.common.amounts import amount_of_asset, numeric
+from openspot.rest_edge.common.paging import Page, page_of, position_of
+from openspot.rest_edge.common.times import iso, moment
+from openspot.rest_edge.products.staking.accrual import accruals, midnight
+from openspot.rest_edge.products.staking.products import EarlyRedemption, Product, ProductType
+from openspot.rest_edge.products.staking.schemas import (
+    ProductResponse,
+    StakeBody,
+    StakingBalanceResponse,
+    StakingEventResponse,
+    UnstakeBody,
+    UnstakeResponse,
+)
+from openspot.rest_edge.products.staking.store import Balance, Event, StakingStore, Unstake
+from openspot.rest_edge.products.transfers.model import Transfer
+from openspot.rest_edge.products.transfers.runner import UNSENT, TransferRunner
+
+log = get_logger("staking")
+
+_AT_A_TIME = 500
+_EVENT_ID_MAX = 2**63 - 1
+
+
+class StakingService:
+    """What the staking routes and the daily work do. Routes' methods raise HttpError with what the client is told."""
+
+    def __init__(
+        self,
+        store: StakingStore,
+        runner: TransferRunner,
+        products: Mapping[str, Product],
+        assets: Mapping[str, AssetScale],
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._runner = runner
+        self._products = products
+        self._assets = assets
+        self._clock = clock
+
+    # Products
+
+    async def products(self) -> list[ProductResponse]:
+        """All products, by id."""
+        totals = await self._store.totals()
+        return [
+            _product_response(product, totals.get(product.product_id, 0))
+            for _, product in sorted(self._products.items())
+        ]
+
+    async def product(self, product_id: str) -> ProductResponse:
+        """One product. 404 for an unknown one."""
+        product = self._known(product_id)
+        return _product_response(product, (await self._store.totals()).get(product_id, 0))
+
+    def _known(self, product_id: str) -> Product:
+        product = self._products.get(product_id)
+        if product is None:
+            raise HttpError(404, f"product {product_id} not found", "PRODUCT_NOT_FOUND")
+        return product
+
+    # Stakes
+
+    async def stake(self, user_id: str, body: StakeBody, operation: Operation) -> StakingBalanceResponse:
+        """Stake an amount: one transfer from the user to the staking account. The stake has the operation's id."""
+        if operation.is_resumed:
+            earlier = await self._store.get(operation.operation_id, user_id)
+            if earlier is not None:
+                return _outcome(earlier)
+        product = self._known(body.product_id)
+        amount = amount_of_asset("amount", body.amount, self._assets[product.asset])
+        if amount < product.minimum:
+            raise validation_error([f"amount must be at least {amount_to_text(product.minimum)} {product.asset}"])
+        async with self._store.pool.acquire() as connection, connection.transaction():
+            await self._store.lock_product(connection, product.product_id)
+            total, own = await self._store.staked(connection, product.product_id, user_id)
+            if own + amount > product.maximum:
+                left = amount_to_text(max(product.maximum - own, 0))
+                raise HttpError(409, f"you can stake {left} {product.asset} more in this product", "MAXIMUM_EXCEEDED")
+            if total + amount > product.capacity:
+                left = amount_to_text(max(product.capacity - total, 0))
+                raise HttpError(409, f"the product has room for {left} {product.asset} more", "CAPACITY_EXCEEDED")
+            balance = _new_balance(operation.operation_id, user_id, product, amount, moment(self._clock))
+            transfer = Transfer(
+                f"stake:{balance.balance_id}",
+                TransferKind.STAKING,
+                balance.balance_id,
+                (Movement(user_id, STAKING_ACCOUNT_ID, product.asset, numeric(amount)),),
+            )
+            await self._store.add(connection, balance)
+            await self._runner.begin(connection, transfer)
+        await self._runner.attempt(transfer)
+        staked = await self._store.get(balance.balance_id, user_id)
+        assert staked is not None, "it was written before"
+        return _outcome(staked)
+
+    async def balances(self, user_id: str, limit: int, cursor: str | None) -> Page[StakingBalanceResponse]:
+        """A page of the user's stakes, newest first."""
+        rows = await self._store.list_of(user_id, limit + 1, position_of(cursor))
+        return page_of(rows, limit, lambda row: (row.created_at, row.balance_id), _balance_response)
+
+    async def balance(self, user_id: str, balance_id: str) -> StakingBalanceResponse:
+        """One stake of the user. 404 for another user's."""
+        balance = await self._store.get(balance_id, user_id)
+        if balance is None:
+            raise _balance_not_found()
+        return _balance_response(balance)
+
+    # The way back
+
+    async def unstake(self, user_id: str, body: UnstakeBody, operation: Operation) -> UnstakeResponse:
+        """Take back an amount, or all. Days that are over are accrued first; the day under way earns nothing on it.
+
+        The unstake has the operation's id.
+        """
+        now = moment(self._clock)
+        unstake = await self._store.unstake(operation.operation_id) if operation.is_resumed else None
+        if unstake is None:
+            unstake = await self._begin_unstake(user_id, body, operation.operation_id, now)
+        if unstake.available_at <= now:
+            await self.pay_out(unstake.unstake_id)
+        current = await self._store.unstake(unstake.unstake_id)
+        assert current is not None, "it was written before"
+        return _unstake_response(current)
+
+    async def _begin_unstake(self, user_id: str, body: UnstakeBody, unstake_id: str, now: datetime) -> Unstake:
+        async with self._store.pool.acquire() as connection, connection.transaction():
+            balance = await self._store.lock(connection, body.balance_id)
+            if balance is None or balance.user_id != user_id:
+                raise _balance_not_found()
+            if balance.status != "active":
+                raise HttpError(409, f"the stake is {balance.status}", "STAKE_NOT_ACTIVE")
+            balance = await self._accrue(connection, balance, now)
+            amount = balance.amount
+            if body.amount is not None:
+                amount = amount_of_asset("amount", body.amount, self._assets[balance.asset])
+            self._check_unstake(balance, amount, now)
+            return await self._take_back(connection, balance, amount, unstake_id, now)
+
+    def _check_unstake(self, balance: Balance, amount: int, now: datetime) -> None:
+        if amount > balance.amount:
+            raise validation_error([f"amount must be at most {amount_to_text(balance.amount)} {balance.asset}"])
+        if balance.type == ProductType.LOCKED:
+            if amount != balance.amount:
+                raise validation_error(["amount of a locked stake must be all of it"])
+            if self._is_early(balance, now) and self._early_redemption(balance) is EarlyRedemption.NOT_ALLOWED:
+                assert balance.ends_on is not None, "a locked stake that is active has an end"
+                until = iso(midnight(balance.ends_on))
+                raise HttpError(409, f"the stake is locked until {until}", "STAKE_LOCKED")
+
+    def _is_early(self, balance: Balance, now: datetime) -> bool:
+        return balance.ends_on is not None and now < midnight(balance.ends_on)
+
+    def _early_redemption(self, balance: Balance) -> EarlyRedemption:
+        # A product that is no longer on offer lets go without conditions.
+        product = self._products.get(balance.product_id)
+        return EarlyRedemption.ALLOWED if product is None else product.early_redemption
+
+    async def _take_back(
+        self, connection: Connection, balance: Balance, amount: int, unstake_id: str, now: datetime
+    ) -> Unstake:
+        reward, remainder, forfeited = balance.accrued, balance.remainder, 0
+        early = self._is_early(balance, now) and balance.type == ProductType.LOCKED
+        if early and self._early_redemption(balance) is EarlyRedemption.FORFEITS_REWARDS:
+            reward, remainder, forfeited = 0, 0, balance.accrued
+        unstake = Unstake(
+            unstake_id,
+            balance.balance_id,
+            balance.user_id,
+            balance.asset,
+            amount,
+            reward,
+            "unbonding",
+            False,
+            reward == 0,
+            now,
+            now + timedelta(days=balance.unbonding_days),
+        )
+        await self._store.write_unstake(connection, unstake, left=balance.amount - amount, remainder=remainder)
+        about = balance.user_id, balance.balance_id
+        await self._store.note(connection, *about, "unstake", balance.asset, amount, now)
+        if forfeited:
+            await self._store.note(connection, *about, "reward_forfeited", balance.asset, forfeited, now)
+        return unstake
+
+    async def pending(self, user_id: str, limit: int, cursor: str | None) -> Page[UnstakeResponse]:
+        """A page of what is on its way back to the user, newest first."""
+        rows = await self._store.pending_of(user_id, limit + 1, position_of(cursor))
+        return page_of(rows, limit, lambda row: (row.created_at, row.unstake_id), _unstake_response)
+
+    async def history(self, user_id: str, limit: int, cursor: str | None) -> Page[StakingEventResponse]:
+        """A page of the user's history, newest first."""
+        before = None if cursor is None else decode_cursor(cursor, tuple[int])[0]
+        if before is not None and not 0 <= before <= _EVENT_ID_MAX:
+            raise unknown_cursor()
+        rows = await self._store.history_of(user_id, limit + 1, before)
+        more = encode_cursor([rows[limit - 1].event_id]) if len(rows) > limit else None
+        return Page([_event_response(row) for row in rows[:limit]], more)
+
+    # The daily work. Any number of edges may do it at once, at any time, as often as they like.
+
+    async def accrue_due(self) -> int:
+        """Accrue every day that is over and take back locked stakes that have ended; returns how many stakes."""
+        now = moment(self._clock)
+        done = 0
+        for balance_id in await self._store.due(now.date(), _AT_A_TIME):
+            async with self._store.pool.acquire() as connection, connection.transaction():
+                balance = await self._store.lock(connection, balance_id, skip_locked=True)
+                if balance is None or balance.status != "active":
+                    continue
+                balance = await self._accrue(connection, balance, now)
+                if balance.ends_on is not None and balance.ends_on <= now.date():
+                    await self._take_back(connection, balance, balance.amount, new_operation().operation_id, now)
+                done += 1
+        return done
+
+    async def _accrue(self, connection: Connection, balance: Balance, now: datetime) -> Balance:
+        """Write the rewards of the days that are over and return the stake with them; the caller has locked it."""
+        unit = 10 ** (18 - self._assets[balance.asset].places)
+        rate = self._rate_of(balance)
+        accrued, remainder, next_day = balance.accrued, balance.remainder, balance.next_accrual_on
+        assert next_day is not None, "an active stake has one"
+        for accrual in accruals(next_day, now.date(), balance.ends_on, balance.amount // unit, rate, remainder):
+            reward = accrual.reward * unit
+            await self._store.add_accrual(connection, balance, accrual, reward, rate)
+            if reward:
+                at = midnight(accrual.day + timedelta(days=1))
+                about = balance.user_id, balance.balance_id
+                await self._store.note(connection, *about, "reward", balance.asset, reward, at)
+            accrued, remainder, next_day = accrued + reward, accrual.remainder, accrual.day + timedelta(days=1)
+        await self._store.write_accrued(connection, balance.balance_id, accrued, remainder, next_day)
+        current = await self._store.lock(connection, balance.balance_id)
+        assert current is not None, "it is locked"
+        return current
+
+    def _rate_of(self, balance: Balance) -> int:
+        """A flexible stake earns the product's rate of the day; a locked one that of its first day."""
+        product = self._products.get(balance.product_id)
+        if balance.type == ProductType.LOCKED or product is None:
+            return balance.apr_ppm
+        return product.rate_ppm
+
+    async def pay_due(self) -> None:
+        """Pay out every unstake whose unbonding is over, up to a bound."""
+        for _ in range(_AT_A_TIME):
+            if not await self.pay_out(None):
+                return
+
+    async def pay_out(self, unstake_id: str | None) -> bool:
+        """Pay out an unstake whose unbonding is over: the one that is named, or the oldest. False if there is none.
+
+        Amount and reward are two transfers: an empty rewards account does not hold the amount back.
+        """
+        async with self._store.pool.acquire() as connection, connection.transaction():
+            unstake = await self._store.take_payable(connection, moment(self._clock), unstake_id)
+            if unstake is None:
+                return False
+            transfers = payouts_of(unstake)
+            for transfer in transfers:
+                await self._runner.begin(connection, transfer)
+        for transfer in transfers:
+            await self._runner.attempt(transfer)
+        return True
+
+
+def payouts_of(unstake: Unstake) -> list[Transfer]:
+    """The transfers of an unstake: its amount, and its reward if there is one."""
+    user, asset = unstake.user_id, unstake.asset
+    transfers = [
+        Transfer(
+            f"unstake:{unstake.unstake_id}",
+            TransferKind.UNSTAKING,
+            unstake.unstake_id,
+            (Movement(STAKING_ACCOUNT_ID, user, asset, numeric(unstake.amount)),),
+        )
+    ]
+    if unstake.reward:
+        transfers.append(
+            Transfer(
+                f"staking-reward:{unstake.unstake_id}",
+                TransferKind.REWARD,
+                unstake.unstake_id,
+                (Movement(REWARDS_ACCOUNT_ID, user, asset, numeric(unstake.reward)),),
+            )
+        )
+    return transfers
+
+
+def _new_balance(balance_id: str, user_id: str, product: Product, amount: int, now: datetime) -> Balance:
+    return Balance(
+        balance_id,
+        user_id,
+        product.product_id,
+        product.asset,
+        product.type.value,
+        amount,
+        0,
+        0,
+        product.rate_ppm,
+        product.lock_days,
+        product.unbonding_days,
+        "pending",
+        None,
+        now,
+        None,
+        None,
+        None,
+    )
+
+
+def _outcome(staked: Balance) -> StakingBalanceResponse:
+    """The stake, or the refusal that it met."""
+    if staked.status != "failed":
+        return _balance_response(staked)
+    details = {"balanceId": staked.balance_id}
+    if staked.failure_code == UNSENT:
+        message = "the matching engine does not respond; nothing was moved"
+        raise HttpError(503, message, UNSENT, details=details, headers={"Retry-After": "1"})
+    raise HttpError(400, staked.failure_code or "", "TRANSFER_REFUSED", details=details)
+
+
+def _balance_not_found() -> HttpError:
+    return HttpError(404, "staking balance not found", "STAKING_BALANCE_NOT_FOUND")
+
+
+def _product_response(product: Product, staked: int) -> ProductResponse:
+    return ProductResponse(
+        id=product.product_id,
+        asset=product.asset,
+        type=product.type.value,
+        apr=decimal_to_text(product.rate),
+        lock_days=product.lock_days,
+        unbonding_days=product.unbonding_days,
+        minimum=amount_to_text(product.minimum),
+        maximum=amount_to_text(product.maximum),
+        remaining=amount_to_text(max(product.capacity - staked, 0)),
+        early_redemption=product.early_redemption.value,
+    )
+
+
+def _balance_response(row: Balance) -> StakingBalanceResponse:
+    return StakingBalanceResponse(
+        id=row.balance_id,
+        product_id=row.product_id,
+        asset=row.asset,
+        type=row.type,
+        amount=amount_to_text(row.amount),
+        accrued=amount_to_text(row.accrued),
+        status=row.status,
+        failure_code=row.failure_code,
+        created_at=iso(row.created_at),
+        starts_at=None if row.starts_on is None else iso(midnight(row.starts_on)),
+        ends_at=None if row.ends_on is None else iso(midnight(row.ends_on)),
+    )
+
+
+def _unstake_response(row: Unstake) -> UnstakeResponse:
+    return UnstakeResponse(
+        id=row.unstake_id,
+        balance_id=row.balance_id,
+        asset=row.asset,
+        amount=amount_to_text(row.amount),
+        reward=amount_to_text(row.reward),
+        status=row.status,
+        amount_paid=row.principal_paid,
+        reward_paid=row.reward_paid,
+        created_at=iso(row.created_at),
+        available_at=iso(row.available_at),
+    )
+
+
+def _event_response(row: Event) -> StakingEventResponse:
+    return StakingEventResponse(
+        id=str(row.event_id),
+        balance_id=row.balance_id,
+        type=row.type,
+        asset=row.asset,
+        amount=amount_to_text(row.amount),
+        created_at=iso(row.created_at),
+    )

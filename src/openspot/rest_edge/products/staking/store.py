@@ -1,0 +1,344 @@
+"""The tables of staking."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from openspot.domain.money import to_amount
+from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.common.amounts import numeric, row_values
+from openspot.rest_edge.products.staking.accrual import Accrual
+
+_BALANCE = (
+    "balance_id, user_id, product_id, asset, type, amount, accrued, remainder, apr_ppm, lock_days, unbonding_days,"
+    " status, failure_code, created_at, starts_on, ends_on, next_accrual_on"
+)
+_UNSTAKE = (
+    "unstake_id, balance_id, user_id, asset, amount, reward, status, principal_paid, reward_paid, created_at,"
+    " available_at"
+)
+_AMOUNTS = frozenset({"amount", "accrued", "reward"})
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """A stake; amounts in units of 18 places, `remainder` as `accrual.py` has it."""
+
+    balance_id: str
+    user_id: str
+    product_id: str
+    asset: str
+    type: str
+    amount: int
+    accrued: int
+    remainder: int
+    apr_ppm: int
+    lock_days: int
+    unbonding_days: int
+    status: str
+    failure_code: str | None
+    created_at: datetime
+    starts_on: date | None
+    ends_on: date | None
+    next_accrual_on: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unstake:
+    """What is on its way back; amounts in units of 18 places."""
+
+    unstake_id: str
+    balance_id: str
+    user_id: str
+    asset: str
+    amount: int
+    reward: int
+    status: str
+    principal_paid: bool
+    reward_paid: bool
+    created_at: datetime
+    available_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A line of the history."""
+
+    event_id: int
+    user_id: str
+    balance_id: str
+    type: str
+    asset: str
+    amount: int
+    created_at: datetime
+
+
+class StakingStore:
+    """Stakes, accruals, unstakes and history of all users."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+
+    # Stakes
+
+    async def lock_product(self, connection: Connection, product_id: str) -> None:
+        """Let no other stake into the product until the transaction ends: its bounds hold for all edges together."""
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"staking:{product_id}")
+
+    async def staked(self, connection: Connection, product_id: str, user_id: str) -> tuple[int, int]:
+        """What all users and what this user have in a product."""
+        row = await connection.fetchrow(
+            "SELECT coalesce(sum(amount), 0) AS total, coalesce(sum(amount) FILTER (WHERE user_id = $2), 0) AS own"
+            " FROM staking_balances WHERE product_id = $1 AND status IN ('pending', 'active')",
+            product_id,
+            user_id,
+        )
+        assert row is not None, "an aggregate has a row"
+        return to_amount(row["total"]), to_amount(row["own"])
+
+    async def totals(self) -> dict[str, int]:
+        """What all users have in each product that has any."""
+        rows = await self.pool.fetch(
+            "SELECT product_id, sum(amount) AS total FROM staking_balances"
+            " WHERE status IN ('pending', 'active') GROUP BY product_id"
+        )
+        return {row["product_id"]: to_amount(row["total"]) for row in rows}
+
+    async def active(self, user_id: str, asset: str) -> int:
+        """What a user has in active stakes of an asset."""
+        total = await self.pool.fetchval(
+            "SELECT coalesce(sum(amount), 0) FROM staking_balances"
+            " WHERE user_id = $1 AND asset = $2 AND status = 'active'",
+            user_id,
+            asset,
+        )
+        return to_amount(total)
+
+    async def add(self, connection: Connection, balance: Balance) -> None:
+        """Keep a new stake."""
+        await connection.execute(
+            f"INSERT INTO staking_balances ({_BALANCE}, staked)"  # noqa: S608
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $6)",
+            balance.balance_id,
+            balance.user_id,
+            balance.product_id,
+            balance.asset,
+            balance.type,
+            numeric(balance.amount),
+            numeric(balance.accrued),
+            balance.remainder,
+            balance.apr_ppm,
+            balance.lock_days,
+            balance.unbonding_days,
+            balance.status,
+            balance.failure_code,
+            balance.created_at,
+            balance.starts_on,
+            balance.ends_on,
+            balance.next_accrual_on,
+        )
+
+    async def lock(self, connection: Connection, balance_id: str, *, skip_locked: bool = False) -> Balance | None:
+        """A stake, locked until the transaction ends. With `skip_locked` None if another transaction holds it."""
+        skip = " SKIP LOCKED" if skip_locked else ""
+        row = await connection.fetchrow(
+            f"SELECT {_BALANCE} FROM staking_balances WHERE balance_id = $1 FOR UPDATE{skip}",  # noqa: S608
+            balance_id,
+        )
+        return None if row is None else Balance(**row_values(row, _AMOUNTS))
+
+    async def get(self, balance_id: str, user_id: str) -> Balance | None:
+        """A stake of the user."""
+        row = await self.pool.fetchrow(
+            f"SELECT {_BALANCE} FROM staking_balances WHERE balance_id = $1 AND user_id = $2",  # noqa: S608
+            balance_id,
+            user_id,
+        )
+        return None if row is None else Balance(**row_values(row, _AMOUNTS))
+
+    async def list_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[Balance]:
+        """Up to `limit` stakes of the user, newest first, after a position."""
+        rows = await self.pool.fetch(
+            f"""
+            SELECT {_BALANCE} FROM staking_balances WHERE user_id = $1
+            AND ($2::timestamptz IS NULL OR (created_at, balance_id) < ($2::timestamptz, $3::text))
+            ORDER BY created_at DESC, balance_id DESC LIMIT $4
+            """,  # noqa: S608
+            user_id,
+            *(after or (None, None)),
+            limit,
+        )
+        return [Balance(**row_values(row, _AMOUNTS)) for row in rows]
+
+    async def activate(self, connection: Connection, balance_id: str, starts_on: date, ends_on: date | None) -> None:
+        """The stake has reached the staking account: it earns from `starts_on` on."""
+        await connection.execute(
+            "UPDATE staking_balances SET status = 'active', starts_on = $2, next_accrual_on = $2, ends_on = $3"
+            " WHERE balance_id = $1 AND status = 'pending'",
+            balance_id,
+            starts_on,
+            ends_on,
+        )
+
+    async def fail(self, connection: Connection, balance_id: str, code: str) -> None:
+        """The stake was refused, and nothing was moved."""
+        await connection.execute(
+            "UPDATE staking_balances SET status = 'failed', failure_code = $2"
+            " WHERE balance_id = $1 AND status = 'pending'",
+            balance_id,
+            code,
+        )
+
+    # Accruals
+
+    async def due(self, today: date, limit: int) -> list[str]:
+        """Stakes with a day to accrue, or a locked one that has ended."""
+        rows = await self.pool.fetch(
+            "SELECT balance_id FROM staking_balances WHERE status = 'active'"
+            " AND (next_accrual_on < least($1, ends_on) OR ends_on <= $1) ORDER BY next_accrual_on LIMIT $2",
+            today,
+            limit,
+        )
+        return [row["balance_id"] for row in rows]
+
+    async def add_accrual(
+        self, connection: Connection, balance: Balance, accrual: Accrual, reward: int, rate_ppm: int
+    ) -> None:
+        """Add a day's reward. The key (stake, day) makes a second one for that day impossible."""
+        await connection.execute(
+            "INSERT INTO staking_accruals (balance_id, day, amount, apr_ppm, reward, remainder)"
+            " VALUES ($1, $2, $3, $4, $5, $6)",
+            balance.balance_id,
+            accrual.day,
+            numeric(balance.amount),
+            rate_ppm,
+            numeric(reward),
+            accrual.remainder,
+        )
+
+    async def write_accrued(
+        self, connection: Connection, balance_id: str, accrued: int, remainder: int, next_day: date
+    ) -> None:
+        """Write the sum of the rewards, the remainder, and the next day to accrue."""
+        await connection.execute(
+            "UPDATE staking_balances SET accrued = $2, remainder = $3, next_accrual_on = $4 WHERE balance_id = $1",
+            balance_id,
+            numeric(accrued),
+            remainder,
+            next_day,
+        )
+
+    # Unstakes
+
+    async def write_unstake(self, connection: Connection, unstake: Unstake, *, left: int, remainder: int) -> None:
+        """Take `unstake` out of its stake, of which `left` stays; its accrued rewards go along or are forfeited."""
+        await connection.execute(
+            "UPDATE staking_balances SET amount = $2, accrued = 0, remainder = $3, status = $4 WHERE balance_id = $1",
+            unstake.balance_id,
+            numeric(left),
+            remainder,
+            "active" if left else "unbonding",
+        )
+        await connection.execute(
+            f"INSERT INTO staking_unstakes ({_UNSTAKE})"  # noqa: S608
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            unstake.unstake_id,
+            unstake.balance_id,
+            unstake.user_id,
+            unstake.asset,
+            numeric(unstake.amount),
+            numeric(unstake.reward),
+            unstake.status,
+            unstake.principal_paid,
+            unstake.reward_paid,
+            unstake.created_at,
+            unstake.available_at,
+        )
+
+    async def take_payable(self, connection: Connection, now: datetime, unstake_id: str | None) -> Unstake | None:
+        """An unstake whose unbonding is over, marked `paying`; the oldest, or the one that is named."""
+        row = await connection.fetchrow(
+            f"""
+            UPDATE staking_unstakes SET status = 'paying' WHERE unstake_id = (
+                SELECT unstake_id FROM staking_unstakes
+                WHERE status = 'unbonding' AND available_at <= $1 AND ($2::text IS NULL OR unstake_id = $2)
+                ORDER BY available_at LIMIT 1 FOR UPDATE SKIP LOCKED
+            ) RETURNING {_UNSTAKE}
+            """,  # noqa: S608
+            now,
+            unstake_id,
+        )
+        return None if row is None else Unstake(**row_values(row, _AMOUNTS))
+
+    async def mark_paid(self, connection: Connection, unstake_id: str, *, reward: bool) -> Unstake:
+        """The amount, or the reward, has reached the user. When both have, the unstake is paid."""
+        # The stake first, as everywhere: two parts that are paid at once must see each other.
+        await connection.execute(
+            "SELECT 1 FROM staking_balances WHERE balance_id ="
+            " (SELECT balance_id FROM staking_unstakes WHERE unstake_id = $1) FOR UPDATE",
+            unstake_id,
+        )
+        row = await connection.fetchrow(
+            f"""
+            UPDATE staking_unstakes SET
+                principal_paid = principal_paid OR NOT $2, reward_paid = reward_paid OR $2,
+                status = CASE WHEN (principal_paid OR NOT $2) AND (reward_paid OR $2) THEN 'paid' ELSE status END
+            WHERE unstake_id = $1 RETURNING {_UNSTAKE}
+            """,  # noqa: S608
+            unstake_id,
+            reward,
+        )
+        assert row is not None, "a transfer names an unstake that exists"
+        unstake = Unstake(**row_values(row, _AMOUNTS))
+        await connection.execute(
+            "UPDATE staking_balances SET status = 'redeemed' WHERE balance_id = $1 AND status = 'unbonding'"
+            " AND NOT EXISTS (SELECT FROM staking_unstakes WHERE balance_id = $1 AND status <> 'paid')",
+            unstake.balance_id,
+        )
+        return unstake
+
+    async def unstake(self, unstake_id: str) -> Unstake | None:
+        """An unstake."""
+        row = await self.pool.fetchrow(f"SELECT {_UNSTAKE} FROM staking_unstakes WHERE unstake_id = $1", unstake_id)  # noqa: S608
+        return None if row is None else Unstake(**row_values(row, _AMOUNTS))
+
+    async def pending_of(self, user_id: str, limit: int, after: tuple[datetime, str] | None) -> list[Unstake]:
+        """Up to `limit` unstakes of the user that are not paid, newest first, after a position."""
+        rows = await self.pool.fetch(
+            f"""
+            SELECT {_UNSTAKE} FROM staking_unstakes WHERE user_id = $1 AND status <> 'paid'
+            AND ($2::timestamptz IS NULL OR (created_at, unstake_id) < ($2::timestamptz, $3::text))
+            ORDER BY created_at DESC, unstake_id DESC LIMIT $4
+            """,  # noqa: S608
+            user_id,
+            *(after or (None, None)),
+            limit,
+        )
+        return [Unstake(**row_values(row, _AMOUNTS)) for row in rows]
+
+    # History
+
+    async def note(
+        self, connection: Connection, user_id: str, balance_id: str, kind: str, asset: str, amount: int, at: datetime
+    ) -> None:
+        """Add a line to the history."""
+        await connection.execute(
+            "INSERT INTO staking_events (user_id, balance_id, type, asset, amount, created_at)"
+            " VALUES ($1, $2, $3, $4, $5, $6)",
+            user_id,
+            balance_id,
+            kind,
+            asset,
+            numeric(amount),
+            at,
+        )
+
+    async def history_of(self, user_id: str, limit: int, before: int | None) -> list[Event]:
+        """Up to `limit` lines of the user's history, newest first, before an id."""
+        rows = await self.pool.fetch(
+            "SELECT event_id, user_id, balance_id, type, asset, amount, created_at FROM staking_events"
+            " WHERE user_id = $1 AND ($2::bigint IS NULL OR event_id < $2) ORDER BY event_id DESC LIMIT $3",
+            user_id,
+            before,
+            limit,
+        )
+        return [Event(**row_values(row, _AMOUNTS)) for row in rows]
