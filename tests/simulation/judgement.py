@@ -19,9 +19,9 @@ _CONTRADICTIONS = (
     "rows refused by the database",
     "work on an account failed",
 )
-_WORK_ENDED = ("translation interrupted", "scanning ended")
+_SESSION_ENDED = "leader session ended"
 _INTERRUPTIONS = ("LeaseLostError", "FencedError", "the lease ", "another process holds the lease")
-"""Errors that may interrupt a translator or a scan."""
+"""Errors that may end a leader session."""
 
 MakeWorld = Callable[[int], World]
 
@@ -51,7 +51,7 @@ def findings_of(world: World, log: Log) -> list[str]:
 def _contradictions(log: Log) -> list[str]:
     found = []
     for event, values in log.errors:
-        interrupted = event in _WORK_ENDED and not str(values["error"]).startswith(_INTERRUPTIONS)
+        interrupted = event == _SESSION_ENDED and not str(values["error"]).startswith(_INTERRUPTIONS)
         if interrupted or event in _CONTRADICTIONS:
             found.append(f"log: {event} {_shown(values)}")
     return found

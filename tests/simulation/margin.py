@@ -35,7 +35,7 @@ from openspot.margin.handlers import RequestHandlers
 from openspot.margin.loans import Loans
 from openspot.margin.marks import MarkPrices
 from openspot.margin.positions import Positions
-from openspot.margin.service import Leader
+from openspot.margin.service import MarginLeader
 from openspot.margin.settings import MarginSettings
 from openspot.margin.sources import Sources
 from tests.simulation.bus import BusServer, SimulatedBus
@@ -177,7 +177,7 @@ class Margin:
         )
         loans = Loans(sources)
         positions = Positions(sources, loans)
-        self.leader = Leader(sources, positions, bus)
+        self.leader = MarginLeader(sources, positions, bus)
         sources.wake = self.leader.wake
         self._handlers = RequestHandlers(sources, loans, positions)
         process.start(self._run())

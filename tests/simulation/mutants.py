@@ -105,18 +105,18 @@ def balance_events_share_ids() -> Fault:
 
 def position_before_events() -> Fault:
     """The translator saves its position before it publishes: a kill between the two skips events."""
-    publish = translator._LeaseTerm._publish
+    publish = translator._LeaderSession._publish
 
-    async def hasty(term: Any, pending: Any) -> None:
-        await term._save(Position(term._epoch, term.next_sequence - 1))
-        await publish(term, pending)
+    async def hasty(session: Any, pending: Any) -> None:
+        await session._save(Position(session._epoch, session.next_sequence - 1))
+        await publish(session, pending)
 
-    return patch.object(translator._LeaseTerm, "_publish", hasty)
+    return patch.object(translator._LeaderSession, "_publish", hasty)
 
 
 def position_passes_held_events() -> Fault:
     """The published position goes past events that neither the bus nor the disk has: a kill loses them."""
-    return patch.object(translator._LeaseTerm, "_publishable", lambda _, position: position)
+    return patch.object(translator._LeaderSession, "_publishable", lambda _, position: position)
 
 
 def rows_pass_held_events() -> Fault:

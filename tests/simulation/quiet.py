@@ -8,7 +8,14 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-_LOGGING = ("openspot.router.", "openspot.ledger.", "openspot.kit.bus.", "openspot.kit.lease", "openspot.margin.")
+_LOGGING = (
+    "openspot.router.",
+    "openspot.ledger.",
+    "openspot.kit.bus.",
+    "openspot.kit.lease",
+    "openspot.kit.leader",
+    "openspot.margin.",
+)
 _TIMED = (*_LOGGING, "openspot.kit.pacing")
 
 

@@ -8,10 +8,10 @@ from openspot.engine_client.position import Position
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.market_data.book import BookBase
+from openspot.market_data.leader_session import StaleError
 from openspot.market_data.markets import Markets
 from openspot.market_data.requests import RequestHandlers
 from openspot.market_data.store import Store
-from openspot.market_data.term import StaleError
 
 EPOCH = "e"
 DEPTH = 1000

@@ -10,8 +10,9 @@ piece of work, and what it writes elsewhere needs a fence of its own.
 
 import asyncio
 import secrets
+import time
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from openspot.kit.bus import KeyValueBucket, KeyValueError, WrongRevisionError
 from openspot.kit.log import get_logger
@@ -27,6 +28,13 @@ class LeaseLostError(Exception):
     """This process no longer holds the lease."""
 
 
+class LeaseBus(Protocol):
+    """What a lease needs of the bus."""
+
+    def key_value(self, bucket: str, value_type: type[bytes], life_s: float | None = None) -> KeyValueBucket[bytes]:
+        """The bucket of that name, whose entries expire after `life_s` seconds."""
+
+
 class Lease:
     """A lease as one process sees it. `monotonic` returns seconds of a clock that never goes back."""
 
@@ -39,6 +47,16 @@ class Lease:
         self._holder = b""
         self._revision = 0
         self._held_until = 0.0
+
+    @classmethod
+    def on(cls, bus: LeaseBus, bucket: str, key: str, life_s: float) -> "Lease":
+        """The lease `key` in a bucket of `bus` that is for such leases only."""
+        return cls(bus.key_value(bucket, bytes, life_s), key, life_s, time.monotonic)
+
+    @property
+    def life_s(self) -> float:
+        """Seconds for which the lease outlives its last renewal."""
+        return self._life_s
 
     @property
     def is_held(self) -> bool:

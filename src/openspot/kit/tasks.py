@@ -28,6 +28,35 @@ async def end_tasks(*tasks: asyncio.Task[Any], again_s: float = CANCEL_AGAIN_S) 
         _look_at_outcome(task)
 
 
+async def first_ended(*tasks: asyncio.Future[Any]) -> None:
+    """Wait until one of `tasks` has ended, and raise what it raised. The others go on: the caller ends them.
+
+    If several have ended, the one that comes first in the call decides.
+    """
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        if task.done():
+            task.result()
+
+
+async def run_until(stop: asyncio.Event, *work: Coroutine[Any, Any, Any]) -> None:
+    """Run `work` until `stop` is set or one piece of it ends, then end the rest. Raises what that piece raised."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in (*work, stop.wait())]
+    try:
+        await first_ended(*tasks)
+    finally:
+        await end_tasks(*tasks)
+
+
+async def is_set_within(event: asyncio.Event, timeout_s: float) -> bool:
+    """Wait for `event`, at most `timeout_s` seconds. Returns whether it is set: a pause that a stop cuts short."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await event.wait()
+    except TimeoutError:
+        return event.is_set()
+
+
 async def cancellable(call: Coroutine[Any, Any, Value]) -> Value:
     """Await a library's coroutine so that a cancellation is never lost, even if the library swallows it.
 

@@ -15,7 +15,7 @@ from openspot.domain.money import amount_to_text
 from openspot.engine_client.errors import EngineError
 from openspot.kit.bus import BusError
 from openspot.kit.database import TRANSIENT_ERRORS
-from openspot.kit.lease import Lease
+from openspot.kit.leader import LeaderLease
 from openspot.kit.log import get_logger
 from openspot.margin import store
 from openspot.margin.crossings import Zone
@@ -45,9 +45,9 @@ FAILURES = (EngineError, BusError, OrderUndecidedError, *TRANSIENT_ERRORS)
 
 
 class Scanner:
-    """One term of the process that scans. `run` works until cancelled, or raises LeaseLostError."""
+    """One leader session of the process that scans. `run` works until cancelled, or raises LeaseLostError."""
 
-    def __init__(self, sources: Sources, positions: Positions, liquidator: Liquidator, lease: Lease) -> None:
+    def __init__(self, sources: Sources, positions: Positions, liquidator: Liquidator, lease: LeaderLease) -> None:
         self._sources = sources
         self._positions = positions
         self._liquidator = liquidator
@@ -76,7 +76,6 @@ class Scanner:
     async def run(self) -> None:
         """Scan, post interest and finish what is under way, each at its pace."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._lease.keep())
             group.create_task(self._scans())
             group.create_task(self._interest())
             group.create_task(self._work())

@@ -19,10 +19,10 @@ from openspot.kit import database
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.health import Health
+from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
-from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
+from openspot.kit.tasks import run_until
 from openspot.margin import store
 from openspot.margin.descriptor import LEASE_BUCKET
 from openspot.margin.handlers import RequestHandlers
@@ -36,12 +36,9 @@ from openspot.margin.scanner import Scanner
 from openspot.margin.settings import MarginSettings
 from openspot.margin.sources import Sources
 
-log = get_logger("margin")
-
 NAME = "margin"
 KEY = "scanner"
 CONNECTIONS_MAX = 12
-STAND_BACK_S = 1.0
 CLOSE_S_MAX = 5.0
 SCANS_MISSED_MAX = 3
 """Not ready when the newest scan is older than this many intervals."""
@@ -71,7 +68,7 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
         sources = Sources(settings, pool, bus, commands, queries, marks, markets, clock)
         loans = Loans(sources)
         positions = Positions(sources, loans)
-        leader = Leader(sources, positions, bus)
+        leader = MarginLeader(sources, positions, bus)
         sources.wake = leader.wake
 
         health = Health()
@@ -90,28 +87,25 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
         await leader.follow()
         # Taken from the callbacks in reverse order: no request is cut off by a closed database.
         stack.push_async_callback(bus.stop_serving)
-        leading, stopped = asyncio.create_task(leader.run()), asyncio.create_task(stop.wait())
-        try:
-            done, _ = await asyncio.wait({leading, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            await end_tasks(leading, stopped)
+        await run_until(stop, leader.run())
 
 
 class NotScanningError(Exception):
     """Margin accounts are not looked at; the message says why."""
 
 
-class Leader:
-    """Waits for the lease, and scans while it holds it."""
+class MarginLeader:
+    """Scans while this process holds the lease."""
 
     def __init__(self, sources: Sources, positions: Positions, bus: Bus) -> None:
         self._sources = sources
         self._positions = positions
         self._bus = bus
         self._scanner: Scanner | None = None
-        self._fault: str | None = "nobody is known to scan yet"
+        self._lease = Lease.on(bus, LEASE_BUCKET, KEY, sources.settings.margin_lease_s)
+        self._leader = Leader(
+            bus, self._lease, self._lead, work="margin scans", gauge=LEADS, fault="nobody is known to scan yet"
+        )
 
     def wake(self) -> None:
         """Scan at once, if this process scans."""
@@ -124,10 +118,9 @@ class Leader:
         await self._bus.subscribe(subjects.MARGIN_POSITION_UPDATED, MarginPositionUpdated, self._take_position)
 
     async def check(self) -> None:
-        """Raise NotScanningError, with the reason, unless this process scans or stands by for one that does."""
+        """Raise, with the reason, unless this process scans or stands by for one that does."""
         if self._scanner is None:
-            if self._fault is not None:
-                raise NotScanningError(self._fault)
+            self._leader.check()
             return
         late_s = SCANS_MISSED_MAX * self._sources.settings.margin_scan_s
         if time.monotonic() - self._scanner.scanned_at > late_s:
@@ -135,34 +128,14 @@ class Leader:
 
     async def run(self) -> None:
         """Scan whenever this process holds the lease, until cancelled."""
-        life_s = self._sources.settings.margin_lease_s
-        lease = Lease(self._bus.key_value(LEASE_BUCKET, bytes, life_s), KEY, life_s, time.monotonic)
-        while True:
-            await self._acquire(lease, life_s)
-            log.info("scanning")
-            LEADS.set(1)
-            try:
-                self._scanner = Scanner(self._sources, self._positions, Liquidator(self._sources), lease)
-                await self._scanner.run()
-            except Exception as error:
-                self._fault = _reason(error)
-                log.error("scanning ended", error=self._fault)
-            finally:
-                self._scanner = None
-                LEADS.set(0)
-                await lease.release()
-            await asyncio.sleep(STAND_BACK_S)
+        await self._leader.run()
 
-    async def _acquire(self, lease: Lease, life_s: float) -> None:
-        acquiring = asyncio.create_task(lease.acquire())
+    async def _lead(self) -> None:
+        self._scanner = Scanner(self._sources, self._positions, Liquidator(self._sources), self._lease)
         try:
-            done, _ = await asyncio.wait({acquiring}, timeout=life_s)
-            if not done and self._bus.is_connected:
-                # Another process scans now, so this one's fault no longer matters.
-                self._fault = None
-            await acquiring
+            await self._scanner.run()
         finally:
-            await end_tasks(acquiring)
+            self._scanner = None
 
     async def _take_trade(self, subject: str, trade: ExecutedTrade) -> None:
         parties = [each for each in (trade.buyer_id, trade.seller_id) if each.startswith(MARGIN_PREFIX)]
@@ -181,12 +154,6 @@ async def _check_liquidations(sources: Sources) -> None:
     uncovered = await store.uncovered_losses(sources.pool)
     if uncovered:
         raise NotScanningError(f"{uncovered} losses wait for funds in the insurance account")
-
-
-def _reason(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    return str(error) or repr(error)
 
 
 async def _close(pool: database.Pool) -> None:

@@ -19,18 +19,18 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.lease import LeaseLostError
+from openspot.market_data.leader_session import LeaderSession, StaleError
 from openspot.market_data.store import Store
-from openspot.market_data.term import StaleError, Term
 
 LIST_MAX = 1000
 _NOT_FOUND = "no such market"
 
 
 class RequestHandlers:
-    """The handlers of the requests of one term."""
+    """The handlers of the requests of one leader session."""
 
-    def __init__(self, term: Term, store: Store, clock: Clock) -> None:
-        self._term = term
+    def __init__(self, session: LeaderSession, store: Store, clock: Clock) -> None:
+        self._session = session
         self._store = store
         self._clock = clock
 
@@ -49,7 +49,7 @@ class RequestHandlers:
         stale = self._stale()
         if stale is not None:
             return GetBookReply.refused(stale)
-        market = self._term.markets.get(request.symbol)
+        market = self._session.markets.get(request.symbol)
         if market is None:
             return GetBookReply.refused(Refusal(RefusalCode.NOT_FOUND, _NOT_FOUND))
         depth = request.depth
@@ -68,8 +68,8 @@ class RequestHandlers:
             return GetTickersReply.refused(stale)
         now_ms = self._clock() // NANOSECONDS_PER_MS
         if request.symbol is None:
-            return GetTickersReply([market.ticker(now_ms) for market in self._term.markets.all()])
-        market = self._term.markets.get(request.symbol)
+            return GetTickersReply([market.ticker(now_ms) for market in self._session.markets.all()])
+        market = self._session.markets.get(request.symbol)
         if market is None:
             return GetTickersReply.refused(Refusal(RefusalCode.NOT_FOUND, _NOT_FOUND))
         return GetTickersReply([market.ticker(now_ms)])
@@ -103,7 +103,7 @@ class RequestHandlers:
     def _stale(self) -> Refusal | None:
         """Why books and tickers cannot be served now, or None."""
         try:
-            self._term.check_current()
+            self._session.check_current()
         except (StaleError, LeaseLostError) as error:
             return Refusal(RefusalCode.UNAVAILABLE, f"market data is not current: {error}")
         return None

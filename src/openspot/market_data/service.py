@@ -5,7 +5,6 @@ serves requests. The others wait for its lease.
 """
 
 import asyncio
-import time
 from contextlib import AsyncExitStack
 
 from openspot.engine_client.commands import EngineCommands
@@ -15,16 +14,17 @@ from openspot.kit import database
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.health import Health
+from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
+from openspot.kit.tasks import run_until
 from openspot.market_data.descriptor import LEASE_BUCKET
+from openspot.market_data.leader_session import LeaderSession, Sources
 from openspot.market_data.metrics import LEADS
 from openspot.market_data.requests import RequestHandlers
 from openspot.market_data.settings import MarketDataSettings
 from openspot.market_data.store import Store
-from openspot.market_data.term import Sources, StaleError, Term
 
 log = get_logger("market-data")
 
@@ -33,7 +33,6 @@ KEY = "leader"
 CONNECTIONS_MAX = 8
 TRANSACTION_PAUSE_S_MAX = 5
 """A leader that is stopped while it records loses its transaction, or the next one could record nothing."""
-STAND_BACK_S = 1.0
 CLOSE_S_MAX = 5.0
 
 
@@ -52,7 +51,7 @@ async def run(settings: MarketDataSettings, stop: asyncio.Event, *, clock: Clock
         stack.push_async_callback(commands.close)
         queries = EngineQueries(settings)
         stack.push_async_callback(queries.close)
-        leader = Leader(Sources(settings, bus, Store(pool), queries, commands, clock))
+        leader = MarketDataLeader(Sources(settings, bus, Store(pool), queries, commands, clock))
 
         health = Health()
         health.add("bus", bus.check, vital=True)
@@ -64,72 +63,49 @@ async def run(settings: MarketDataSettings, stop: asyncio.Event, *, clock: Clock
         )
         stack.push_async_callback(server.stop)
 
-        leading, stopped = asyncio.create_task(leader.run()), asyncio.create_task(stop.wait())
-        try:
-            done, _ = await asyncio.wait({leading, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            await end_tasks(leading, stopped)
+        await run_until(stop, leader.run())
 
 
-class Leader:
-    """Waits for the lease, and works while it holds it."""
+class MarketDataLeader:
+    """Publishes, records and serves requests while this process holds the lease."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._term: Term | None = None
-        self._fault: str | None = "nobody is known to lead yet"
+        self._lease = Lease.on(sources.bus, LEASE_BUCKET, KEY, sources.settings.market_data_lease_s)
+        self._session: LeaderSession | None = None
+        self._leader = Leader(
+            sources.bus,
+            self._lease,
+            self._lead,
+            work="market data",
+            gauge=LEADS,
+            fault="nobody is known to lead yet",
+        )
 
     async def check(self) -> None:
         """Raise, with the reason, unless this process publishes current data or stands by for one that leads."""
-        if self._term is not None:
-            self._term.check()
-        elif self._fault is not None:
-            raise StaleError(self._fault)
+        if self._session is not None:
+            self._session.check()
+        else:
+            self._leader.check()
 
     async def run(self) -> None:
         """Lead whenever this process holds the lease, until cancelled."""
-        life_s = self._sources.settings.market_data_lease_s
-        bucket = self._sources.bus.key_value(LEASE_BUCKET, bytes, life_s)
-        lease = Lease(bucket, KEY, life_s, time.monotonic)
-        while True:
-            await self._acquire(lease, life_s)
-            log.info("leading")
-            LEADS.set(1)
-            try:
-                await self._lead(lease)
-            except Exception as error:
-                self._fault = str(error) or repr(error)
-                log.error("term ended", error=repr(error))
-            finally:
-                self._term = None
-                LEADS.set(0)
-                await lease.release()
-            # Let another process take the lease: it may succeed where this one failed.
-            await asyncio.sleep(STAND_BACK_S)
+        await self._leader.run()
 
-    async def _acquire(self, lease: Lease, life_s: float) -> None:
-        acquiring = asyncio.create_task(lease.acquire())
-        try:
-            done, _ = await asyncio.wait({acquiring}, timeout=life_s)
-            if not done and self._sources.bus.is_connected:
-                # Another process leads now, so this one's fault no longer matters.
-                self._fault = None
-            await acquiring
-        finally:
-            await end_tasks(acquiring)
-
-    async def _lead(self, lease: Lease) -> None:
+    async def _lead(self) -> None:
         sources = self._sources
-        term = self._term = Term(sources, lease, await sources.store.lead())
-        # A connection of its own: when it closes, requests go to the next leader.
-        serving = await Bus.connect(sources.settings, NAME)
+        session = self._session = LeaderSession(sources, self._lease, await sources.store.lead())
         try:
-            await RequestHandlers(term, sources.store, sources.clock).serve(serving)
-            await term.run()
+            # A connection of its own: when it closes, requests go to the next leader.
+            serving = await Bus.connect(sources.settings, NAME)
+            try:
+                await RequestHandlers(session, sources.store, sources.clock).serve(serving)
+                await session.run()
+            finally:
+                await serving.close()
         finally:
-            await serving.close()
+            self._session = None
 
 
 async def _close(pool: database.Pool) -> None:

@@ -242,7 +242,7 @@ async def test_another_process_takes_over_from_a_paused_leader_and_from_a_killed
         # The paused process wakes, and neither publishes nor records.
         already = len(heard.trades[SYMBOL])
         first.signal(signal.SIGCONT)
-        await eventually(lambda: '"term ended"' in first.log(), 60)
+        await eventually(lambda: '"leader session ended"' in first.log(), 60)
         # It may still have sent what it was about to send when it was paused. A receiver then asks for the book.
         book = heard.books[SYMBOL]
         reply = await bus.request(subjects.MARKETDATA_BOOKS_GET, GetBook(SYMBOL), GetBookReply)

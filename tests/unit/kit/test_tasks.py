@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from openspot.kit.tasks import TaskSet, cancellable, end_tasks
+from openspot.kit.tasks import TaskSet, cancellable, end_tasks, first_ended, is_set_within, run_until
 
 
 class Library:
@@ -83,3 +83,56 @@ async def test_a_task_set_ends_its_tasks_and_knows_its_bound() -> None:
     await tasks.cancel()
     assert all(task.cancelled() for task in running)
     assert not tasks.full
+
+
+async def fails() -> None:
+    raise OSError("broken")
+
+
+async def test_work_runs_until_the_stop_and_is_ended_then() -> None:
+    stop, ended = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    running = asyncio.create_task(run_until(stop, work()))
+    await asyncio.sleep(0)
+    assert not running.done()
+    stop.set()
+    await asyncio.wait_for(running, 1)
+    assert ended.is_set()
+
+
+async def test_the_first_failure_of_the_work_is_raised_and_ends_the_rest() -> None:
+    ended = asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    with pytest.raises(OSError, match="broken"):
+        await run_until(asyncio.Event(), work(), fails())
+    assert ended.is_set()
+
+
+async def test_of_two_tasks_that_have_ended_the_first_named_one_decides() -> None:
+    async def fails_too() -> None:
+        raise ValueError("also broken")
+
+    tasks = [asyncio.ensure_future(work) for work in (fails(), fails_too())]
+    await asyncio.sleep(0)
+    with pytest.raises(OSError, match="broken"):
+        await first_ended(*tasks)
+    await end_tasks(*tasks)
+
+
+async def test_a_pause_is_cut_short_by_its_event() -> None:
+    stop = asyncio.Event()
+    assert not await is_set_within(stop, 0.001)
+    asyncio.get_running_loop().call_soon(stop.set)
+    assert await is_set_within(stop, 3600)

@@ -1,10 +1,12 @@
 """Events of the bus that let a scan look at an account at once (Document A 6.2)."""
 
+from types import SimpleNamespace
 from typing import Any
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import MarginPositionUpdated
-from openspot.margin.service import Leader
+from openspot.margin.service import MarginLeader
+from openspot.margin.settings import MarginSettings
 from tests.support.ledger import trade
 
 
@@ -24,6 +26,9 @@ class FakeBus:
     def __init__(self) -> None:
         self.handlers: dict[str, Any] = {}
 
+    def key_value(self, bucket: str, value_type: Any, life_s: float) -> None:
+        """The lease is not asked for."""
+
     async def subscribe(self, subject: str, event_type: Any, handler: Any) -> None:
         self.handlers[subject] = handler
 
@@ -32,7 +37,8 @@ async def test_trades_and_positions_of_margin_accounts_are_looked_at_and_no_othe
     unused: Any = None
     bus, scanner = FakeBus(), NotingScanner()
     fake: Any = bus
-    leader = Leader(unused, unused, fake)
+    sources: Any = SimpleNamespace(settings=MarginSettings())
+    leader = MarginLeader(sources, unused, fake)
     await leader.follow()
     take_trade = bus.handlers[subjects.TRADES_EXECUTED]
     take_position = bus.handlers[subjects.MARGIN_POSITION_UPDATED]

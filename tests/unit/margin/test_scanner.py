@@ -21,7 +21,7 @@ from openspot.margin.lifecycle import AccountStatus, LoanStatus
 from openspot.margin.liquidator import Liquidator
 from openspot.margin.records import Account, Loan
 from openspot.margin.scanner import Scanner
-from openspot.margin.service import Leader
+from openspot.margin.service import MarginLeader
 from openspot.margin.settings import MarginSettings
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.margin_tables import AccountRow, MarginTables, SimulatedPool, stored_in_memory
@@ -46,9 +46,6 @@ class HeldLease:
     def check(self) -> None:
         """It is held."""
 
-    async def keep(self) -> None:
-        await asyncio.Event().wait()
-
 
 class NotingBus:
     """Notes what is published."""
@@ -58,6 +55,9 @@ class NotingBus:
 
     async def publish(self, subject: str, message: Any, message_id: str) -> None:
         self.published.append(subject)
+
+    def key_value(self, bucket: str, value_type: Any, life_s: float) -> None:
+        """The leader's lease is not asked for."""
 
 
 class Account100:
@@ -83,8 +83,9 @@ class Account100:
         )
         lease: Any = HeldLease()
         unused: Any = None
+        bus: Any = self.bus
         self.scanner = Scanner(self.sources, unused, Liquidator(self.sources), lease)
-        self.leader = Leader(self.sources, unused, unused)
+        self.leader = MarginLeader(self.sources, unused, bus)
         self.leader._scanner = self.scanner
 
     async def balances(self, account_id: str) -> list[EngineBalance]:

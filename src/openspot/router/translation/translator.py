@@ -17,7 +17,6 @@ event is older than what was published, or the next event is gone, the translato
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
@@ -29,10 +28,11 @@ from openspot.engine_client.position import Position
 from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import Bus, HoldingPublisher, KeyValueError, Outgoing, PendingEvent, encode
+from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
 from openspot.kit.pacing import Pace
-from openspot.kit.tasks import end_tasks
+from openspot.kit.tasks import end_tasks, first_ended
 from openspot.router.metrics import (
     HELD_EVENTS,
     TRADE_SEQUENCE,
@@ -61,7 +61,6 @@ HELD_MAX = 20_000
 PAUSE_S = 0.1
 PAUSE_S_MAX = 2.0
 DRAIN_S_MAX = 3.0
-STAND_BACK_S = 1.0
 
 
 class EngineHistoryError(Exception):
@@ -69,7 +68,7 @@ class EngineHistoryError(Exception):
 
 
 class Translator:
-    """Waits for the lease, and translates while it holds it. `run` does the work."""
+    """Translates while this process holds the lease. `run` does the work."""
 
     def __init__(
         self, *, settings: RouterSettings, bus: Bus, store: Store, session: aiohttp.ClientSession, engine_url: str
@@ -79,55 +78,32 @@ class Translator:
         self._store = store
         self._session = session
         self._engine_url = engine_url
-        self._fault: str | None = None
         self._publisher: HoldingPublisher | None = None
-        self.leads = False
+        self._lease = Lease.on(bus, LEASE_BUCKET, KEY, settings.translator_lease_s)
+        self._position = PublishedPosition(bus.key_value(POSITION_BUCKET, Position))
+        self._leader = Leader(bus, self._lease, self._lead, work="translation", gauge=TRANSLATOR_LEADS)
 
     @property
     def held(self) -> int:
         """Events that the bus has not taken."""
         return 0 if self._publisher is None else self._publisher.held
 
+    @property
+    def leads(self) -> bool:
+        """Whether this process translates. It may have lost the lease and not know it yet."""
+        return self._leader.leads
+
     async def check(self) -> None:
-        """Raise EngineHistoryError, with the reason, while this process holds the lease but cannot translate."""
-        if self._fault is not None:
-            raise EngineHistoryError(self._fault)
+        """Raise NotLeadingError, with the reason, while this process cannot translate and no other is known to."""
+        self._leader.check()
 
     async def run(self) -> None:
         """Translate whenever this process holds the lease, until cancelled."""
-        life_s = self._settings.translator_lease_s
-        lease = Lease(self._bus.key_value(LEASE_BUCKET, bytes, life_s), KEY, life_s, time.monotonic)
-        position = PublishedPosition(self._bus.key_value(POSITION_BUCKET, Position))
-        while True:
-            await self._acquire(lease)
-            log.info("translating")
-            self.leads = True
-            TRANSLATOR_LEADS.set(1)
-            try:
-                await self._lead(lease, position)
-            except Exception as error:
-                self._fault = str(error) or repr(error)
-                log.error("translation interrupted", error=repr(error))
-            finally:
-                self.leads = False
-                TRANSLATOR_LEADS.set(0)
-                await lease.release()
-            # Let another router take the lease: it may succeed where this one failed.
-            await asyncio.sleep(STAND_BACK_S)
+        await self._leader.run()
 
-    async def _acquire(self, lease: Lease) -> None:
-        acquiring = asyncio.create_task(lease.acquire())
-        try:
-            done, _ = await asyncio.wait({acquiring}, timeout=self._settings.translator_lease_s)
-            if not done:
-                # Another router translates now, so this one's fault no longer matters.
-                self._fault = None
-            await acquiring
-        finally:
-            await end_tasks(acquiring)
-
-    async def _lead(self, lease: Lease, position: PublishedPosition) -> None:
-        """Translate until the lease is lost. Raises LeaseLostError, or the error that ended the translation."""
+    async def _lead(self) -> None:
+        """Translate until cancelled. Raises LeaseLostError, or the error that ended the translation."""
+        lease = self._lease
         resumption = await self._store.resumption()
 
         async def may_publish() -> None:
@@ -141,29 +117,26 @@ class Translator:
         self._publisher = publisher
         HELD_EVENTS.set_function(lambda: self.held)
         writer = RowWriter(self._store, publisher, resumption.position, self._settings.row_queue_max)
-        term = _LeaseTerm(
+        session = _LeaderSession(
             may_publish=may_publish,
-            published_position=position,
-            published=await position.load(),
+            published_position=self._position,
+            published=await self._position.load(),
             publisher=publisher,
             writer=writer,
             resumption=resumption,
         )
         publisher.restore(resumption.held)
-        keeping = asyncio.create_task(lease.keep())
         writing = asyncio.create_task(writer.failure())
-        follow = asyncio.create_task(self._follow(term))
+        following = asyncio.create_task(self._follow(session))
         try:
-            done, _ = await asyncio.wait({keeping, writing, follow}, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await first_ended(writing, following)
         finally:
-            await end_tasks(follow)
+            await end_tasks(following)
             if lease.is_held and not writing.done():
                 with suppress(TimeoutError):
                     async with asyncio.timeout(DRAIN_S_MAX):
                         await writer.drained()
-            await end_tasks(writing, keeping)
+            await end_tasks(writing)
             await writer.cancel()
             await publisher.close()
             self._publisher = None
@@ -171,30 +144,30 @@ class Translator:
     async def _forget(self, events: Sequence[PendingEvent]) -> None:
         await self._store.forget_held([pending.event.message_id for pending in events])
 
-    async def _follow(self, term: "_LeaseTerm") -> None:
+    async def _follow(self, session: "_LeaderSession") -> None:
         """Follow the stream, through all its connections."""
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
         pace = Pace(BATCH_INTERVAL_S)
         while True:
             try:
-                async with EngineStream(self._session, self._engine_url, term.next_sequence) as stream:
-                    if not term.continues_with(stream.hello):
+                async with EngineStream(self._session, self._engine_url, session.next_sequence) as stream:
+                    if not session.continues_with(stream.hello):
                         continue
-                    self._fault = None
+                    self._leader.fault = None
                     backoff.succeeded()
                     while True:
                         await stream.arrived()
                         await pace.begin(at_once=stream.waiting >= EVENTS_MAX)
-                        await term.take(stream.take(EVENTS_MAX))
-                        TRANSLATOR_LAG.set(stream.last_received - term.next_sequence + 1)
+                        await session.take(stream.take(EVENTS_MAX))
+                        TRANSLATOR_LAG.set(stream.last_received - session.next_sequence + 1)
             except StreamEndedError as error:
-                self._fault = str(error)
-                log.warning("event stream ended, connecting again", error=str(error), next=term.next_sequence)
+                self._leader.fault = str(error)
+                log.warning("event stream ended, connecting again", error=str(error), next=session.next_sequence)
                 await asyncio.sleep(backoff.failed())
 
 
-class _LeaseTerm:
-    """The translation from one acquisition of the lease to its loss: the place in the stream and the open orders."""
+class _LeaderSession:
+    """One leader session: the place in the stream and the open orders."""
 
     def __init__(
         self,

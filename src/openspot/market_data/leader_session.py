@@ -1,6 +1,6 @@
-"""One term of the leader: it follows the engine's events, publishes, and records, until it loses the lease.
+"""A leader session: one process follows the engine's events, publishes, and records, until it loses the lease.
 
-At its start the term reads the checkpoint of the candles, follows the events after it, and takes each market's book
+At its start the session reads the checkpoint of the candles, follows the events after it, and takes each market's book
 from the engine once, as of a sequence; from there on the events make the book. A book that an event contradicts is
 taken from the engine again, and published as a snapshot.
 
@@ -26,7 +26,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
-from openspot.kit.tasks import end_tasks
+from openspot.kit.tasks import end_tasks, first_ended
 from openspot.market_data.book import BookBase
 from openspot.market_data.markets import Applied, Markets, publishable
 from openspot.market_data.metrics import EVENTS, LAG, PUBLISHED, REBASED, SEQUENCE
@@ -40,7 +40,7 @@ EVENTS_MAX = 512
 """Events that are applied before the trades among them are published."""
 PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
 NEW_MARKETS_S = 2.0
-"""How often the term asks the engine for new markets. One that trades is noticed at once, by its events."""
+"""How often the session asks the engine for new markets. One that trades is noticed at once, by its events."""
 DRAIN_S_MAX = 3.0
 
 
@@ -54,7 +54,7 @@ class StaleError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a term reads and writes."""
+    """What a session reads and writes."""
 
     settings: MarketDataSettings
     bus: Bus
@@ -69,7 +69,7 @@ class Sources:
         return self.queries.session
 
 
-class Term:
+class LeaderSession:
     """The work of a leader. `markets` may be served while `check` does not raise."""
 
     def __init__(self, sources: Sources, lease: Lease, checkpoint: Checkpoint) -> None:
@@ -101,9 +101,8 @@ class Term:
                 raise StaleError(f"{self._lag} events behind the engine, for {behind_s:.0f} s")
 
     async def run(self) -> None:
-        """Work until the lease is lost. Raises LeaseLostError, FencedError, or the error that ended the term."""
+        """Work until cancelled. Raises LeaseLostError, FencedError, or the error that ended the session."""
         work: list[Awaitable[None]] = [
-            self._lease.keep(),
             self._recorder.failure(),
             self._follow(),
             self._every(self._settings.market_data_ticker_ms / 1000, self._publish_tickers_and_candles),
@@ -113,15 +112,13 @@ class Term:
             work.append(self._every(self._settings.market_data_book_ms / 1000, self._publish_books))
         tasks = [asyncio.ensure_future(task) for task in work]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await first_ended(*tasks)
         finally:
-            keeping, recording, *rest = tasks
+            recording, *rest = tasks
             await end_tasks(*rest)
             if self._lease.is_held and not recording.done():
                 await self._drain()
-            await end_tasks(keeping, recording)
+            await end_tasks(recording)
             await self._recorder.cancel()
 
     async def _drain(self) -> None:

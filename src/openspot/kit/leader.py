@@ -1,0 +1,144 @@
+"""A leader: one of several processes does a piece of work, and another takes over when it ends or stands still.
+
+Each process waits for a lease (lease.py). The one that holds it leads: a leader session lasts from the acquisition of
+the lease to its loss, to the end of the work, or to the end of the process. Then the process hands the lease over and
+stands back, so that another process can take it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from prometheus_client import Gauge
+
+from openspot.kit.log import get_logger
+from openspot.kit.tasks import end_tasks, first_ended
+
+log = get_logger("leader")
+
+STAND_BACK_S = 1.0
+"""The pause after a session, in seconds: another process may succeed where this one failed."""
+
+
+class LeaderLease(Protocol):
+    """What a leader needs of its lease: kit/lease.py has the real one."""
+
+    @property
+    def life_s(self) -> float:
+        """Seconds for which the lease outlives its last renewal."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process is certain to hold the lease now."""
+
+    def check(self) -> None:
+        """Raise LeaseLostError unless this process is certain to hold the lease."""
+
+    async def acquire(self) -> None:
+        """Wait until the lease is free, and take it."""
+
+    async def keep(self) -> None:
+        """Renew the lease until cancelled; raises LeaseLostError when it is lost."""
+
+    async def release(self) -> None:
+        """Give the lease up."""
+
+
+class LeaderBus(Protocol):
+    """What a leader needs of the bus on which its lease is."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+
+
+class NotLeadingError(Exception):
+    """The work is not done: this process cannot do it, and no other is known to. The message says why."""
+
+
+class Leader:
+    """Does `lead` whenever this process holds `lease`.
+
+    `lead` works until it is cancelled, or raises what ended its work; it checks the lease before each step. The lease
+    is renewed beside it, also while `lead` ends what it began. `work` names the work in the log, and `gauge` is 1
+    during a session.
+    """
+
+    def __init__(
+        self,
+        bus: LeaderBus,
+        lease: LeaderLease,
+        lead: Callable[[], Awaitable[None]],
+        *,
+        work: str,
+        gauge: Gauge,
+        fault: str | None = None,
+    ) -> None:
+        """`fault` is the fault before the first session: None for a process that may count as healthy until then."""
+        self._bus = bus
+        self._lease = lease
+        self._lead = lead
+        self._work = work
+        self._gauge = gauge
+        self._leads = False
+        self.fault = fault
+        """Why the work is not done: what ended the last session. None while another process leads.
+
+        The work itself may set it during a session, and clears it when it succeeds.
+        """
+
+    @property
+    def leads(self) -> bool:
+        """Whether a session runs. The lease may be lost already: `lead` asks the lease itself."""
+        return self._leads
+
+    def check(self) -> None:
+        """Raise NotLeadingError if there is a fault."""
+        if self.fault is not None:
+            raise NotLeadingError(self.fault)
+
+    async def run(self) -> None:
+        """Lead whenever this process holds the lease, until cancelled."""
+        while True:
+            await self._acquire()
+            await self._session()
+            await asyncio.sleep(STAND_BACK_S)
+
+    async def _acquire(self) -> None:
+        acquiring = asyncio.create_task(self._lease.acquire())
+        try:
+            done, _ = await asyncio.wait({acquiring}, timeout=self._lease.life_s)
+            if not done and self._bus.is_connected:
+                # Another process holds the lease and leads, so this one's fault no longer matters. Without the bus
+                # nobody can take the lease, and nobody is known to lead.
+                self.fault = None
+            await acquiring
+        finally:
+            await end_tasks(acquiring)
+
+    async def _session(self) -> None:
+        """Work and renew the lease until one of the two ends."""
+        log.info("leading", work=self._work)
+        self._leads = True
+        self._gauge.set(1)
+        leading, keeping = asyncio.ensure_future(self._lead()), asyncio.ensure_future(self._lease.keep())
+        try:
+            await first_ended(leading, keeping)
+        except Exception as error:
+            cause = _cause(error)
+            self.fault = str(cause) or repr(cause)
+            log.error("leader session ended", work=self._work, error=repr(cause))
+        finally:
+            # First the work: while it ends what it began, the lease is renewed.
+            await end_tasks(leading)
+            await end_tasks(keeping)
+            self._leads = False
+            self._gauge.set(0)
+            await self._lease.release()
+
+
+def _cause(error: BaseException) -> BaseException:
+    """The first error of a task group, or the error itself."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
