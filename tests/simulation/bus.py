@@ -248,6 +248,9 @@ class SimulatedBus:
     async def announce(self, subject: str, message: msgspec.Struct) -> None:
         """Do nothing: nobody in the simulation follows announcements."""
 
+    def register(self, consumer: Any) -> None:
+        """Nobody asks for the health of a consumer here."""
+
     async def consume(self, consumption: Consumption[Any], handler: Handler[Any], stop: asyncio.Event) -> None:
         """Consume until `stop` is set. The simulation decides when to deliver."""
         durable = consumption.durable

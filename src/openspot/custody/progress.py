@@ -33,6 +33,7 @@ from openspot.kit.bus import BusError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool, text_of
 from openspot.kit.log import get_logger
+from openspot.kit.tasks import is_set_within
 
 log = get_logger("custody")
 
@@ -88,11 +89,7 @@ class Progress:
                 await self.advance_all()
             except TRANSIENT_ERRORS as error:
                 log.warning("withdrawals wait", error=repr(error))
-            try:
-                async with asyncio.timeout(PAUSE_S):
-                    await self._news.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(self._news, PAUSE_S)
 
     async def advance_all(self) -> None:
         """Take every open withdrawal as far as it goes now."""

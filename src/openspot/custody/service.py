@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
 
 import aiohttp
 
@@ -25,13 +24,13 @@ from openspot.domain.networks import load_networks
 from openspot.engine_client.administrators import EngineSessions
 from openspot.http.audit import DatabaseAudit
 from openspot.http.server import http_server
-from openspot.kit import database
 from openspot.kit.bus import Bus, BusError, Consumption, DurableConsumer
 from openspot.kit.clock import Clock, system_clock
-from openspot.kit.health import Health
+from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
+from openspot.kit.tasks import is_set_within
 
 log = get_logger("custody")
 
@@ -39,7 +38,6 @@ CONNECTIONS_MAX = 8
 DEPOSITS_PAUSE_S = 0.25
 EVENTS_MAX = 100
 AUDIT_QUEUE_MAX = 1000
-STOP_TIMEOUT_S = 5.0
 
 
 async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = system_clock) -> None:
@@ -52,11 +50,9 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
     automatic = automatic_wallets(settings.custody_automatic_signers)
     reference_prices = parse_prices(settings.custody_reference_prices)
     networks, assets = load_networks(), load_markets().assets
-    async with AsyncExitStack() as stack:
-        pool = await database.create_pool(settings, connections_max=CONNECTIONS_MAX)
-        stack.push_async_callback(_close, pool)
-        bus = await Bus.connect(settings, "custody")
-        stack.push_async_callback(bus.close)
+    async with ServiceFrame("custody", settings, stop) as frame:
+        pool = await frame.connect_database(CONNECTIONS_MAX)
+        bus = await frame.connect_bus()
         await bus.ensure_streams()
 
         chain = SimulatedChain(pool, settings.custody_block_s)
@@ -68,36 +64,23 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         reserved = _consumer(bus, subjects.CUSTODY_WITHDRAWAL_RESERVED, "custody-reserved", progress.reserved)
         refused = _consumer(bus, subjects.CUSTODY_WITHDRAWAL_FAILED, "custody-refused", progress.refused)
 
-        health = Health()
-        health.add("bus", bus.check, vital=True)
-        health.add("database", lambda: database.check(pool), vital=True)
-        health.add("reservations", reserved.check)
-        health.add("refusals", refused.check)
         audit = DatabaseAudit(pool, AUDIT_QUEUE_MAX)
-        stack.push_async_callback(audit.stop)
-        client = await stack.enter_async_context(aiohttp.ClientSession())
+        frame.at_end(audit.stop)
+        client = await frame.enter(aiohttp.ClientSession())
         application = make_app(
             operator_routes(pool, withdrawals, progress, seed),
-            health,
+            frame.health,
             EngineSessions(client, settings.engine_url),
             audit,
         )
-        server = http_server(application, settings, settings.custody_port, settings.custody_host)
-        await server.start()
-        stack.push_async_callback(server.stop)
+        await frame.serve(http_server(application, settings, settings.custody_port, settings.custody_host))
 
         await RequestHandlers(pool, addresses, withdrawals, progress, networks, assets).serve(bus)
-        tasks = [
-            asyncio.create_task(work)
-            for work in (progress.run(stop), _announce(deposits, bus, stop), reserved.run(stop), refused.run(stop))
-        ]
-        health.add("work", lambda: _check_running(tasks))
-        try:
-            await stop.wait()
-        finally:
-            progress.wake()
-            await asyncio.wait(tasks, timeout=STOP_TIMEOUT_S)
-            await end_tasks(*tasks)
+        frame.start("withdrawals", progress.run(stop), finishes=True)
+        frame.start("deposits", _announce(deposits, bus, stop), finishes=True)
+        frame.start("reservations", reserved.run(stop), finishes=True)
+        frame.start("refusals", refused.run(stop), finishes=True)
+        await frame.until_stopped()
 
 
 def automatic_wallets(text: str) -> frozenset[Wallet]:
@@ -123,24 +106,6 @@ async def _announce(deposits: Deposits, bus: Bus, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
             await deposits.announce_confirmed(bus)
-        except (BusError, *database.TRANSIENT_ERRORS) as error:
+        except (BusError, *TRANSIENT_ERRORS) as error:
             log.warning("confirmed deposits wait", error=repr(error))
-        try:
-            async with asyncio.timeout(DEPOSITS_PAUSE_S):
-                await stop.wait()
-        except TimeoutError:
-            continue
-
-
-async def _check_running(tasks: Sequence[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        if task.done():
-            raise RuntimeError(f"a task of the service has ended: {task}")
-
-
-async def _close(pool: database.Pool) -> None:
-    try:
-        async with asyncio.timeout(STOP_TIMEOUT_S):
-            await pool.close()
-    except TimeoutError:
-        pool.terminate()
+        await is_set_within(stop, DEPOSITS_PAUSE_S)

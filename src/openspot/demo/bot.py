@@ -4,7 +4,6 @@ import asyncio
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -18,6 +17,7 @@ from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import BusError
 from openspot.kit.log import get_logger
+from openspot.kit.tasks import is_set_within
 from openspot.rest_edge.common.demo_account_names import DemoAccount
 
 log = get_logger("demo")
@@ -128,10 +128,7 @@ class Bot(ABC):
 
     async def _pause(self, seconds: float) -> None:
         """Sleep. Raises StoppedError once the bot is to stop."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
-        if self._stop.is_set():
+        if await is_set_within(self._stop, seconds):
             raise StoppedError
 
     async def _open_orders(self) -> list[Order]:

@@ -3,8 +3,6 @@
 import asyncio
 import random
 import secrets
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from decimal import Decimal
 
 from openspot.client import OpenSpotClient, OpenSpotError, RetryPolicy
@@ -21,16 +19,14 @@ from openspot.http.server import serve_health
 from openspot.kit.backoff import Backoff, retry
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
-from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
+from openspot.kit.tasks import run_until
 
 log = get_logger("demo")
 
 PRICE_STEP_S = 0.25
-STOP_S_MAX = 3.0
-"""How long the requests that are under way may last when the process is to stop."""
 END_S_MAX = 10.0
 """How long taking the orders out of the books may last. What stays is cancelled by the next start."""
 SILENCE_ROUNDS = 10
@@ -45,12 +41,11 @@ async def run(settings: DemoSettings, stop: asyncio.Event) -> None:
     Raises PortTakenError or BusError if it cannot start.
     """
     settings = with_secrets(settings)
-    async with AsyncExitStack() as stack:
-        bus = await Bus.connect(settings, "demo")
-        stack.push_async_callback(bus.close)
+    async with ServiceFrame("demo", settings, stop) as frame:
+        bus = await frame.connect_bus(vital=False)
         clients = [OpenSpotClient(settings.rest_url, retry=ONE_ATTEMPT) for _ in range(2)]
         for client in clients:
-            stack.push_async_callback(client.close)
+            frame.at_end(client.close)
         bots: list[Bot] = []
         silence_s_max = max(SILENCE_S_MIN, SILENCE_ROUNDS * max(settings.demo_refresh_s, settings.demo_take_s))
 
@@ -60,23 +55,12 @@ async def run(settings: DemoSettings, stop: asyncio.Event) -> None:
             for bot in bots:
                 bot.check(silence_s_max)
 
-        health = Health()
-        health.add("bots", check_bots, vital=True)
-        health.add("bus", bus.check)
-        server = await serve_health(health, settings, settings.demo_port, "OpenSpot demo market", settings.demo_host)
-        stack.push_async_callback(server.stop)
+        frame.health.add("bots", check_bots, vital=True)
+        await serve_health(frame, settings.demo_port, "OpenSpot demo market", settings.demo_host)
         log.info("listening", port=settings.demo_port)
-        working = asyncio.create_task(_trade(settings, bus, clients, bots, stop))
-        stopping = asyncio.create_task(stop.wait())
-        try:
-            await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
-            if bots:
-                await asyncio.wait([working], timeout=STOP_S_MAX)
-            if working.done():
-                working.result()
-        finally:
-            await end_tasks(working, stopping)
-            await _end(bots)
+        frame.at_end(lambda: _end(bots))
+        frame.start("bots", _trade(settings, bus, clients, bots, stop), finishes=True)
+        await frame.until_stopped()
 
 
 async def _trade(
@@ -86,7 +70,11 @@ async def _trade(
     configuration = load_markets()
     markets = demo_markets(configuration)
     usual = dollar_prices(markets, usual_prices(configuration.seeds))
-    start = distances(dollar_prices(markets, await _last_prices(clients[0])), usual)
+    last_prices: dict[str, Decimal] = {}
+    await run_until(stop, _read_last_prices(clients[0], last_prices))
+    if stop.is_set():
+        return
+    start = distances(dollar_prices(markets, last_prices), usual)
     prices = SimulatedPrices(configuration.seeds, secrets.randbits(32), settings.demo_quotes_per_s, start)
     aims = targets(settings.demo_funds_dollars, settings.demo_reach, usual, configuration.assets)
     around = Surroundings(markets, prices.mids, usual, aims, Treasury(bus, aims, system_clock))
@@ -119,13 +107,13 @@ async def _trade(
             group.create_task(bot.run())
 
 
-async def _last_prices(client: OpenSpotClient) -> Mapping[str, Decimal]:
-    """The last price of each market that has traded, so that a new start goes on where the last one ended."""
+async def _read_last_prices(client: OpenSpotClient, prices: dict[str, Decimal]) -> None:
+    """Set the last price of each market that has traded, so that a new start goes on where the last one ended."""
     backoff = Backoff(PAUSE_S_MIN, PAUSE_S_MAX)
     tickers = await retry(
         client.tickers, (OpenSpotError,), backoff, lambda error: log.warning("no tickers yet", reason=str(error))
     )
-    return {ticker.symbol: ticker.last_price for ticker in tickers if ticker.last_price is not None}
+    prices.update({ticker.symbol: ticker.last_price for ticker in tickers if ticker.last_price is not None})
 
 
 async def _play(prices: SimulatedPrices, stop: asyncio.Event) -> None:

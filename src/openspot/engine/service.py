@@ -15,6 +15,7 @@ from openspot.http.server import http_server
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
+from openspot.kit.tasks import end_tasks, first_ended
 
 log = get_logger("engine")
 
@@ -99,8 +100,6 @@ async def _until_stopped(engine: Engine, stop: asyncio.Event) -> None:
     """Wait for `stop`. Raises EngineStoppedError if the process must end."""
     stopped = asyncio.ensure_future(stop.wait())
     try:
-        await asyncio.wait((stopped, engine.sequencer.fault), return_when=asyncio.FIRST_COMPLETED)
+        await first_ended(engine.sequencer.fault, stopped)
     finally:
-        stopped.cancel()
-    if engine.sequencer.fault.done():
-        engine.sequencer.fault.result()
+        await end_tasks(stopped)

@@ -1,6 +1,7 @@
 """Health, readiness and metrics over HTTP: the same routes on every service (design section 10).
 
-`/health` and `/ready` return `{"status", "info", "error", "details"}`, 200 if all checks pass, else 503.
+`/health` and `/ready` return `{"status", "info", "error", "details"}`: 503 if a check is down, else 200. A degraded
+check is in `details` with its reason, and does not change the status code.
 """
 
 from typing import Any
@@ -15,7 +16,7 @@ from openspot.kit.metrics import exposition
 
 
 class CheckResult(BaseModel):
-    """One check: `up`, or `down` and why; `name` where the check names what runs."""
+    """One check: `up`, or `down` or `degraded` and why; `name` where the check names what runs."""
 
     status: str
     message: str | None = None
@@ -23,7 +24,7 @@ class CheckResult(BaseModel):
 
 
 class HealthResponse(BaseModel):
-    """All checks, and which of them passed and failed."""
+    """All checks, and which of them failed."""
 
     status: str
     info: dict[str, CheckResult]

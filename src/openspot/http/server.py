@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from openspot.http.app import make_http_app
 from openspot.http.connections import ConnectionBounds, Connections
 from openspot.http.protocol import KEEP_ALIVE_S, GuardedProtocol, GuardedWebSocketProtocol
-from openspot.kit.health import Health
+from openspot.kit.service_frame import ServiceFrame
 from openspot.kit.settings import Settings
 
 FILES_WANTED = 65_536
@@ -138,8 +138,7 @@ def http_server(app: ASGIApp, settings: Settings, port: int, host: str = "", **o
     return HttpServer(app, host or settings.host, port, bounds, **options)
 
 
-async def serve_health(health: Health, settings: Settings, port: int, title: str, host: str = "") -> HttpServer:
-    """Serve health and metrics alone, for a service without other HTTP. Raises PortTakenError."""
-    server = http_server(make_http_app([], title=title, health=health), settings, port, host)
-    await server.start()
-    return server
+async def serve_health(frame: ServiceFrame, port: int, title: str, host: str = "") -> None:
+    """Serve health and metrics alone until the frame ends, for a service without other HTTP. Raises PortTakenError."""
+    application = make_http_app([], title=title, health=frame.health)
+    await frame.serve(http_server(application, frame.settings, port, host))

@@ -13,6 +13,9 @@ from openspot.kit.settings import Settings
 
 log = get_logger("database")
 
+CLOSE_S_MAX = 5.0
+"""How long statements under way may last when a pool is closed."""
+
 Pool = asyncpg.Pool
 Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
 
@@ -82,6 +85,15 @@ async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
         timeout=5,
         server_settings={"application_name": "openspot", "timezone": "UTC"},
     )
+
+
+async def close(pool: Pool) -> None:
+    """Close a pool. Statements that last longer than CLOSE_S_MAX are cut off."""
+    try:
+        async with asyncio.timeout(CLOSE_S_MAX):
+            await pool.close()
+    except TimeoutError:
+        pool.terminate()
 
 
 async def check(pool: Pool) -> None:

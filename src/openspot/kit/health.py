@@ -1,41 +1,61 @@
 """Checks of a service's real state, for `/health` and `/ready` (design section 10).
 
 A check is an async function that raises with the reason. `/health` runs the vital checks, without which the service
-is of no use at all; `/ready` runs all of them.
+is of no use at all; `/ready` runs all of them. A check that raises DegradedError is shown as `degraded`: the service
+does less than it should, and still serves, so the answer stays 200.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 Check = Callable[[], Awaitable[None]]
+Checks = Callable[[], Mapping[str, Check]]
+"""Returns checks by their names: those of parts that come and go."""
 CHECK_TIMEOUT_S = 2.0
+
+
+class DegradedError(Exception):
+    """A part does not work, but the service is of use without it. The message says what does not happen and why."""
 
 
 class Health:
     """The checks of one service."""
 
     def __init__(self) -> None:
-        self._checks: dict[str, tuple[Check, bool]] = {}
+        self._checks: dict[str, Check] = {}
+        self._vital: set[str] = set()
+        self._sources: list[Checks] = []
 
     def add(self, name: str, check: Check, *, vital: bool = False) -> None:
         """Add a check; a `vital` one also decides `/health`."""
-        self._checks[name] = (check, vital)
+        self._checks[name] = check
+        if vital:
+            self._vital.add(name)
+
+    def add_all_of(self, source: Checks) -> None:
+        """Add the checks that `source` returns when the health is asked for. None of them is vital."""
+        self._sources.append(source)
 
     async def report(self, *, vital_only: bool) -> tuple[int, dict[str, Any]]:
         """Run the checks and return the status code and the body of a health answer."""
-        names = [name for name, (_, vital) in self._checks.items() if vital or not vital_only]
-        results = await asyncio.gather(*(self._run(name) for name in names))
-        details = dict(zip(names, results, strict=True))
-        info = {name: result for name, result in details.items() if result["status"] == "up"}
-        error = {name: result for name, result in details.items() if result["status"] != "up"}
+        checks = {name: check for name, check in self._checks.items() if name in self._vital or not vital_only}
+        if not vital_only:
+            for source in self._sources:
+                checks.update(source())
+        results = await asyncio.gather(*(_result_of(check) for check in checks.values()))
+        details = dict(zip(checks, results, strict=True))
+        info = {name: result for name, result in details.items() if result["status"] != "down"}
+        error = {name: result for name, result in details.items() if result["status"] == "down"}
         body = {"status": "error" if error else "ok", "info": info, "error": error, "details": details}
         return (503 if error else 200), body
 
-    async def _run(self, name: str) -> dict[str, str]:
-        check, _ = self._checks[name]
-        try:
-            await asyncio.wait_for(check(), CHECK_TIMEOUT_S)
-        except Exception as error:
-            return {"status": "down", "message": str(error) or type(error).__name__}
-        return {"status": "up"}
+
+async def _result_of(check: Check) -> dict[str, str]:
+    try:
+        await asyncio.wait_for(check(), CHECK_TIMEOUT_S)
+    except DegradedError as error:
+        return {"status": "degraded", "message": str(error)}
+    except Exception as error:
+        return {"status": "down", "message": str(error) or type(error).__name__}
+    return {"status": "up"}

@@ -11,6 +11,9 @@ BUS_BREAKER_OPEN = Counter(
 BUS_CONSUMER_LAG = Gauge(
     "openspot_bus_consumer_lag_messages", "Messages that a durable consumer has not dealt with", ["durable"]
 )
+BUS_CONSUMER_STUCK = Gauge(
+    "openspot_bus_consumer_stuck", "1 while a durable consumer does not deal with its messages", ["durable"]
+)
 
 
 def exposition() -> tuple[bytes, str]:

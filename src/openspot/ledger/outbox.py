@@ -21,7 +21,7 @@ from openspot.domain.money import amount_to_text
 from openspot.kit.bus import Bus, Outgoing, PublishError, encode
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
-from openspot.kit.tasks import TaskSet
+from openspot.kit.tasks import TaskSet, is_set_within
 from openspot.ledger.changes import BalanceChange
 from openspot.ledger.metrics import OUTBOX_RECOVERED
 from openspot.ledger.store import LedgerStore
@@ -108,11 +108,7 @@ class BalanceEvents:
                     log.info("balance events recovered", events=swept)
             except Exception as error:
                 log.warning("outbox not swept", error=repr(error))
-            try:
-                async with asyncio.timeout(SWEEP_PAUSE_S):
-                    await stop.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(stop, SWEEP_PAUSE_S)
 
     async def close(self) -> None:
         """Cancel publications in the background. A later sweep publishes what they leave."""

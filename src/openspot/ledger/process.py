@@ -2,15 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 
 from openspot.http.server import serve_health
-from openspot.kit import database
-from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
-from openspot.kit.health import Health
-from openspot.kit.log import get_logger
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.ledger.consumer import INTERVAL_S, Settle, trade_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
@@ -21,13 +17,9 @@ from openspot.ledger.transfers import TransferPosting, transfer_consumer
 
 CONNECTIONS_MAX = 8
 """Two settlements, a batch of changes, a query of balances, two of history, publications and the sweep."""
-STOP_TIMEOUT_S = 5.0
-"""At a stop, work under way gets this much time. Another process settles a batch that takes longer."""
 
 Runner = Callable[[Settlement], AbstractAsyncContextManager[Settle]]
 """Gives the function that settles a batch: directly, or in a durable workflow."""
-
-log = get_logger("ledger")
 
 
 async def run_process(
@@ -45,42 +37,21 @@ async def run_process(
 
     Raises DatabaseUnavailableError, BusError or PortTakenError if it cannot start.
     """
-    async with AsyncExitStack() as stack:
-        pool = await database.create_pool(settings, connections_max=CONNECTIONS_MAX)
-        stack.push_async_callback(_close, pool)
-        bus = await Bus.connect(settings, name)
-        stack.push_async_callback(bus.close)
+    async with ServiceFrame(name, settings, stop) as frame:
+        pool = await frame.connect_database(CONNECTIONS_MAX)
+        bus = await frame.connect_bus()
         await bus.ensure_streams()
         store = LedgerStore(pool)
         events = BalanceEvents(bus, store, clock)
-        stack.push_async_callback(events.close)
+        frame.at_end(events.close)
         settlement = Settlement(store, events, bus, clock)
         await settlement.start()
-        consumer = trade_consumer(bus, await stack.enter_async_context(runner(settlement)), interval_s)
+        consumer = trade_consumer(bus, await frame.enter(runner(settlement)), interval_s)
         transfers = transfer_consumer(bus, TransferPosting(store, events))
-
-        health = Health()
-        health.add("bus", bus.check, vital=True)
-        health.add("database", lambda: database.check(pool), vital=True)
-        health.add("settlement", consumer.check)
-        health.add("transfers", transfers.check)
-        server = await serve_health(health, settings, port, "OpenSpot ledger", host)
-        stack.push_async_callback(server.stop)
+        await serve_health(frame, port, "OpenSpot ledger", host)
 
         await RequestHandlers(store, events).serve(bus)
-        tasks = [asyncio.create_task(task.run(stop)) for task in (consumer, transfers, events)]
-        try:
-            await stop.wait()
-        finally:
-            _, unfinished = await asyncio.wait(tasks, timeout=STOP_TIMEOUT_S)
-            if unfinished:
-                log.warning("stopped before the work under way had ended")
-            await end_tasks(*tasks)
-
-
-async def _close(pool: database.Pool) -> None:
-    try:
-        async with asyncio.timeout(STOP_TIMEOUT_S):
-            await pool.close()
-    except TimeoutError:
-        pool.terminate()
+        frame.start("settlement", consumer.run(stop), finishes=True)
+        frame.start("transfers", transfers.run(stop), finishes=True)
+        frame.start("outbox", events.run(stop), finishes=True)
+        await frame.until_stopped()

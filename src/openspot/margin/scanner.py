@@ -17,6 +17,7 @@ from openspot.kit.bus import BusError
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.leader import LeaderLease
 from openspot.kit.log import get_logger
+from openspot.kit.tasks import is_set_within
 from openspot.margin import store
 from openspot.margin.crossings import Zone
 from openspot.margin.holdings import holdings_of
@@ -92,11 +93,7 @@ class Scanner:
                 log.warning("scan failed", error=repr(error))
                 # News must not make a failing scan run without pause.
                 await asyncio.sleep(min(self._sources.settings.margin_scan_s, WORK_PAUSE_S))
-            try:
-                async with asyncio.timeout(self._sources.settings.margin_scan_s):
-                    await self._news.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(self._news, self._sources.settings.margin_scan_s)
 
     async def scan(self) -> None:
         """Look at every account whose level can have changed; warn, and begin liquidations."""

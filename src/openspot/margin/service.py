@@ -6,7 +6,6 @@ what is under way.
 
 import asyncio
 import time
-from contextlib import AsyncExitStack
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTrade, MarginPositionUpdated
@@ -15,14 +14,12 @@ from openspot.domain.market import load_markets
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.server import serve_health
-from openspot.kit import database
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
-from openspot.kit.health import Health
 from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import run_until
+from openspot.kit.service_frame import ServiceFrame
 from openspot.margin import store
 from openspot.margin.descriptor import LEASE_BUCKET
 from openspot.margin.handlers import RequestHandlers
@@ -39,7 +36,6 @@ from openspot.margin.sources import Sources
 NAME = "margin"
 KEY = "scanner"
 CONNECTIONS_MAX = 12
-CLOSE_S_MAX = 5.0
 SCANS_MISSED_MAX = 3
 """Not ready when the newest scan is older than this many intervals."""
 
@@ -53,16 +49,14 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
     markets = load_markets()
     if settings.margin_valuation_asset not in markets.assets:
         raise ValueError(f"OPENSPOT_MARGIN_VALUATION_ASSET must be one of {', '.join(markets.assets)}")
-    async with AsyncExitStack() as stack:
-        bus = await Bus.connect(settings, NAME)
-        stack.push_async_callback(bus.close)
+    async with ServiceFrame(NAME, settings, stop) as frame:
+        bus = await frame.connect_bus()
         await bus.ensure_streams()
-        pool = await database.create_pool(settings, CONNECTIONS_MAX)
-        stack.push_async_callback(_close, pool)
+        pool = await frame.connect_database(CONNECTIONS_MAX)
         commands = EngineCommands(settings)
-        stack.push_async_callback(commands.close)
+        frame.at_end(commands.close)
         queries = EngineQueries(settings)
-        stack.push_async_callback(queries.close)
+        frame.at_end(queries.close)
         marks = MarkPrices(bus, settings.margin_valuation_asset, settings.margin_mark_stale_s, time.monotonic)
         await marks.listen()
         sources = Sources(settings, pool, bus, commands, queries, marks, markets, clock)
@@ -71,23 +65,18 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
         leader = MarginLeader(sources, positions, bus)
         sources.wake = leader.wake
 
-        health = Health()
-        health.add("bus", bus.check, vital=True)
-        health.add("database", lambda: database.check(pool), vital=True)
-        health.add("engine", queries.check)
-        health.add("mark prices", marks.check)
-        health.add("scan", leader.check)
-        health.add("liquidations", lambda: _check_liquidations(sources))
-        server = await serve_health(
-            health, settings, settings.margin_port, "OpenSpot margin risk service", settings.margin_host
-        )
-        stack.push_async_callback(server.stop)
+        frame.health.add("engine", queries.check)
+        frame.health.add("mark prices", marks.check)
+        frame.health.add("scan", leader.check)
+        frame.health.add("liquidations", lambda: _check_liquidations(sources))
+        await serve_health(frame, settings.margin_port, "OpenSpot margin risk service", settings.margin_host)
 
         await RequestHandlers(sources, loans, positions).serve(bus)
         await leader.follow()
-        # Taken from the callbacks in reverse order: no request is cut off by a closed database.
-        stack.push_async_callback(bus.stop_serving)
-        await run_until(stop, leader.run())
+        # First of what ends after the leader: no request is cut off by a closed database.
+        frame.at_end(bus.stop_serving)
+        frame.start("leader", leader.run())
+        await frame.until_stopped()
 
 
 class NotScanningError(Exception):
@@ -154,11 +143,3 @@ async def _check_liquidations(sources: Sources) -> None:
     uncovered = await store.uncovered_losses(sources.pool)
     if uncovered:
         raise NotScanningError(f"{uncovered} losses wait for funds in the insurance account")
-
-
-async def _close(pool: database.Pool) -> None:
-    try:
-        async with asyncio.timeout(CLOSE_S_MAX):
-            await pool.close()
-    except TimeoutError:
-        pool.terminate()

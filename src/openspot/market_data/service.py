@@ -5,20 +5,16 @@ serves requests. The others wait for its lease.
 """
 
 import asyncio
-from contextlib import AsyncExitStack
 
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.server import serve_health
-from openspot.kit import database
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
-from openspot.kit.health import Health
 from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
-from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import run_until
+from openspot.kit.service_frame import ServiceFrame
 from openspot.market_data.descriptor import LEASE_BUCKET
 from openspot.market_data.leader_session import LeaderSession, Sources
 from openspot.market_data.metrics import LEADS
@@ -26,14 +22,11 @@ from openspot.market_data.requests import RequestHandlers
 from openspot.market_data.settings import MarketDataSettings
 from openspot.market_data.store import Store
 
-log = get_logger("market-data")
-
 NAME = "market-data"
 KEY = "leader"
 CONNECTIONS_MAX = 8
 TRANSACTION_PAUSE_S_MAX = 5
 """A leader that is stopped while it records loses its transaction, or the next one could record nothing."""
-CLOSE_S_MAX = 5.0
 
 
 async def run(settings: MarketDataSettings, stop: asyncio.Event, *, clock: Clock = system_clock) -> None:
@@ -42,28 +35,21 @@ async def run(settings: MarketDataSettings, stop: asyncio.Event, *, clock: Clock
     Raises BusError, DatabaseUnavailableError or PortTakenError if it cannot start.
     """
     settings = with_secrets(settings)
-    async with AsyncExitStack() as stack:
-        bus = await Bus.connect(settings, NAME)
-        stack.push_async_callback(bus.close)
-        pool = await database.create_pool(settings, CONNECTIONS_MAX, transaction_pause_s_max=TRANSACTION_PAUSE_S_MAX)
-        stack.push_async_callback(_close, pool)
-        commands = EngineCommands(settings)
-        stack.push_async_callback(commands.close)
-        queries = EngineQueries(settings)
-        stack.push_async_callback(queries.close)
-        leader = MarketDataLeader(Sources(settings, bus, Store(pool), queries, commands, clock))
-
-        health = Health()
-        health.add("bus", bus.check, vital=True)
-        health.add("database", lambda: database.check(pool))
-        health.add("engine", queries.check)
-        health.add("market data", leader.check)
-        server = await serve_health(
-            health, settings, settings.market_data_port, "OpenSpot market data", settings.market_data_host
+    async with ServiceFrame(NAME, settings, stop) as frame:
+        bus = await frame.connect_bus()
+        pool = await frame.connect_database(
+            CONNECTIONS_MAX, vital=False, transaction_pause_s_max=TRANSACTION_PAUSE_S_MAX
         )
-        stack.push_async_callback(server.stop)
-
-        await run_until(stop, leader.run())
+        commands = EngineCommands(settings)
+        frame.at_end(commands.close)
+        queries = EngineQueries(settings)
+        frame.at_end(queries.close)
+        leader = MarketDataLeader(Sources(settings, bus, Store(pool), queries, commands, clock))
+        frame.health.add("engine", queries.check)
+        frame.health.add("market data", leader.check)
+        await serve_health(frame, settings.market_data_port, "OpenSpot market data", settings.market_data_host)
+        frame.start("leader", leader.run())
+        await frame.until_stopped()
 
 
 class MarketDataLeader:
@@ -106,11 +92,3 @@ class MarketDataLeader:
                 await serving.close()
         finally:
             self._session = None
-
-
-async def _close(pool: database.Pool) -> None:
-    try:
-        async with asyncio.timeout(CLOSE_S_MAX):
-            await pool.close()
-    except TimeoutError:
-        pool.terminate()

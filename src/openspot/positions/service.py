@@ -1,7 +1,6 @@
 """The composition root of the position service: `run` makes everything, serves until told to stop, and ends it all."""
 
 import asyncio
-from contextlib import AsyncExitStack
 
 from openspot.contracts.streams import TRADES
 from openspot.domain.market import load_markets
@@ -10,13 +9,10 @@ from openspot.http.authentication import RevokedSessions, UserTokens
 from openspot.http.ended_sessions import EndedSessionsFollower
 from openspot.http.idempotency import DatabaseIdempotency
 from openspot.http.server import http_server
-from openspot.kit import database
-from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
-from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.market_data_client.requests import MarketDataClient
 from openspot.positions.app import Services, make_app
 from openspot.positions.broker.service import BrokerService
@@ -38,7 +34,6 @@ NAME = "positions"
 CONNECTIONS_MAX = 16
 AUDIT_QUEUE_MAX = 20_000
 VALUATION_S = 1.0
-STOP_S_MAX = 5.0
 
 
 async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock = system_clock) -> None:
@@ -47,28 +42,23 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
     Raises BusError, DatabaseUnavailableError or PortTakenError if it cannot start.
     """
     settings = with_secrets(settings)
-    async with AsyncExitStack() as stack:
-        pool = await database.create_pool(settings, CONNECTIONS_MAX)
-        stack.push_async_callback(_close, pool)
-        bus = await Bus.connect(settings, NAME)
-        stack.push_async_callback(bus.close)
+    async with ServiceFrame(NAME, settings, stop) as frame:
+        pool = await frame.connect_database(CONNECTIONS_MAX)
+        bus = await frame.connect_bus()
         revoked = RevokedSessions()
         ended = EndedSessionsFollower(bus, revoked, settings.ended_session_life_s)
         await ended.start()
-        stack.push_async_callback(ended.stop)
+        frame.at_end(ended.stop)
         audit = DatabaseAudit(pool, AUDIT_QUEUE_MAX)
-        stack.push_async_callback(audit.stop)
+        frame.at_end(audit.stop)
 
-        health = Health()
-        health.add("database", lambda: database.check(pool), vital=True)
-        health.add("bus", bus.check, vital=True)
         markets = load_markets()
         prices = Prices(MarketDataClient(bus))
         store = HoldingStore(pool, settings.position_mark_age_s_max)
         cost_basis = CostBasisService(
             pool, CostBasisStore(pool), settings.accounting_currency, settings.position_imports_max
         )
-        stack.push_async_callback(cost_basis.stop)
+        frame.at_end(cost_basis.stop)
         services = Services(
             holdings=HoldingService(
                 pool, store, prices, clock, settings.accounting_currency, follows_fills=settings.follow_fills
@@ -76,44 +66,24 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
             transfers=TransferService(pool, TransferStore(pool), frozenset(markets.assets)),
             cost_basis=cost_basis,
             broker=BrokerService(pool, store, markets.limits, clock, follows_fills=settings.follow_fills),
-            health=health,
+            health=frame.health,
             tokens=UserTokens(settings.jwt_secret, revoked),
             audit=audit,
             idempotency=DatabaseIdempotency(pool),
         )
         marking = Marking(store, prices)
         snapshots = Snapshots(store, clock, settings.position_snapshot_s, settings.position_snapshots_kept_days)
-        work = [
-            asyncio.create_task(repeat("mark positions", marking.run_once, settings.position_mark_s)),
-            asyncio.create_task(snapshots.run()),
-        ]
         if settings.follow_fills:
             await bus.ensure_streams([TRADES])
             consumer = trade_consumer(bus, pool)
-            health.add("trades", consumer.check)
             valuation = FillValuation(pool, prices, settings.accounting_currency)
-            work.append(asyncio.create_task(repeat("value fills", valuation.run_once, VALUATION_S)))
-            following = asyncio.create_task(consumer.run(stop))
-            stack.push_async_callback(_finish, following)
-        stack.push_async_callback(end_tasks, *work)
-
-        server = http_server(make_app(settings, services), settings, settings.positions_port, settings.positions_host)
-        await server.start()
-        # Ends first, so that requests under way still have what they need.
-        stack.push_async_callback(server.stop)
+            frame.start("follow fills", consumer.run(stop), finishes=True)
+            frame.start("value fills", repeat("value fills", valuation.run_once, VALUATION_S), is_essential=False)
+        frame.start(
+            "mark positions", repeat("mark positions", marking.run_once, settings.position_mark_s), is_essential=False
+        )
+        frame.start("snapshots", snapshots.run(), is_essential=False)
+        application = make_app(settings, services)
+        await frame.serve(http_server(application, settings, settings.positions_port, settings.positions_host))
         log.info("listening", port=settings.positions_port)
-        await stop.wait()
-
-
-async def _finish(following: asyncio.Task[None]) -> None:
-    """Give the batch under way a moment, then end."""
-    await asyncio.wait({following}, timeout=STOP_S_MAX)
-    await end_tasks(following)
-
-
-async def _close(pool: database.Pool) -> None:
-    try:
-        async with asyncio.timeout(STOP_S_MAX):
-            await pool.close()
-    except TimeoutError:
-        pool.terminate()
+        await frame.until_stopped()

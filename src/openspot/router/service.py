@@ -6,7 +6,6 @@ of them at a time translates the engine's events.
 
 import asyncio
 from collections.abc import Container
-from contextlib import AsyncExitStack
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
@@ -23,14 +22,12 @@ from openspot.domain.money import MoneyError
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.server import serve_health
-from openspot.kit import database
 from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
-from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.router.custody.bridge import CustodyBridge
 from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.cancellation import Cancellation
@@ -62,16 +59,14 @@ class _TradePrice(Message, frozen=True):
 async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
     """Run a router until `stop` is set. Raises if bus, database or the engine's symbols are missing at start."""
     settings = with_secrets(settings)
-    async with AsyncExitStack() as stack:
-        bus = await Bus.connect(settings, "router")
-        stack.push_async_callback(bus.close)
+    async with ServiceFrame("router", settings, stop) as frame:
+        bus = await frame.connect_bus()
         await bus.ensure_streams()
-        pool = await database.create_pool(settings)
-        stack.push_async_callback(pool.close)
+        pool = await frame.connect_database(vital=False)
         engine = EngineCommands(settings)
-        stack.push_async_callback(engine.close)
+        frame.at_end(engine.close)
         queries = EngineQueries(settings)
-        stack.push_async_callback(queries.close)
+        frame.at_end(queries.close)
         store = Store(pool)
         configuration = load_markets()
         symbols = Symbols(configuration, queries.symbols)
@@ -79,29 +74,23 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
             settings=settings, bus=bus, store=store, session=queries.session, engine_url=settings.engine_url
         )
 
-        health = Health()
-        health.add("bus", bus.check, vital=True)
-        health.add("engine", queries.check)
-        health.add("database", lambda: database.check(pool))
-        health.add("symbols", symbols.check)
-        health.add("translator", translator.check)
+        frame.health.add("engine", queries.check)
+        frame.health.add("symbols", symbols.check)
+        frame.health.add("translator", translator.check)
         rejections = Rejections(bus, store)
         bridge = CustodyBridge(bus, engine, configuration.assets, system_clock)
-        health.add("custody", bridge.check)
-        title = "OpenSpot order router"
-        server = await serve_health(health, settings, settings.router_port, title, settings.router_host)
-        stack.push_async_callback(server.stop)
+        await serve_health(frame, settings.router_port, "OpenSpot order router", settings.router_host)
 
         await symbols.load(settings.symbol_load_attempts, settings.symbol_load_pause_s)
         reference_prices = ReferencePrices(int(settings.reference_price_age_s_max * 1000))
         await _follow_trades(bus, reference_prices, configuration.limits, system_clock)
         recent_orders = RecentOrders(settings.known_orders_max)
         order_ids = OrderIds(store.take_id_block)
-        stack.push_async_callback(order_ids.close)
+        frame.at_end(order_ids.close)
         placements = Placements(
             engine.place_orders, wait_s_max=settings.request_timeout_s * 0.3, waiting_max=PLACEMENTS_WAITING_MAX
         )
-        stack.push_async_callback(placements.close)
+        frame.at_end(placements.close)
         submission = Submission(
             markets=symbols.markets,
             reference_prices=reference_prices,
@@ -124,28 +113,16 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, SubmitOrderReply.refused)
         await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, cancellation.cancel, CancelOrderReply.refused)
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, lookup.get, GetOrderReply.refused)
-        work = [rejections.run(), translator.run(), bridge.run(stop)]
+        # When the service ends: take no more requests, then record what they left, then end what they used.
+        frame.at_end(rejections.close)
+        frame.at_end(bus.stop_serving)
+        frame.start("rejections", rejections.run())
+        frame.start("translation", translator.run())
+        frame.start("custody", bridge.run(stop))
         if settings.symbol_refresh_s:
-            work.append(symbols.keep_fresh(settings.symbol_refresh_s))
+            frame.start("symbols", symbols.keep_fresh(settings.symbol_refresh_s))
         log.info("taking orders", markets=len(symbols.markets))
-        try:
-            await _until(stop, [asyncio.create_task(task) for task in work])
-        finally:
-            # First take no more requests, then record what they left, then close what they used.
-            await bus.stop_serving()
-            await rejections.close()
-            await bus.close()
-
-
-async def _until(stop: asyncio.Event, work: list[asyncio.Task[None]]) -> None:
-    """Wait for `stop`. If a task ends before it, raise its error. End all tasks in any case."""
-    stopped = asyncio.create_task(stop.wait())
-    try:
-        done, _ = await asyncio.wait({stopped, *work}, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
-    finally:
-        await end_tasks(stopped, *work)
+        await frame.until_stopped()
 
 
 async def _follow_trades(bus: Bus, reference_prices: ReferencePrices, symbols: Container[str], clock: Clock) -> None:

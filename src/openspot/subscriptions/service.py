@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 from openspot.contracts.subjects import USERS_DELETED_BUCKET
@@ -15,11 +14,10 @@ from openspot.http.server import http_server
 from openspot.http.throttle import MemoryThrottle
 from openspot.kit.bus import Bus
 from openspot.kit.clock import DateClock, utc_now
-from openspot.kit.database import TRANSIENT_ERRORS, Pool, check, create_pool
-from openspot.kit.health import Health
+from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.subscriptions.app import AuditWithoutAddresses, Services, make_app
 from openspot.subscriptions.billing import Billing
 from openspot.subscriptions.plans import PlanConfiguration, PlanError, load_plans
@@ -33,7 +31,6 @@ NAME = "subscriptions"
 CONNECTIONS_MAX = 8
 AUDIT_QUEUE_MAX = 10_000
 CLEAN_UP_S = 3600.0
-CLOSE_S_MAX = 5.0
 
 
 async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateClock = utc_now) -> None:
@@ -43,48 +40,36 @@ async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateC
     """
     settings = with_secrets(settings)
     configuration = plans_of(settings.subscriptions_plans_file)
-    async with AsyncExitStack() as stack:
+    async with ServiceFrame(NAME, settings, stop) as frame:
+        # None of the checks is vital: /health is static (Document B 4.6).
         own = settings.model_copy(update={"database_url": settings.subscriptions_database})
-        pool = await create_pool(own, CONNECTIONS_MAX)
-        stack.push_async_callback(_close, pool)
-        bus = await Bus.connect(settings, NAME)
-        stack.push_async_callback(bus.close)
+        pool = await frame.connect_database(CONNECTIONS_MAX, vital=False, settings=own)
+        bus = await frame.connect_bus(vital=False)
         revoked = RevokedSessions()
         sessions = EndedSessionsFollower(bus, revoked, settings.ended_session_life_s)
         await sessions.start()
-        stack.push_async_callback(sessions.stop)
+        frame.at_end(sessions.stop)
         audit = DatabaseAudit(pool, AUDIT_QUEUE_MAX)
-        stack.push_async_callback(audit.stop)
+        frame.at_end(audit.stop)
 
         store = SubscriptionStore(pool, configuration.retry_days)
         renewals = Renewals(store, configuration, deleted_users(bus), now)
         idempotency = DatabaseIdempotency(pool)
-        health = Health()
-        # None is vital: /health is static (Document B 4.6).
-        health.add("database", lambda: check(pool))
-        health.add("bus", bus.check)
-        health.add("renewals", renewals.check)
+        frame.health.add("renewals", renewals.check)
         services = Services(
             Billing(store, configuration, now),
-            health,
+            frame.health,
             UserTokens(settings.jwt_secret, revoked),
             {ThrottleClass.STANDARD: MemoryThrottle()} if settings.subscriptions_throttle_enabled else {},
             AuditWithoutAddresses(audit),
             idempotency,
         )
-        background = (
-            asyncio.create_task(renewals.run(settings.subscriptions_look_s)),
-            asyncio.create_task(_forget_responses(idempotency)),
-        )
-        stack.push_async_callback(end_tasks, *background)
-        server = http_server(
-            make_app(settings, services), settings, settings.subscriptions_port, settings.subscriptions_host
-        )
-        await server.start()
-        # Ends first, so that requests under way still have what they need.
-        stack.push_async_callback(server.stop)
+        frame.start("renewals", renewals.run(settings.subscriptions_look_s), is_essential=False)
+        frame.start("clean-up", _forget_responses(idempotency), is_essential=False)
+        application = make_app(settings, services)
+        await frame.serve(http_server(application, settings, settings.subscriptions_port, settings.subscriptions_host))
         log.info("listening", port=settings.subscriptions_port)
-        await stop.wait()
+        await frame.until_stopped()
 
 
 def deleted_users(bus: Bus) -> Callable[[str], Awaitable[bool]]:
@@ -115,11 +100,3 @@ async def _forget_responses(idempotency: DatabaseIdempotency) -> None:
         except TRANSIENT_ERRORS as error:
             log.warning("expired responses not deleted", error=repr(error))
         await asyncio.sleep(CLEAN_UP_S)
-
-
-async def _close(pool: Pool) -> None:
-    try:
-        async with asyncio.timeout(CLOSE_S_MAX):
-            await pool.close()
-    except TimeoutError:
-        pool.terminate()

@@ -21,6 +21,7 @@ from openspot.kit.description import FirstStartNote, OwnDatabase
 from openspot.kit.log import configure_log, get_logger
 from openspot.kit.secrets_file import SecretsFileError, with_known_secrets, with_secrets
 from openspot.kit.settings import Settings, variable
+from openspot.kit.tasks import is_set_within
 from openspot.migrations import create_database, name_of, upgrade
 from openspot.up.bus_users import OPERATOR, bus_users, url_of
 from openspot.up.data_directory import EPHEMERAL, DataDirectoryError, claim, take_lock
@@ -261,8 +262,7 @@ class Platform:
             if (pids := self.pids()) != known:
                 self._write_state()
                 known = pids
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), WATCH_INTERVAL_S)
+            await is_set_within(stop, WATCH_INTERVAL_S)
 
     async def stop(self) -> None:
         """Stop the services, each before those that it uses, then the servers."""

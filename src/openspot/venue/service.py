@@ -2,15 +2,12 @@
 
 import asyncio
 import time
-from contextlib import AsyncExitStack
 
 from openspot.domain.market import load_markets
 from openspot.http.server import serve_health
-from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
-from openspot.kit.health import Health
 from openspot.kit.log import get_logger
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.venue.ccxt_venue import VenueSettingError, load_exchange_class, open_exchange, parse_config
 from openspot.venue.feed import Feed
 from openspot.venue.freshness import Freshness
@@ -49,27 +46,15 @@ async def run(settings: VenueSettings, stop: asyncio.Event, *, clock: Clock = sy
         if problem is not None:
             raise RuntimeError(problem)
 
-    async with AsyncExitStack() as stack:
-        bus = await Bus.connect(settings, "venue")
-        stack.push_async_callback(bus.close)
-        health = Health()
+    async with ServiceFrame("venue", settings, stop) as frame:
         # Both decide /health: stale prices are worse than none, and without the bus nobody gets any.
-        health.add("venue", check_venue, vital=True)
-        health.add("bus", bus.check, vital=True)
-        server = await serve_health(
-            health, settings, settings.venue_port, "OpenSpot venue adapter", settings.venue_host
-        )
-        stack.push_async_callback(server.stop)
+        bus = await frame.connect_bus()
+        frame.health.add("venue", check_venue, vital=True)
+        await serve_health(frame, settings.venue_port, "OpenSpot venue adapter", settings.venue_host)
         log.info("listening", port=settings.venue_port, venue=settings.venue)
-        working = [asyncio.create_task(task.run()) for task in (Publisher(bus, outbox, clock), feed)]
-        stopping = asyncio.create_task(stop.wait())
-        try:
-            await asyncio.wait([*working, stopping], return_when=asyncio.FIRST_COMPLETED)
-            for task in working:
-                if task.done():
-                    task.result()
-        finally:
-            await end_tasks(*working, stopping)
+        frame.start("publisher", Publisher(bus, outbox, clock).run())
+        frame.start("feed", feed.run())
+        await frame.until_stopped()
 
 
 def symbol_map(settings: VenueSettings) -> SymbolMap:

@@ -79,7 +79,7 @@ def make_source(path: Path | None, *, loop: bool, invents: bool, seed: int, quot
 
 
 async def _serve(simulator: "Simulator") -> None:
-    from openspot.kit.tasks import end_tasks
+    from openspot.kit.tasks import run_until
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -87,13 +87,13 @@ async def _serve(simulator: "Simulator") -> None:
     await simulator.start()
     typer.echo(f"simulated venue: REST {simulator.rest_url}, WebSocket {simulator.ws_url}")
     typer.echo(f"OPENSPOT_VENUE=binance OPENSPOT_VENUE_CONFIG='{simulator.adapter_config}'")
-    playing = asyncio.create_task(simulator.play())
-    stopping = asyncio.create_task(stop.wait())
+
+    async def play() -> None:
+        events = await simulator.play()
+        typer.echo(f"the recording has ended after {events} events; connections stay open")
+        await stop.wait()
+
     try:
-        await asyncio.wait({playing, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if playing.done():
-            typer.echo(f"the recording has ended after {playing.result()} events; connections stay open")
-            await stopping
+        await run_until(stop, play())
     finally:
-        await end_tasks(playing, stopping)
         await simulator.stop()

@@ -34,7 +34,7 @@ LAGS = {
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One check of a service. `message` is empty if it passed."""
+    """One check of a service. `message` is empty if it passed, and says what is wrong if it is down or degraded."""
 
     name: str
     message: str
@@ -132,7 +132,8 @@ def readiness_of(body: str) -> tuple[str, list[Check]]:
         for name, result in details.items()
         if isinstance(result, dict) and "status" in result
     ]
-    return ("NOT_READY" if any(check.message for check in checks) else "READY"), checks
+    is_down = any(isinstance(result, dict) and result.get("status") == "down" for result in details.values())
+    return ("NOT_READY" if is_down else "READY"), checks
 
 
 def lags_of(text: str) -> list[Lag]:

@@ -10,6 +10,7 @@ from openspot.http.app import make_http_app
 from openspot.http.server import http_server
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
+from openspot.kit.service_frame import ServiceFrame
 from openspot.web_server.application import WebPages
 from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
@@ -33,8 +34,10 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
     pages = WebPages(settings.pages_folder, settings.page_config)
     if not pages.is_built:
         log.warning("the pages are not built", folder=str(settings.pages_folder))
-    async with aiohttp.ClientSession() as client:
+    async with ServiceFrame("web", settings, stop) as frame:
+        client = await frame.enter(aiohttp.ClientSession())
         reconciliation = Reconciliation(settings.data_dir)
+        frame.at_end(reconciliation.stop)
         console = console_routes(
             HealthReporter(client, settings.watched, settings.data_dir, reconciliation),
             Operators(EngineSessions(client, settings.engine_url)),
@@ -45,16 +48,14 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
             if settings.simulates_deposits
             else None,
         )
-        server = http_server(by_path(console), settings, settings.web_port, settings.web_host)
-        await server.start()
-        await stop.wait()
-        await server.stop()
-        await reconciliation.stop()
+        application = by_path(console, frame.health)
+        await frame.serve(http_server(application, settings, settings.web_port, settings.web_host))
+        await frame.until_stopped()
 
 
-def by_path(console: ASGIApp) -> ASGIApp:
+def by_path(console: ASGIApp, checks: Health) -> ASGIApp:
     """`console`, with health and metrics at the paths that every service has."""
-    health = make_http_app([], title="OpenSpot web server", health=Health())
+    health = make_http_app([], title="OpenSpot web server", health=checks)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await (health if scope.get("path") in HEALTH_PATHS else console)(scope, receive, send)

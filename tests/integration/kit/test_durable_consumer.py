@@ -1,6 +1,7 @@
 """A durable consumer begins again after every fault, and tells how it is."""
 
 import asyncio
+import dataclasses
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,8 +13,10 @@ from openspot.contracts.messages import BalanceUpdated
 from openspot.contracts.streams import BALANCES
 from openspot.kit.bus import Bus, BusError, ConsumerError, Consumption, DurableConsumer
 from openspot.kit.bus import consumer as consumer_module
-from openspot.kit.metrics import BUS_CONSUMER_LAG
+from openspot.kit.health import Health
+from openspot.kit.metrics import BUS_CONSUMER_LAG, exposition
 from openspot.kit.settings import Settings
+from openspot.kit.tasks import end_tasks
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.waiting import eventually, stretched
 
@@ -97,6 +100,95 @@ async def test_its_health_is_down_before_and_after_and_while_a_batch_fails(bus: 
     await asyncio.wait_for(task, stretched(30))
     with pytest.raises(ConsumerError, match="stopped"):
         await consumer.check()
+
+
+async def health_of(bus: Bus, durable: str = DURABLE) -> dict[str, str]:
+    """What a service on this bus shows of the consumer."""
+    health = Health()
+    health.add_all_of(bus.consumer_checks)
+    _, body = await health.report(vital_only=False)
+    shown: dict[str, str] = body["details"][durable]
+    return shown
+
+
+def stuck_metric(durable: str = DURABLE) -> float:
+    line = next(
+        line for line in exposition()[0].decode().splitlines() if f'consumer_stuck{{durable="{durable}"}}' in line
+    )
+    return float(line.rpartition(" ")[2])
+
+
+async def test_a_consumer_that_nobody_runs_is_in_the_health_of_its_service(bus: Bus) -> None:
+    DurableConsumer(bus, CONSUMPTION, Sink().take)
+    assert await health_of(bus) == {"status": "down", "message": "test-durable: not started"}
+    assert stuck_metric() == 1
+
+
+async def test_a_consumer_on_which_the_service_does_not_depend_makes_it_degraded(bus: Bus) -> None:
+    DurableConsumer(bus, dataclasses.replace(CONSUMPTION, is_essential=False), Sink().take)
+    assert await health_of(bus) == {"status": "degraded", "message": "not started"}
+
+
+async def test_a_consumer_whose_task_was_cancelled_has_stopped(bus: Bus) -> None:
+    consumer = DurableConsumer(bus, CONSUMPTION, Sink().take)
+    task = asyncio.create_task(consumer.run(asyncio.Event()))
+    await eventually(lambda: is_well(consumer))
+    await end_tasks(task)
+    assert await health_of(bus) == {"status": "down", "message": "test-durable: stopped"}
+    assert stuck_metric() == 1
+
+
+async def test_a_handler_that_hangs_makes_the_consumer_stuck_until_it_goes_on(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumer_module, "STUCK_S", 0.3)
+    sink = Sink()
+    sink.go.clear()
+    async with running(bus, sink) as consumer:
+        await eventually(lambda: is_well(consumer))
+        assert (await health_of(bus))["status"] == "up"
+        assert stuck_metric() == 0
+        await bus.publish(SUBJECT, balance(1), "m1")
+
+        async def shows() -> str:
+            return (await health_of(bus))["status"]
+
+        await eventually(lambda: stuck_metric() == 1)
+        assert await shows() == "degraded", "the messages are kept, and other work goes on"
+        message = (await health_of(bus))["message"]
+        assert message.startswith("stuck: 1 messages wait, and the oldest has not been dealt with for ")
+        sink.go.set()
+        await eventually(lambda: stuck_metric() == 0)
+        assert await shows() == "up"
+
+
+async def test_an_event_that_fails_again_and_again_among_others_makes_the_consumer_stuck(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumer_module, "STUCK_S", 0.5)
+    monkeypatch.setattr(consumer_module, "REDELIVERY_PAUSE_S_MAX", 0.1)
+    seen: list[int] = []
+
+    async def take(events: list[BalanceUpdated]) -> list[int]:
+        numbers = [int(event.available) for event in events]
+        seen.extend(numbers)
+        return [place for place, number in enumerate(numbers) if number == 3]
+
+    stop = asyncio.Event()
+    task = asyncio.create_task(DurableConsumer(bus, CONSUMPTION, take).run(stop))
+    number = 0
+
+    async def is_stuck() -> bool:
+        nonlocal number
+        number += 1
+        await bus.publish(SUBJECT, balance(number), f"m{number}")
+        return stuck_metric() == 1
+
+    await eventually(is_stuck)
+    assert len(set(seen)) > 5, "the others are dealt with"
+    assert "stuck: " in (await health_of(bus))["message"]
+    stop.set()
+    await asyncio.wait_for(task, 30)
 
 
 async def test_its_lag_is_what_it_has_not_acknowledged(bus: Bus) -> None:

@@ -18,7 +18,7 @@ from openspot.contracts.messages import (
     LedgerPostingReply,
     TradesSettled,
 )
-from openspot.kit.bus import Bus, encode
+from openspot.kit.bus import Bus, consumer, encode
 from openspot.kit.settings import Settings
 from openspot.ledger import service, worker
 from openspot.ledger.worker import pack, unpack
@@ -80,11 +80,40 @@ async def test_the_main_process_answers_settles_and_shows_its_health(
         for path in ("/health", "/ready"):
             status, _, body = await get(settings, settings.ledger_port, path)
             assert (status, json.loads(body)["status"]) == (200, "ok")
-        assert set(json.loads(body)["details"]) == {"bus", "database", "settlement", "transfers"}
+        assert set(json.loads(body)["details"]) == {"bus", "database", "ledger-settlement", "ledger-transfers"}
         status, content_type, body = await get(settings, settings.ledger_port, "/metrics")
         assert (status, content_type) == (200, "text/plain")
         assert 'openspot_ledger_trades_total{outcome="settled"}' in body
     await assert_books_are_right(pool)
+
+
+async def test_a_settlement_that_hangs_is_shown_as_degraded_and_in_the_metrics(
+    settings: Settings, bus: Bus, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumer, "STUCK_S", 0.3)
+    monkeypatch.setattr(consumer, "LAG_INTERVAL_S", 0.1)
+    stuck = 'openspot_bus_consumer_stuck{durable="ledger-settlement"}'
+
+    async def shown() -> tuple[int, str]:
+        status, _, body = await get(settings, settings.ledger_port, "/ready")
+        return status, json.loads(body)["details"]["ledger-settlement"]["status"]
+
+    async def metric() -> bool:
+        return f"{stuck} 1.0" in (await get(settings, settings.ledger_port, "/metrics"))[2]
+
+    async with running(service, settings, settings.ledger_port):
+        async with pool.acquire() as connection, connection.transaction():
+            await connection.execute("LOCK TABLE ledger_entries IN ACCESS EXCLUSIVE MODE")
+            await publish(bus, 1, 2)
+            await eventually(metric)
+            # Requests are still served, so the service stays ready.
+            assert await shown() == (200, "degraded")
+
+        async def is_well() -> bool:
+            return await shown() == (200, "up") and not await metric()
+
+        await eventually(is_well)
+        await entries_are(pool, 16)
 
 
 @pytest.mark.spec("A1.1-40", "A1.1-42")

@@ -10,6 +10,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from openspot.engine_client.administrators import EngineSessions
+from openspot.kit.health import Health
 from openspot.web_server.console_routes import console_routes
 from openspot.web_server.custody_gateway import CustodyGateway
 from openspot.web_server.health_report import HealthReporter, last_reconcile
@@ -28,6 +29,10 @@ openspot_http_in_flight 5.0
 """
 READY = {"status": "ok", "details": {"bus": {"status": "up"}, "database": {"status": "up"}}}
 NOT_READY = {"status": "error", "details": {"bus": {"status": "up"}, "engine": {"status": "down", "message": "gone"}}}
+DEGRADED = {
+    "status": "ok",
+    "details": {"bus": {"status": "up"}, "ledger-transfers": {"status": "degraded", "message": "stuck"}},
+}
 
 
 class Neighbours:
@@ -38,7 +43,7 @@ class Neighbours:
 
     def application(self) -> web.Application:
         application = web.Application()
-        for name, body, status in (("good", READY, 200), ("bad", NOT_READY, 503)):
+        for name, body, status in (("good", READY, 200), ("bad", NOT_READY, 503), ("slow", DEGRADED, 200)):
             application.router.add_get(f"/{name}/ready", self._answer(json.dumps(body), status))
             application.router.add_get(f"/{name}/metrics", self._answer(METRICS, 200))
         application.router.add_get("/other/ready", self._answer("<html>not a service</html>", 200))
@@ -86,6 +91,15 @@ async def test_each_service_is_shown_with_its_checks_and_what_it_has_still_to_do
     assert report["reconcile"] is None
 
 
+async def test_a_degraded_service_is_ready_and_says_what_is_wrong(
+    server: TestServer, session: aiohttp.ClientSession, tmp_path: Path
+) -> None:
+    watched = {"slow": str(server.make_url("/slow"))}
+    (slow,) = json.loads(await HealthReporter(session, watched, tmp_path).report())["services"]
+    assert slow["state"] == "READY"
+    assert slow["checks"] == [{"name": "bus", "message": ""}, {"name": "ledger-transfers", "message": "stuck"}]
+
+
 async def test_a_service_that_is_gone_is_silent(
     server: TestServer, session: aiohttp.ClientSession, tmp_path: Path
 ) -> None:
@@ -117,7 +131,7 @@ async def test_only_administrators_see_the_report(
 
     nothing_runs = Reconciliation(tmp_path)
     custody = CustodyGateway(session, address)
-    application = by_path(console_routes(reporter, operators, nothing_runs, custody, otherwise=no_pages))
+    application = by_path(console_routes(reporter, operators, nothing_runs, custody, otherwise=no_pages), Health())
     statuses = {}
     for value in ("Bearer operator", "Bearer robot", "Bearer trader", "Bearer nobody", "operator", "Bearer ", ""):
         headers = {"authorization": value} if value else {}

@@ -2040,7 +2040,7 @@ export interface components {
         };
         /**
          * CheckResult
-         * @description One check: `up`, or `down` and why; `name` where the check names what runs.
+         * @description One check: `up`, or `down` or `degraded` and why; `name` where the check names what runs.
          */
         CheckResult: {
             /** Status */
@@ -2460,7 +2460,7 @@ export interface components {
         };
         /**
          * HealthResponse
-         * @description All checks, and which of them passed and failed.
+         * @description All checks, and which of them failed.
          */
         HealthResponse: {
             /** Status */

@@ -3,20 +3,21 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from openspot.contracts.streams import STREAMS, StreamDefinition
 from openspot.kit.bus.circuit_breaker import CircuitBreaker
 from openspot.kit.bus.connection import Connection, OnGap
-from openspot.kit.bus.consumer import Consumption, Deliveries, Handler
+from openspot.kit.bus.consumer import Consumption, Deliveries, DurableConsumer, Handler
 from openspot.kit.bus.key_value import KeyValueBucket
 from openspot.kit.bus.outgoing import Outgoing
 from openspot.kit.bus.publisher import Publisher
 from openspot.kit.bus.requests import MakeRefusal, Requests
 from openspot.kit.bus.streams import ConsumerState, Streams
 from openspot.kit.bus.subscriptions import Subscriptions, Unsubscribe
+from openspot.kit.health import Check
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import TaskSet
 
@@ -40,6 +41,7 @@ class Bus:
         breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_window_s, time.monotonic)
         self._publisher = Publisher(connection, breaker, time.monotonic)
         self._background = TaskSet(1)
+        self._consumers: dict[str, DurableConsumer[Any]] = {}
         connection.on_reconnect(self._repeat_news)
 
     @classmethod
@@ -136,6 +138,14 @@ class Bus:
         Creates the stream if the server has lost it. Raises StreamError or ConsumerError.
         """
         await Deliveries(self.connection, self._streams, consumption, handler).run(stop)
+
+    def register(self, consumer: DurableConsumer[Any]) -> None:
+        """Show the health of `consumer`. A DurableConsumer calls this when it is made."""
+        self._consumers[consumer.durable] = consumer
+
+    def consumer_checks(self) -> dict[str, Check]:
+        """A health check of every durable consumer that was made on this bus, by its durable name."""
+        return {durable: consumer.check_health for durable, consumer in self._consumers.items()}
 
     async def newest(self, stream: str, subject: str) -> int:
         """The stream sequence of the newest message of `subject`, 0 if there is none. Raises StreamError."""

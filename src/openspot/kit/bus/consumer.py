@@ -3,12 +3,25 @@
 A batch is acknowledged after its handler has returned. So an event is handled even if every process was down when it
 was published, or if a process is killed in the middle of a batch. Processes with the same durable name share the
 events.
+
+Every consumer registers with its bus when it is made, so that its health and its metrics are shown by whatever service
+made it (`Bus.consumer_checks`, kit/service_frame.py). A consumer is in one of three states:
+
+- It works: batches are taken, and the oldest waiting message moves.
+- It does not consume: its loop has not begun, has ended, or begins again after a fault; or its newest batch failed as a
+  whole. This is known at once. It makes the service not ready if the service cannot do its duty without these events
+  (`Consumption.is_essential`); otherwise the service is shown as degraded.
+- It is stuck: messages wait, and the oldest of them has not been dealt with for STUCK_S seconds. A handler that hangs,
+  an event that fails again and again among others that succeed, and deliveries that do not come all look like this. The
+  service is shown as degraded and stays ready: the messages are kept, and other work goes on.
+
+In the last two, `openspot_bus_consumer_stuck` is 1.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import nats.errors
 import nats.js.errors
@@ -21,10 +34,11 @@ from openspot.kit.bus.codec import UNREADABLE, decoder_of, note_malformed
 from openspot.kit.bus.connection import Connection
 from openspot.kit.bus.errors import BusError, ConsumerError
 from openspot.kit.bus.streams import STREAM_ERRORS, ConsumerState, Streams
+from openspot.kit.health import DegradedError
 from openspot.kit.log import get_logger
-from openspot.kit.metrics import BUS_CONSUMER_LAG, BUS_HANDLER_FAILURES
+from openspot.kit.metrics import BUS_CONSUMER_LAG, BUS_CONSUMER_STUCK, BUS_HANDLER_FAILURES
 from openspot.kit.pacing import Pace
-from openspot.kit.tasks import cancellable, end_tasks
+from openspot.kit.tasks import cancellable, end_tasks, first_ended, is_set_within
 
 log = get_logger("bus")
 
@@ -36,6 +50,12 @@ RESTART_PAUSE_S = 0.5
 RESTART_PAUSE_S_MAX = 15.0
 LAG_INTERVAL_S = 5.0
 """How often a consumer asks the server whether it is still there, and how far behind it is."""
+STUCK_S = 60.0
+"""A consumer is stuck if messages wait and the oldest has not been dealt with for so long.
+
+It is longer than the longest pause before a failed event is delivered again, and than the time after which an event of
+a process that died goes to another one.
+"""
 _STOP_LOOK_S = 0.5
 
 Event = TypeVar("Event")
@@ -49,6 +69,7 @@ class Consumption(Generic[Event]):
 
     A batch holds the events that have arrived, at most `batch_max`. Batches begin at least `interval_s` seconds apart,
     unless one is full. An event that is not acknowledged within `acknowledge_wait_s` seconds goes to another process.
+    `is_essential` says whether the service is not ready while it does not consume these events.
     """
 
     stream: StreamDefinition
@@ -58,10 +79,14 @@ class Consumption(Generic[Event]):
     batch_max: int
     acknowledge_wait_s: float = 30.0
     interval_s: float = 0.0
+    is_essential: bool = True
 
 
 class ConsumingBus(Protocol):
     """What a DurableConsumer needs of a bus."""
+
+    def register(self, consumer: "DurableConsumer[Any]") -> None:
+        """Show the health and the metrics of `consumer`."""
 
     async def consume(self, consumption: Consumption[Event], handler: Handler[Event], stop: asyncio.Event) -> None:
         """Consume until `stop` is set; raises BusError."""
@@ -71,7 +96,7 @@ class ConsumingBus(Protocol):
 
 
 class DurableConsumer(Generic[Event]):
-    """Consumes, and restarts after every fault. `check` raises while it does not work."""
+    """Consumes, and restarts after every fault. `check` and `check_health` raise while it does not work."""
 
     def __init__(self, bus: ConsumingBus, consumption: Consumption[Event], handler: Handler[Event]) -> None:
         self._bus = bus
@@ -80,33 +105,65 @@ class DurableConsumer(Generic[Event]):
         self._backoff = Backoff(RESTART_PAUSE_S, RESTART_PAUSE_S_MAX)
         self._fault: str | None = "not started"
         self._failed_batch: str | None = None
+        self._failed_events = 0
+        self._acknowledged_until = 0
+        self._moved_at: float | None = None
+        self._stuck: str | None = None
+        bus.register(self)
+        BUS_CONSUMER_STUCK.labels(consumption.durable).set_function(lambda: 0.0 if self._reason is None else 1.0)
+
+    @property
+    def durable(self) -> str:
+        """The name of the consumer on the server."""
+        return self._consumption.durable
 
     async def run(self, stop: asyncio.Event) -> None:
         """Consume until `stop` is set, and finish the batch under way."""
-        while not stop.is_set():
-            try:
-                await self._consume(stop)
-            except Exception as error:
-                self._fault = str(error) or repr(error)
-                log.warning("consumer begins again", durable=self._consumption.durable, error=repr(error))
-                await _sleep_unless(stop, self._backoff.failed())
-        self._fault = "stopped"
+        try:
+            while not stop.is_set():
+                try:
+                    await self._consume(stop)
+                except Exception as error:
+                    self._fault = str(error) or repr(error)
+                    log.warning("consumer begins again", durable=self.durable, error=repr(error))
+                    await is_set_within(stop, self._backoff.failed())
+        finally:
+            self._fault = "stopped"
 
     async def check(self) -> None:
         """Raise ConsumerError, with the reason, if events are not consumed or the newest batch failed."""
+        reason = self._not_consuming
+        if reason is not None:
+            raise ConsumerError(f"{self.durable}: {reason}")
+
+    async def check_health(self) -> None:
+        """The check that the service's health shows: DegradedError for what `check` leaves out or nobody depends on.
+
+        Raises ConsumerError if the events are essential and not consumed, and DegradedError if they are not essential,
+        or if the consumer is stuck.
+        """
+        if self._consumption.is_essential:
+            await self.check()
+        if self._reason is not None:
+            raise DegradedError(self._reason)
+
+    @property
+    def _not_consuming(self) -> str | None:
         if self._fault is not None:
-            raise ConsumerError(f"{self._consumption.durable}: {self._fault}")
-        if self._failed_batch is not None:
-            raise ConsumerError(f"{self._consumption.durable}: the newest batch failed: {self._failed_batch}")
+            return self._fault
+        return None if self._failed_batch is None else f"the newest batch failed: {self._failed_batch}"
+
+    @property
+    def _reason(self) -> str | None:
+        """Why events are not dealt with; None if they are."""
+        return self._not_consuming or self._stuck
 
     async def _consume(self, stop: asyncio.Event) -> None:
         consuming = asyncio.create_task(self._bus.consume(self._consumption, self._take, stop))
         watching = asyncio.create_task(self._watch())
         self._fault = None
         try:
-            done, _ = await asyncio.wait({consuming, watching}, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await first_ended(consuming, watching)
         finally:
             await end_tasks(consuming, watching)
 
@@ -117,6 +174,7 @@ class DurableConsumer(Generic[Event]):
             self._failed_batch = repr(error)
             raise
         self._failed_batch = None
+        self._failed_events = len(failed) if failed is not None else 0
         self._backoff.succeeded()
         return failed
 
@@ -126,14 +184,34 @@ class DurableConsumer(Generic[Event]):
         while True:
             await asyncio.sleep(LAG_INTERVAL_S)
             try:
-                state = await self._bus.consumer_state(consumption.stream.name, consumption.durable)
+                state = await self._bus.consumer_state(consumption.stream.name, self.durable)
             except BusError as error:
                 # When the connection comes back, the client library restores the subscription.
-                log.warning("lag is not known", durable=consumption.durable, error=str(error))
+                log.warning("lag is not known", durable=self.durable, error=str(error))
+                self._moved_at = None
                 continue
             if state is None:
                 raise ConsumerError("the server has lost the consumer")
-            BUS_CONSUMER_LAG.labels(consumption.durable).set(state.lag)
+            BUS_CONSUMER_LAG.labels(self.durable).set(state.lag)
+            self._note_progress(state)
+
+    def _note_progress(self, state: ConsumerState) -> None:
+        """Find out whether the oldest waiting message moves."""
+        now = asyncio.get_running_loop().time()
+        moves = not state.lag or state.acknowledged_until != self._acknowledged_until
+        if moves or self._moved_at is None:
+            self._moved_at = now
+        self._acknowledged_until = state.acknowledged_until
+        waits_s = now - self._moved_at
+        if waits_s < STUCK_S:
+            self._stuck = None
+            return
+        was_stuck = self._stuck is not None
+        self._stuck = f"stuck: {state.lag} messages wait, and the oldest has not been dealt with for {waits_s:.0f} s"
+        if self._failed_events:
+            self._stuck += f"; {self._failed_events} events of the newest batch failed"
+        if not was_stuck:
+            log.error("consumer is stuck", durable=self.durable, reason=self._stuck)
 
 
 class Deliveries(Generic[Event]):
@@ -237,11 +315,3 @@ class Deliveries(Generic[Event]):
             await answer
         except (nats.errors.Error, OSError) as error:
             log.warning("acknowledgement not sent", error=repr(error))
-
-
-async def _sleep_unless(stop: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await stop.wait()
-    except TimeoutError:
-        return

@@ -85,11 +85,6 @@ class CustodyBridge:
         """Consume until `stop` is set. Several routers share the events."""
         await asyncio.gather(*(consumer.run(stop) for consumer in self._consumers))
 
-    async def check(self) -> None:
-        """Raise ConsumerError if custody's events are not consumed."""
-        for consumer in self._consumers:
-            await consumer.check()
-
     async def deposit(self, event: DepositConfirmed) -> None:
         """Credit a confirmed deposit in the engine and in the ledger. Raises CustodyError or TryAgainError."""
         _check_reference("txHash", event.tx_hash)

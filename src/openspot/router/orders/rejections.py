@@ -19,7 +19,7 @@ from openspot.kit.batching import Batcher
 from openspot.kit.bus import Bus, HoldingPublisher, Outgoing, PendingEvent, encode
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.kit.tasks import end_tasks
+from openspot.kit.tasks import end_tasks, first_ended
 from openspot.router.metrics import REJECTIONS_WAITING, ROW_WRITE_FAILURES, ROWS_DROPPED
 from openspot.router.orders.pre_trade import PreTradeFailure
 from openspot.router.store import BAD_ROW_ERRORS, Store
@@ -104,9 +104,7 @@ class Rejections:
         """Wait until recording fails, and raise the failure."""
         failures = [asyncio.ensure_future(batcher.failure()) for batcher in (self._events, self._rows)]
         try:
-            done, _ = await asyncio.wait(failures, return_when=asyncio.FIRST_COMPLETED)
-            for failure in done:
-                failure.result()
+            await first_ended(*failures)
         finally:
             await end_tasks(*failures)
         raise AssertionError("`failure` always raises")

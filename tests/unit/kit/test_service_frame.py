@@ -1,0 +1,131 @@
+"""The frame of a service: its work is watched, its parts end in order, and its health knows both."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from openspot.kit import service_frame
+from openspot.kit.service_frame import ServiceFrame
+from openspot.kit.settings import Settings
+
+
+class Log:
+    """What happened, in its order."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    async def note(self, line: str) -> None:
+        self.lines.append(line)
+
+    async def work(self, name: str) -> None:
+        """Work until cancelled."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await self.note(f"{name} ends")
+
+    async def finish(self, name: str, stop: asyncio.Event) -> None:
+        """Work until the stop, and finish."""
+        await stop.wait()
+        await asyncio.sleep(0)
+        await self.note(f"{name} finishes")
+
+
+class FakeServer:
+    """A server that notes when it begins and ends."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    async def start(self) -> None:
+        await self._log.note("server starts")
+
+    async def stop(self) -> None:
+        await self._log.note("server stops")
+
+
+async def fail() -> None:
+    raise OSError("the disk is full")
+
+
+async def details(frame: ServiceFrame) -> tuple[int, dict[str, Any]]:
+    status, body = await frame.health.report(vital_only=False)
+    return status, body["details"]
+
+
+async def test_parts_end_in_the_reverse_order_of_their_making() -> None:
+    log, stop = Log(), asyncio.Event()
+
+    async def service() -> None:
+        async with ServiceFrame("test", Settings(), stop) as frame:
+            frame.at_end(lambda: log.note("client closes"))
+            frame.start("consume", log.finish("consumer", stop), finishes=True)
+            frame.start("clean up", log.work("clean-up"))
+            await frame.serve(FakeServer(log))
+            await frame.until_stopped()
+
+    running = asyncio.create_task(service())
+    await asyncio.sleep(0.01)
+    assert log.lines == ["server starts"]
+    stop.set()
+    await asyncio.wait_for(running, 5)
+    assert sorted(log.lines[1:3]) == ["consumer finishes", "server stops"]
+    assert log.lines[3:] == ["clean-up ends", "client closes"]
+
+
+async def test_the_failure_of_essential_work_ends_the_service_with_its_error() -> None:
+    log, stop = Log(), asyncio.Event()
+    with pytest.raises(OSError, match="the disk is full"):
+        async with ServiceFrame("test", Settings(), stop) as frame:
+            frame.start("consume", log.finish("consumer", stop), finishes=True)
+            frame.start("write", fail())
+            await frame.until_stopped()
+    assert log.lines == ["consumer finishes"], "the rest ends in its order"
+
+
+async def test_the_failure_of_other_work_is_shown_as_degraded_and_the_service_goes_on() -> None:
+    stop = asyncio.Event()
+    async with ServiceFrame("test", Settings(), stop) as frame:
+        frame.start("clean up", fail(), is_essential=False)
+        waiting = asyncio.create_task(frame.until_stopped())
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        message = "the work has ended: OSError('the disk is full')"
+        assert await details(frame) == (200, {"clean up": {"status": "degraded", "message": message}})
+        stop.set()
+        await asyncio.wait_for(waiting, 5)
+
+
+async def test_work_that_ends_well_is_no_failure() -> None:
+    stop, log = asyncio.Event(), Log()
+    async with ServiceFrame("test", Settings(), stop) as frame:
+        frame.start("once", log.note("done"))
+        waiting = asyncio.create_task(frame.until_stopped())
+        await asyncio.sleep(0.01)
+        assert (waiting.done(), log.lines) == (False, ["done"])
+        assert await details(frame) == (200, {})
+        stop.set()
+        await asyncio.wait_for(waiting, 5)
+
+
+async def test_work_that_does_not_finish_in_time_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_frame, "FINISH_S_MAX", 0.01)
+    log, stop = Log(), asyncio.Event()
+    async with ServiceFrame("test", Settings(), stop) as frame:
+        for name in ("first", "second"):
+            frame.start(name, log.work(name), finishes=True)
+        await asyncio.sleep(0)
+    assert log.lines == ["second ends", "first ends"]
+
+
+async def test_a_fault_at_the_start_ends_what_was_made_until_then() -> None:
+    log, stop = Log(), asyncio.Event()
+    with pytest.raises(ValueError, match="a wrong setting"):
+        async with ServiceFrame("test", Settings(), stop) as frame:
+            frame.at_end(lambda: log.note("client closes"))
+            frame.start("write", log.work("writer"))
+            await asyncio.sleep(0)
+            raise ValueError("a wrong setting")
+    assert log.lines == ["writer ends", "client closes"]
