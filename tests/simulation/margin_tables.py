@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import asyncpg
 
+from openspot.kit.clock import datetime_from_ms
 from openspot.margin import store
 from openspot.margin.crossings import Zone
 from openspot.margin.interest import LoanAccrual
@@ -306,7 +307,7 @@ async def accounts_with_work(pool: Connection, now_ms: int, limit: int) -> list[
     found |= {
         each.liquidation.account_id
         for each in pool.all("liquidations")
-        if each.liquidation.step is not None and each.next_at <= store.moment(now_ms)
+        if each.liquidation.step is not None and each.next_at <= datetime_from_ms(now_ms)
     }
     return sorted(found)[:limit]
 
@@ -445,7 +446,7 @@ async def count_transfers(connection: Connection, loan_id: str) -> int:
 async def add_liquidation(connection: Connection, liquidation: Liquidation, level: str | None, now_ms: int) -> None:
     await connection.reach()
     key = ("liquidations", liquidation.liquidation_id)
-    await connection.write(key, LiquidationRow(liquidation, None, level, store.moment(now_ms)), is_new=True)
+    await connection.write(key, LiquidationRow(liquidation, None, level, datetime_from_ms(now_ms)), is_new=True)
 
 
 async def count_liquidations(connection: Connection, account_id: str) -> int:

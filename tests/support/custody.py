@@ -22,6 +22,7 @@ from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import Withdrawals
 from openspot.domain.networks import load_networks
+from openspot.kit.clock import utc_datetime
 
 SEED = b"seed of a test"
 BITCOIN_ADDRESS = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"
@@ -80,7 +81,7 @@ class FakeTime:
 
     def now(self) -> datetime:
         """The time as the database keeps it."""
-        return store.now_of(self.nanoseconds)
+        return utc_datetime(lambda: self.nanoseconds)
 
 
 class CustodyBench:

@@ -7,7 +7,7 @@ from openspot.custody import withdrawal_store as store
 from openspot.custody.derivation import deposit_address
 from openspot.domain.money import decimal_to_text
 from openspot.domain.networks import Network
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Pool
 
 
@@ -46,7 +46,7 @@ class AddressBook:
                     INSERT INTO custody_addresses (network, user_id, address, address_number, created_at)
                     VALUES ($1, $2, $3, $4, $5)
                     """,
-                    network.name, user_id, address, number, store.now_of(self._clock()),
+                    network.name, user_id, address, number, utc_datetime(self._clock),
                 )  # fmt: skip
         return self._described(user_id, asset, network, address)
 

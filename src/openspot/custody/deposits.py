@@ -13,7 +13,7 @@ from openspot.custody.progress import Publisher
 from openspot.domain.market import AssetScale
 from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal, to_amount, to_scaled
 from openspot.domain.networks import Network
-from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, utc_datetime
 from openspot.kit.database import Pool, text_of
 
 BATCH_MAX = 100
@@ -62,7 +62,7 @@ class Deposits:
         if deposit.asset not in network.assets:
             raise DepositError(f"asset must be one of {', '.join(network.assets)} on {network.name}")
         amount = self._amount(deposit, network)
-        now = store.now_of(self._clock())
+        now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             user_id: str | None = await connection.fetchval(
                 "SELECT user_id FROM custody_addresses WHERE network = $1 AND address = $2",
@@ -84,7 +84,7 @@ class Deposits:
 
     async def announce_confirmed(self, bus: Publisher) -> int:
         """Publish the deposits with enough confirmations; returns how many. Raises BusError: call it again then."""
-        now = store.now_of(self._clock())
+        now = utc_datetime(self._clock)
         height = self._chain.height(now)
         announced = 0
         async with store.transaction(self._pool) as connection:

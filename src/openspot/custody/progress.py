@@ -30,7 +30,7 @@ from openspot.custody.withdrawal_states import (
 )
 from openspot.custody.withdrawal_store import Decision, Withdrawal
 from openspot.kit.bus import BusError
-from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, utc_datetime
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool, text_of
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import is_set_within
@@ -114,7 +114,7 @@ class Progress:
                 if step is None:
                     return False
                 status, funds = withdrawal.status, withdrawal.funds
-                await self._steps[step](connection, withdrawal, store.now_of(self._clock()))
+                await self._steps[step](connection, withdrawal, utc_datetime(self._clock))
         except (BusError, *TRANSIENT_ERRORS) as error:
             STEPS.labels(step.value if step is not None else "look", "retried").inc()
             log.warning("step will be retried", withdrawal_id=withdrawal_id, step=step, error=repr(error))
@@ -143,7 +143,7 @@ class Progress:
                 "event of an impossible withdrawal", withdrawal_id=event.withdrawal_id[:WITHDRAWAL_ID_LENGTH_MAX]
             )
             return
-        now = store.now_of(self._clock())
+        now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await store.lock(connection, event.withdrawal_id)
             # Others may have asked for a withdrawal on the bus themselves; and events come more than once.

@@ -7,7 +7,7 @@ wallet, row, audit chain.
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +15,7 @@ from openspot.contracts.messages import WithdrawalRecord
 from openspot.custody.audit_chain import FIRST_HASH, entry_hash
 from openspot.custody.wallet_policy import POLICY_VERSION, QUOTA_WINDOW, Wallet
 from openspot.custody.withdrawal_states import SETTLED_FUNDS, UNSENT, Funds, Status
-from openspot.kit.clock import NANOSECONDS_PER_MS, iso_from_ms
+from openspot.kit.clock import iso_from_ms
 from openspot.kit.database import Connection, Pool, text_of
 
 _COLUMNS = """
@@ -274,8 +274,3 @@ async def audit_entries(connection: Connection) -> AsyncIterator[tuple[str, str,
     async for row in connection.cursor(query):
         fields = dict(row)
         yield fields.pop("previous_hash"), fields.pop("hash"), fields
-
-
-def now_of(nanoseconds: int) -> datetime:
-    """The time of a clock, as the database keeps it."""
-    return datetime.fromtimestamp(nanoseconds // NANOSECONDS_PER_MS / 1000, UTC)

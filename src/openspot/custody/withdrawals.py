@@ -25,7 +25,7 @@ from openspot.custody.wallet_policy import (
 from openspot.custody.withdrawal_states import CANCELLABLE, REJECTABLE, Funds, Status
 from openspot.custody.withdrawal_store import Decision, Withdrawal
 from openspot.domain.networks import Network
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Connection, Pool
 
 OPERATOR_TEXT = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
@@ -60,7 +60,7 @@ class Withdrawals:
 
     async def create(self, request: CreateWithdrawal, amount: Decimal, fee: Decimal) -> Withdrawal:
         """Create a withdrawal if every limit allows it. A repeated id returns the withdrawal that is there."""
-        now = store.now_of(self._clock())
+        now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             await store.lock_named(connection, f"openspot-custody-user:{request.user_id}")
             earlier = await self._earlier(connection, request)
@@ -90,7 +90,7 @@ class Withdrawals:
 
     async def cancel(self, withdrawal_id: str, user_id: str) -> Withdrawal:
         """End a withdrawal of that user that is not approved yet. Cancelling twice changes nothing."""
-        now = store.now_of(self._clock())
+        now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await store.lock(connection, withdrawal_id)
             if withdrawal is None or withdrawal.user_id != user_id:
@@ -107,7 +107,7 @@ class Withdrawals:
 
     async def approve(self, withdrawal_id: str, approver: str) -> Withdrawal:
         """Add an approval. The approver must not be the requester, nor have approved before."""
-        now = store.now_of(self._clock())
+        now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await self._locked(connection, withdrawal_id, approver)
             if withdrawal.status is not Status.PENDING_APPROVAL:
@@ -121,7 +121,7 @@ class Withdrawals:
 
     async def sign(self, withdrawal_id: str, signer: str, seed: bytes, *, operator: str = "") -> Withdrawal:
         """Add the signature of one of the wallet's signers. The audit entry names the operator who had it made."""
-        now = store.now_of(self._clock())
+        now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await store.lock(connection, withdrawal_id)
             if withdrawal is None:
@@ -148,7 +148,7 @@ class Withdrawals:
             raise WithdrawalError(
                 RefusalCode.VALIDATION, f"reason must have 1 to {REASON_LENGTH_MAX} printable characters"
             )
-        now = store.now_of(self._clock())
+        now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await self._locked(connection, withdrawal_id, operator)
             if withdrawal.status not in REJECTABLE:

@@ -17,6 +17,7 @@ from openspot.http.context import Operation, RequestContext, identity_of, new_op
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool
 from openspot.kit.log import get_logger
+from openspot.kit.sql import rows_changed
 
 log = get_logger("idempotency")
 
@@ -124,7 +125,7 @@ class DatabaseIdempotency:
                 """,
                 DELETED_AT_A_TIME,
             )
-            number = int(outcome.rpartition(" ")[2])
+            number = rows_changed(outcome)
             deleted += number
             if number < DELETED_AT_A_TIME:
                 return deleted

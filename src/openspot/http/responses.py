@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from pydantic import BaseModel
 from starlette.responses import Response
 
 from openspot.http.lists import NEXT_CURSOR
@@ -22,6 +23,16 @@ class DirectResponse:
 def json_response(value: Any, status: int = 200) -> Response:
     """A response whose body is `value` as JSON."""
     return Response(encode_json(value), status, media_type="application/json")
+
+
+def body_of(entry: BaseModel) -> Any:
+    """A documented response as JSON has it."""
+    return entry.model_dump(by_alias=True, mode="json")
+
+
+def respond(entry: BaseModel, status: int = 200) -> Response:
+    """A response with that body."""
+    return json_response(body_of(entry), status)
 
 
 def page_response(entries: Any, next_cursor: str | None) -> Response:

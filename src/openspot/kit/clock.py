@@ -2,10 +2,13 @@
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 NANOSECONDS_PER_MS = 1_000_000
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 Clock = Callable[[], int]
 """Returns nanoseconds since 1970."""
@@ -28,6 +31,16 @@ def iso_from_ms(milliseconds: int) -> str:
 def _iso_second(seconds: int) -> str:
     # Most calls ask for one of the same few seconds.
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+
+
+def datetime_from_ms(milliseconds: int) -> datetime:
+    """The time in UTC of milliseconds since 1970. Raises OverflowError from the year 10000 on."""
+    return _EPOCH + milliseconds * _MILLISECOND
+
+
+def utc_datetime(clock: Clock) -> datetime:
+    """The clock's time in UTC, to the millisecond: what a client reads is exactly what the database keeps."""
+    return datetime_from_ms(clock() // NANOSECONDS_PER_MS)
 
 
 def utc_now() -> datetime:

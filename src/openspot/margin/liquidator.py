@@ -19,6 +19,7 @@ from openspot.contracts.messages import (
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text
 from openspot.domain.order import Side
 from openspot.domain.symbol import SymbolSpec
+from openspot.kit.clock import datetime_from_ms
 from openspot.kit.log import get_logger
 from openspot.margin import store
 from openspot.margin.accounts import LockedAccount, locked, text_or_none
@@ -45,7 +46,6 @@ from openspot.margin.metrics import LIQUIDATIONS
 from openspot.margin.orders import MarketOrder, OrderRefusedError, fill_of, nothing_filled
 from openspot.margin.records import LiquidationRow, Position, derived_id
 from openspot.margin.sources import Sources
-from openspot.margin.store import moment
 from openspot.margin.transfers import add_repayment
 
 log = get_logger("margin")
@@ -119,7 +119,7 @@ class Liquidator:
             if account is None:
                 return False
             row = await store.open_liquidation(account.connection, account_id)
-            if row is None or row.liquidation.step is None or row.next_at > moment(sources.now_ms()):
+            if row is None or row.liquidation.step is None or row.next_at > datetime_from_ms(sources.now_ms()):
                 return False
             goes_on = await self._steps[row.liquidation.step](account, row)
             await store.save_liquidation(account.connection, row, sources.now_ms())
@@ -146,7 +146,7 @@ class Liquidator:
             request = CancelOrder(account.account_id, order_id, symbol)
             await sources.bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
         if orders or account.holdings.has_locked:
-            row.next_at = moment(sources.now_ms() + WAIT_MS)
+            row.next_at = datetime_from_ms(sources.now_ms() + WAIT_MS)
             return False
         row.liquidation = finish_step(liquidation, LiquidationStep.CANCEL_ORDERS, liquidation.round)
         return True
@@ -194,7 +194,7 @@ class Liquidator:
             # The orders are stored before the first one is placed, so that a repetition places the same ones.
             plan = await self._plan(account, liquidation.round)
             if plan is None:
-                row.next_at = moment(sources.now_ms() + WAIT_MS)
+                row.next_at = datetime_from_ms(sources.now_ms() + WAIT_MS)
                 return False
             row.orders = plan
             return True
@@ -229,12 +229,12 @@ class Liquidator:
         sources, liquidation, connection = self._sources, row.liquidation, account.connection
         if not account.is_covered:
             # The insurance account has to be funded by the operator. Each attempt asks the engine again.
-            row.next_at = moment(sources.now_ms() + ROUND_MS_MAX // 10)
+            row.next_at = datetime_from_ms(sources.now_ms() + ROUND_MS_MAX // 10)
             return False
         balances = account.holdings.balances(sources.now_ms())
         sellable = await self._sellable(balances)
         if sellable is None:
-            row.next_at = moment(sources.now_ms() + WAIT_MS)
+            row.next_at = datetime_from_ms(sources.now_ms() + WAIT_MS)
             return False
         settlement = settle(balances, sellable)
         left = {each.asset: each.paid for each in settlement.loans}
@@ -243,11 +243,11 @@ class Liquidator:
         if not pays and settlement.needs_another_round:
             pause_ms = min(ROUND_MS * liquidation.round, ROUND_MS_MAX)
             if liquidation.round >= ROUNDS_MAX:
-                row.next_at = moment(sources.now_ms() + ROUND_MS_MAX)
+                row.next_at = datetime_from_ms(sources.now_ms() + ROUND_MS_MAX)
                 log.error("a liquidation has used up its rounds", liquidation_id=liquidation.liquidation_id)
                 return False
             row.liquidation, row.orders = another_round(liquidation), None
-            row.next_at = moment(sources.now_ms() + pause_ms)
+            row.next_at = datetime_from_ms(sources.now_ms() + pause_ms)
             return False
         for loan_of in account.holdings.loans:
             loan = await store.loan(connection, loan_of.loan_id)
@@ -273,7 +273,7 @@ class Liquidator:
         for position in await store.positions_of(connection, account.account_id):
             _move(position, PositionTrigger.LIQUIDATION_FILLED)
             position.quantity = position.required_margin = 0
-            position.closed_at = moment(now_ms)
+            position.closed_at = datetime_from_ms(now_ms)
             await store.save_position(connection, position)
         status = next_account_status(account.account.status, AccountTrigger.LIQUIDATION_SETTLED)
         assert status is not None, "a liquidating account is settled once"

@@ -1,6 +1,7 @@
 """Collateral, loans and repayments that a user asks for. Each request is written once, then its transfer is sent."""
 
 from openspot.contracts.refusals import InvalidRequestError, RefusalCode
+from openspot.kit.clock import datetime_from_ms
 from openspot.margin import store
 from openspot.margin.accounts import LockedAccount, NoAccountError, ensure_account, locked, locked_of_user
 from openspot.margin.figures import (
@@ -86,7 +87,7 @@ class Loans:
             raise MarginRefusedError(f"the account has {LOANS_MAX} loans already")
         rate, now_ms = sources.settings.margin_yearly_rate, sources.now_ms()
         accrual = new_loan(loan_id, amount, yearly_rate(rate), now_ms)
-        created_at = store.moment(now_ms)
+        created_at = datetime_from_ms(now_ms)
         loan = Loan(account.account_id, asset, amount, accrual, rate, None, LoanStatus.PENDING, created_at, None)
         await store.add_loan(account.connection, loan)
         await add_funding(sources, account.connection, loan)

@@ -12,6 +12,7 @@ from openspot.contracts.messages import MarginPositionUpdated
 from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text
 from openspot.domain.order import Side
+from openspot.kit.clock import datetime_from_ms
 from openspot.kit.log import get_logger
 from openspot.margin import store
 from openspot.margin.accounts import LockedAccount, locked, locked_of_user
@@ -33,7 +34,6 @@ from openspot.margin.orders import (
 )
 from openspot.margin.records import Loan, Position, derived_id
 from openspot.margin.sources import Sources
-from openspot.margin.store import moment
 from openspot.margin.transfers import add_repayment
 
 log = get_logger("margin")
@@ -185,7 +185,7 @@ class Positions:
             loan_id,
             0,
             None,
-            moment(sources.now_ms()),
+            datetime_from_ms(sources.now_ms()),
             None,
         )
         await store.add_position(account.connection, position)
@@ -272,7 +272,7 @@ class Positions:
         position.status = status
         position.required_margin = -(-position.required_margin * position.quantity // before)
         if is_closed:
-            position.closed_at = moment(sources.now_ms())
+            position.closed_at = datetime_from_ms(sources.now_ms())
         else:
             position.reason = fill.reason or "only a part could be traded"
         await store.save_position(connection, position)
@@ -311,5 +311,5 @@ class Positions:
 def _fail(position: Position, reason: str, now_ms: int) -> None:
     status = next_position_status(position.status, PositionTrigger.OPEN_FAILED)
     assert status is not None, "only an opening position fails"
-    position.status, position.reason, position.closed_at = status, reason, moment(now_ms)
+    position.status, position.reason, position.closed_at = status, reason, datetime_from_ms(now_ms)
     position.quantity = position.required_margin = 0

@@ -1,16 +1,16 @@
 """The margin tables. A function that writes takes the connection of a transaction that holds the account's lock."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from openspot.domain.money import AMOUNT_PLACES, EXACT, decimal_to_text, parse_decimal, to_amount
+from openspot.domain.money import decimal_to_text, parse_decimal, to_amount
 from openspot.domain.order import Side
 from openspot.domain.transfer import Movement
+from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import numeric
 from openspot.margin.crossings import Zone
 from openspot.margin.interest import LoanAccrual, yearly_rate
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
@@ -29,16 +29,6 @@ _POSITION = (
 _TRANSFER = "reference, account_id, purpose, loan_id, asset, amount, movements, at_ms, status, result_code"
 _LIQUIDATION = "liquidation_id, account_id, step, round, orders, margin_level, next_at"
 _OPEN_POSITIONS = "('opening', 'open', 'closing', 'liquidating')"
-
-
-def numeric(amount: int) -> Decimal:
-    """An amount for a `numeric` column."""
-    return Decimal(amount).scaleb(-AMOUNT_PLACES, context=EXACT)
-
-
-def moment(milliseconds: int) -> datetime:
-    """A time for a `timestamptz` column."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 # Accounts
@@ -75,7 +65,7 @@ async def add_account(connection: Connection, account_id: str, user_id: str, now
         " VALUES ($1, $2, 'active', 'safe', nextval('margin_changes'), $3) ON CONFLICT DO NOTHING",
         account_id,
         user_id,
-        moment(now_ms),
+        datetime_from_ms(now_ms),
     )
 
 
@@ -86,7 +76,7 @@ async def set_account_status(connection: Connection, account_id: str, status: Ac
         " WHERE account_id = $1",
         account_id,
         status.value,
-        moment(now_ms) if status is AccountStatus.CLOSED else None,
+        datetime_from_ms(now_ms) if status is AccountStatus.CLOSED else None,
     )
 
 
@@ -133,7 +123,7 @@ async def accounts_with_work(pool: Pool, now_ms: int, limit: int) -> list[str]:
         UNION SELECT account_id FROM margin_liquidations WHERE step IS NOT NULL AND next_at <= $1
         ORDER BY account_id LIMIT $2
         """,
-        moment(now_ms),
+        datetime_from_ms(now_ms),
         limit,
     )
     return [row["account_id"] for row in rows]
@@ -216,7 +206,7 @@ async def add_interest(connection: Connection, posting_id: str, loan_id: str, am
         posting_id,
         loan_id,
         numeric(amount),
-        moment(now_ms),
+        datetime_from_ms(now_ms),
     )
 
 
@@ -237,7 +227,7 @@ async def post_interest(
     """Post interest as (posting id, loan id, account id, amount, posted sum), of loans that the transaction locks."""
     await connection.executemany(
         "INSERT INTO margin_interest (posting_id, loan_id, amount, posted_at) VALUES ($1, $2, $3, $4)",
-        [(posting, loan_id, numeric(amount), moment(now_ms)) for posting, loan_id, _, amount, _ in postings],
+        [(posting, loan_id, numeric(amount), datetime_from_ms(now_ms)) for posting, loan_id, _, amount, _ in postings],
     )
     await connection.executemany(
         "UPDATE margin_loans SET posted = $2 WHERE loan_id = $1",
@@ -384,7 +374,7 @@ async def add_liquidation(connection: Connection, liquidation: Liquidation, leve
         None if liquidation.step is None else liquidation.step.value,
         liquidation.round,
         level,
-        moment(now_ms),
+        datetime_from_ms(now_ms),
     )
 
 
@@ -415,7 +405,7 @@ async def save_liquidation(connection: Connection, changed: LiquidationRow, now_
         liquidation.round,
         None if rows is None else msgspec.json.encode(rows).decode(),
         changed.next_at,
-        moment(now_ms) if liquidation.step is None else None,
+        datetime_from_ms(now_ms) if liquidation.step is None else None,
     )
 
 

@@ -13,14 +13,15 @@ from dataclasses import replace
 from openspot.domain.ids import INSURANCE_ACCOUNT_ID, INTEREST_ACCOUNT_ID, LENDING_ACCOUNT_ID
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineRefusedError
+from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection
+from openspot.kit.sql import numeric
 from openspot.margin import store
 from openspot.margin.interest import repay
 from openspot.margin.lifecycle import LoanStatus, LoanTrigger, next_loan_status
 from openspot.margin.metrics import TRANSFERS
 from openspot.margin.records import Loan, Purpose, Transfer
 from openspot.margin.sources import Sources
-from openspot.margin.store import moment, numeric
 
 
 async def settle_transfers(sources: Sources, connection: Connection, account_id: str) -> bool:
@@ -111,7 +112,7 @@ async def _apply(sources: Sources, connection: Connection, transfer: Transfer, *
         now_ms = sources.now_ms()
         _move(loan, LoanTrigger.FUNDED if is_done else LoanTrigger.POOL_EMPTY)
         loan.accrual = replace(loan.accrual, segment_start=now_ms)
-        loan.ended_at = None if is_done else moment(now_ms)
+        loan.ended_at = None if is_done else datetime_from_ms(now_ms)
     else:
         loan.repaying = None
         if is_done:
@@ -130,7 +131,7 @@ async def _repaid(connection: Connection, loan: Loan, transfer: Transfer) -> Non
         return
     is_loss = transfer.purpose is Purpose.LOSS
     _move(loan, LoanTrigger.LOSS_COVERED if is_loss else LoanTrigger.FULLY_REPAID)
-    loan.ended_at = moment(transfer.at_ms)
+    loan.ended_at = datetime_from_ms(transfer.at_ms)
 
 
 def _move(loan: Loan, trigger: LoanTrigger) -> None:

@@ -1,7 +1,5 @@
 """Answers requests for market data. Only the leader serves them."""
 
-from datetime import UTC, datetime
-
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
     GetBook,
@@ -16,7 +14,7 @@ from openspot.contracts.messages import (
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.candles import Interval
 from openspot.kit.bus import Bus
-from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, datetime_from_ms
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.lease import LeaseLostError
 from openspot.market_data.leader_session import LeaderSession, StaleError
@@ -89,8 +87,8 @@ class RequestHandlers:
         """Recorded candles of a market, oldest first."""
         try:
             interval = Interval(request.interval)
-            since, until = _time_of(request.since), _time_of(request.until)
-        except (ValueError, OverflowError, OSError) as error:
+            since, until = datetime_from_ms(request.since), datetime_from_ms(request.until)
+        except (ValueError, OverflowError) as error:
             return GetCandlesReply.refused(Refusal(RefusalCode.VALIDATION, str(error)))
         if until - since > LIST_MAX * interval.length:
             reason = f"since and until must not be more than {LIST_MAX} intervals apart"
@@ -111,7 +109,3 @@ class RequestHandlers:
 
 def _database_away(error: BaseException) -> Refusal:
     return Refusal(RefusalCode.UNAVAILABLE, f"the database does not answer: {type(error).__name__}")
-
-
-def _time_of(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)

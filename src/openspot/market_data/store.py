@@ -7,7 +7,7 @@ paused and has lost the lease cannot write.
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 import asyncpg
@@ -17,7 +17,9 @@ from openspot.domain.candles import ORIGIN, Interval
 from openspot.domain.ids import trade_id
 from openspot.domain.money import AMOUNT_SCALE, decimal_to_text, to_amount, to_scaled
 from openspot.engine_client.position import Position
+from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import rows_changed
 from openspot.market_data.day import DAY_MINUTES, MINUTE_MS, Minute, RollingDay
 from openspot.market_data.markets import MarketHistory
 
@@ -187,7 +189,7 @@ class Store:
 
     async def histories(self, epoch: str, now_ms: int) -> dict[str, MarketHistory]:
         """The rolling day and the newest trade of every market that has candles, as of the checkpoint."""
-        since = datetime.fromtimestamp((now_ms // MINUTE_MS - DAY_MINUTES) * MINUTE_MS / 1000, UTC)
+        since = datetime_from_ms((now_ms // MINUTE_MS - DAY_MINUTES) * MINUTE_MS)
         async with self._snapshot() as connection:
             markets = await connection.fetch(
                 """
@@ -291,7 +293,7 @@ async def _move_checkpoint(connection: Connection, token: int, position: Positio
         position.epoch,
         position.sequence,
     )
-    if tag != "UPDATE 1":
+    if not rows_changed(tag):
         raise FencedError("another market data process leads")
 
 

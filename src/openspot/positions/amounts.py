@@ -6,11 +6,6 @@ from typing import Any
 from openspot.domain.money import AMOUNT_PLACES, EXACT, amount_to_text
 
 
-def numeric(amount: int) -> Decimal:
-    """An amount for a `numeric` column."""
-    return Decimal(amount).scaleb(-AMOUNT_PLACES, context=EXACT)
-
-
 def amount_of(value: Any) -> int:
     """The amount of a `numeric` column with at most 18 places."""
     return int(Decimal(value).scaleb(AMOUNT_PLACES, context=EXACT))

@@ -21,7 +21,7 @@ from openspot.domain.symbol import SYMBOL_TEXT
 from openspot.kit.bus import Bus, Consumption, DurableConsumer
 from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
-from openspot.positions.amounts import numeric
+from openspot.kit.sql import numeric
 from openspot.positions.descriptor import DURABLE
 from openspot.positions.fifo_transaction import TIMESTAMP_MAX
 from openspot.positions.holdings.trade_store import NewTrade, PositionKey, book_trades, side_text

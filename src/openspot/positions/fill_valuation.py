@@ -10,6 +10,7 @@ from typing import Any
 
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.order import Side
+from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Pool
 from openspot.kit.log import get_logger
 from openspot.market_data_client.errors import MarketDataUnavailableError
@@ -20,7 +21,6 @@ from openspot.positions.fills import Fill, moved_quote, transactions_of_fill
 from openspot.positions.import_rules import Accepted, fingerprint
 from openspot.positions.metrics import PENDING_FILLS
 from openspot.positions.prices import Prices
-from openspot.positions.times import moment_of
 
 log = get_logger("positions")
 
@@ -56,7 +56,7 @@ class FillValuation:
             quote = row["symbol"].split("-")[1]
             key = quote, row["executed_ms"] // _MINUTE_MS
             if key not in rates:
-                rates[key] = await self._rate(quote, moment_of(row["executed_ms"]))
+                rates[key] = await self._rate(quote, datetime_from_ms(row["executed_ms"]))
             rate = rates[key]
             if rate is not None:
                 by_user.setdefault(row["user_id"], []).append((row, self._transactions(row, rate)))

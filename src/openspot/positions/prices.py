@@ -1,12 +1,13 @@
 """Prices from the market data service."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from openspot.contracts.messages import GetCandles, MarketCandle
 from openspot.domain.candles import Interval, begin_of
 from openspot.domain.money import parse_decimal
+from openspot.kit.clock import datetime_from_ms
 from openspot.market_data_client.errors import UnknownMarketError
 from openspot.market_data_client.requests import MarketDataClient
 from openspot.positions.profit_and_loss import mark_price
@@ -25,7 +26,7 @@ class Prices:
     async def latest(self) -> dict[str, tuple[int, datetime]]:
         """The last price of each market that ever traded, at 18 places, and the time at which it is the price."""
         return {
-            ticker.symbol: (mark_price(ticker.last_price), datetime.fromtimestamp(ticker.timestamp / 1000, UTC))
+            ticker.symbol: (mark_price(ticker.last_price), datetime_from_ms(ticker.timestamp))
             for ticker in await self._market_data.tickers()
             if ticker.last_price is not None
         }
@@ -34,10 +35,7 @@ class Prices:
         """The closes of the last CLOSES_DAYS whole UTC days before `until` on which the market traded."""
         end = begin_of(Interval.D1, until)
         candles = await self._candles(symbol, Interval.D1, end - timedelta(days=CLOSES_DAYS), end)
-        return {
-            datetime.fromtimestamp(candle.timestamp / 1000, UTC).date(): parse_decimal(candle.close)
-            for candle in candles
-        }
+        return {datetime_from_ms(candle.timestamp).date(): parse_decimal(candle.close) for candle in candles}
 
     async def price_at(self, symbol: str, moment: datetime) -> int | None:
         """The close of the shortest candle that holds `moment` (a minute, an hour, a day), at 18 places."""

@@ -2,16 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, datetime_from_ms
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.market_data_client.errors import MarketDataUnavailableError
 from openspot.positions.holdings.store import HoldingStore
 from openspot.positions.metrics import MARKINGS, SNAPSHOTS
 from openspot.positions.prices import Prices
-from openspot.positions.times import moment_of
 
 log = get_logger("positions")
 
@@ -57,9 +56,9 @@ class Snapshots:
     async def run_once(self) -> None:
         """Keep the positions for the interval that has begun, and delete old snapshots."""
         now_ms = self._clock() // NANOSECONDS_PER_MS
-        taken_at = moment_of(now_ms - now_ms % self._interval_ms)
+        taken_at = datetime_from_ms(now_ms - now_ms % self._interval_ms)
         SNAPSHOTS.inc(await self._store.take_snapshot(taken_at))
-        await self._store.forget_snapshots(datetime.fromtimestamp(now_ms / 1000, UTC) - self._kept)
+        await self._store.forget_snapshots(datetime_from_ms(now_ms) - self._kept)
 
 
 async def repeat(what: str, work: Callable[[], Awaitable[object]], interval_s: float) -> None:

@@ -1,4 +1,4 @@
-"""Times as milliseconds since 1970 and back, and as clients read them."""
+"""Times as milliseconds since 1970, and as clients read them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -16,11 +16,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-def milliseconds_of(moment: datetime) -> int:
+def milliseconds_of(time: datetime) -> int:
     """Milliseconds since 1970 of a time, rounded down."""
-    return (moment - _EPOCH) // _MILLISECOND
-
-
-def moment_of(milliseconds: int) -> datetime:
-    """The time in UTC."""
-    return _EPOCH + milliseconds * _MILLISECOND
+    return (time - _EPOCH) // _MILLISECOND

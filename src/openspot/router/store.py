@@ -14,6 +14,7 @@ from openspot.domain.order import OrderStatus
 from openspot.engine_client.position import Position
 from openspot.kit.bus import Outgoing, PendingEvent
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import rows_changed
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 
@@ -186,7 +187,7 @@ class Store:
             tag = await connection.execute(
                 _MOVE_CURSOR, CONSUMER, position.epoch, position.sequence, expected.epoch, expected.sequence
             )
-            if tag != "INSERT 0 1":
+            if not rows_changed(tag):
                 raise FencedError(f"the cursor of the order rows is no longer at {expected.epoch}-{expected.sequence}")
             yield connection
 

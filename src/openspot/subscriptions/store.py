@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from openspot.domain.money import AMOUNT_PLACES, EXACT, to_amount
+from openspot.domain.money import to_amount
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import numeric, rows_changed
 from openspot.subscriptions.billing_calendar import Period
 from openspot.subscriptions.charges import Charge
 from openspot.subscriptions.lifecycle import State, Subscription, SubscriptionStatus, next_due_on
@@ -154,7 +154,7 @@ class SubscriptionStore:
             next_due_on(subscription, self._retry_days),
             now,
         )
-        return bool(outcome == "INSERT 0 1")
+        return rows_changed(outcome) == 1
 
     async def save(
         self, connection: Connection, subscription: Subscription, now: datetime, staking_balance: int | None = None
@@ -189,14 +189,14 @@ class SubscriptionStore:
             subscription.asset,
             subscription.interval_months,
             subscription.anchor,
-            _numeric(subscription.price),
+            numeric(subscription.price),
             subscription.state.status.value,
             subscription.state.cancel_at_period_end,
             subscription.period_index,
             subscription.period_number,
             subscription.attempts,
             subscription.past_due_since,
-            _numeric(subscription.credit),
+            numeric(subscription.credit),
         )
 
     # Payments
@@ -226,10 +226,10 @@ class SubscriptionStore:
             "completed" if draft.reason is None else "failed",
             draft.reason,
             draft.asset,
-            None if charge is None else _numeric(charge.price),
+            None if charge is None else numeric(charge.price),
             None if charge is None else charge.discount_bps,
-            None if charge is None else _numeric(charge.credit),
-            None if charge is None else _numeric(charge.due),
+            None if charge is None else numeric(charge.credit),
+            None if charge is None else numeric(charge.due),
             now,
         )
         return _payment_of(row)
@@ -253,10 +253,6 @@ class SubscriptionStore:
             limit,
         )
         return [_payment_of(row) for row in rows]
-
-
-def _numeric(amount: int) -> Decimal:
-    return Decimal(amount).scaleb(-AMOUNT_PLACES, context=EXACT)
 
 
 def _subscription_of(row: Any) -> StoredSubscription:

@@ -5,7 +5,7 @@ The edge knows the newest candle of a market and interval from what is published
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Protocol
 
 import msgspec
@@ -14,6 +14,7 @@ from openspot.contracts.messages import CandleEvent, GetCandles, MarketCandle
 from openspot.domain.candles import Interval, begin_of
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import MalformedEventError
+from openspot.kit.clock import datetime_from_ms
 from openspot.kit.log import get_logger
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
 from openspot.ws_edge.channels import Channel, Kind
@@ -116,7 +117,7 @@ class Candles:
         """The candles of the interval that runs and of the one before."""
         interval = channel.interval
         assert interval is not None, "a channel of candles has an interval"
-        begin = begin_of(interval, datetime.fromtimestamp(self._now_ms() / 1000, UTC))
+        begin = begin_of(interval, datetime_from_ms(self._now_ms()))
         since, until = begin - interval.length, begin + interval.length
         return GetCandles(channel.symbol, interval.value, _milliseconds(since), _milliseconds(until))
 

@@ -8,6 +8,7 @@ from typing import Any
 from openspot.http.api_keys.signature import Algorithm
 from openspot.http.policy import Scope
 from openspot.kit.database import Pool
+from openspot.kit.sql import rows_changed
 
 KEYS_MAX = 30
 """Keys of one user at a time."""
@@ -109,7 +110,7 @@ class ApiKeyStore:
                 key.version,
                 key.created_at,
             )
-            if outcome != "INSERT 0 1":
+            if not rows_changed(outcome):
                 raise NoSuchUserError
 
     async def rotate(

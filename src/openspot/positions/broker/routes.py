@@ -8,13 +8,14 @@ from starlette.responses import Response
 
 from openspot.http.context import caller
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
+from openspot.http.paging import page_of, respond_with_page, serial_of
 from openspot.http.policy import Access, Policy
+from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.positions.access import visible
 from openspot.positions.broker.schemas import CompletedOrderBody, ExceptionResponse, IntakeResponse
 from openspot.positions.broker.service import EXCEPTION_ID_LENGTH, BrokerService, exception_response
 from openspot.positions.holdings.routes import NOT_FOUND, READ, ParticipantQuery
-from openspot.positions.paging import page, respond, serial_of
 
 ExceptionPath = Annotated[str, Path(alias="id", pattern=rf"^[0-9a-f]{{{EXCEPTION_ID_LENGTH}}}$")]
 
@@ -49,7 +50,7 @@ def broker_routes(prefix: str, broker: BrokerService) -> Router:
         cursor: Cursor = None,
     ) -> Response:
         rows = await broker.page(visible(caller(request), participant_id), serial_of(cursor), limit + 1)
-        return page(rows, limit, lambda row: [row["serial"]], exception_response)
+        return respond_with_page(page_of(rows, limit, lambda row: [row["serial"]], exception_response))
 
     @router.get(
         "/exceptions/{id}", READ, response=ExceptionResponse,

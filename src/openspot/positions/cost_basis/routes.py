@@ -19,8 +19,9 @@ from openspot.http.lists import (
     encode_cursor,
     unknown_cursor,
 )
+from openspot.http.paging import SERIAL_MAX, page_of, respond_with_page
 from openspot.http.policy import Access, Policy
-from openspot.http.responses import json_response
+from openspot.http.responses import body_of, json_response, respond
 from openspot.http.routing import Router
 from openspot.http.validation import Currency, ParticipantId
 from openspot.positions.access import require_visible, visible
@@ -37,7 +38,6 @@ from openspot.positions.cost_basis.schemas import (
 from openspot.positions.cost_basis.service import CostBasisService
 from openspot.positions.holdings.routes import CHANGE, NOT_FOUND, READ, text_of
 from openspot.positions.import_rules import ImportDefaults
-from openspot.positions.paging import SERIAL_MAX, body_of, page, respond
 from openspot.positions.tax_years import TaxYearStart
 
 UserPath = Annotated[ParticipantId, Path(alias="userId")]
@@ -82,7 +82,9 @@ def cost_basis_routes(prefix: str, cost_basis: CostBasisService, import_bytes_ma
     async def list_fifo_users(request: Request, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
         after = "" if cursor is None else text_of(decode_cursor(cursor, tuple[str])[0])
         rows = await reader.owners(visible(caller(request)), after, limit + 1)
-        return page(rows, limit, lambda row: [row["user_id"]], lambda row: OwnerResponse(**dict(row)))
+        return respond_with_page(
+            page_of(rows, limit, lambda row: [row["user_id"]], lambda row: OwnerResponse(**dict(row)))
+        )
 
     @router.get(
         "/users/{userId}/currencies", READ, response=list[str], refusals=NOT_FOUND,

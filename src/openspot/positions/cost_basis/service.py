@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from openspot.domain.money import parse_decimal, to_amount
 from openspot.http.errors import HttpError, service_unavailable, validation_error
+from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Pool
 from openspot.positions.access import participant_not_found
 from openspot.positions.amounts import amount_of, shown
@@ -30,7 +31,7 @@ from openspot.positions.cost_basis.store import CostBasisStore
 from openspot.positions.fifo_transaction import FifoTransaction, TransactionError, TransactionKind
 from openspot.positions.import_rules import Accepted, fingerprint
 from openspot.positions.tax_years import GainSum, TaxYearStart, YearlyGain, gains_by_tax_year
-from openspot.positions.times import milliseconds_of, moment_of
+from openspot.positions.times import milliseconds_of
 
 LOTS_SHOWN = 1_000
 SHORTFALLS_SHOWN = 100
@@ -149,7 +150,9 @@ class CostBasisService:
             shortfall_count=shortfall_count,
             shortfalls=[
                 ShortfallResponse(
-                    external_id=row["external_id"], timestamp=moment_of(row["executed_ms"]), reason=row["shortfall"]
+                    external_id=row["external_id"],
+                    timestamp=datetime_from_ms(row["executed_ms"]),
+                    reason=row["shortfall"],
                 )
                 for row in shortfalls
             ],
@@ -213,7 +216,7 @@ def _transaction_response(user_id: str, transaction: FifoTransaction) -> Transac
     return TransactionResponse(
         user_id=user_id,
         external_id=transaction.external_id,
-        timestamp=moment_of(transaction.timestamp),
+        timestamp=datetime_from_ms(transaction.timestamp),
         type=transaction.kind.value,
         account=transaction.account,
         asset=transaction.asset,
@@ -229,7 +232,7 @@ def _transaction_response(user_id: str, transaction: FifoTransaction) -> Transac
 def _lot_response(row: Any) -> LotResponse:
     return LotResponse(
         account=row["account"],
-        acquired_at=moment_of(row["acquired_ms"]),
+        acquired_at=datetime_from_ms(row["acquired_ms"]),
         acquisition_id=row["acquisition_id"],
         quantity=shown(amount_of(row["quantity"])),
         cost=shown(amount_of(row["cost"])),
@@ -240,7 +243,7 @@ def _disposal_response(row: Any) -> DisposalResponse:
     proceeds, cost = amount_of(row["proceeds"]), amount_of(row["cost"])
     return DisposalResponse(
         disposal_id=row["disposal_id"],
-        disposed_at=moment_of(row["disposed_ms"]),
+        disposed_at=datetime_from_ms(row["disposed_ms"]),
         account=row["account"],
         asset=row["asset"],
         reason=row["reason"],
@@ -248,7 +251,7 @@ def _disposal_response(row: Any) -> DisposalResponse:
         proceeds=shown(proceeds),
         cost=shown(cost),
         gain=shown(proceeds - cost),
-        acquired_at=moment_of(row["acquired_ms"]),
+        acquired_at=datetime_from_ms(row["acquired_ms"]),
         acquisition_id=row["acquisition_id"],
     )
 

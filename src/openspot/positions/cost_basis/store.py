@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
 from openspot.kit.database import Connection, Pool
-from openspot.positions.amounts import amount_of, numeric
+from openspot.kit.sql import numeric
+from openspot.positions.amounts import amount_of
 from openspot.positions.fifo import Disposal, Holding
 from openspot.positions.fifo_replay import Checkpoint
 from openspot.positions.fifo_transaction import FifoTransaction, OrderKey, TransactionKind

@@ -16,9 +16,12 @@ from openspot.http.lists import (
     decode_cursor,
     unknown_cursor,
 )
+from openspot.http.paging import page_of, respond_with_page, serial_of
 from openspot.http.policy import Access, Policy, Scope
+from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.http.validation import Currency, ParticipantId, Symbol
+from openspot.kit.clock import datetime_from_ms
 from openspot.positions.access import require_visible, visible
 from openspot.positions.holdings.schemas import (
     BalanceResponse,
@@ -41,8 +44,7 @@ from openspot.positions.holdings.service import (
     statistics_response,
     trade_response,
 )
-from openspot.positions.paging import page, respond, serial_of
-from openspot.positions.times import milliseconds_of, moment_of
+from openspot.positions.times import milliseconds_of
 
 READ = Policy(Access.USER, Scope.READ)
 CHANGE = Policy(Access.USER, audit=True, idempotency=True)
@@ -81,7 +83,9 @@ def holding_routes(prefix: str, holdings: HoldingService) -> Router:
         wanted = visible(caller(request), participant_id)
         is_open = None if status is None else status == "open"
         rows = await store.positions(wanted, symbol, is_open=is_open, after=_pair(cursor), limit=limit + 1)
-        return page(rows, limit, lambda row: [row["participant_id"], row["symbol"]], position_response)
+        return respond_with_page(
+            page_of(rows, limit, lambda row: [row["participant_id"], row["symbol"]], position_response)
+        )
 
     @router.get(
         "/positions/snapshots", READ, response=list[SnapshotResponse], headers=NEXT_CURSOR_HEADER, refusals=NOT_FOUND,
@@ -97,10 +101,10 @@ def holding_routes(prefix: str, holdings: HoldingService) -> Router:
         rows = await store.snapshots(
             visible(caller(request), participant_id), symbol, _snapshot_place(cursor), limit + 1
         )
-        return page(
+        return respond_with_page(page_of(
             rows, limit, lambda row: [milliseconds_of(row["taken_at"]), row["participant_id"], row["symbol"]],
             snapshot_response,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     @router.get(
         "/positions/{participantId}/{symbol}", READ, response=PositionResponse,
@@ -134,7 +138,9 @@ def holding_routes(prefix: str, holdings: HoldingService) -> Router:
         cursor: Cursor = None,
     ) -> Response:
         rows = await store.balances(visible(caller(request), participant_id), asset, _pair(cursor), limit + 1)
-        return page(rows, limit, lambda row: [row["participant_id"], row["asset"]], balance_response)
+        return respond_with_page(
+            page_of(rows, limit, lambda row: [row["participant_id"], row["asset"]], balance_response)
+        )
 
     @router.get(
         "/balances/{participantId}/{assetId}", READ, response=BalanceResponse, refusals=NOT_FOUND, summary="One balance"
@@ -156,7 +162,7 @@ def holding_routes(prefix: str, holdings: HoldingService) -> Router:
     ) -> Response:
         wanted = visible(caller(request), participant_id)
         rows = await store.trades(wanted, symbol, source, serial_of(cursor), limit + 1)
-        return page(rows, limit, lambda row: [row["serial"]], trade_response)
+        return respond_with_page(page_of(rows, limit, lambda row: [row["serial"]], trade_response))
 
     @router.get(
         "/pnl/{participantId}", READ, response=PnlResponse, refusals=NOT_FOUND, summary="Profit and loss by quote asset"
@@ -190,7 +196,7 @@ def holding_routes(prefix: str, holdings: HoldingService) -> Router:
     ) -> Response:
         after = "" if cursor is None else text_of(decode_cursor(cursor, tuple[str])[0])
         rows = await store.statistics(visible(caller(request), participant_id), after, limit + 1)
-        return page(rows, limit, lambda row: [row["participant_id"]], statistics_response)
+        return respond_with_page(page_of(rows, limit, lambda row: [row["participant_id"]], statistics_response))
 
     @router.get("/stats/summary", READ, response=SummaryStatistics, summary="Counts and results over all that you see")
     async def get_summary(request: Request) -> Response:
@@ -219,4 +225,4 @@ def _snapshot_place(cursor: str | None) -> tuple[datetime, str, str]:
     milliseconds, participant_id, symbol = decode_cursor(cursor, tuple[int, str, str])
     if not 0 <= milliseconds <= TIME_MAX_MS:
         raise unknown_cursor()
-    return moment_of(milliseconds), text_of(participant_id), text_of(symbol)
+    return datetime_from_ms(milliseconds), text_of(participant_id), text_of(symbol)

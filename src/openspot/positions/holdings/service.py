@@ -1,13 +1,12 @@
 """Positions and what is computed from them."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from openspot.domain.money import AMOUNT_SCALE, decimal_to_text
 from openspot.http.errors import HttpError
-from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
+from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, utc_datetime
 from openspot.kit.database import Pool
 from openspot.market_data_client.errors import MarketDataUnavailableError
 from openspot.positions.amounts import amount_of, shown, shown_or_none
@@ -171,7 +170,7 @@ class HoldingService:
         return None if mark is None or rate is None else value_at(value_at(quantity, mark), rate)
 
     async def _value_at_risk(self, values: Mapping[str, int]) -> Decimal | None:
-        now = datetime.fromtimestamp(self._clock() / 10**9, UTC)
+        now = utc_datetime(self._clock)
         symbols = [symbol for symbol, value in values.items() if value]
         quotes = {symbol.split("-")[1] for symbol in symbols} - {self._currency}
         needed = {*symbols, *(f"{quote}-{self._currency}" for quote in quotes)}

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from openspot.kit.database import Connection, Pool
-from openspot.positions.amounts import amount_of, numeric
+from openspot.kit.sql import numeric
+from openspot.positions.amounts import amount_of
 
 POSITIONS_MAX = 10_000
 """Most positions of one participant that a figure is computed from."""

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from openspot.domain.accounts import AccountKey
 from openspot.domain.order import Side
+from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection
-from openspot.positions.amounts import amount_of, numeric
+from openspot.kit.sql import numeric
+from openspot.positions.amounts import amount_of
 from openspot.positions.lifecycle import PositionTrigger
 from openspot.positions.position import FLAT, CostMethod, OpenLot, Position, PositionKeeper, PositionTrade
-from openspot.positions.times import moment_of
 
 SOURCES = ("fill", "broker", "close")
 """Where trades come from: the exchange, a broker of record, a request to close a position."""
@@ -71,7 +72,7 @@ async def book_trades(connection: Connection, trades: Sequence[NewTrade]) -> set
         rows.append(
             (
                 trade.trade_id, *new.key, side_text(trade.side), numeric(trade.quantity), numeric(trade.notional),
-                numeric(trade.fee), numeric(applied), new.source, moment_of(trade.timestamp),
+                numeric(trade.fee), numeric(applied), new.source, datetime_from_ms(trade.timestamp),
             )
         )  # fmt: skip
     if not booked:
@@ -158,9 +159,9 @@ def _apply(held: _Held, trade: PositionTrade) -> int:
     applied = held.keeper.apply(trade)
     for trigger in applied.triggers:
         if trigger is PositionTrigger.OPENING_TRADE:
-            held.opened_at, held.closed_at = moment_of(trade.timestamp), None
+            held.opened_at, held.closed_at = datetime_from_ms(trade.timestamp), None
         elif trigger is PositionTrigger.FLATTENING_TRADE:
-            held.closed_at = moment_of(trade.timestamp)
+            held.closed_at = datetime_from_ms(trade.timestamp)
     return applied.realised
 
 

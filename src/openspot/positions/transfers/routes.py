@@ -9,12 +9,13 @@ from starlette.responses import Response
 from openspot.domain.ids import ORDER_ID_TEXT
 from openspot.http.context import caller, context_of, operation_of
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
+from openspot.http.paging import page_of, respond_with_page, serial_of
 from openspot.http.policy import Access, Policy
+from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.positions.access import visible
 from openspot.positions.holdings.routes import CHANGE, NOT_FOUND, READ, ParticipantQuery
 from openspot.positions.lifecycle import TransferKind, TransferTrigger
-from openspot.positions.paging import page, respond, serial_of
 from openspot.positions.transfers.schemas import (
     AdjustmentBody,
     TransferBody,
@@ -64,7 +65,7 @@ def transfer_routes(prefix: str, transfers: TransferService) -> Router:
     ) -> Response:
         wanted = visible(caller(request), participant_id)
         rows = await transfers.store.page(wanted, kind, status, serial_of(cursor), limit + 1)
-        return page(rows, limit, lambda row: [row["serial"]], transfer_response)
+        return respond_with_page(page_of(rows, limit, lambda row: [row["serial"]], transfer_response))
 
     @router.get("/{id}", READ, response=TransferResponse, refusals={404: _ENDED[404]}, summary="One transfer")
     async def get_transfer(request: Request, transfer_id: TransferPath) -> Response:

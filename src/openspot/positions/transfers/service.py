@@ -7,8 +7,9 @@ from openspot.domain.money import parse_decimal, to_amount
 from openspot.http.context import Identity
 from openspot.http.errors import HttpError
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import numeric
 from openspot.positions.access import is_admin, participant_not_found, require_asset, require_visible
-from openspot.positions.amounts import amount_of, numeric, shown
+from openspot.positions.amounts import amount_of, shown
 from openspot.positions.holdings.trade_store import add_to_balances
 from openspot.positions.lifecycle import (
     BalanceChange,

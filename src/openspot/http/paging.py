@@ -1,0 +1,72 @@
+"""Pages of a list whose rows are sorted, and the places in it at which they begin."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
+from openspot.http.responses import body_of, page_response
+
+Row = TypeVar("Row")
+Entry = TypeVar("Entry", bound=BaseModel)
+Place = list[str | int]
+"""What a cursor holds: the values by which the list is sorted."""
+
+SERIAL_MAX = 2**63 - 1
+_MICROSECONDS = 1_000_000
+_MICROSECONDS_MAX = 4_102_444_800 * _MICROSECONDS
+"""The year 2100."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Entry]):
+    """Entries, and the cursor of the next page if there is one."""
+
+    entries: list[Entry]
+    next_cursor: str | None
+
+
+def page_of(
+    rows: Sequence[Row], limit: int, place: Callable[[Row], Place], entry: Callable[[Row], Entry]
+) -> Page[Entry]:
+    """The page of `rows`, of which there is one more than `limit` if another page follows."""
+    cursor = encode_cursor(place(rows[limit - 1])) if len(rows) > limit else None
+    return Page([entry(row) for row in rows[:limit]], cursor)
+
+
+def respond_with_page(page: Page[Any]) -> Response:
+    """The response of a list."""
+    return page_response([body_of(entry) for entry in page.entries], page.next_cursor)
+
+
+def serial_of(cursor: str | None) -> int:
+    """The serial number below which a page of a list by serial number, newest first, begins.
+
+    Raises HttpError (400) for a cursor that no list gave.
+    """
+    if cursor is None:
+        return SERIAL_MAX
+    [serial] = decode_cursor(cursor, tuple[int])
+    if not 0 <= serial <= SERIAL_MAX:
+        raise unknown_cursor()
+    return serial
+
+
+def time_place(time: datetime, row_id: str) -> Place:
+    """The place of a row in a list by time and id."""
+    return [round(time.timestamp() * _MICROSECONDS), row_id]
+
+
+def time_and_id_of(cursor: str | None) -> tuple[datetime, str] | None:
+    """The time and the id after which a page of a list by time and id begins. Raises HttpError (400) as `serial_of`."""
+    if cursor is None:
+        return None
+    microseconds, last_id = decode_cursor(cursor, tuple[int, str])
+    if not 0 <= microseconds <= _MICROSECONDS_MAX or "\x00" in last_id:
+        raise unknown_cursor()
+    seconds, rest = divmod(microseconds, _MICROSECONDS)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest), last_id
