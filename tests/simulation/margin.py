@@ -166,14 +166,14 @@ class Margin:
         queries: Any = SimulatedQueries(engine, process, dict(engine.machine.directory.symbols))
         self._bus = bus
         sources = Sources(
-            settings,
-            pool,
-            bus,
-            MarginEngineClient(engine, process, weather, transfers),
-            queries,
-            MarkPrices(bus, "USD", STALE_S, weather.loop.time),
-            configuration(),
-            engine.now,
+            settings=settings,
+            pool=pool,
+            bus=bus,
+            commands=MarginEngineClient(engine, process, weather, transfers),
+            queries=queries,
+            marks=MarkPrices(bus, "USD", STALE_S, weather.loop.time),
+            markets=configuration(),
+            clock=engine.now,
         )
         loans = Loans(sources)
         positions = Positions(sources, loans)

@@ -264,7 +264,16 @@ class Process:
         settings = market.settings
         marks = MarkPrices(market.bus, "USD", 60.0, time.monotonic)
         self.clock_ms: int | None = None
-        self.sources = Sources(settings, market.pool, market.bus, commands, queries, marks, load_markets(), self._clock)
+        self.sources = Sources(
+            settings=settings,
+            pool=market.pool,
+            bus=market.bus,
+            commands=commands,
+            queries=queries,
+            marks=marks,
+            markets=load_markets(),
+            clock=self._clock,
+        )
         self.loans = Loans(self.sources)
         self.positions = Positions(self.sources, self.loans)
         self.liquidator = Liquidator(self.sources)

@@ -56,16 +56,16 @@ class KeysInMemory:
         secret = secret or f"secret {self._made}"
         is_public = isinstance(secret, SigningKey)
         self.rows[key_id] = ApiKeyRow(
-            key_id,
-            user_id,
-            "test",
-            frozenset(scopes),
-            networks,
-            Algorithm.ED25519 if is_public else Algorithm.HMAC_SHA256,
-            None if is_public else self.vault.seal(key_id, secret.encode()),
-            bytes(secret.verify_key) if is_public else None,
-            1,
-            datetime.now(UTC),
+            key_id=key_id,
+            user_id=user_id,
+            name="test",
+            scopes=frozenset(scopes),
+            networks=networks,
+            algorithm=Algorithm.ED25519 if is_public else Algorithm.HMAC_SHA256,
+            sealed_secret=None if is_public else self.vault.seal(key_id, secret.encode()),
+            public_key=bytes(secret.verify_key) if is_public else None,
+            version=1,
+            created_at=datetime.now(UTC),
         )
         return Signer(key_id, secret)
 

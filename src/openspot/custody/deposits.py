@@ -99,9 +99,15 @@ class Deposits:
             )
             for row in rows:
                 event = DepositConfirmed(
-                    row["tx_hash"], row["user_id"], row["asset"], text_of(row["amount"]), row["address"],
-                    row["network"], confirmations(height, row["height"]), self._clock() // NANOSECONDS_PER_MS,
-                )  # fmt: skip
+                    tx_hash=row["tx_hash"],
+                    user_id=row["user_id"],
+                    asset=row["asset"],
+                    amount=text_of(row["amount"]),
+                    address=row["address"],
+                    network=row["network"],
+                    confirmations=confirmations(height, row["height"]),
+                    timestamp=self._clock() // NANOSECONDS_PER_MS,
+                )
                 # The bridge counts a hash once, so that a kill before the commit repeats nothing.
                 await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{row['tx_hash']}")
                 await connection.execute(

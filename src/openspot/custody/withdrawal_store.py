@@ -59,7 +59,7 @@ _AUDIT_COLUMNS = """
 _AUDIT_LOCK = "openspot-custody-audit"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Withdrawal:
     """A row of `custody_withdrawals`."""
 
@@ -91,11 +91,24 @@ class Withdrawal:
     def record(self) -> WithdrawalRecord:
         """The withdrawal as clients see it."""
         return WithdrawalRecord(
-            self.withdrawal_id, self.client_withdrawal_id, self.asset, self.network, text_of(self.amount),
-            text_of(self.fee), text_of(self.net_amount), self.address, self.tag, self.status.value, self.reason,
-            self.tx_hash, self.confirmations, self.required_confirmations, self.wallet.value,
-            _iso(self.created_at), _iso(self.updated_at),
-        )  # fmt: skip
+            id=self.withdrawal_id,
+            client_withdrawal_id=self.client_withdrawal_id,
+            asset=self.asset,
+            network=self.network,
+            amount=text_of(self.amount),
+            fee=text_of(self.fee),
+            net_amount=text_of(self.net_amount),
+            address=self.address,
+            tag=self.tag,
+            status=self.status.value,
+            reason=self.reason,
+            tx_hash=self.tx_hash,
+            confirmations=self.confirmations,
+            required_confirmations=self.required_confirmations,
+            wallet=self.wallet.value,
+            created_at=_iso(self.created_at),
+            updated_at=_iso(self.updated_at),
+        )
 
 
 @dataclass(frozen=True, slots=True)

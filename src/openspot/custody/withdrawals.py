@@ -180,11 +180,31 @@ class Withdrawals:
         if self._confirmations is not None and not network.is_fiat:
             required = self._confirmations
         return Withdrawal(
-            request.withdrawal_id, request.user_id, request.client_withdrawal_id, request.asset, request.network,
-            amount, fee, amount - fee, request.address, request.tag, wallet, price, value,
-            approvals_needed(wallet, value), Status.PENDING_APPROVAL, Funds.NEW, None, None, None, None, 0, required,
-            now, now,
-        )  # fmt: skip
+            withdrawal_id=request.withdrawal_id,
+            user_id=request.user_id,
+            client_withdrawal_id=request.client_withdrawal_id,
+            asset=request.asset,
+            network=request.network,
+            amount=amount,
+            fee=fee,
+            net_amount=amount - fee,
+            address=request.address,
+            tag=request.tag,
+            wallet=wallet,
+            price=price,
+            value_cents=value,
+            approvals_needed=approvals_needed(wallet, value),
+            status=Status.PENDING_APPROVAL,
+            funds=Funds.NEW,
+            reason=None,
+            digest=None,
+            tx_hash=None,
+            height=None,
+            confirmations=0,
+            required_confirmations=required,
+            created_at=now,
+            updated_at=now,
+        )
 
     async def _locked(self, connection: Connection, withdrawal_id: str, operator: str) -> Withdrawal:
         """The withdrawal, locked for a decision of an operator who is not its requester."""

@@ -51,14 +51,14 @@ def demo_markets(configuration: MarketConfiguration) -> tuple[DemoMarket, ...]:
     """Every market of the configuration."""
     return tuple(
         DemoMarket(
-            seed.symbol,
-            seed.base,
-            seed.quote,
-            seed.tick,
-            seed.lot,
-            (limits := configuration.limits[seed.symbol]).quantity_min,
-            limits.quantity_max,
-            limits.notional_min,
+            symbol=seed.symbol,
+            base=seed.base,
+            quote=seed.quote,
+            tick=seed.tick,
+            lot=seed.lot,
+            quantity_min=(limits := configuration.limits[seed.symbol]).quantity_min,
+            quantity_max=limits.quantity_max,
+            notional_min=limits.notional_min,
         )
         for seed in configuration.seeds
     )

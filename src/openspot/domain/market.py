@@ -31,7 +31,7 @@ class MarketLimits:
     slippage_bps_max: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MarketSeed:
     """A symbol that a new engine creates at its first start."""
 
@@ -88,14 +88,14 @@ def load_markets(text: str | None = None) -> MarketConfiguration:
         )
         seeds.append(
             MarketSeed(
-                symbol,
-                row["symbol_id"],
-                10 ** row["quantity_places"],
-                10 ** row["price_places"],
-                parse_decimal(row["tick"]),
-                parse_decimal(row["lot"]),
-                row["taker_fee_bps"],
-                row["maker_fee_bps"],
+                symbol=symbol,
+                symbol_id=row["symbol_id"],
+                base_scale_k=10 ** row["quantity_places"],
+                quote_scale_k=10 ** row["price_places"],
+                tick=parse_decimal(row["tick"]),
+                lot=parse_decimal(row["lot"]),
+                taker_fee_bps=row["taker_fee_bps"],
+                maker_fee_bps=row["maker_fee_bps"],
             )
         )
     return MarketConfiguration(limits, tuple(seeds), assets)

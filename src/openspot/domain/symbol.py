@@ -23,7 +23,7 @@ class SymbolError(ValueError):
     """A symbol breaks a rule; the message names the field and the reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SymbolSpec:
     """A symbol as the engine knows it.
 

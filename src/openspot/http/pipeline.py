@@ -335,12 +335,12 @@ def _audit_record(context: RequestContext, seconds: float) -> AuditRecord:
     raw: Any = context.scope.get("raw_path") or context.path.encode()
     path = raw[:PATH_LENGTH_MAX].decode("ascii", "backslashreplace").replace("\x00", "")
     return AuditRecord(
-        context.request_id,
-        context.identity.subject if context.identity else None,
-        context.method,
-        path,
-        context.status,
-        context.address,
-        seconds * 1000,
-        datetime.now(UTC),
+        request_id=context.request_id,
+        user_id=context.identity.subject if context.identity else None,
+        method=context.method,
+        path=path,
+        status=context.status,
+        address=context.address,
+        duration_ms=seconds * 1000,
+        created_at=datetime.now(UTC),
     )

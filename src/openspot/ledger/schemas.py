@@ -34,14 +34,14 @@ def checked_posting(request: LedgerPosting, sign: int) -> Posting:
     _kind("referenceType", request.reference_type)
     _reference("referenceId", request.reference_id)
     return Posting(
-        request.transaction_id,
-        request.user_id,
-        request.asset,
-        sign * amount,
-        request.entry_type,
-        request.reference_type,
-        request.reference_id,
-        request.already_moved,
+        transaction_id=request.transaction_id,
+        user_id=request.user_id,
+        asset=request.asset,
+        amount=sign * amount,
+        entry_type=request.entry_type,
+        reference_type=request.reference_type,
+        reference_id=request.reference_id,
+        already_moved=request.already_moved,
     )
 
 

@@ -349,14 +349,14 @@ class LedgerStore:
         rows = await self._pool.fetch(_HISTORY, user_id, asset, first, limit + 1, entry_type)
         entries = [
             LedgerHistoryEntry(
-                row["transaction_id"],
-                row["asset"],
-                row["amount"],
-                row["balance"],
-                row["entry_type"],
-                row["reference_type"],
-                row["reference_id"],
-                iso_from_ms(row["created_at_ms"]),
+                transaction_id=row["transaction_id"],
+                asset=row["asset"],
+                amount=row["amount"],
+                balance=row["balance"],
+                entry_type=row["entry_type"],
+                reference_type=row["reference_type"],
+                reference_id=row["reference_id"],
+                created_at=iso_from_ms(row["created_at_ms"]),
             )
             for row in rows[:limit]
         ]

@@ -156,16 +156,16 @@ class Liquidator:
         for position in await store.positions_of(account.connection, account.account_id):
             message_id = liquidation.message_id(position.position_id)
             event = MarginPositionClosed(
-                message_id,
-                liquidation.liquidation_id,
-                account.account_id,
-                account.account.user_id,
-                position.position_id,
-                position.symbol,
-                position.side.name.lower(),
-                amount_to_text(position.quantity),
-                "liquidation",
-                sources.now_ms(),
+                id=message_id,
+                liquidation_id=liquidation.liquidation_id,
+                margin_account_id=account.account_id,
+                user_id=account.account.user_id,
+                position_id=position.position_id,
+                symbol=position.symbol,
+                side=position.side.name.lower(),
+                quantity=amount_to_text(position.quantity),
+                reason="liquidation",
+                timestamp=sources.now_ms(),
             )
             await sources.bus.publish(subjects.MARGIN_POSITION_CLOSED, event, message_id)
         row.liquidation = finish_step(liquidation, LiquidationStep.POSITIONS_CLOSED, liquidation.round)
@@ -202,16 +202,16 @@ class Liquidator:
             message_id = liquidation.message_id(order.symbol)
             order_id = derived_id(message_id)
             event = LiquidationOrderEvent(
-                message_id,
-                liquidation.liquidation_id,
-                account.account_id,
-                account.account.user_id,
-                order_id,
-                order.symbol,
-                order.side.name.lower(),
-                amount_to_text(order.quantity),
-                liquidation.round,
-                sources.now_ms(),
+                id=message_id,
+                liquidation_id=liquidation.liquidation_id,
+                margin_account_id=account.account_id,
+                user_id=account.account.user_id,
+                order_id=order_id,
+                symbol=order.symbol,
+                side=order.side.name.lower(),
+                quantity=amount_to_text(order.quantity),
+                round=liquidation.round,
+                timestamp=sources.now_ms(),
             )
             await sources.bus.publish(subjects.ORDERS_LIQUIDATION, event, message_id)
             placed = MarketOrder(order_id, account.account_id, order.symbol, order.side, order.quantity)

@@ -88,7 +88,17 @@ class Loans:
         rate, now_ms = sources.settings.margin_yearly_rate, sources.now_ms()
         accrual = new_loan(loan_id, amount, yearly_rate(rate), now_ms)
         created_at = datetime_from_ms(now_ms)
-        loan = Loan(account.account_id, asset, amount, accrual, rate, None, LoanStatus.PENDING, created_at, None)
+        loan = Loan(
+            account_id=account.account_id,
+            asset=asset,
+            borrowed=amount,
+            accrual=accrual,
+            yearly_rate=rate,
+            repaying=None,
+            status=LoanStatus.PENDING,
+            created_at=created_at,
+            ended_at=None,
+        )
         await store.add_loan(account.connection, loan)
         await add_funding(sources, account.connection, loan)
 

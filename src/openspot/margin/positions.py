@@ -171,22 +171,22 @@ class Positions:
         if loan_id is not None:
             await self._loans.add_loan(account, loan_id, borrowed.asset, borrowed.amount)
         position = Position(
-            position_id,
-            account.account_id,
-            symbol,
-            request.side,
-            request.quantity,
-            request.leverage,
-            required,
-            own,
-            None,
-            PositionStatus.OPENING,
-            None,
-            loan_id,
-            0,
-            None,
-            datetime_from_ms(sources.now_ms()),
-            None,
+            position_id=position_id,
+            account_id=account.account_id,
+            symbol=symbol,
+            side=request.side,
+            quantity=request.quantity,
+            leverage=request.leverage,
+            required_margin=required,
+            own_funds=own,
+            entry_price=None,
+            status=PositionStatus.OPENING,
+            reason=None,
+            loan_id=loan_id,
+            closings=0,
+            close_request=None,
+            opened_at=datetime_from_ms(sources.now_ms()),
+            closed_at=None,
         )
         await store.add_position(account.connection, position)
 

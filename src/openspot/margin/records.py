@@ -26,7 +26,7 @@ class Account:
     warnings: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Loan:
     """A row of `margin_loans`. While `repaying` names a repayment, nothing else changes the loan."""
 
@@ -51,7 +51,7 @@ class Loan:
         return self.accrual.posted - self.accrual.paid
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Position:
     """A row of `margin_positions`.
 
@@ -94,7 +94,7 @@ class Purpose(StrEnum):
     LOSS = "loss"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Transfer:
     """A row of `margin_transfers`. A repayment counts as made at `at_ms`, however late the engine decides."""
 

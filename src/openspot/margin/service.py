@@ -59,7 +59,16 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
         frame.at_end(queries.close)
         marks = MarkPrices(bus, settings.margin_valuation_asset, settings.margin_mark_stale_s, time.monotonic)
         await marks.listen()
-        sources = Sources(settings, pool, bus, commands, queries, marks, markets, clock)
+        sources = Sources(
+            settings=settings,
+            pool=pool,
+            bus=bus,
+            commands=commands,
+            queries=queries,
+            marks=marks,
+            markets=markets,
+            clock=clock,
+        )
         loans = Loans(sources)
         positions = Positions(sources, loans)
         leader = MarginLeader(sources, positions, bus)

@@ -34,7 +34,7 @@ class MarginBus(Protocol):
         """Publish an event, and wait until it is stored; raises BusError."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Sources:
     """The outside of the service. Every part is given by the composition root, or by a test."""
 

@@ -447,52 +447,52 @@ def _loan_of(row: Any) -> Loan:
         to_amount(row["paid"]),
     )
     return Loan(
-        row["account_id"],
-        row["asset"],
-        to_amount(row["borrowed"]),
-        accrual,
-        row["rate"],
-        row["repaying"],
-        LoanStatus(row["status"]),
-        row["created_at"],
-        row["ended_at"],
+        account_id=row["account_id"],
+        asset=row["asset"],
+        borrowed=to_amount(row["borrowed"]),
+        accrual=accrual,
+        yearly_rate=row["rate"],
+        repaying=row["repaying"],
+        status=LoanStatus(row["status"]),
+        created_at=row["created_at"],
+        ended_at=row["ended_at"],
     )
 
 
 def _position_of(row: Any) -> Position:
     return Position(
-        row["position_id"],
-        row["account_id"],
-        row["symbol"],
-        Side[row["side"].upper()],
-        to_amount(row["quantity"]),
-        row["leverage"],
-        to_amount(row["required_margin"]),
-        to_amount(row["own_funds"]),
-        row["entry_price"],
-        PositionStatus(row["status"]),
-        row["reason"],
-        row["loan_id"],
-        row["closings"],
-        row["close_request"],
-        row["opened_at"],
-        row["closed_at"],
+        position_id=row["position_id"],
+        account_id=row["account_id"],
+        symbol=row["symbol"],
+        side=Side[row["side"].upper()],
+        quantity=to_amount(row["quantity"]),
+        leverage=row["leverage"],
+        required_margin=to_amount(row["required_margin"]),
+        own_funds=to_amount(row["own_funds"]),
+        entry_price=row["entry_price"],
+        status=PositionStatus(row["status"]),
+        reason=row["reason"],
+        loan_id=row["loan_id"],
+        closings=row["closings"],
+        close_request=row["close_request"],
+        opened_at=row["opened_at"],
+        closed_at=row["closed_at"],
     )
 
 
 def _transfer_of(row: Any) -> Transfer:
     movements = msgspec.json.decode(row["movements"], type=list[tuple[str, str, str, str]])
     return Transfer(
-        row["reference"],
-        row["account_id"],
-        Purpose(row["purpose"]),
-        row["loan_id"],
-        row["asset"],
-        to_amount(row["amount"]),
-        tuple(Movement(source, to, asset, parse_decimal(amount)) for source, to, asset, amount in movements),
-        row["at_ms"],
-        row["status"],
-        row["result_code"],
+        reference=row["reference"],
+        account_id=row["account_id"],
+        purpose=Purpose(row["purpose"]),
+        loan_id=row["loan_id"],
+        asset=row["asset"],
+        amount=to_amount(row["amount"]),
+        movements=tuple(Movement(source, to, asset, parse_decimal(amount)) for source, to, asset, amount in movements),
+        at_ms=row["at_ms"],
+        status=row["status"],
+        result_code=row["result_code"],
     )
 
 

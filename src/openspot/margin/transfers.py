@@ -56,7 +56,16 @@ async def add_collateral_transfer(
     movement = Movement(source, destination, asset, numeric(abs(amount)))
     await store.add_transfer(
         connection,
-        Transfer(reference, account_id, purpose, None, asset, abs(amount), (movement,), sources.now_ms()),
+        Transfer(
+            reference=reference,
+            account_id=account_id,
+            purpose=purpose,
+            loan_id=None,
+            asset=asset,
+            amount=abs(amount),
+            movements=(movement,),
+            at_ms=sources.now_ms(),
+        ),
     )
 
 
@@ -66,14 +75,14 @@ async def add_funding(sources: Sources, connection: Connection, loan: Loan) -> N
     await store.add_transfer(
         connection,
         Transfer(
-            f"margin:{loan.loan_id}:borrow",
-            loan.account_id,
-            Purpose.BORROW,
-            loan.loan_id,
-            loan.asset,
-            loan.borrowed,
-            (movement,),
-            sources.now_ms(),
+            reference=f"margin:{loan.loan_id}:borrow",
+            account_id=loan.account_id,
+            purpose=Purpose.BORROW,
+            loan_id=loan.loan_id,
+            asset=loan.asset,
+            amount=loan.borrowed,
+            movements=(movement,),
+            at_ms=sources.now_ms(),
         ),
     )
 
@@ -97,7 +106,16 @@ async def add_repayment(
     purpose = Purpose.LOSS if is_loss else Purpose.REPAY
     await store.add_transfer(
         connection,
-        Transfer(reference, loan.account_id, purpose, loan.loan_id, loan.asset, paid, movements, now_ms),
+        Transfer(
+            reference=reference,
+            account_id=loan.account_id,
+            purpose=purpose,
+            loan_id=loan.loan_id,
+            asset=loan.asset,
+            amount=paid,
+            movements=movements,
+            at_ms=now_ms,
+        ),
     )
     loan.repaying = reference
     await store.save_loan(connection, loan)

@@ -229,7 +229,14 @@ class OrderBook:
             return None
         after = self._note_published(bids, asks)
         return OrderBookEvent(
-            self.symbol, "update", after.seq, before.seq, after.timestamp, changed_bids, changed_asks, after.checksum
+            symbol=self.symbol,
+            type="update",
+            seq=after.seq,
+            prev_seq=before.seq,
+            timestamp=after.timestamp,
+            bids=changed_bids,
+            asks=changed_asks,
+            checksum=after.checksum,
         )
 
     def published(self) -> OrderBookEvent | None:
@@ -238,14 +245,14 @@ class OrderBook:
         if last is None:
             return None
         return OrderBookEvent(
-            self.symbol,
-            "snapshot",
-            last.seq,
-            None,
-            last.timestamp,
-            self.bids.levels(self._published_bids),
-            self.asks.levels(self._published_asks),
-            last.checksum,
+            symbol=self.symbol,
+            type="snapshot",
+            seq=last.seq,
+            prev_seq=None,
+            timestamp=last.timestamp,
+            bids=self.bids.levels(self._published_bids),
+            asks=self.asks.levels(self._published_asks),
+            checksum=last.checksum,
         )
 
     def current(self, depth: int) -> OrderBookEvent | None:
@@ -258,14 +265,28 @@ class OrderBook:
             return last and msgspec.structs.replace(last, bids=last.bids[:depth], asks=last.asks[:depth])
         bids, asks = self.bids.levels(self.bids.top(depth)), self.asks.levels(self.asks.top(depth))
         return OrderBookEvent(
-            self.symbol, "snapshot", self.sequence, None, self.timestamp, bids, asks, self._checksum()
+            symbol=self.symbol,
+            type="snapshot",
+            seq=self.sequence,
+            prev_seq=None,
+            timestamp=self.timestamp,
+            bids=bids,
+            asks=asks,
+            checksum=self._checksum(),
         )
 
     def _note_published(self, bids: dict[int, int], asks: dict[int, int]) -> OrderBookEvent:
         """Remember the published view. Its levels are made into text when somebody asks for them."""
         self._published_bids, self._published_asks = bids, asks
         self._published = OrderBookEvent(
-            self.symbol, "snapshot", self.sequence, None, self.timestamp, [], [], self._checksum()
+            symbol=self.symbol,
+            type="snapshot",
+            seq=self.sequence,
+            prev_seq=None,
+            timestamp=self.timestamp,
+            bids=[],
+            asks=[],
+            checksum=self._checksum(),
         )
         return self._published
 

@@ -91,17 +91,26 @@ class RollingDay:
         """The figures of the minutes that are held."""
         last = None if self._last is None else amount_to_text(self._last)
         if not self._minutes:
-            return DayFigures(last, None, None, None, "0", "0", None, None)
+            return DayFigures(
+                last=last,
+                open=None,
+                high=None,
+                low=None,
+                volume="0",
+                quote_volume="0",
+                change=None,
+                change_percent=None,
+            )
         opened = self._minutes[0].open
         change = self._minutes[-1].close - opened
         percent = _WIDE.quantize(_WIDE.divide(Decimal(change * 100), Decimal(opened)), _PERCENT_PLACE)
         return DayFigures(
-            last,
-            amount_to_text(opened),
-            amount_to_text(max(minute.high for minute in self._minutes)),
-            amount_to_text(min(minute.low for minute in self._minutes)),
-            amount_to_text(self._volume),
-            scaled_to_text(self._quote_volume, _QUOTE_SCALE),
-            amount_to_text(change),
-            decimal_to_text(percent),
+            last=last,
+            open=amount_to_text(opened),
+            high=amount_to_text(max(minute.high for minute in self._minutes)),
+            low=amount_to_text(min(minute.low for minute in self._minutes)),
+            volume=amount_to_text(self._volume),
+            quote_volume=scaled_to_text(self._quote_volume, _QUOTE_SCALE),
+            change=amount_to_text(change),
+            change_percent=decimal_to_text(percent),
         )

@@ -45,7 +45,7 @@ class ReportedFill(NamedTuple):
     price: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompletedOrder:
     """A report. Quantity, average price and fee are integers at 18 places; `completed_at` is in ms since 1970."""
 

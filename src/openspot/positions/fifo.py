@@ -275,16 +275,16 @@ class FifoBook:
             share = proceeds * part.quantity // quantity
             disposals.append(
                 Disposal(
-                    transaction.external_id,
-                    transaction.timestamp,
-                    transaction.account,
-                    asset,
-                    reason,
-                    part.quantity,
-                    share,
-                    part.cost,
-                    part.acquired_at,
-                    part.acquisition_id,
+                    disposal_id=transaction.external_id,
+                    disposed_at=transaction.timestamp,
+                    account=transaction.account,
+                    asset=asset,
+                    reason=reason,
+                    quantity=part.quantity,
+                    proceeds=share,
+                    cost=part.cost,
+                    acquired_at=part.acquired_at,
+                    acquisition_id=part.acquisition_id,
                 )
             )
             proceeds -= share

@@ -81,7 +81,16 @@ class FillValuation:
         value = None if quote == self._currency else moved_quote(side, notional, fee) * rate // AMOUNT_SCALE
         trade_id = row["trade_id"].rpartition(":")[0]
         fill = Fill(
-            trade_id, row["executed_ms"], ACCOUNT, base, quote, side, amount_of(row["quantity"]), notional, fee, value
+            trade_id=trade_id,
+            timestamp=row["executed_ms"],
+            account=ACCOUNT,
+            base=base,
+            quote=quote,
+            side=side,
+            quantity=amount_of(row["quantity"]),
+            notional=notional,
+            fee=fee,
+            quote_value=value,
         )
         try:
             found = transactions_of_fill(fill, self._currency)

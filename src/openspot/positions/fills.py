@@ -11,7 +11,7 @@ from openspot.domain.order import Side
 from openspot.positions.fifo_transaction import FifoTransaction, TransactionError, TransactionKind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fill:
     """One side of a trade as its owner sees it. Amounts are integers at 18 places.
 
@@ -63,4 +63,13 @@ def _transaction(
 ) -> FifoTransaction:
     leg = "from" if kind is TransactionKind.DISPOSAL else "to"
     external_id = f"{fill.trade_id}:{fill.side.name.lower()}:{leg}"
-    return FifoTransaction(external_id, fill.timestamp, kind, fill.account, asset, quantity, value, fee)
+    return FifoTransaction(
+        external_id=external_id,
+        timestamp=fill.timestamp,
+        kind=kind,
+        account=fill.account,
+        asset=asset,
+        quantity=quantity,
+        value=value,
+        fee=fee,
+    )

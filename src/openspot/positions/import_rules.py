@@ -187,17 +187,17 @@ def _parse_row(row: Row, layout: Layout, defaults: ImportDefaults) -> Parsed | R
         return Refused(row.line, external_id or None, tuple(parser.reasons))
     try:
         transaction = FifoTransaction(
-            external_id,
-            timestamp,
-            kind,
-            fields.get(Field.ACCOUNT, defaults.account),
-            asset,
-            quantity,
-            value,
-            fee,
-            fields.get(Field.FEE_ASSET),
-            fee_quantity,
-            fields.get(Field.DESTINATION),
+            external_id=external_id,
+            timestamp=timestamp,
+            kind=kind,
+            account=fields.get(Field.ACCOUNT, defaults.account),
+            asset=asset,
+            quantity=quantity,
+            value=value,
+            fee=fee,
+            fee_asset=fields.get(Field.FEE_ASSET),
+            fee_quantity=fee_quantity,
+            destination=fields.get(Field.DESTINATION),
         )
     except TransactionError as error:
         return Refused(row.line, external_id, (Reason(error.field, error.reason),))

@@ -71,17 +71,17 @@ class EngineProjection:
                 return
         quantity = parse_decimal(event.quantity)
         self.orders[order_id] = OrderFacts(
-            order_id,
-            event.participant_id,
-            event.symbol,
-            event.side.lower(),
-            parse_decimal(event.price) if event.order_type in _RESTING_TYPES else None,
-            quantity,
-            ZERO,
-            ZERO,
-            quantity if accepted else ZERO,
-            ZERO,
-            OrderStatus.OPEN if accepted else OrderStatus.REJECTED,
+            order_id=order_id,
+            user_id=event.participant_id,
+            symbol=event.symbol,
+            side=event.side.lower(),
+            price=parse_decimal(event.price) if event.order_type in _RESTING_TYPES else None,
+            quantity=quantity,
+            filled=ZERO,
+            notional=ZERO,
+            remaining=quantity if accepted else ZERO,
+            fee=ZERO,
+            status=OrderStatus.OPEN if accepted else OrderStatus.REJECTED,
         )
 
     def _trade(self, event: TradeEvent) -> None:
@@ -120,18 +120,18 @@ def trade_facts(event: TradeEvent) -> TradeFacts:
     buys = event.taker_side.lower() == "buy"
     taker, maker = event.taker_participant_id, event.maker_participant_id
     return TradeFacts(
-        event.trade_id,
-        event.symbol,
-        parse_decimal(event.price),
-        parse_decimal(event.quantity),
-        event.taker_side.lower(),
-        _shown_id(event.taker_order_id, event.taker_engine_order_id),
-        _shown_id(event.maker_order_id, event.maker_engine_order_id),
-        taker if buys else maker,
-        maker if buys else taker,
-        parse_decimal(event.taker_fee_amount),
-        parse_decimal(event.maker_fee_amount),
-        event.fee_currency,
+        trade_id=event.trade_id,
+        symbol=event.symbol,
+        price=parse_decimal(event.price),
+        quantity=parse_decimal(event.quantity),
+        taker_side=event.taker_side.lower(),
+        taker_order_id=_shown_id(event.taker_order_id, event.taker_engine_order_id),
+        maker_order_id=_shown_id(event.maker_order_id, event.maker_engine_order_id),
+        buyer_id=taker if buys else maker,
+        seller_id=maker if buys else taker,
+        taker_fee=parse_decimal(event.taker_fee_amount),
+        maker_fee=parse_decimal(event.maker_fee_amount),
+        fee_currency=event.fee_currency,
     )
 
 

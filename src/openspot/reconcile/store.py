@@ -146,15 +146,15 @@ class MirrorReader:
 
 def _order(row: Any) -> OrderFacts:
     return OrderFacts(
-        row["order_id"],
-        row["user_id"],
-        row["symbol"],
-        row["side"],
-        row["price"],
-        row["quantity"],
-        row["filled_quantity"],
-        row["filled_notional"],
-        row["remaining_quantity"],
-        row["fee"],
-        row["status"],
+        order_id=row["order_id"],
+        user_id=row["user_id"],
+        symbol=row["symbol"],
+        side=row["side"],
+        price=row["price"],
+        quantity=row["quantity"],
+        filled=row["filled_quantity"],
+        notional=row["filled_notional"],
+        remaining=row["remaining_quantity"],
+        fee=row["fee"],
+        status=row["status"],
     )

@@ -101,7 +101,14 @@ class Billing:
             operation.operation_id, caller.user_id, plan.plan_id, asset, plan.interval_months, today, charge.price
         )
         draft = PaymentDraft(
-            operation.operation_id, PaymentKind.SUBSCRIBE, plan.plan_id, asset, 1, 1, subscription.period, charge
+            payment_id=operation.operation_id,
+            kind=PaymentKind.SUBSCRIBE,
+            plan_id=plan.plan_id,
+            asset=asset,
+            period_number=1,
+            attempt=1,
+            period=subscription.period,
+            charge=charge,
         )
         async with self._store.transaction() as connection:
             earlier = await self._store.lock_running(connection, caller.user_id)
@@ -137,9 +144,15 @@ class Billing:
             charge = upgrade_charge(self._configuration, before, plan, today, Decimal(stake))
             after = upgraded(before, plan.plan_id, plan.interval_months, today, charge.price, charge.credit_left)
             draft = PaymentDraft(
-                operation.operation_id, PaymentKind.UPGRADE, plan.plan_id, after.asset, after.period_number, 1,
-                after.period, charge,
-            )  # fmt: skip
+                payment_id=operation.operation_id,
+                kind=PaymentKind.UPGRADE,
+                plan_id=plan.plan_id,
+                asset=after.asset,
+                period_number=after.period_number,
+                attempt=1,
+                period=after.period,
+                charge=charge,
+            )
             payment = await self._store.add_payment(connection, after, draft, now)
             await self._store.save(connection, after, now, stake)
         return self._charged(StoredSubscription(after, stake, stored.created_at), payment)

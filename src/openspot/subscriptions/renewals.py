@@ -135,15 +135,15 @@ class Renewals:
         number = before.period_number + 1
         charge, reason = self._computed(claimed)
         draft = PaymentDraft(
-            f"{step.charge_key}:{attempt}",
-            PaymentKind.RENEWAL,
-            before.plan_id,
-            before.asset,
-            number,
-            attempt,
-            period_at(before.anchor, before.interval_months, step.period_index),
-            charge,
-            reason,
+            payment_id=f"{step.charge_key}:{attempt}",
+            kind=PaymentKind.RENEWAL,
+            plan_id=before.plan_id,
+            asset=before.asset,
+            period_number=number,
+            attempt=attempt,
+            period=period_at(before.anchor, before.interval_months, step.period_index),
+            charge=charge,
+            reason=reason,
         )
         payment = await self._store.add_payment(connection, before, draft, now)
         if charge is None:

@@ -45,7 +45,7 @@ class StoredSubscription:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentDraft:
     """A charge of a period, completed, or failed for a `reason`."""
 

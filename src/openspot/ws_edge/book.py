@@ -149,8 +149,8 @@ def snapshot_of(book: MirroredBook, seq: int | None, bids: Levels, asks: Levels)
     """A snapshot of these levels of a book that does not wait."""
     assert seq is not None, "a book that waits for a snapshot has none to give"
     return OrderBookEvent(
-        book.symbol, "snapshot", seq, None, book.timestamp,
-        list(bids.values()), list(asks.values()), checksum(bids.values(), asks.values()),
+        symbol=book.symbol, type="snapshot", seq=seq, prev_seq=None, timestamp=book.timestamp,
+        bids=list(bids.values()), asks=list(asks.values()), checksum=checksum(bids.values(), asks.values()),
     )  # fmt: skip
 
 

@@ -140,9 +140,16 @@ class Candles:
 
 def _frame_of(channel: Channel, kind: str, candle: MarketCandle) -> bytes:
     data = CandleData(
-        channel.symbol, str(channel.interval), candle.timestamp, candle.open, candle.high, candle.low, candle.close,
-        candle.volume, candle.trades,
-    )  # fmt: skip
+        symbol=channel.symbol,
+        interval=str(channel.interval),
+        timestamp=candle.timestamp,
+        open=candle.open,
+        high=candle.high,
+        low=candle.low,
+        close=candle.close,
+        volume=candle.volume,
+        trades=candle.trades,
+    )
     return text_frame(_encode(CandlePush(channel.name, kind, candle.trades, candle.timestamp, data)))
 
 

@@ -209,7 +209,7 @@ class BookPush(msgspec.Struct, frozen=True):
     data: OrderBookEvent
 
 
-class CandleData(msgspec.Struct, frozen=True):
+class CandleData(msgspec.Struct, frozen=True, kw_only=True):
     """The data of a candles channel: one candle. `timestamp` is its begin, in milliseconds since 1970."""
 
     symbol: str

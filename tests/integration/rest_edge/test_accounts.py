@@ -17,7 +17,16 @@ from openspot.rest_edge.funds.accounts.schemas import BalanceResponse, Transacti
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.rest_client import RestClient
 
-ENTRY = LedgerHistoryEntry("t1", "BTC", "1.5", "2.5", "deposit", "deposit", "0xabc", "2026-01-01T00:00:00.000Z")
+ENTRY = LedgerHistoryEntry(
+    transaction_id="t1",
+    asset="BTC",
+    amount="1.5",
+    balance="2.5",
+    entry_type="deposit",
+    reference_type="deposit",
+    reference_id="0xabc",
+    created_at="2026-01-01T00:00:00.000Z",
+)
 
 
 async def serve_balances(bus: Bus, reply: LedgerBalancesReply) -> None:

@@ -73,7 +73,15 @@ class Account100:
         accrual = new_loan("loan", 100 * AMOUNT_SCALE, yearly_rate(Decimal("0.1")), NOW_MS)
         moment = datetime.now(UTC)
         self.tables.rows["loans", "loan"] = Loan(
-            "margin:ann", "USD", 100 * AMOUNT_SCALE, accrual, Decimal("0.1"), None, LoanStatus.ACTIVE, moment, None
+            account_id="margin:ann",
+            asset="USD",
+            borrowed=100 * AMOUNT_SCALE,
+            accrual=accrual,
+            yearly_rate=Decimal("0.1"),
+            repaying=None,
+            status=LoanStatus.ACTIVE,
+            created_at=moment,
+            ended_at=None,
         )
         self.usd = "300"
         self.bus = NotingBus()

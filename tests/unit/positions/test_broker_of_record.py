@@ -23,7 +23,17 @@ from openspot.positions.position import PositionTrade
 UNIT = AMOUNT_SCALE
 NOW = 1_700_000_000_000
 C = ExceptionCode
-REPORT = CompletedOrder("order-1", "user-1", "BTC-USD", Side.BUY, 3 * UNIT, 100 * UNIT, UNIT, "USD", NOW)
+REPORT = CompletedOrder(
+    order_id="order-1",
+    participant_id="user-1",
+    symbol="BTC-USD",
+    side=Side.BUY,
+    quantity=3 * UNIT,
+    price=100 * UNIT,
+    fee=UNIT,
+    fee_asset="USD",
+    completed_at=NOW,
+)
 KNOWN = KnownOrder("user-1", "BTC-USD", Side.BUY, 3 * UNIT)
 CONTEXT = IntakeContext(frozenset({"BTC-USD"}), True, {"BTC-USD": PriceRange(100 * UNIT, 500)}, NOW, KNOWN)
 

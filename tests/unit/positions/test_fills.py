@@ -15,7 +15,18 @@ A, D = TransactionKind.ACQUISITION, TransactionKind.DISPOSAL
 
 
 def fill(side: Side, quote: str = "USD", fee: int = 3, quote_value: int | None = None) -> Fill:
-    return Fill("7-12", 5, "spot", "ETH", quote, side, 10, 200, fee, quote_value)
+    return Fill(
+        trade_id="7-12",
+        timestamp=5,
+        account="spot",
+        base="ETH",
+        quote=quote,
+        side=side,
+        quantity=10,
+        notional=200,
+        fee=fee,
+        quote_value=quote_value,
+    )
 
 
 def shown(transactions: list[FifoTransaction]) -> list[tuple[object, ...]]:
@@ -65,7 +76,18 @@ def test_quantities_equal_what_a_ledger_would_hold(fills: list[tuple[Side, int, 
         book.apply(FifoTransaction(f"deposit-{asset}", 0, A, "spot", asset, 10**25, 1))
     for number, (side, quantity, notional) in enumerate(fills, start=1):
         fee = notional // 100
-        trade = Fill(f"t{number:02}", number, "spot", "ETH", "BTC", side, quantity, notional, fee, 12)
+        trade = Fill(
+            trade_id=f"t{number:02}",
+            timestamp=number,
+            account="spot",
+            base="ETH",
+            quote="BTC",
+            side=side,
+            quantity=quantity,
+            notional=notional,
+            fee=fee,
+            quote_value=12,
+        )
         for item in transactions_of_fill(trade, "USD"):
             book.apply(item)
         sign = 1 if side is Side.BUY else -1

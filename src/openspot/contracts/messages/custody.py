@@ -158,7 +158,7 @@ class CancelWithdrawal(Message, frozen=True):
     user_id: str
 
 
-class WithdrawalRecord(Message, frozen=True):
+class WithdrawalRecord(Message, frozen=True, kw_only=True):
     """A withdrawal as clients see it. Times are ISO 8601 in UTC."""
 
     id: str

@@ -101,7 +101,7 @@ class LedgerHistoryRequest(Message, frozen=True):
     entry_type: str | None = None
 
 
-class LedgerHistoryEntry(Message, frozen=True):
+class LedgerHistoryEntry(Message, frozen=True, kw_only=True):
     """One ledger entry. `balance` is the running balance after it, `created_at` ISO 8601 in UTC."""
 
     transaction_id: str

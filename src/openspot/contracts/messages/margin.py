@@ -157,7 +157,7 @@ class MarginBalance(Message, frozen=True):
     interest: str
 
 
-class MarginPositionRecord(Message, frozen=True):
+class MarginPositionRecord(Message, frozen=True, kw_only=True):
     """A margin position. `required_margin` is in the valuation asset; times are ISO 8601 in UTC.
 
     `quantity` is what is open, 0 once it is closed. `entry_price` is the average price of the opening order.
@@ -178,7 +178,7 @@ class MarginPositionRecord(Message, frozen=True):
     closed_at: str | None
 
 
-class MarginLoanRecord(Message, frozen=True):
+class MarginLoanRecord(Message, frozen=True, kw_only=True):
     """A loan. `outstanding` is the unpaid principal, `interest` the unpaid interest posted so far.
 
     `rate` is the yearly rate: 0.1 is 10 % a year. Times are ISO 8601 in UTC.
@@ -245,7 +245,7 @@ class MarginWarning(Message, frozen=True):
     timestamp: int
 
 
-class MarginPositionClosed(Message, frozen=True):
+class MarginPositionClosed(Message, frozen=True, kw_only=True):
     """Payload of `margin.position.closed`: a liquidation takes the position over."""
 
     id: str
@@ -272,7 +272,7 @@ class MarginPositionUpdated(Message, frozen=True):
     timestamp: int
 
 
-class LiquidationOrderEvent(Message, frozen=True):
+class LiquidationOrderEvent(Message, frozen=True, kw_only=True):
     """Payload of `orders.liquidation`: a market order that a liquidation places."""
 
     id: str

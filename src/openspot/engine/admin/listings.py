@@ -93,16 +93,16 @@ class Listings:
             except NameTakenError as error:
                 raise ListingError(ResultCode.SYMBOL_ALREADY_EXISTS, str(error)) from error
             command = CreateSymbol(
-                spec.symbol_id,
-                0,
-                base,
-                quote,
-                spec.base_scale_k,
-                spec.quote_scale_k,
-                spec.tick,
-                spec.lot,
-                spec.taker_fee_bps,
-                spec.maker_fee_bps,
+                symbol=spec.symbol_id,
+                timestamp=0,
+                base=base,
+                quote=quote,
+                base_scale_k=spec.base_scale_k,
+                quote_scale_k=spec.quote_scale_k,
+                tick=spec.tick,
+                lot=spec.lot,
+                taker_fee_bps=spec.taker_fee_bps,
+                maker_fee_bps=spec.maker_fee_bps,
             )
             await self._carry_out(command, (spec.symbol,), f"symbolId {spec.symbol_id}")
             return self.symbol(spec.symbol)
@@ -125,7 +125,16 @@ class Listings:
         base, quote = body.symbol.split("-")
         number = body.symbol_id or self._directory.next_symbol_id()
         return SymbolSpec(
-            body.symbol, number, base, quote, base_scale, quote_scale, tick, lot, body.taker_fee, body.maker_fee
+            symbol=body.symbol,
+            symbol_id=number,
+            base=base,
+            quote=quote,
+            base_scale_k=base_scale,
+            quote_scale_k=quote_scale,
+            tick=tick,
+            lot=lot,
+            taker_fee_bps=body.taker_fee,
+            maker_fee_bps=body.maker_fee,
         )
 
     async def change_symbol(self, name: str, change: SymbolChange) -> SymbolSpec:

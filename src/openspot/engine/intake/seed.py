@@ -32,14 +32,14 @@ def _create_symbol(seed: MarketSeed, base: int, quote: int, time_ns: int) -> Cre
     if fault:
         raise ValueError(f"market {seed.symbol}: {fault}")
     return CreateSymbol(
-        seed.symbol_id,
-        time_ns,
-        base,
-        quote,
-        seed.base_scale_k,
-        seed.quote_scale_k,
-        tick,
-        lot,
-        seed.taker_fee_bps,
-        seed.maker_fee_bps,
+        symbol=seed.symbol_id,
+        timestamp=time_ns,
+        base=base,
+        quote=quote,
+        base_scale_k=seed.base_scale_k,
+        quote_scale_k=seed.quote_scale_k,
+        tick=tick,
+        lot=lot,
+        taker_fee_bps=seed.taker_fee_bps,
+        maker_fee_bps=seed.maker_fee_bps,
     )

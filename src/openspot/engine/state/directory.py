@@ -78,7 +78,7 @@ class NameTakenError(Exception):
     """The name or number is already in use; the message says by what."""
 
 
-class _Symbol(msgspec.Struct, array_like=True, frozen=True):
+class _Symbol(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     symbol: str
     symbol_id: int
     base: str
@@ -264,17 +264,17 @@ def _signed(value: int) -> int:
 
 def _packed(spec: SymbolSpec) -> _Symbol:
     return _Symbol(
-        spec.symbol,
-        spec.symbol_id,
-        spec.base,
-        spec.quote,
-        spec.base_scale_k,
-        spec.quote_scale_k,
-        spec.tick,
-        spec.lot,
-        spec.taker_fee_bps,
-        spec.maker_fee_bps,
-        spec.active,
+        symbol=spec.symbol,
+        symbol_id=spec.symbol_id,
+        base=spec.base,
+        quote=spec.quote,
+        base_scale_k=spec.base_scale_k,
+        quote_scale_k=spec.quote_scale_k,
+        tick=spec.tick,
+        lot=spec.lot,
+        taker_fee_bps=spec.taker_fee_bps,
+        maker_fee_bps=spec.maker_fee_bps,
+        active=spec.active,
     )
 
 

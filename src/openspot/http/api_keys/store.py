@@ -29,7 +29,7 @@ class NoSuchUserError(Exception):
     """There is no user with this id."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKeyRow:
     """A key that is not revoked. `version` grows with each rotation.
 
@@ -171,16 +171,16 @@ class ApiKeyStore:
 def _key_of(row: Any) -> ApiKeyRow:
     networks: Sequence[str] = row["networks"]
     return ApiKeyRow(
-        row["key_id"],
-        row["user_id"],
-        row["name"],
-        frozenset(Scope(scope) for scope in row["scopes"]),
-        tuple(networks),
-        Algorithm(row["algorithm"]),
-        row["sealed_secret"],
-        row["public_key"],
-        row["version"],
-        row["created_at"],
-        row["rotated_at"],
-        row["last_used_at"],
+        key_id=row["key_id"],
+        user_id=row["user_id"],
+        name=row["name"],
+        scopes=frozenset(Scope(scope) for scope in row["scopes"]),
+        networks=tuple(networks),
+        algorithm=Algorithm(row["algorithm"]),
+        sealed_secret=row["sealed_secret"],
+        public_key=row["public_key"],
+        version=row["version"],
+        created_at=row["created_at"],
+        rotated_at=row["rotated_at"],
+        last_used_at=row["last_used_at"],
     )

@@ -161,16 +161,16 @@ def _trade_id(report: CompletedOrder) -> str:
 
 def _report(body: CompletedOrderBody) -> CompletedOrder:
     return CompletedOrder(
-        body.order_id,
-        body.participant_id,
-        body.symbol,
-        Side[body.side.upper()],
-        _amount(body.quantity),
-        _amount(body.price),
-        _amount(body.fee),
-        body.fee_asset,
-        milliseconds_of(body.completed_at),
-        tuple(ReportedFill(_amount(fill.quantity), _amount(fill.price)) for fill in body.fills),
+        order_id=body.order_id,
+        participant_id=body.participant_id,
+        symbol=body.symbol,
+        side=Side[body.side.upper()],
+        quantity=_amount(body.quantity),
+        price=_amount(body.price),
+        fee=_amount(body.fee),
+        fee_asset=body.fee_asset,
+        completed_at=milliseconds_of(body.completed_at),
+        fills=tuple(ReportedFill(_amount(fill.quantity), _amount(fill.price)) for fill in body.fills),
     )
 
 

@@ -196,17 +196,17 @@ class CostBasisService:
 def _transaction(body: TransactionBody) -> FifoTransaction:
     try:
         return FifoTransaction(
-            body.external_id,
-            milliseconds_of(body.timestamp),
-            TransactionKind(body.type),
-            body.account,
-            body.asset,
-            to_amount(parse_decimal(body.quantity)),
-            to_amount(parse_decimal(body.value)),
-            to_amount(parse_decimal(body.fee)),
-            body.fee_asset,
-            to_amount(parse_decimal(body.fee_quantity)),
-            body.destination,
+            external_id=body.external_id,
+            timestamp=milliseconds_of(body.timestamp),
+            kind=TransactionKind(body.type),
+            account=body.account,
+            asset=body.asset,
+            quantity=to_amount(parse_decimal(body.quantity)),
+            value=to_amount(parse_decimal(body.value)),
+            fee=to_amount(parse_decimal(body.fee)),
+            fee_asset=body.fee_asset,
+            fee_quantity=to_amount(parse_decimal(body.fee_quantity)),
+            destination=body.destination,
         )
     except TransactionError as error:
         raise validation_error([str(error)]) from error

@@ -287,15 +287,15 @@ def _transaction_row(user_id: str, transaction: FifoTransaction, fingerprint: st
 
 def _transaction_of(row: Any) -> FifoTransaction:
     return FifoTransaction(
-        row["external_id"],
-        row["executed_ms"],
-        TransactionKind(row["kind"]),
-        row["account"],
-        row["asset"],
-        amount_of(row["quantity"]),
-        amount_of(row["value"]),
-        amount_of(row["fee"]),
-        row["fee_asset"],
-        amount_of(row["fee_quantity"]),
-        row["destination"],
+        external_id=row["external_id"],
+        timestamp=row["executed_ms"],
+        kind=TransactionKind(row["kind"]),
+        account=row["account"],
+        asset=row["asset"],
+        quantity=amount_of(row["quantity"]),
+        value=amount_of(row["value"]),
+        fee=amount_of(row["fee"]),
+        fee_asset=row["fee_asset"],
+        fee_quantity=amount_of(row["fee_quantity"]),
+        destination=row["destination"],
     )

@@ -69,21 +69,30 @@ def place_request(
 def pending_order(candidate: Candidate, engine_order_id: int, now_ms: int) -> TrackedOrder:
     """The order before the engine has responded."""
     return _order(
-        candidate.draft,
-        candidate.quantity,
-        quote_of(candidate.draft.symbol),
-        engine_order_id,
-        OrderStatus.PENDING,
-        candidate.quantity,
-        None,
-        now_ms,
+        draft=candidate.draft,
+        quantity=candidate.quantity,
+        fee_currency=quote_of(candidate.draft.symbol),
+        engine_order_id=engine_order_id,
+        status=OrderStatus.PENDING,
+        remaining=candidate.quantity,
+        reason=None,
+        now_ms=now_ms,
     )
 
 
 def refused_order(draft: OrderDraft, reason: str, now_ms: int) -> TrackedOrder:
     """An order that the pre-trade check refused. The engine never saw it."""
     quantity = draft.quantity or ZERO
-    return _order(draft, quantity, quote_of(draft.symbol), None, OrderStatus.REJECTED, ZERO, reason, now_ms)
+    return _order(
+        draft=draft,
+        quantity=quantity,
+        fee_currency=quote_of(draft.symbol),
+        engine_order_id=None,
+        status=OrderStatus.REJECTED,
+        remaining=ZERO,
+        reason=reason,
+        now_ms=now_ms,
+    )
 
 
 def order_in_response(pending: TrackedOrder, spec: SymbolSpec, response: orders_pb2.PlaceOrderResponse) -> TrackedOrder:
@@ -159,6 +168,7 @@ def cancelled_order(order: TrackedOrder, sequence: int, now_ms: int) -> TrackedO
 
 
 def _order(
+    *,
     draft: OrderDraft,
     quantity: Decimal,
     fee_currency: str,

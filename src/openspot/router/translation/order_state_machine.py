@@ -324,26 +324,26 @@ class OrderStateMachine:
 def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
     """(taker, maker) of a trade."""
     taker = _TradeSide(
-        "taker",
-        event.taker_engine_order_id,
-        _shown_id(event.taker_order_id, event.taker_engine_order_id),
-        event.taker_participant_id,
-        event.taker_side,
-        event.taker_remaining,
-        event.taker_fee_amount,
-        event.taker_fee_bps,
-        event.is_taker_completed,
+        role="taker",
+        engine_order_id=event.taker_engine_order_id,
+        order_id=_shown_id(event.taker_order_id, event.taker_engine_order_id),
+        user_id=event.taker_participant_id,
+        side=event.taker_side,
+        remaining=event.taker_remaining,
+        fee=event.taker_fee_amount,
+        fee_bps=event.taker_fee_bps,
+        is_completed=event.is_taker_completed,
     )
     maker = _TradeSide(
-        "maker",
-        event.maker_engine_order_id,
-        _shown_id(event.maker_order_id, event.maker_engine_order_id),
-        event.maker_participant_id,
-        "sell" if event.taker_side == "buy" else "buy",
-        event.maker_remaining,
-        event.maker_fee_amount,
-        event.maker_fee_bps,
-        event.is_maker_completed,
+        role="maker",
+        engine_order_id=event.maker_engine_order_id,
+        order_id=_shown_id(event.maker_order_id, event.maker_engine_order_id),
+        user_id=event.maker_participant_id,
+        side="sell" if event.taker_side == "buy" else "buy",
+        remaining=event.maker_remaining,
+        fee=event.maker_fee_amount,
+        fee_bps=event.maker_fee_bps,
+        is_completed=event.is_maker_completed,
     )
     return taker, maker
 

@@ -8,8 +8,30 @@ from openspot.domain.symbol import SCALED_MAX, SymbolSpec
 from openspot.engine.intake.order_limits import OrderLimits
 from openspot.up.services import PlatformSettings
 
-BTC_USD = SymbolSpec("BTC-USD", 1, "BTC", "USD", 10**8, 10**2, 1, 1, 25, 15)
-UNLISTED = SymbolSpec("DOGE-USD", 99, "DOGE", "USD", 10**2, 10**4, 1, 1, 25, 15)
+BTC_USD = SymbolSpec(
+    symbol="BTC-USD",
+    symbol_id=1,
+    base="BTC",
+    quote="USD",
+    base_scale_k=10**8,
+    quote_scale_k=10**2,
+    tick=1,
+    lot=1,
+    taker_fee_bps=25,
+    maker_fee_bps=15,
+)
+UNLISTED = SymbolSpec(
+    symbol="DOGE-USD",
+    symbol_id=99,
+    base="DOGE",
+    quote="USD",
+    base_scale_k=10**2,
+    quote_scale_k=10**4,
+    tick=1,
+    lot=1,
+    taker_fee_bps=25,
+    maker_fee_bps=15,
+)
 SECOND = 10**9
 
 

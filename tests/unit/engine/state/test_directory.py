@@ -55,9 +55,35 @@ def test_a_deleted_symbol_is_found_by_number_but_not_by_name() -> None:
     assert machine.directory.next_symbol_id() == 13
     machine.directory.check_new_symbol(spec)
     with pytest.raises(NameTakenError, match="symbolId 1 belongs to BTC-USD"):
-        machine.directory.check_new_symbol(SymbolSpec("BTC-USD", 1, "BTC", "USD", 10, 10, 1, 1, 0, 0))
+        machine.directory.check_new_symbol(
+            SymbolSpec(
+                symbol="BTC-USD",
+                symbol_id=1,
+                base="BTC",
+                quote="USD",
+                base_scale_k=10,
+                quote_scale_k=10,
+                tick=1,
+                lot=1,
+                taker_fee_bps=0,
+                maker_fee_bps=0,
+            )
+        )
     with pytest.raises(NameTakenError, match="symbol ETH-USD already exists"):
-        machine.directory.check_new_symbol(SymbolSpec("ETH-USD", 77, "ETH", "USD", 10, 10, 1, 1, 0, 0))
+        machine.directory.check_new_symbol(
+            SymbolSpec(
+                symbol="ETH-USD",
+                symbol_id=77,
+                base="ETH",
+                quote="USD",
+                base_scale_k=10,
+                quote_scale_k=10,
+                tick=1,
+                lot=1,
+                taker_fee_bps=0,
+                maker_fee_bps=0,
+            )
+        )
 
 
 def test_a_currency_keeps_its_number_and_its_description_changes() -> None:

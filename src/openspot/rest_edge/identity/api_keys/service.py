@@ -56,16 +56,16 @@ class ApiKeyService:
         key_id = self._vault.make_id(os.urandom(_RANDOM_BYTES))
         secret, sealed, public_key = self._material(key_id, body.public_key)
         key = ApiKeyRow(
-            key_id,
-            user_id,
-            body.name,
-            frozenset(body.scopes),
-            tuple(dict.fromkeys(body.ip_allow_list)),
-            body.algorithm,
-            sealed,
-            public_key,
-            1,
-            self._now(),
+            key_id=key_id,
+            user_id=user_id,
+            name=body.name,
+            scopes=frozenset(body.scopes),
+            networks=tuple(dict.fromkeys(body.ip_allow_list)),
+            algorithm=body.algorithm,
+            sealed_secret=sealed,
+            public_key=public_key,
+            version=1,
+            created_at=self._now(),
         )
         try:
             await self._store.add(key)
