@@ -15,7 +15,7 @@ from openspot.http.server import http_server
 from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks, first_ended
+from openspot.kit.service_frame import ServiceFrame
 
 log = get_logger("engine")
 
@@ -66,17 +66,21 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
     admin = AdminService(engine)
     grpc_server = GrpcServer(engine, admin)
     routers = [*admin_routers(engine), admin.router()]
-    application = make_engine_app(engine, EngineHealth(engine), routers, admin.authenticators)
-    server = http_server(
-        for_console(application, settings.console_origins),
-        settings,
-        settings.engine_http_port,
-        settings.engine_host,
-        websocket=True,
-        ws_per_message_deflate=False,
-        ws_max_size=_STREAM_MESSAGE_BYTES_MAX,
-    )
-    try:
+    async with ServiceFrame("engine", settings, stop, EngineHealth(engine)) as frame:
+        frame.at_end(engine.close)
+        frame.at_end(admin.close)
+        application = make_engine_app(engine, frame.health, routers, admin.authenticators)
+        server = http_server(
+            for_console(application, settings.console_origins),
+            settings,
+            settings.engine_http_port,
+            settings.engine_host,
+            websocket=True,
+            ws_per_message_deflate=False,
+            ws_max_size=_STREAM_MESSAGE_BYTES_MAX,
+        )
+        frame.at_end(server.stop)
+        frame.at_end(grpc_server.stop)
         await admin.start()
         await grpc_server.start()
         await server.start()
@@ -88,18 +92,11 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
             http=settings.engine_url,
             grpc=settings.engine_grpc_address,
         )
-        await _until_stopped(engine, stop)
-    finally:
-        await grpc_server.stop()
-        await server.stop()
-        await admin.close()
-        await engine.close()
+        frame.start("journal", _raise_fault(engine))
+        await frame.until_stopped()
 
 
-async def _until_stopped(engine: Engine, stop: asyncio.Event) -> None:
-    """Wait for `stop`. Raises EngineStoppedError if the process must end."""
-    stopped = asyncio.ensure_future(stop.wait())
-    try:
-        await first_ended(engine.sequencer.fault, stopped)
-    finally:
-        await end_tasks(stopped)
+async def _raise_fault(engine: Engine) -> None:
+    """Wait for a fault after which only a replay can tell what the journal holds. Raises EngineStoppedError then."""
+    await asyncio.wait({engine.sequencer.fault})
+    engine.sequencer.fault.result()

@@ -48,10 +48,13 @@ class Server(Protocol):
 class ServiceFrame:
     """The parts of one process, from its start to its end."""
 
-    def __init__(self, name: str, settings: Settings, stop: asyncio.Event) -> None:
-        """`name` is the process's, on the bus and in the log. It works until `stop` is set."""
+    def __init__(self, name: str, settings: Settings, stop: asyncio.Event, health: Health | None = None) -> None:
+        """`name` is the process's, on the bus and in the log. It works until `stop` is set.
+
+        `health` is for a process whose report says more than its checks do.
+        """
         self.settings = settings
-        self.health = Health()
+        self.health = health or Health()
         """Checks beside those that the frame adds by itself are added by the service."""
         self._name = name
         self._stop = stop

@@ -36,7 +36,7 @@ from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import exposition
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.kit.tokens import InvalidTokenError
 from openspot.ws_edge.connection import (
     CLOSE_TIMEOUT_S,
@@ -87,8 +87,9 @@ class Handshakes:
         tokens: TokenChecker,
         keys: ApiKeyChecker | None,
         arrivals: Arrivals,
+        health: Health,
     ) -> None:
-        """`keys` is None for an edge without a database: it takes no API keys."""
+        """`keys` is None for an edge without a database: it takes no API keys. The checks are added to `health`."""
         self._keys = keys
         self._arrivals = arrivals
         self._settings = settings
@@ -97,7 +98,7 @@ class Handshakes:
         self._tokens = tokens
         self._is_draining = False
         self._trusted = frozenset(part.strip() for part in settings.trusted_proxies.split(",") if part.strip())
-        self._health = Health()
+        self._health = health
         # Without the bus the edge cannot work at all. With all connections taken, it still serves them.
         self._health.add("bus", feed.check, vital=True)
         self._health.add("connections", self._check_connections)
@@ -286,86 +287,82 @@ async def _keys(settings: WsEdgeSettings, clock: Clock) -> _Keys | None:
 async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = system_clock) -> None:
     """Serve until `stop` is set. Raises PortTakenError if the port is in use."""
     settings = with_secrets(settings)
-    keys = await _keys(settings, clock)
-    hub = Hub(lambda: clock() // NANOSECONDS_PER_MS)
-
-    def close_all(reason: str) -> None:
-        hub.books.restart()
-        hub.candles.restart()
-        hub.tickers.restart()
-        # Many gaps may be reported in a row. The first one closes all connections.
-        if connections := hub.end_all(TRY_AGAIN_LATER, reason):
-            log.warning("events may have been missed", reason=reason, connections_closed=connections)
-
-    def key_ended(ended: Ended) -> None:
+    async with ServiceFrame("ws-edge", settings, stop) as frame:
+        keys = await _keys(settings, clock)
         if keys is not None:
-            keys.checker.drop(ended.key_id)
-        hub.api_key_ended(ended)
+            frame.at_end(keys.close)
+        hub = Hub(lambda: clock() // NANOSECONDS_PER_MS)
 
-    feed = Feed(settings, hub, close_all, key_ended)
-    checker = keys.checker if keys is not None else None
-    tokens = TokenChecker(settings.jwt_secret, feed.session_has_ended, lambda: clock() / 1e9)
-    arrivals = Arrivals(settings.ws_handshakes_per_address, time.monotonic_ns)
-    handshakes = Handshakes(settings, hub, feed, tokens, checker, arrivals)
-    sessions = Sessions(settings, hub, clock, tokens, checker)
-    open_connections = Connections(_bounds(settings))
-    call_later = asyncio.get_running_loop().call_later
-    make_connection = functools.partial(
-        EdgeConnection,
-        limits=Limits.of(settings, lambda: clock() / 1e9),
-        open_connections=open_connections,
-        note_flood=arrivals.note_flood,
-        flusher=Flusher(),
-        turns=Turns(call_later, time.perf_counter),
-    )
-    arriving = Turns(call_later, time.perf_counter)
-    refusals = Turns(call_later, time.perf_counter)
-    door = Door(open_connections, handshakes.admission, arriving, refusals, make_connection)
-    try:
-        server = await serve(
-            sessions.handle,
-            settings.ws_host or settings.host,
-            settings.ws_port,
-            process_request=handshakes.process_request,
-            create_connection=cast(type[ServerConnection], door),
-            backlog=BACKLOG,
-            open_timeout=HEAD_S_MAX,
-            max_size=settings.ws_message_bytes_max,
-            # Frames are shared between clients, so they cannot be compressed for each.
-            compression=None,
-            # The connections ping by themselves, without a task for each.
-            ping_interval=None,
-            close_timeout=CLOSE_TIMEOUT_S,
-            write_limit=WRITE_BUFFER_BYTES,
-            server_header=None,
+        def close_all(reason: str) -> None:
+            hub.books.restart()
+            hub.candles.restart()
+            hub.tickers.restart()
+            # Many gaps may be reported in a row. The first one closes all connections.
+            if connections := hub.end_all(TRY_AGAIN_LATER, reason):
+                log.warning("events may have been missed", reason=reason, connections_closed=connections)
+
+        def key_ended(ended: Ended) -> None:
+            if keys is not None:
+                keys.checker.drop(ended.key_id)
+            hub.api_key_ended(ended)
+
+        feed = Feed(settings, hub, close_all, key_ended)
+        frame.at_end(feed.close)
+        checker = keys.checker if keys is not None else None
+        tokens = TokenChecker(settings.jwt_secret, feed.session_has_ended, lambda: clock() / 1e9)
+        arrivals = Arrivals(settings.ws_handshakes_per_address, time.monotonic_ns)
+        handshakes = Handshakes(settings, hub, feed, tokens, checker, arrivals, frame.health)
+        sessions = Sessions(settings, hub, clock, tokens, checker)
+        open_connections = Connections(_bounds(settings))
+        call_later = asyncio.get_running_loop().call_later
+        make_connection = functools.partial(
+            EdgeConnection,
+            limits=Limits.of(settings, lambda: clock() / 1e9),
+            open_connections=open_connections,
+            note_flood=arrivals.note_flood,
+            flusher=Flusher(),
+            turns=Turns(call_later, time.perf_counter),
         )
-    except OSError as error:
-        raise PortTakenError(f"port {settings.ws_port} is taken") from error
-    stopping = asyncio.create_task(stop.wait())
-    listening = asyncio.create_task(feed.start())
-    asking = (
-        asyncio.create_task(hub.books.run(feed.book)),
-        asyncio.create_task(hub.candles.run(feed.candles)),
-        asyncio.create_task(hub.tickers.run(feed.ticker)),
-    )
-    try:
-        await asyncio.wait({listening, stopping, *asking}, return_when=asyncio.FIRST_COMPLETED)
-        if listening.done():
-            listening.result()
+        arriving = Turns(call_later, time.perf_counter)
+        refusals = Turns(call_later, time.perf_counter)
+        door = Door(open_connections, handshakes.admission, arriving, refusals, make_connection)
+        try:
+            server = await serve(
+                sessions.handle,
+                settings.ws_host or settings.host,
+                settings.ws_port,
+                process_request=handshakes.process_request,
+                create_connection=cast(type[ServerConnection], door),
+                backlog=BACKLOG,
+                open_timeout=HEAD_S_MAX,
+                max_size=settings.ws_message_bytes_max,
+                # Frames are shared between clients, so they cannot be compressed for each.
+                compression=None,
+                # The connections ping by themselves, without a task for each.
+                ping_interval=None,
+                close_timeout=CLOSE_TIMEOUT_S,
+                write_limit=WRITE_BUFFER_BYTES,
+                server_header=None,
+            )
+        except OSError as error:
+            raise PortTakenError(f"port {settings.ws_port} is taken") from error
+
+        async def listen() -> None:
+            await feed.start()
             log.info("listening", port=settings.ws_port)
-            await asyncio.wait({stopping, *asking}, return_when=asyncio.FIRST_COMPLETED)
-        for task in asking:
-            if task.done():
-                task.result()
+
+        async def stop_listening() -> None:
+            hub.end_all(SERVICE_RESTART, STOPPING)
+            server.close()
+            await server.wait_closed()
+
+        frame.at_end(stop_listening)
+        frame.start("bus", listen())
+        frame.start("books", hub.books.run(feed.book))
+        frame.start("candles", hub.candles.run(feed.candles))
+        frame.start("tickers", hub.tickers.run(feed.ticker))
+        await frame.until_stopped()
         await _drain(settings, hub, handshakes)
-    finally:
-        await end_tasks(listening, stopping, *asking)
-        hub.end_all(SERVICE_RESTART, STOPPING)
-        server.close()
-        await server.wait_closed()
-        await feed.close()
-        if keys is not None:
-            await keys.close()
 
 
 async def _drain(settings: WsEdgeSettings, hub: Hub, handshakes: Handshakes) -> None:

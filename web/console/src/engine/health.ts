@@ -7,7 +7,7 @@ const BUSY_INTERVAL_MS = 1_000;
 
 export interface Check {
   name: string;
-  /** Why it failed; empty if it passed. */
+  /** Why it is down or degraded; empty if it passed. */
   message: string;
 }
 
