@@ -1,6 +1,7 @@
 import reactHooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
 import { decimalText } from "./eslint/decimal-text.js";
+import { importDownwards } from "./eslint/layers.js";
 
 export default tseslint.config(
   { ignores: ["dist", "gen", "node_modules"] },
@@ -11,11 +12,12 @@ export default tseslint.config(
       ...tseslint.configs.stylisticTypeChecked,
       reactHooks.configs.flat.recommended,
     ],
-    plugins: { openspot: { rules: { "decimal-text": decimalText } } },
+    plugins: { openspot: { rules: { "decimal-text": decimalText, "import-downwards": importDownwards } } },
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {
       "openspot/decimal-text": "error",
+      "openspot/import-downwards": "error",
       "no-restricted-imports": [
         "error",
         {

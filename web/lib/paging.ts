@@ -1,4 +1,4 @@
-/** Which rows of a list a page shows. */
+/** Which rows of a list a page shows, and in which order. */
 
 export const PAGE_SIZES = [25, 50, 100, 200] as const;
 export const PAGE_SIZE_DEFAULT = 50;
@@ -7,6 +7,12 @@ export interface Page {
   /** Place of the page, from 0. */
   index: number;
   size: number;
+}
+
+/** The column that a list is sorted by. */
+export interface Sort {
+  column: string;
+  descending: boolean;
 }
 
 /** The rows of a page in words: "51–100 of 1,204", or "0 of 0". */

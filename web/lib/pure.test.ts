@@ -8,6 +8,7 @@ import { createStore } from "./store.ts";
 import { contrast, dark, light, SHAPE_PAIRS, TEXT_PAIRS } from "./theme/tokens.ts";
 import { allZones, formatClock, formatTime, formatUtc, isZone } from "./time.ts";
 import { arrange, nextSort, readPage, readSort, withChanges } from "./urlState.ts";
+import { percentOfRate } from "./rates.ts";
 
 const at = Date.UTC(2026, 10, 22, 9, 5, 3, 120);
 
@@ -194,6 +195,11 @@ describe("the page's configuration", () => {
   it.each([null, [], {}, { ...whole, wsUrl: "" }, { ...whole, engineUrl: 5 }])("refuses %j", (content) => {
     expect(() => readPageConfig(content)).toThrow(/config\.json/);
   });
+});
+
+it("writes a rate in percent", () => {
+  expect(percentOfRate("0.035")).toBe("3.5 %");
+  expect(percentOfRate("0.000001")).toBe("0.0001 %");
 });
 
 describe("colours", () => {

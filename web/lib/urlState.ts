@@ -1,9 +1,8 @@
 /** Filters, pages and orders of lists live in the address, so that a view can be kept, shared and gone back to. */
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "wouter";
-import type { Sort } from "./components/DataTable.tsx";
 import { parseCount } from "./counts.ts";
-import { type Page, PAGE_SIZE_DEFAULT, PAGE_SIZES } from "./paging.ts";
+import { type Page, PAGE_SIZE_DEFAULT, PAGE_SIZES, type Sort } from "./paging.ts";
 
 export type Changes = Readonly<Record<string, string | null>>;
 

@@ -18,7 +18,7 @@ import {
   readSymbols,
 } from "./engine/markets.ts";
 import { readSession } from "./engine/session.ts";
-import { explain, secondsToWait } from "./messages.ts";
+import { explain, secondsToWait } from "./engine/messages.ts";
 import { amountFault, previewAdjustment } from "./parts/adjustment.ts";
 import { isCurrent, NAVIGATION } from "./frame/navigation.tsx";
 

@@ -7,6 +7,7 @@ import {
   SyncIcon,
 } from "@primer/octicons-react";
 import type { ReactNode } from "react";
+import type { Sort } from "../paging.ts";
 import { useZone } from "../preferences.ts";
 import { formatClock } from "../time.ts";
 import classes from "./DataTable.module.css";
@@ -28,11 +29,6 @@ export interface RowAction {
   danger?: boolean;
   /** Why the action cannot be used now; it stays readable. */
   disabledReason?: string | undefined;
-}
-
-export interface Sort {
-  column: string;
-  descending: boolean;
 }
 
 /** What a list's query knows; TanStack Query's result fits. */

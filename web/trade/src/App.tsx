@@ -17,7 +17,7 @@ const StakingPage = lazy(() => import("./pages/StakingPage.tsx"));
 const WithdrawalsPage = lazy(() => import("./pages/WithdrawalsPage.tsx"));
 const HistoryPage = lazy(() => import("./pages/HistoryPage.tsx"));
 const ConvertPage = lazy(() => import("./pages/ConvertPage.tsx"));
-const AccountPages = lazy(() => import("./account/AccountPages.tsx"));
+const AccountPages = lazy(() => import("./pages/account/AccountPages.tsx"));
 const PositionsPage = lazy(() => import("./pages/PositionsPage.tsx"));
 const MarginPage = lazy(() => import("./pages/MarginPage.tsx"));
 const NotFoundPage = lazy(() => import("./pages/NotFoundPage.tsx"));

@@ -11,7 +11,7 @@ import { formatClock } from "#lib/time.ts";
 import { useNow } from "#lib/useNow.ts";
 import { useEngine } from "../engine/engine.ts";
 import { beginSession, endSession, type Session } from "../engine/session.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../engine/messages.ts";
 
 const WARNED_BEFORE_MS = 5 * 60_000;
 

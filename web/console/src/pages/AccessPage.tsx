@@ -5,7 +5,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState, WarningNote } from "#lib/components/states.tsx";
 import { plural } from "#lib/counts.ts";
 import { useUrlState } from "#lib/urlState.ts";
-import { ENFORCED, PARTICIPANT_TYPES, PERMISSION_GROUPS } from "../catalogue.ts";
+import { ENFORCED, PARTICIPANT_TYPES, PERMISSION_GROUPS } from "../engine/catalogue.ts";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
 import classes from "./AccessPage.module.css";
 

@@ -14,7 +14,7 @@ import { useEngine } from "../engine/engine.ts";
 import { type Currency, CURRENCY_NAME, CURRENCY_PLACES_MAX } from "../engine/markets.ts";
 import { useCurrencies, useRefresh } from "../engine/queries.ts";
 import { useOperator } from "../engine/session.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 
 const NAME_LENGTH_MAX = 64;
 

@@ -21,7 +21,7 @@ import {
   useStats,
   useStatsHistory,
 } from "../engine/queries.ts";
-import { explain, explainIfAny } from "../messages.ts";
+import { explain, explainIfAny } from "../engine/messages.ts";
 import classes from "./DashboardPage.module.css";
 
 export function DashboardPage() {

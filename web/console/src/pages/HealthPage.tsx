@@ -15,7 +15,7 @@ import {
   useHealth,
   useReconcile,
 } from "../engine/health.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import classes from "./HealthPage.module.css";
 
 const STATES: Record<ServiceHealth["state"], { tone: Tone; shape: string; text: string }> = {

@@ -9,7 +9,7 @@ import { useWindowTitle } from "#lib/pageTitle.ts";
 import { useNow } from "#lib/useNow.ts";
 import { useEngine } from "../engine/engine.ts";
 import { beginSession, type Ending } from "../engine/session.ts";
-import { explain, secondsToWait } from "../messages.ts";
+import { explain, secondsToWait } from "../engine/messages.ts";
 
 const ENDINGS: Record<Ending, string> = {
   logout: "You are logged out. The engine takes your token no more.",

@@ -6,11 +6,11 @@ import { Card } from "#lib/components/Card.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
-import { CREATABLE_TYPES, STP_MODES } from "../catalogue.ts";
+import { CREATABLE_TYPES, STP_MODES } from "../engine/catalogue.ts";
 import { useEngine } from "../engine/engine.ts";
 import { RefusedError } from "../engine/errors.ts";
 import { useRefresh } from "../engine/queries.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../engine/messages.ts";
 import classes from "./forms.module.css";
 
 const PARTICIPANT_ID = /^[A-Za-z0-9_:-]{1,64}$/;

@@ -11,7 +11,7 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { useEngine } from "../engine/engine.ts";
 import { checkSymbol, newSymbol, type SymbolCheck, type SymbolDraft } from "../engine/markets.ts";
 import { useCurrencies, useRefresh, useSymbols } from "../engine/queries.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../engine/messages.ts";
 import classes from "./forms.module.css";
 
 const EMPTY: SymbolDraft = {

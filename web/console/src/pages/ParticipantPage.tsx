@@ -8,7 +8,7 @@ import { ErrorState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { useParticipant, useSymbolNames } from "../engine/queries.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../engine/messages.ts";
 import { ActivationDialog, FEE_ACCOUNT, useActivationFault } from "../parts/ActivationDialog.tsx";
 import { AdjustBalanceDialog } from "../parts/AdjustBalanceDialog.tsx";
 import { ActiveState } from "../parts/badges.tsx";
@@ -18,7 +18,7 @@ import { OrdersTable } from "../parts/OrdersTable.tsx";
 import { RiskTable } from "../parts/RiskTable.tsx";
 import { StpModeDialog } from "../parts/StpModeDialog.tsx";
 import { TradesTable } from "../parts/TradesTable.tsx";
-import { STP_MODES } from "../catalogue.ts";
+import { STP_MODES } from "../engine/catalogue.ts";
 import classes from "./ParticipantPage.module.css";
 
 const TABS = ["balances", "orders", "trades", "risk"] as const;

@@ -12,7 +12,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { useParticipants } from "../engine/queries.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { ActiveState } from "../parts/badges.tsx";
 import { FilterBar, TextFilter } from "../parts/filters.tsx";
 import { ActivationDialog, useActivationFault } from "../parts/ActivationDialog.tsx";

@@ -19,7 +19,7 @@ import { compareDecimals } from "#lib/decimal.ts";
 import { arrange, useUrlState } from "#lib/urlState.ts";
 import type { SymbolSpec } from "../engine/markets.ts";
 import { useSymbols } from "../engine/queries.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { ActiveState } from "../parts/badges.tsx";
 import { DeleteSymbolDialog, SymbolFeesDialog, SymbolStateDialog } from "../parts/symbolDialogs.tsx";
 

@@ -19,7 +19,7 @@ import {
   useOpenWithdrawals,
   type WithdrawalStatus,
 } from "../engine/withdrawals.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { ParticipantLink } from "../parts/ParticipantLink.tsx";
 import { ApprovalDialog, RejectionDialog, SignatureDialog } from "../parts/WithdrawalDialogs.tsx";
 import classes from "./WithdrawalsPage.module.css";

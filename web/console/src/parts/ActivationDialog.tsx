@@ -9,7 +9,7 @@ import { plural } from "#lib/counts.ts";
 import { useEngine } from "../engine/engine.ts";
 import { useOpenOrderCount, useRefresh } from "../engine/queries.ts";
 import { useOperator } from "../engine/session.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { ActiveState } from "./badges.tsx";
 
 /** The engine's own account, which collects the fees; nobody logs in as it. */

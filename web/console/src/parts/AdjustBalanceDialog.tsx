@@ -10,7 +10,7 @@ import { formatDecimal } from "#lib/decimal.ts";
 import { useEngine } from "../engine/engine.ts";
 import { useBalances, useCurrencies, useRefresh } from "../engine/queries.ts";
 import { useOperator } from "../engine/session.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { type AdjustmentType, amountFault, previewAdjustment } from "./adjustment.ts";
 import classes from "./AdjustBalanceDialog.module.css";
 

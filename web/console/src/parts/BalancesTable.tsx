@@ -11,7 +11,7 @@ import { compareDecimals } from "#lib/decimal.ts";
 import { clampPage } from "#lib/paging.ts";
 import { arrange, type UrlState } from "#lib/urlState.ts";
 import { useBalances } from "../engine/queries.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { AdjustBalanceDialog } from "./AdjustBalanceDialog.tsx";
 import { ParticipantLink } from "./ParticipantLink.tsx";
 

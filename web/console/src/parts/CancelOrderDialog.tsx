@@ -6,7 +6,7 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { useEngine } from "../engine/engine.ts";
 import { useMarketPlaces, useRefresh } from "../engine/queries.ts";
 import { useOperator } from "../engine/session.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { OrderStatus } from "./badges.tsx";
 
 /** Cancel somebody's order, after a reason and the word CANCEL. */

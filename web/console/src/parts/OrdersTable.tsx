@@ -10,7 +10,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import type { UrlState } from "#lib/urlState.ts";
 import { type OrderFilter, type Places, useMarketPlaces, useOrders } from "../engine/queries.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { OrderStatus, Side } from "./badges.tsx";
 import { CancelOrderDialog } from "./CancelOrderDialog.tsx";
 import { ParticipantLink } from "./ParticipantLink.tsx";

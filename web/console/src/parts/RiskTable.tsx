@@ -11,7 +11,7 @@ import { compareDecimals, shareOf } from "#lib/decimal.ts";
 import { clampPage } from "#lib/paging.ts";
 import { arrange, type UrlState } from "#lib/urlState.ts";
 import { useRiskMetrics } from "../engine/queries.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { ParticipantLink } from "./ParticipantLink.tsx";
 import classes from "./RiskTable.module.css";
 

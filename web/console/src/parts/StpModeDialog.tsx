@@ -2,11 +2,11 @@ import { useMutation } from "@tanstack/react-query";
 import type { Participant } from "#gen/exchange/v1/admin_pb.ts";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
-import { STP_MODES } from "../catalogue.ts";
+import { STP_MODES } from "../engine/catalogue.ts";
 import { useEngine } from "../engine/engine.ts";
 import { useRefresh } from "../engine/queries.ts";
 import { useOperator } from "../engine/session.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 
 interface StpModeDialogProps {
   participant: Participant;

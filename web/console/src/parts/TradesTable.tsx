@@ -9,7 +9,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import type { UrlState } from "#lib/urlState.ts";
 import { type Places, type TradeFilter, useMarketPlaces, useTrades } from "../engine/queries.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { Side } from "./badges.tsx";
 import { ParticipantLink } from "./ParticipantLink.tsx";
 

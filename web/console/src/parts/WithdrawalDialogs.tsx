@@ -5,7 +5,7 @@ import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { useOperator } from "../engine/session.ts";
 import { type OpenWithdrawal, unsigned, useDecision } from "../engine/withdrawals.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import classes from "./WithdrawalDialogs.module.css";
 
 interface DialogProps {

@@ -10,7 +10,7 @@ import { useEngine } from "../engine/engine.ts";
 import { checkFees, parseBasisPoints, type SymbolSpec } from "../engine/markets.ts";
 import { useOpenOrderCount, useRefresh } from "../engine/queries.ts";
 import { useOperator } from "../engine/session.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { ActiveState } from "./badges.tsx";
 
 interface SymbolDialogProps {

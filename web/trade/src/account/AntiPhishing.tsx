@@ -6,7 +6,7 @@ import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
-import { explain, explainIfAny } from "../messages.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
 import classes from "./AntiPhishing.module.css";
 import { ACTIVITY, PROFILE } from "./queries.ts";
 

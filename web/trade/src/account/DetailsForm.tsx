@@ -5,8 +5,8 @@ import { Card } from "#lib/components/Card.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
-import { explain } from "../messages.ts";
-import classes from "../pages/VerificationPage.module.css";
+import { explain } from "../api/messages.ts";
+import classes from "./Verification.module.css";
 import { countries } from "./countries.ts";
 import { VERIFICATION } from "./queries.ts";
 

@@ -4,8 +4,8 @@ import { Card } from "#lib/components/Card.tsx";
 import { CopyText } from "#lib/components/CopyText.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
-import { explain } from "../messages.ts";
-import classes from "../pages/VerificationPage.module.css";
+import { explain } from "../api/messages.ts";
+import classes from "./Verification.module.css";
 import { VERIFICATION } from "./queries.ts";
 
 type Status = Schemas["KycStatusResponse"]["status"];

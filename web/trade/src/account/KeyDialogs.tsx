@@ -6,7 +6,7 @@ import { CopyText } from "#lib/components/CopyText.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
-import { explain, explainIfAny } from "../messages.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
 import classes from "./KeyDialogs.module.css";
 import { NAME_LENGTH_MAX, nameFault, networksFault, networksOf, type Scope, SCOPES } from "./keyRules.ts";
 import { KEYS } from "./queries.ts";

@@ -5,7 +5,7 @@ import { copyAndTell, CopyText } from "#lib/components/CopyText.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import classes from "./MfaDialogs.module.css";
 import { ACTIVITY, MFA, PROFILE } from "./queries.ts";
 

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { returned, useExchange } from "../api/client.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { PASSWORD_RULE, passwordFault } from "../parts/credentials.ts";
 import { ACTIVITY, SESSIONS } from "./queries.ts";
 

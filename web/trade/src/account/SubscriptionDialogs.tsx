@@ -5,7 +5,7 @@ import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { floorTo, scaledText } from "#lib/scaled.ts";
 import { attemptKey, returned, type SubscriptionClient } from "../api/client.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../api/messages.ts";
 import { type Plan, priceOf, type Subscription, upgradeCost } from "./plans.ts";
 import { SUBSCRIPTION } from "./subscriptionQueries.ts";
 

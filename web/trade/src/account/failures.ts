@@ -1,5 +1,5 @@
 import { toastFailed } from "#lib/components/toasts.tsx";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 
 /** Say in a toast that something failed, where there is no dialog to say it in. */
 export function tellFailure(error: unknown): void {

@@ -1,9 +1,11 @@
 /** What the pages of the account read from the REST edge. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { type Exchange, returned, slice, useExchange } from "../api/client.ts";
+import { type Exchange, returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { TOLD } from "../api/live.ts";
 import { NOTICES_MAX } from "../api/notices.ts";
 import { useSession } from "../api/session.ts";
+
+export type Verification = Schemas["KycStatusResponse"];
 
 export const PROFILE = ["profile"] as const;
 export const MFA = ["mfa"] as const;

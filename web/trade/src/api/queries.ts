@@ -1,6 +1,7 @@
 /** What the pages read from the REST edge. Market data is public and survives a logout; the rest does not. */
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { type Exchange, returned, type Schemas, type Slice, slice, useExchange } from "./client.ts";
+import { useQuery } from "@tanstack/react-query";
+import { type Exchange, returned, type Schemas, slice, useExchange } from "./client.ts";
+import { useGrowingList } from "./lists.ts";
 import { BALANCES, OPEN_ORDERS, TICKERS } from "./live.ts";
 import { useSession } from "./session.ts";
 
@@ -12,6 +13,7 @@ const SHOWN_MARKETS_MS = 10_000;
 
 export type Market = Schemas["MarketResponse"];
 export type Ticker = Schemas["TickerResponse"];
+export type Network = Schemas["NetworkFeeResponse"];
 export type Order = Schemas["OrderResponse"];
 export type Balance = Schemas["BalanceResponse"];
 export type Fill = Schemas["OwnTradeResponse"];
@@ -34,6 +36,17 @@ export function useTickers() {
     queryKey: TICKERS,
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets/tickers", { signal })),
     refetchInterval: SAFETY_MS,
+    meta: PUBLIC,
+  });
+}
+
+/** The networks that carry each asset, with their fees. */
+export function useNetworks() {
+  const { rest } = useExchange();
+  return useQuery({
+    queryKey: ["networks"],
+    queryFn: ({ signal }) => returned(rest.GET("/api/v1/fees/network/all", { signal })),
+    staleTime: Infinity,
     meta: PUBLIC,
   });
 }
@@ -115,36 +128,18 @@ export function useOpenOrders() {
   });
 }
 
-const PAGE = 50;
-
-/** A list that grows downwards, a page at a time. */
-function useGrowing<Row>(
-  queryKey: readonly unknown[],
-  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Slice<Row>>,
-) {
-  const { session } = useSession();
-  return useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next ?? undefined,
-    enabled: session !== null,
-    placeholderData: keepPreviousData,
-  });
-}
-
 export function useOrderHistory(symbol: string | undefined) {
   const { rest } = useExchange();
-  return useGrowing(["orders", "history", symbol], (cursor, signal) => {
-    const query = { limit: PAGE, ...(symbol ? { symbol } : {}), ...(cursor ? { cursor } : {}) };
+  return useGrowingList(["orders", "history", symbol], (position, signal) => {
+    const query = { ...position, ...(symbol ? { symbol } : {}) };
     return slice(rest.GET("/api/v1/orders/history", { params: { query }, signal }));
   });
 }
 
 export function useFills(symbol: string | undefined) {
   const { rest } = useExchange();
-  return useGrowing(["orders", "fills", symbol], (cursor, signal) => {
-    const query = { limit: PAGE, ...(symbol ? { symbol } : {}), ...(cursor ? { cursor } : {}) };
+  return useGrowingList(["orders", "fills", symbol], (position, signal) => {
+    const query = { ...position, ...(symbol ? { symbol } : {}) };
     return slice(rest.GET("/api/v1/orders/trades", { params: { query }, signal }));
   });
 }

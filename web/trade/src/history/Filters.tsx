@@ -1,7 +1,6 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import type { UrlState } from "#lib/urlState.ts";
-import { useMarkets } from "../api/queries.ts";
-import { useNetworks } from "../wallet/queries.ts";
+import { useMarkets, useNetworks } from "../api/queries.ts";
 import type { Filter } from "./filter.ts";
 import classes from "./History.module.css";
 

@@ -5,7 +5,7 @@ import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import type { UrlState } from "#lib/urlState.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../api/messages.ts";
 import type { Filter } from "./filter.ts";
 import type { HistoryList } from "./lists.ts";
 import { useHistory } from "./queries.ts";

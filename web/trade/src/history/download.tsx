@@ -8,7 +8,7 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { formatCount, plural } from "#lib/counts.ts";
 import { saveFile } from "#lib/saveFile.ts";
 import { useExchange } from "../api/client.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { fileName, type Filter } from "./filter.ts";
 import classes from "./History.module.css";
 import { type AnyList, FILE_BOUNDS, FILE_ENTRIES_MAX } from "./lists.ts";

@@ -2,16 +2,11 @@
 import { csvFile } from "#lib/csv.ts";
 import { type Client, type Slice, slice } from "../api/client.ts";
 import type { Fill, Order } from "../api/queries.ts";
-import {
-  CONVERSIONS,
-  type Conversion,
-  type Deposit,
-  STAKING,
-  type StakingEvent,
-  type Transaction,
-  type Withdrawal,
-  WITHDRAWALS,
-} from "../wallet/queries.ts";
+import { type Conversion, CONVERSIONS } from "../conversions/queries.ts";
+import type { Deposit } from "../deposits/queries.ts";
+import type { Transaction } from "../portfolio/queries.ts";
+import { STAKING, type StakingEvent } from "../staking/queries.ts";
+import { type Withdrawal, WITHDRAWALS } from "../withdrawals/queries.ts";
 import {
   type Bounds,
   collect,

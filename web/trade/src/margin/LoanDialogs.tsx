@@ -7,9 +7,9 @@ import { WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
+import { percentOfRate } from "#lib/rates.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
-import { rateOf } from "../wallet/staking.ts";
 import { useAssets, useMarks } from "./assets.ts";
 import { cutTo, isUnderWay } from "./figures.ts";
 import { LevelText } from "./LevelText.tsx";
@@ -79,7 +79,7 @@ export function BorrowDialog({ account, onClose }: { account: MarginAccount; onC
         The loan runs until you repay it. Its interest is simple and grows every minute
         {rate === undefined
           ? "; the list of loans shows the yearly rate"
-          : `. Your last loan: ${rateOf(rate)} a year`}
+          : `. Your last loan: ${percentOfRate(rate)} a year`}
         .
       </p>
       <Select

@@ -7,7 +7,7 @@ import { type Column, DataTable, type ListState } from "#lib/components/DataTabl
 import { EmptyState, type Problem } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
-import { rateOf } from "../wallet/staking.ts";
+import { percentOfRate } from "#lib/rates.ts";
 import { isRunning } from "./figures.ts";
 import { BorrowDialog, RepayDialog } from "./LoanDialogs.tsx";
 import type { MarginAccount, MarginLoan } from "./queries.ts";
@@ -28,7 +28,7 @@ const RATE: Column<MarginLoan> = {
   id: "rate",
   title: "Yearly rate",
   align: "right",
-  cell: ({ rate }) => <span className="figures">{rateOf(rate)}</span>,
+  cell: ({ rate }) => <span className="figures">{percentOfRate(rate)}</span>,
 };
 const STATE: Column<MarginLoan> = {
   id: "state",

@@ -12,7 +12,7 @@ import { returned, useExchange } from "../api/client.ts";
 import { useTickerPushes } from "../api/live.ts";
 import { type Ticker, useMarkets } from "../api/queries.ts";
 import { keptSymbol } from "../market/preferences.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import orderForm from "../orders/OrderForm.module.css";
 import { stepped } from "../orders/review.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";

@@ -1,6 +1,5 @@
 import { useMemo } from "react";
-import { useMarkets, useTickers } from "../api/queries.ts";
-import { useNetworks } from "../wallet/queries.ts";
+import { useMarkets, useNetworks, useTickers } from "../api/queries.ts";
 import { type Marks, marksOf } from "./figures.ts";
 
 /** Digits of an asset that no network carries: the platform's own. */

@@ -1,6 +1,6 @@
 /** The refusals of margin requests in words. They are loaded with the page: the login needs none of them. */
 import type { Problem } from "#lib/components/states.tsx";
-import { explain, type OwnWords } from "../messages.ts";
+import { explain, type OwnWords } from "../api/messages.ts";
 
 const WORDS: OwnWords = {
   codes: {

@@ -20,7 +20,7 @@ import { dark, light } from "#lib/theme/tokens.ts";
 import { type Schemas, useExchange } from "../api/client.ts";
 import { useStream } from "../api/live.ts";
 import { type Market, readCandles } from "../api/queries.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { Loading } from "../parts/Loading.tsx";
 import { createPace } from "../stream/pace.ts";
 import classes from "./CandleChart.module.css";

@@ -5,7 +5,7 @@ import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { type Schemas, useExchange } from "../api/client.ts";
 import { type Market, readCandles } from "../api/queries.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import classes from "./CandleTable.module.css";
 
 const LIMIT = 100;

@@ -7,7 +7,7 @@ import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { placesOf } from "#lib/decimal.ts";
 import { useTickerPushes } from "../api/live.ts";
 import { type Market, type Ticker, useMarkets, useTickers } from "../api/queries.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { Change } from "./Change.tsx";
 import classes from "./MarketList.module.css";
 import { toggleFavourite, useFavourites } from "./preferences.ts";

@@ -6,7 +6,7 @@ import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { useZone } from "#lib/preferences.ts";
 import { formatClock, formatUtc } from "#lib/time.ts";
 import type { Market } from "../api/queries.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import type { MarketTrade, TradesState } from "../stream/feeds.ts";
 import { Panel } from "./Panel.tsx";
 import classes from "./Trades.module.css";

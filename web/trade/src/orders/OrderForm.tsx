@@ -10,7 +10,7 @@ import { useLink } from "../api/live.ts";
 import type { Balance, Market, Ticker } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { Panel } from "../market/Panel.tsx";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import type { BookState } from "../stream/feeds.ts";
 import classes from "./OrderForm.module.css";
 import { OrderFields } from "./OrderFields.tsx";

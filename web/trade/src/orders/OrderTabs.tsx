@@ -14,7 +14,7 @@ import {
   useOpenOrders,
   useOrderHistory,
 } from "../api/queries.ts";
-import { explain, explainIfAny } from "../messages.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
 import {
   endedOrderColumns,
   fillActions,

@@ -8,7 +8,7 @@ import { attemptKey, returned, useExchange } from "../api/client.ts";
 import { isOutcomeUnknown } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
 import type { Order } from "../api/queries.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import type { OrderBody } from "./review.ts";
 
 /** What became of an order, in a few words. */

@@ -18,9 +18,9 @@ import { attemptKey, returned, type Schemas, slice, useExchange } from "../api/c
 import { isOutcomeUnknown } from "../api/errors.ts";
 import { BALANCES } from "../api/live.ts";
 import { useBalances } from "../api/queries.ts";
-import { explain, explainIfAny } from "../messages.ts";
-import { CONVERSION_COLUMNS, conversionName } from "../wallet/columns.tsx";
-import { CONVERSIONS } from "../wallet/queries.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
+import { CONVERSION_COLUMNS, conversionName } from "../conversions/columns.tsx";
+import { CONVERSIONS } from "../conversions/queries.ts";
 import classes from "./ConvertPage.module.css";
 
 type Quote = Schemas["QuoteResponse"];

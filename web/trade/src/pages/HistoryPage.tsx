@@ -21,19 +21,13 @@ import {
   orderName,
   usePlaces,
 } from "../orders/columns.tsx";
-import {
-  amountName,
-  CONVERSION_COLUMNS,
-  conversionName,
-  DEPOSIT_COLUMNS,
-  depositActions,
-  depositId,
-  MOVEMENT_COLUMNS,
-  movementActions,
-  STAKING_EVENT_COLUMNS,
-  WITHDRAWAL_COLUMNS,
-} from "../wallet/columns.tsx";
-import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
+import { CONVERSION_COLUMNS, conversionName } from "../conversions/columns.tsx";
+import { DEPOSIT_COLUMNS, depositActions, depositId } from "../deposits/columns.tsx";
+import { amountName } from "../parts/amountName.ts";
+import { MOVEMENT_COLUMNS, movementActions } from "../portfolio/columns.tsx";
+import { STAKING_EVENT_COLUMNS } from "../staking/columns.tsx";
+import { WITHDRAWAL_COLUMNS } from "../withdrawals/columns.tsx";
+import { FundsNavigation } from "../parts/FundsNavigation.tsx";
 
 /** Orders that have ended and everything that moved the user's funds, to filter and to keep as a file. */
 export default function HistoryPage() {

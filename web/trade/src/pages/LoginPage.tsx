@@ -7,7 +7,7 @@ import { useNow } from "#lib/useNow.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
 import { beginSession, type Ending, useSession } from "../api/session.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { AuthLayout } from "../parts/AuthLayout.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 

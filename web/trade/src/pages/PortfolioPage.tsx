@@ -12,12 +12,12 @@ import { useUrlState } from "#lib/urlState.ts";
 import { useTickerPushes } from "../api/live.ts";
 import { useBalances, useMarkets, useTickers } from "../api/queries.ts";
 import { canvasValue } from "../market/candles.ts";
-import { explain, explainIfAny } from "../messages.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
 import { PageLink } from "../parts/PageLink.tsx";
-import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
-import { changeOf, dollars, percentOf } from "../wallet/portfolio.ts";
-import { type PortfolioInterval, type PortfolioPoint, usePortfolioHistory } from "../wallet/queries.ts";
-import { type Holding, valueOf } from "../wallet/valuation.ts";
+import { FundsNavigation } from "../parts/FundsNavigation.tsx";
+import { changeOf, dollars, percentOf } from "../portfolio/portfolio.ts";
+import { type PortfolioInterval, type PortfolioPoint, usePortfolioHistory } from "../portfolio/queries.ts";
+import { type Holding, valueOf } from "../portfolio/valuation.ts";
 import classes from "./PortfolioPage.module.css";
 
 const UNIT = "USD";

@@ -6,7 +6,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { useExchange } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { PositionList } from "../positions/PositionList.tsx";
 import { type Owner, useResults } from "../positions/queries.ts";
 import { Result } from "../positions/Result.tsx";

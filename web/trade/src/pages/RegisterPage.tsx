@@ -5,7 +5,7 @@ import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { returned, useExchange } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
 import { beginSession } from "../api/session.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { AuthLayout } from "../parts/AuthLayout.tsx";
 import { emailFault, PASSWORD_RULE, passwordFault } from "../parts/credentials.ts";
 import { PageLink } from "../parts/PageLink.tsx";

@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { returned, useExchange } from "../api/client.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { AuthLayout } from "../parts/AuthLayout.tsx";
 import { PASSWORD_RULE, passwordFault, tokenOfAddress } from "../parts/credentials.ts";
 import { PageLink } from "../parts/PageLink.tsx";

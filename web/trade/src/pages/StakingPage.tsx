@@ -10,8 +10,10 @@ import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
-import { explain, explainIfAny } from "../messages.ts";
-import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
+import { percentOfRate } from "#lib/rates.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
+import { FundsNavigation } from "../parts/FundsNavigation.tsx";
+import { STAKING_EVENT_COLUMNS } from "../staking/columns.tsx";
 import {
   type Product,
   type Stake,
@@ -20,10 +22,9 @@ import {
   useStakes,
   useStakingHistory,
   useUnstakes,
-} from "../wallet/queries.ts";
-import { STAKING_EVENT_COLUMNS } from "../wallet/columns.tsx";
-import { kindOf, lockOf, rateOf, wayBackOf } from "../wallet/staking.ts";
-import { StakeDialog, UnstakeDialog } from "../wallet/StakingDialogs.tsx";
+} from "../staking/queries.ts";
+import { kindOf, lockOf, wayBackOf } from "../staking/staking.ts";
+import { StakeDialog, UnstakeDialog } from "../staking/StakingDialogs.tsx";
 import classes from "./StakingPage.module.css";
 
 /** What can be staked, what is, what is on its way back, and every reward. */
@@ -80,7 +81,7 @@ function Products() {
               <span>{kindOf(product)}</span>
             </div>
             <p className={classes.rate}>
-              <strong className="figures">{rateOf(product.apr)}</strong> a year
+              <strong className="figures">{percentOfRate(product.apr)}</strong> a year
             </p>
             <p className={classes.text}>{wayBackOf(product)}</p>
             <dl className={classes.facts}>

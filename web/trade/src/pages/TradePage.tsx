@@ -12,7 +12,7 @@ import { MarketHeader } from "../market/MarketHeader.tsx";
 import { OrderBook } from "../market/OrderBook.tsx";
 import { keepSymbol } from "../market/preferences.ts";
 import { Trades } from "../market/Trades.tsx";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { OrderForm } from "../orders/OrderForm.tsx";
 import { OrdersPanel } from "../orders/OrdersPanel.tsx";
 import type { Draft } from "../orders/review.ts";

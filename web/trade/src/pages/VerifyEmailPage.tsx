@@ -4,7 +4,7 @@ import { useState } from "react";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { returned, useExchange } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
-import { explain } from "../messages.ts";
+import { explain } from "../api/messages.ts";
 import { AuthLayout } from "../parts/AuthLayout.tsx";
 import { tokenOfAddress } from "../parts/credentials.ts";
 import { PageLink } from "../parts/PageLink.tsx";

@@ -11,20 +11,16 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { floorTo, scaledText } from "#lib/scaled.ts";
 import { useTickerPushes } from "../api/live.ts";
 import { useBalances, useMarkets, useTickers } from "../api/queries.ts";
-import { explainIfAny } from "../messages.ts";
+import { explainIfAny } from "../api/messages.ts";
 import { PageLink } from "../parts/PageLink.tsx";
-import {
-  amountName,
-  DEPOSIT_COLUMNS,
-  depositActions,
-  depositId,
-  MOVEMENT_COLUMNS,
-  movementActions,
-} from "../wallet/columns.tsx";
-import { DepositDialog } from "../wallet/DepositDialog.tsx";
-import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
-import { useDeposits, useTransactions } from "../wallet/queries.ts";
-import { type Holding, valueOf } from "../wallet/valuation.ts";
+import { DEPOSIT_COLUMNS, depositActions, depositId } from "../deposits/columns.tsx";
+import { useDeposits } from "../deposits/queries.ts";
+import { amountName } from "../parts/amountName.ts";
+import { MOVEMENT_COLUMNS, movementActions } from "../portfolio/columns.tsx";
+import { useTransactions } from "../portfolio/queries.ts";
+import { DepositDialog } from "../deposits/DepositDialog.tsx";
+import { FundsNavigation } from "../parts/FundsNavigation.tsx";
+import { type Holding, valueOf } from "../portfolio/valuation.ts";
 import classes from "./WalletPage.module.css";
 
 const UNIT = "USD";

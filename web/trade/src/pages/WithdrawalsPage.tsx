@@ -13,13 +13,15 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { useNow } from "#lib/useNow.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
-import { explain, explainIfAny } from "../messages.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
 import { PageLink } from "../parts/PageLink.tsx";
-import { FundsNavigation } from "../wallet/FundsNavigation.tsx";
-import { ADDRESSES, type SavedAddress, useSavedAddresses, useVerification } from "../wallet/queries.ts";
-import { WithdrawalForm } from "../wallet/WithdrawalForm.tsx";
-import { WithdrawalList } from "../wallet/WithdrawalList.tsx";
-import classes from "../wallet/Withdrawal.module.css";
+import { FundsNavigation } from "../parts/FundsNavigation.tsx";
+import { useVerification } from "../account/queries.ts";
+import { ADDRESSES, type SavedAddress, useSavedAddresses } from "../withdrawals/queries.ts";
+import { WithdrawalForm } from "../withdrawals/WithdrawalForm.tsx";
+import { WithdrawalList } from "../withdrawals/WithdrawalList.tsx";
+import fields from "../parts/Fields.module.css";
+import classes from "../withdrawals/Withdrawal.module.css";
 
 const WAIT_LOOK_MS = 5_000;
 
@@ -54,7 +56,7 @@ function Limits() {
     <Card title="Your limit">
       {error && !data && <ErrorState problem={explain(error)} onRetry={() => void refetch()} />}
       {data && (
-        <dl className={classes.facts}>
+        <dl className={fields.facts}>
           <div>
             <dt>In 24 hours</dt>
             <dd>

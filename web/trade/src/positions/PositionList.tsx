@@ -10,7 +10,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { attemptKey, returned } from "../api/client.ts";
-import { explain, explainIfAny } from "../messages.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
 import { Result } from "./Result.tsx";
 import { type Owner, type Position, readAgain, usePositions } from "./queries.ts";
 

@@ -9,7 +9,7 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastFailed } from "#lib/components/toasts.tsx";
 import { plural } from "#lib/counts.ts";
 import { saveFile } from "#lib/saveFile.ts";
-import { explain, explainIfAny } from "../messages.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
 import {
   type Holding,
   type ImportReport,

@@ -14,7 +14,7 @@ import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
 import { readScaled } from "#lib/scaled.ts";
 import { attemptKey, returned } from "../api/client.ts";
 import { useMarkets } from "../api/queries.ts";
-import { explain, explainIfAny } from "../messages.ts";
+import { explain, explainIfAny } from "../api/messages.ts";
 import { type Owner, readAgain, type Transfer, useTransfers } from "./queries.ts";
 
 const KINDS: Readonly<Record<Transfer["kind"], string>> = {

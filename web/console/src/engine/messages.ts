@@ -1,0 +1,243 @@
+/** What an operator is told when something fails: what happened, the error itself, and what to do next. */
+import type { Problem } from "#lib/components/states.tsx";
+import {
+  EngineError,
+  RefusedError,
+  RestError,
+  UnreachableError,
+  unwrapped,
+  WebServerError,
+} from "./errors.ts";
+
+type Words = Pick<Problem, "title" | "advice">;
+
+const STATUSES: Record<string, Words> = {
+  UNAUTHENTICATED: {
+    title: "Your session has ended",
+    advice: "Log in again. What you were looking at opens again afterwards.",
+  },
+  PERMISSION_DENIED: {
+    title: "This session may not do that",
+    advice: "Log in as a participant of type SUPER_ADMIN or SYSTEM.",
+  },
+  INVALID_ARGUMENT: {
+    title: "The engine does not take this request",
+    advice: "Correct the field that the message names, in the filters or in the form, and try again.",
+  },
+  RESOURCE_EXHAUSTED: {
+    title: "The engine takes no more of this now",
+    advice:
+      "Wait a few seconds and try again. If it happens often, look at the queue depth on the dashboard.",
+  },
+  UNAVAILABLE: {
+    title: "The engine cannot do this now",
+    advice: "It may be stopping or starting. See `openspot status` and the engine's log, then try again.",
+  },
+  DEADLINE_EXCEEDED: {
+    title: "The engine took too long",
+    advice: "If this was a change, it may have been made all the same: look before you repeat it.",
+  },
+  CANCELED: {
+    title: "The request was broken off",
+    advice: "If this was a change, it may have been made all the same: look before you repeat it.",
+  },
+  UNIMPLEMENTED: {
+    title: "The engine does not know this method",
+    advice: "The console is newer than the engine. Restart the platform so that both are of one version.",
+  },
+  INTERNAL: {
+    title: "The engine failed at this request",
+    advice: "Its log has the fault, at this time. Send that line with a report; repeating will not help.",
+  },
+  "404": {
+    title: "There is no engine at this address",
+    advice: "Something else listens there. Check the engine's address in the web server's settings.",
+  },
+  "415": {
+    title: "The engine's address takes no JSON",
+    advice:
+      "A gateway in front of the engine speaks binary gRPC-Web only. Point the console at the engine itself (port 8090) or at a gateway that passes application/json.",
+  },
+  "502": {
+    title: "A gateway could not reach the engine",
+    advice: "See that the engine runs (`openspot status`) and that the gateway knows its address.",
+  },
+  "503": {
+    title: "The engine is not ready",
+    advice: "It may be starting. The console tries again by itself.",
+  },
+};
+
+const REFUSALS: Record<string, string> = {
+  WRONG_TYPE: "Log in as a participant of type SUPER_ADMIN or SYSTEM. Others trade through the REST edge.",
+  RISK_NSF: "Take at most what is available: cancel open orders first if more has to come out.",
+  INVALID_AMOUNT: "Enter a positive decimal with at most 18 digits after the point.",
+  INVALID_CURRENCY: "Create the currency first, or choose one of the list.",
+  MATCHING_UNKNOWN_ORDER_ID:
+    "The order was filled or cancelled meanwhile. Refresh the list to see how it ended.",
+  AUTH_INVALID_USER: "Check the participant's id: the order may be another participant's.",
+  SYMBOL_HAS_OPEN_ORDERS:
+    "Cancel the symbol's open orders first. Deactivate the symbol before, so that no new ones arrive.",
+  SYMBOL_ALREADY_EXISTS: "Choose another pair or number.",
+  CURRENCY_ALREADY_EXISTS: "Choose another name or number.",
+  CURRENCY_IN_USE:
+    "A symbol or a balance uses the currency. Delete its symbols and take its balances out first.",
+  INVALID_SYMBOL: "The symbol was deleted meanwhile. Refresh the list.",
+  INVALID_SYMBOL_SPECIFICATION: "Correct the field that the message names.",
+  ENGINE_BUSY: "Too many commands are waiting. Wait a few seconds and try again.",
+  PERMISSION_DENIED: "Log in as a participant of type SUPER_ADMIN or SYSTEM.",
+  UNAUTHENTICATED: "Log in again.",
+};
+
+/** Where the reason itself tells what to do, more exactly than the status. */
+const REASONS: readonly (readonly [RegExp, Words])[] = [
+  [
+    /too many logins, try again in \d+ s/,
+    { title: "Too many logins", advice: "Wait as long as the message says. Each further try counts too." },
+  ],
+  [
+    /too many logins at a time/,
+    { title: "Too many logins at a time", advice: "Others are logging in. Try again in a few seconds." },
+  ],
+  [
+    /more than \d+ rows, name a participant/,
+    { title: "There are too many rows", advice: "Enter a participant in the filter to see its rows." },
+  ],
+  [
+    /ENGINE_BUSY/,
+    {
+      title: "The engine is busy",
+      advice: "Too many commands are waiting. Wait a few seconds and try again.",
+    },
+  ],
+  [
+    /participantId or password is wrong/,
+    {
+      title: "Not logged in",
+      advice: "Check both. The first password is printed when the platform starts for the first time.",
+    },
+  ],
+  [
+    /is not active/,
+    {
+      title: "This participant is not active",
+      advice: "Another administrator can activate it under Participants.",
+    },
+  ],
+  [
+    /already exists/,
+    { title: "The name is taken", advice: "Choose another one, or open the one that there is." },
+  ],
+  [
+    /cannot deactivate its own participant/,
+    { title: "You cannot deactivate yourself", advice: "Log in as another administrator to do that." },
+  ],
+  [
+    /is the fee account/,
+    { title: "The fee account stays as it is", advice: "It collects the fees and never trades or logs in." },
+  ],
+  [
+    /there is no .*/,
+    { title: "There is none of that name", advice: "Check the spelling: upper and lower case differ." },
+  ],
+];
+
+/** Failures of what the web server itself serves: health, the comparison, and withdrawals. */
+const WEB_SERVER: Record<number, Words> = {
+  0: {
+    title: "The web server does not respond",
+    advice: "See that it runs (`openspot status`). The console tries again by itself.",
+  },
+  400: {
+    title: "Custody refused the decision",
+    advice: "The list shows how the withdrawal stands now. Decide again if it is still open.",
+  },
+  401: {
+    title: "The web server refused the request",
+    advice:
+      "Log in again. While the engine is silent, only sessions that it knew a few minutes ago may look.",
+  },
+  404: {
+    title: "There is no such withdrawal",
+    advice: "It was settled meanwhile. Close this and look at the list.",
+  },
+  409: { title: "A comparison runs already", advice: "Wait for its outcome." },
+  502: {
+    title: "Custody does not respond",
+    advice: "See that it runs (`openspot status`). Nothing was decided; the console tries again by itself.",
+  },
+  503: {
+    title: "The engine does not respond",
+    advice: "Custody cannot check your session without it. Nothing was decided; try again in a few seconds.",
+  },
+  504: {
+    title: "Custody took too long",
+    advice: "A decision may have been made all the same: look at the list before you repeat it.",
+  },
+};
+
+const WEB_SERVER_OTHER: Words = {
+  title: "The web server refused the request",
+  advice: "Try again. If it stays, look at the log of the web server and of custody.",
+};
+
+function wordsOf(text: string): Words | undefined {
+  return REASONS.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+/** What to tell about an error, whatever it is. */
+export function explain(thrown: unknown): Problem {
+  const error = unwrapped(thrown);
+  if (error instanceof WebServerError) {
+    return { ...(WEB_SERVER[error.status] ?? WEB_SERVER_OTHER), detail: error.message };
+  }
+  if (error instanceof UnreachableError) {
+    return navigator.onLine
+      ? {
+          title: "The engine does not respond",
+          detail: error.message,
+          advice:
+            "See that the platform runs (`openspot status`) and that OPENSPOT_CONSOLE_ORIGINS names this page's address. The console tries again by itself.",
+        }
+      : {
+          title: "This computer is offline",
+          detail: error.message,
+          advice: "Check its network. The console goes on by itself as soon as the engine responds.",
+        };
+  }
+  if (error instanceof EngineError) {
+    const words = wordsOf(error.text) ??
+      STATUSES[error.status] ?? {
+        title: "The engine refused the request",
+        advice: "Try again. If it stays, look at the engine's log.",
+      };
+    return { ...words, detail: error.message };
+  }
+  if (error instanceof RefusedError || error instanceof RestError) {
+    const words = wordsOf(error.message);
+    return {
+      title: words?.title ?? "The engine refused the change",
+      detail: error.message,
+      advice:
+        REFUSALS[error.code] ?? words?.advice ?? "Correct the field that the message names, and try again.",
+    };
+  }
+  return {
+    title: "The console failed",
+    detail: error instanceof Error ? error.message : String(error),
+    advice: "Reload the page. If it happens again, report it with this message.",
+  };
+}
+
+/** `explain`, or null where there is no error. */
+export function explainIfAny(error: unknown): Problem | null {
+  return error === null || error === undefined ? null : explain(error);
+}
+
+/** Seconds that a refused login asks to wait, or 0. */
+export function secondsToWait(thrown: unknown): number {
+  const error = unwrapped(thrown);
+  const found = error instanceof EngineError ? /try again in (\d{1,5}) s/.exec(error.text)?.[1] : undefined;
+  // eslint-disable-next-line openspot/decimal-text -- seconds
+  return found === undefined ? 0 : Number.parseInt(found, 10);
+}

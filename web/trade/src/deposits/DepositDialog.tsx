@@ -1,0 +1,128 @@
+import { Modal, Select, Skeleton, Stack } from "@mantine/core";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { CopyText } from "#lib/components/CopyText.tsx";
+import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { plural } from "#lib/counts.ts";
+import { explain } from "../api/messages.ts";
+import classes from "./DepositDialog.module.css";
+import { type Network, useNetworks } from "../api/queries.ts";
+import { useBankDetails, useDepositAddress, useSimulatesDeposits } from "./queries.ts";
+import { SimulatedDeposit } from "./SimulatedDeposit.tsx";
+
+const QrCode = lazy(() => import("../parts/QrCode.tsx"));
+
+/** Where to send an asset, by network. `first` is the asset chosen at the start; an empty text chooses none. */
+export function DepositDialog({ first, onClose }: { first: string; onClose: () => void }) {
+  const networks = useNetworks();
+  const [asset, setAsset] = useState(first);
+  const [network, setNetwork] = useState<string | null>(null);
+  const assets = [...new Set((networks.data ?? []).map((entry) => entry.asset))].sort();
+  const offered = (networks.data ?? []).filter((entry) => entry.asset === asset);
+  const chosen = offered.find((entry) => entry.network === network) ?? offered[0];
+  return (
+    <Modal opened onClose={onClose} title="Deposit" closeButtonProps={{ "aria-label": "Close" }}>
+      <Stack gap="md">
+        {networks.error && <ProblemNote problem={explain(networks.error)} />}
+        <Select
+          label="Asset"
+          placeholder="Choose what you deposit"
+          searchable
+          nothingFoundMessage="No asset of that name"
+          data={assets}
+          value={assets.includes(asset) ? asset : null}
+          onChange={(value) => {
+            setAsset(value ?? "");
+            setNetwork(null);
+          }}
+        />
+        {offered.length > 1 && (
+          <Select
+            label="Network"
+            data={offered.map((entry) => entry.network)}
+            value={chosen?.network ?? null}
+            onChange={setNetwork}
+          />
+        )}
+        {chosen && (chosen.fiat ? <BankDetails entry={chosen} /> : <Address entry={chosen} />)}
+      </Stack>
+    </Modal>
+  );
+}
+
+function Address({ entry }: { entry: Network }) {
+  const { asset, network } = entry;
+  const simulates = useSimulatesDeposits();
+  const { data, error } = useDepositAddress(asset, network);
+  if (error && !data) return <ProblemNote problem={explain(error)} />;
+  if (!data) return <Skeleton height={240} role="progressbar" aria-label="Loading the address" />;
+  return (
+    <div className={classes.address}>
+      <Suspense fallback={<Skeleton width={168} height={168} />}>
+        <QrCode text={data.address} label={`QR code of your ${asset} address`} />
+      </Suspense>
+      <CopyText text={data.address} name="address" />
+      {data.tag && (
+        <WarningNote>
+          Send it with the tag <CopyText text={data.tag} name="tag" />: without it the deposit cannot be
+          found.
+        </WarningNote>
+      )}
+      <dl className={classes.facts}>
+        <Fact name="Network">{data.network}</Fact>
+        <Fact name="At least">
+          <Amount value={data.minimum} unit={asset} />
+        </Fact>
+        <Fact name="Credited after">{plural(data.confirmations, "confirmation")}</Fact>
+      </dl>
+      <WarningNote>
+        Send {asset} by {data.network} alone. Anything else is lost.
+        {data.simulated && " This exchange simulates its chains: real coins sent here are lost too."}
+      </WarningNote>
+      {simulates && (
+        <SimulatedDeposit key={`${asset} ${entry.network}`} entry={entry} minimum={data.minimum} />
+      )}
+    </div>
+  );
+}
+
+function BankDetails({ entry }: { entry: Network }) {
+  const { asset } = entry;
+  const simulates = useSimulatesDeposits();
+  const { data, error } = useBankDetails(asset);
+  if (error && !data) return <ProblemNote problem={explain(error)} />;
+  if (!data) return <Skeleton height={160} role="progressbar" aria-label="Loading the bank details" />;
+  return (
+    <div className={classes.address}>
+      <dl className={classes.facts}>
+        <Fact name="Bank">{data.bankName}</Fact>
+        <Fact name="Account holder">{data.accountName}</Fact>
+        <Fact name="Account">
+          <CopyText text={data.account} name="account" />
+        </Fact>
+        <Fact name="Reference">
+          <CopyText text={data.reference} name="reference" />
+        </Fact>
+        <Fact name="At least">
+          <Amount value={data.minimum} unit={asset} />
+        </Fact>
+      </dl>
+      <WarningNote>
+        Give the reference: it says that the money is yours.
+        {data.simulated && " This exchange simulates its bank: send no real money."}
+      </WarningNote>
+      {simulates && (
+        <SimulatedDeposit key={`${asset} ${entry.network}`} entry={entry} minimum={data.minimum} />
+      )}
+    </div>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { ProblemNote } from "#lib/components/states.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
+import { readScaled } from "#lib/scaled.ts";
+import { useExchange } from "../api/client.ts";
+import { RefusedError, UnreachableError } from "../api/errors.ts";
+import { BALANCES } from "../api/live.ts";
+import { explain } from "../api/messages.ts";
+import type { Network } from "../api/queries.ts";
+import classes from "../parts/Fields.module.css";
+
+const TIMEOUT_MS = 120_000;
+
+/** Plays a deposit. Shown only where the web server plays them: on a computer of one's own. */
+export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: string }) {
+  const { freshToken } = useExchange();
+  const client = useQueryClient();
+  const [amount, setAmount] = useState("");
+  const { asset, network, fiat } = entry;
+  const play = useMutation({
+    mutationFn: async () => {
+      const token = await freshToken();
+      const response = await fetch("/simulated-deposits", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", Authorization: `Bearer ${token ?? ""}` },
+        body: JSON.stringify({ asset, network, amount: amount.trim(), fiat }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      }).catch(() => {
+        throw new UnreachableError(window.location.origin);
+      });
+      if (!response.ok) {
+        throw new RefusedError(response.status, await response.json().catch(() => null), null);
+      }
+    },
+    onSettled: () => {
+      for (const queryKey of [["funds"], BALANCES]) void client.invalidateQueries({ queryKey });
+    },
+    onSuccess: () => {
+      toastDone(
+        fiat ? "The transfer has arrived" : "The deposit is on its way",
+        `${formatDecimal(amount.trim())} ${asset}${fiat ? "" : "; the list of deposits shows when it counts"}`,
+      );
+      setAmount("");
+    },
+  });
+  const fault = faultOf(amount.trim(), minimum, asset);
+  return (
+    <form
+      className={classes.fields}
+      aria-label="Simulated deposit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (fault === null && !play.isPending) play.mutate();
+      }}
+    >
+      <div className={classes.row}>
+        <DecimalField
+          label={`Play a deposit in ${asset}`}
+          value={amount}
+          onValue={(text) => {
+            setAmount(text);
+            play.reset();
+          }}
+        />
+        <Button
+          type="submit"
+          loading={play.isPending}
+          disabled={fault !== null}
+          aria-describedby="simulated-deposit-hint"
+        >
+          Confirm it
+        </Button>
+      </div>
+      {play.error && <ProblemNote problem={explain(play.error)} />}
+      <p id="simulated-deposit-hint" className={classes.hint} role="status">
+        {fault ?? "This platform runs on your computer alone, so it lets you play deposits."}
+      </p>
+    </form>
+  );
+}
+
+function faultOf(amount: string, minimum: string, asset: string): string | null {
+  if (amount === "") return "Enter an amount: on your own computer you can play the sender.";
+  const value = readScaled(amount);
+  if (value === null || value <= 0n) return "An amount is digits with a point, more than zero.";
+  return value < (readScaled(minimum) ?? 0n)
+    ? `The least amount is ${formatDecimal(minimum)} ${asset}.`
+    : null;
+}

@@ -1,0 +1,142 @@
+import { Switch } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Card } from "#lib/components/Card.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { PageHeader } from "#lib/components/PageHeader.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { tellFailure } from "../../account/failures.ts";
+import { NOTIFICATIONS, useNotificationSettings } from "../../account/queries.ts";
+import { returned, type Schemas, useExchange } from "../../api/client.ts";
+import { explainIfAny } from "../../api/messages.ts";
+import classes from "./NotificationsPage.module.css";
+
+type Preference = Schemas["NotificationPreferenceResponse"];
+type Event = Schemas["NotificationEvent"];
+type Channel = "email" | "websocket";
+
+interface Change {
+  event: Event;
+  channel: Channel;
+  isOn: boolean;
+}
+
+const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = {
+  order_filled: ["Order filled", "An order of yours has traded as a whole. Mailed once a minute at most."],
+  deposit_credited: ["Deposit credited", "Funds have arrived and can be used."],
+  withdrawal_completed: ["Withdrawal completed", "Funds have left for their address."],
+  withdrawal_failed: ["Withdrawal not carried out", "Its funds are in your account again."],
+  payment_completed: ["Payment completed", "A payment by card or bank has come."],
+  conversion_completed: ["Conversion completed", "A conversion has been booked."],
+  staking_payout: ["Staking payout", "A stake or its reward has been paid out."],
+  new_login: ["New login", "Somebody has logged in from a network that you have not used before."],
+  password_changed: ["Password changed", "Your password is another one."],
+  mfa_changed: ["Second factor changed", "It was switched on or off."],
+  api_key_changed: ["API key changed", "A key was made, given a new secret or revoked."],
+  withdrawal_requested: ["Withdrawal requested", "Funds are about to leave."],
+  margin_liquidation: ["Margin liquidation", "Positions are closed because the margin is too low."],
+};
+
+const CHANNELS: readonly { channel: Channel; title: string }[] = [
+  { channel: "email", title: "By mail" },
+  { channel: "websocket", title: "On the screen" },
+];
+
+const isEvent = (name: string): name is Event => name in EVENTS;
+const titleOf = (event: string) => (isEvent(event) ? EVENTS[event][0] : event);
+
+function withChange(
+  preferences: readonly Preference[] | undefined,
+  { event, channel, isOn }: Change,
+): Preference[] | undefined {
+  return preferences?.map((one) => (one.event === event ? { ...one, [channel]: isOn } : one));
+}
+
+/** What the user wants to be told of, and how. Each switch is saved at once. */
+export default function NotificationsPage() {
+  const query = useNotificationSettings();
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  const save = useMutation({
+    // One after the other: each sends both channels of its event.
+    scope: { id: "notifications" },
+    mutationFn: ({ event, channel, isOn }: Change) => {
+      const known = client.getQueryData<Preference[]>(NOTIFICATIONS)?.find((one) => one.event === event);
+      const body = { email: known?.email ?? true, websocket: known?.websocket ?? true, [channel]: isOn };
+      return returned(
+        rest.PUT("/api/v1/settings/notifications/{event}", { params: { path: { event } }, body }),
+      );
+    },
+    onMutate: async (change) => {
+      await client.cancelQueries({ queryKey: NOTIFICATIONS });
+      client.setQueryData<Preference[]>(NOTIFICATIONS, (preferences) => withChange(preferences, change));
+    },
+    onSuccess: (_, { event, channel, isOn }) => {
+      const where = channel === "email" ? "by mail" : "on the screen";
+      toastDone("Saved", `${titleOf(event)} ${where} is ${isOn ? "on" : "off"}.`);
+    },
+    onError: (error, change) => {
+      client.setQueryData<Preference[]>(NOTIFICATIONS, (preferences) =>
+        withChange(preferences, { ...change, isOn: !change.isOn }),
+      );
+      tellFailure(error);
+    },
+    onSettled: () => {
+      // The last one reads again: an earlier one would show the later ones' old values.
+      if (client.isMutating() === 1) void client.invalidateQueries({ queryKey: NOTIFICATIONS });
+    },
+  });
+  const columns: Column<Preference>[] = [
+    {
+      id: "event",
+      title: "Event",
+      cell: ({ event }) => (
+        <span className={classes.event}>
+          <strong>{titleOf(event)}</strong>
+          {isEvent(event) && <span className={classes.text}>{EVENTS[event][1]}</span>}
+        </span>
+      ),
+    },
+    ...CHANNELS.map(({ channel, title }) => ({
+      id: channel,
+      title,
+      cell: (preference: Preference) => {
+        const isFixed = channel === "email" && preference.emailIsRequired;
+        return (
+          <span className={classes.channel}>
+            <Switch
+              aria-label={`${titleOf(preference.event)}, ${title.toLowerCase()}`}
+              checked={preference[channel]}
+              disabled={isFixed}
+              onChange={({ currentTarget: { checked: isOn } }) => {
+                if (isEvent(preference.event)) save.mutate({ event: preference.event, channel, isOn });
+              }}
+            />
+            {isFixed && <span className={classes.text}>always on</span>}
+          </span>
+        );
+      },
+    })),
+  ];
+  return (
+    <>
+      <PageHeader title="Notifications">
+        What you are told, by mail and on the screen. Mails about the security of your account are always
+        sent: they tell you what a thief would do in it.
+      </PageHeader>
+      <Card flush>
+        <DataTable
+          label="Notifications"
+          isWhole
+          columns={columns}
+          rows={query.data}
+          rowId={({ event }) => event}
+          rowName={({ event }) => titleOf(event)}
+          state={query}
+          problem={explainIfAny(query.error)}
+          empty={<EmptyState title="Nothing to choose">This exchange sends no notifications.</EmptyState>}
+        />
+      </Card>
+    </>
+  );
+}

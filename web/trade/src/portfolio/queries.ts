@@ -1,0 +1,34 @@
+/** What the pages read about the whole of the user's funds. Keys begin with "funds": a notification reads them again. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { returned, type Schemas, slice, useExchange } from "../api/client.ts";
+import { useGrowingList } from "../api/lists.ts";
+import { useSession } from "../api/session.ts";
+
+export type Transaction = Schemas["TransactionResponse"];
+export type PortfolioPoint = Schemas["PortfolioPointResponse"];
+export type PortfolioInterval = "1h" | "1d" | "1w";
+
+const PORTFOLIO_MS = 30_000;
+
+export function useTransactions() {
+  const { rest } = useExchange();
+  return useGrowingList(["funds", "transactions"], (query, signal) =>
+    slice(rest.GET("/api/v1/accounts/transactions", { params: { query }, signal })),
+  );
+}
+
+/** What the user held and what it was worth, points `interval` apart over the last `span` milliseconds. */
+export function usePortfolioHistory(interval: PortfolioInterval, span: number) {
+  const { rest } = useExchange();
+  const { session } = useSession();
+  return useQuery({
+    queryKey: ["funds", "portfolio", interval],
+    queryFn: ({ signal }) => {
+      const query = { interval, from: Date.now() - span };
+      return returned(rest.GET("/api/v1/accounts/portfolio-history", { params: { query }, signal }));
+    },
+    enabled: session !== null,
+    placeholderData: keepPreviousData,
+    refetchInterval: PORTFOLIO_MS,
+  });
+}

@@ -1,0 +1,185 @@
+import { Button, Modal, Stack } from "@mantine/core";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
+import { percentOfRate } from "#lib/rates.ts";
+import { returned, useExchange } from "../api/client.ts";
+import { BALANCES } from "../api/live.ts";
+import { useOnce } from "../api/once.ts";
+import { useBalances } from "../api/queries.ts";
+import { explain } from "../api/messages.ts";
+import { type Product, type Stake, STAKING } from "./queries.ts";
+import { kindOf, stakeFaultOf, unstakeFaultOf, wayBackOf } from "./staking.ts";
+import classes from "../parts/Fields.module.css";
+
+/** Stakes an amount in a product. */
+export function StakeDialog({ product, onClose }: { product: Product; onClose: () => void }) {
+  const { rest } = useExchange();
+  const balances = useBalances();
+  const [amount, setAmount] = useState("");
+  const { id: productId, asset } = product;
+  const free = balances.data ? (balances.data.find((row) => row.asset === asset)?.available ?? "0") : null;
+  const sending = useOnce(
+    (key) =>
+      returned(
+        rest.POST("/api/v1/staking/stake", {
+          params: { header: { "Idempotency-Key": key } },
+          body: { productId, amount: amount.trim() },
+        }),
+      ),
+    {
+      reads: [STAKING, BALANCES],
+      onDone: () => {
+        toastDone("It is staked", `${formatDecimal(amount.trim())} ${asset} earn from midnight (UTC) on.`);
+        onClose();
+      },
+    },
+  );
+  const blocked = sending.isUnknown ? null : stakeFaultOf(product, amount.trim(), free);
+  return (
+    <Modal opened onClose={onClose} title={`Stake ${asset}`} closeButtonProps={{ "aria-label": "Close" }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (blocked === null && !sending.isPending) sending.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <dl className={classes.facts}>
+            <div>
+              <dt>Product</dt>
+              <dd>{kindOf(product)}</dd>
+            </div>
+            <div>
+              <dt>Rate a year</dt>
+              <dd>
+                <strong className="figures">{percentOfRate(product.apr)}</strong>
+              </dd>
+            </div>
+          </dl>
+          <div className={classes.row}>
+            <DecimalField
+              label={`Amount in ${asset}`}
+              description={
+                free === null ? "Your balances are on their way." : `${formatDecimal(free)} ${asset} free`
+              }
+              value={amount}
+              disabled={sending.isUnknown}
+              data-autofocus
+              onValue={setAmount}
+            />
+            <Button
+              variant="default"
+              disabled={free === null || sending.isUnknown}
+              onClick={() => free !== null && setAmount(free)}
+            >
+              All
+            </Button>
+          </div>
+          <WarningNote>{wayBackOf(product)}</WarningNote>
+          {sending.error && <ProblemNote problem={explain(sending.error)} />}
+          <Button
+            type="submit"
+            loading={sending.isPending}
+            disabled={blocked !== null}
+            aria-describedby="stake-hint"
+          >
+            {sending.isUnknown ? "Ask again what became of it" : "Stake it"}
+          </Button>
+          <p id="stake-hint" className={classes.hint} role="status">
+            {blocked ?? ""}
+          </p>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+/** Takes a stake back: a part of a flexible one, or the whole of a locked one. */
+export function UnstakeDialog({
+  stake,
+  product,
+  onClose,
+}: {
+  stake: Stake;
+  product: Product | undefined;
+  onClose: () => void;
+}) {
+  const { rest } = useExchange();
+  const [amount, setAmount] = useState(stake.amount);
+  const isFlexible = stake.type === "flexible";
+  const sending = useOnce(
+    (key) =>
+      returned(
+        rest.POST("/api/v1/staking/unstake", {
+          params: { header: { "Idempotency-Key": key } },
+          body: { balanceId: stake.id, ...(isFlexible ? { amount: amount.trim() } : {}) },
+        }),
+      ),
+    {
+      reads: [STAKING, BALANCES],
+      onDone: () => {
+        toastDone("It is on its way back", "“On the way back” says when it arrives.");
+        onClose();
+      },
+    },
+  );
+  const blocked = isFlexible && !sending.isUnknown ? unstakeFaultOf(stake, amount.trim()) : null;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Take ${stake.asset} back`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (blocked === null && !sending.isPending) sending.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <dl className={classes.facts}>
+            <div>
+              <dt>Staked</dt>
+              <dd>
+                <Amount value={stake.amount} unit={stake.asset} />
+              </dd>
+            </div>
+            <div>
+              <dt>Rewards so far</dt>
+              <dd>
+                <Amount value={stake.accrued} unit={stake.asset} />
+              </dd>
+            </div>
+          </dl>
+          {isFlexible && (
+            <DecimalField
+              label={`Amount in ${stake.asset}`}
+              value={amount}
+              disabled={sending.isUnknown}
+              data-autofocus
+              onValue={setAmount}
+            />
+          )}
+          {product && <WarningNote>{wayBackOf(product)}</WarningNote>}
+          {sending.error && <ProblemNote problem={explain(sending.error)} />}
+          <Button
+            type="submit"
+            loading={sending.isPending}
+            disabled={blocked !== null}
+            aria-describedby="unstake-hint"
+          >
+            {sending.isUnknown ? "Ask again what became of it" : "Take it back"}
+          </Button>
+          <p id="unstake-hint" className={classes.hint} role="status">
+            {blocked ?? ""}
+          </p>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

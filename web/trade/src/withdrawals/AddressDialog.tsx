@@ -1,0 +1,175 @@
+import { Button, Checkbox, Modal, Select, Stack, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { useMfa } from "../account/queries.ts";
+import { attemptKey, returned, useExchange } from "../api/client.ts";
+import { RefusedError } from "../api/errors.ts";
+import { explain } from "../api/messages.ts";
+import { addressFault, takesTag } from "./addressFormat.ts";
+import classes from "../parts/Fields.module.css";
+import type { Network } from "../api/queries.ts";
+import { ADDRESSES, type SavedAddress, useCountries } from "./queries.ts";
+
+const CODE_LENGTH_MIN = 6;
+
+/** Saves an address, or a bank account, to withdraw to. */
+export function AddressDialog({
+  network: { asset, network, fiat },
+  onSaved,
+  onClose,
+}: {
+  network: Network;
+  onSaved: (address: SavedAddress) => void;
+  onClose: () => void;
+}) {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  const mfa = useMfa();
+  const countries = useCountries();
+  const [label, setLabel] = useState("");
+  const [address, setAddress] = useState("");
+  const [tag, setTag] = useState("");
+  const [isOwn, setIsOwn] = useState(true);
+  const [name, setName] = useState("");
+  const [country, setCountry] = useState<string | null>(null);
+  const [code, setCode] = useState("");
+  const save = useMutation({
+    mutationFn: () =>
+      returned(
+        rest.POST("/api/v1/users/me/withdrawal-addresses", {
+          params: { header: { "Idempotency-Key": attemptKey() } },
+          body: {
+            label: label.trim(),
+            asset,
+            network,
+            address: address.trim(),
+            isOwn,
+            ...(tag.trim() ? { tag: tag.trim() } : {}),
+            ...(isOwn || country === null ? {} : { beneficiary: { name: name.trim(), country } }),
+            ...(code.trim() ? { mfaCode: code.trim() } : {}),
+          },
+        }),
+      ),
+    onSuccess: (saved) => {
+      client.setQueryData<SavedAddress[]>(ADDRESSES, (known) => (known ? [...known, saved] : known));
+      void client.invalidateQueries({ queryKey: ADDRESSES });
+      toastDone(fiat ? "The account is saved" : "The address is saved", saved.label);
+      onSaved(saved);
+    },
+    onError: () => setCode(""),
+  });
+  const asksCode = mfa.data?.enabled ?? false;
+  const fault = address.trim() === "" ? null : addressFault(network, address.trim());
+  const refused = save.error instanceof RefusedError ? save.error.reasonFor("address") : null;
+  const missing = [
+    label.trim() === "" && "a name for it",
+    address.trim() === "" && (fiat ? "the account" : "the address"),
+    fault !== null && (fiat ? "an account of the right form" : "an address of the right form"),
+    !isOwn && name.trim() === "" && "the owner's name",
+    !isOwn && country === null && "the owner's country",
+    asksCode && code.trim().length < CODE_LENGTH_MIN && "the code",
+  ].find((one) => one !== false);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={fiat ? "New bank account" : "New address"}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (missing === undefined && !save.isPending) save.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="Name"
+            description="What you call it: “My wallet”."
+            value={label}
+            maxLength={64}
+            autoComplete="off"
+            data-autofocus
+            onChange={(event) => setLabel(event.currentTarget.value)}
+          />
+          <TextInput
+            label={fiat ? `Account on the network ${network}` : `${asset} address on ${network}`}
+            value={address}
+            maxLength={128}
+            autoComplete="off"
+            spellCheck={false}
+            classNames={{ input: "figures" }}
+            error={fault ?? (refused ? `The address ${refused}.` : null)}
+            onChange={(event) => {
+              setAddress(event.currentTarget.value);
+              save.reset();
+            }}
+          />
+          {takesTag(network) && (
+            <TextInput
+              label="Tag (memo)"
+              description="Exchanges need one. Without it your coins can be lost there."
+              value={tag}
+              maxLength={28}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => setTag(event.currentTarget.value)}
+            />
+          )}
+          <Checkbox
+            label={fiat ? "It is my own account" : "It is my own address"}
+            checked={isOwn}
+            onChange={(event) => setIsOwn(event.currentTarget.checked)}
+          />
+          {!isOwn && (
+            <>
+              <TextInput
+                label="Owner's name"
+                value={name}
+                maxLength={64}
+                autoComplete="off"
+                onChange={(event) => setName(event.currentTarget.value)}
+              />
+              <Select
+                label="Owner's country"
+                searchable
+                nothingFoundMessage="No country of that name"
+                data={(countries.data ?? []).map((one) => ({ value: one.code, label: one.name }))}
+                value={country}
+                onChange={setCountry}
+              />
+            </>
+          )}
+          {asksCode && (
+            <TextInput
+              label="Code of your second factor"
+              value={code}
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              maxLength={64}
+              onChange={(event) => setCode(event.currentTarget.value)}
+            />
+          )}
+          <WarningNote>
+            A new {fiat ? "account" : "address"} may have to wait before it can be used, so that nobody who
+            gets into your account can send everything away at once.
+          </WarningNote>
+          {save.error && <ProblemNote problem={explain(save.error)} />}
+          <Button
+            type="submit"
+            loading={save.isPending}
+            disabled={missing !== undefined}
+            aria-describedby="address-hint"
+          >
+            Save it
+          </Button>
+          <p id="address-hint" role="status" className={classes.hint}>
+            {missing === undefined ? "" : `Missing: ${missing}.`}
+          </p>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,166 @@
+import { Button, Modal, Stack, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
+import { useNow } from "#lib/useNow.ts";
+import { useMfa } from "../account/queries.ts";
+import { attemptKey, returned, useExchange } from "../api/client.ts";
+import { isOutcomeUnknown } from "../api/errors.ts";
+import { BALANCES } from "../api/live.ts";
+import { explain } from "../api/messages.ts";
+import { type NetworkQuote, type SavedAddress, WITHDRAWALS } from "./queries.ts";
+import classes from "../parts/Fields.module.css";
+
+const CODE_LENGTH_MIN = 6;
+
+/** The last question before money leaves: where to, how much, what arrives, and the second factor. */
+export function WithdrawalDialog({
+  quote,
+  address,
+  isFiat,
+  onDone,
+  onClose,
+}: {
+  quote: NetworkQuote;
+  address: SavedAddress;
+  isFiat: boolean;
+  onDone: () => void;
+  onClose: () => void;
+}) {
+  const { rest } = useExchange();
+  const client = useQueryClient();
+  const mfa = useMfa();
+  const now = useNow(1_000);
+  const [key, setKey] = useState(attemptKey);
+  const [code, setCode] = useState("");
+  const { asset, network, amount, feeQuoteId } = quote;
+  const withdraw = useMutation({
+    mutationFn: () => {
+      const params = { header: { "Idempotency-Key": key } };
+      const mfaCode = code.trim() || null;
+      return returned(
+        isFiat
+          ? rest.POST("/api/v1/accounts/withdraw/fiat", {
+              params,
+              body: { currency: asset, amount, bankAccountId: address.id, mfaCode },
+            })
+          : rest.POST("/api/v1/accounts/withdraw/crypto", {
+              params,
+              body: { asset, network, amount, addressId: address.id, feeQuoteId, mfaCode },
+            }),
+      );
+    },
+    onSettled: () => {
+      for (const queryKey of [WITHDRAWALS, BALANCES]) void client.invalidateQueries({ queryKey });
+    },
+    onSuccess: () => {
+      toastDone("The withdrawal is requested", `${formatDecimal(amount)} ${asset} to ${address.label}`);
+      onDone();
+    },
+    onError: (error) => {
+      // While the outcome is unknown the same request must go out again, under the same key.
+      if (isOutcomeUnknown(error)) return;
+      setKey(attemptKey());
+      setCode("");
+    },
+  });
+  const isUnknown = withdraw.error !== null && isOutcomeUnknown(withdraw.error);
+  const asksCode = mfa.data?.enabled ?? false;
+  const isExpired = !isFiat && Date.parse(quote.expiresAt) <= now && !isUnknown;
+  const blocked = mfa.isPending
+    ? "Your account is on its way."
+    : isExpired
+      ? "The fee held for five minutes. Close this and look the withdrawal over again."
+      : asksCode && code.trim().length < CODE_LENGTH_MIN
+        ? "Enter the code of your second factor."
+        : null;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Withdraw ${formatDecimal(amount)} ${asset}?`}
+      closeOnClickOutside={false}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (blocked === null && !withdraw.isPending) withdraw.mutate();
+        }}
+      >
+        <Stack gap="md">
+          <dl className={classes.facts}>
+            <div>
+              <dt>To</dt>
+              <dd>
+                <strong>{address.label}</strong>
+              </dd>
+            </div>
+            <div>
+              <dt>{isFiat ? "Account" : "Address"}</dt>
+              <dd className="figures">{address.address}</dd>
+            </div>
+            {address.tag && (
+              <div>
+                <dt>Tag</dt>
+                <dd className="figures">{address.tag}</dd>
+              </div>
+            )}
+            <div>
+              <dt>Network</dt>
+              <dd>{network}</dd>
+            </div>
+            <div>
+              <dt>Leaves your account</dt>
+              <dd>
+                <Amount value={amount} unit={asset} />
+              </dd>
+            </div>
+            <div>
+              <dt>Fee</dt>
+              <dd>
+                <Amount value={quote.fee} unit={asset} />
+              </dd>
+            </div>
+            <div>
+              <dt>Arrives</dt>
+              <dd>
+                <strong>
+                  <Amount value={quote.netAmount} unit={asset} />
+                </strong>
+              </dd>
+            </div>
+          </dl>
+          <WarningNote>Compare the address sign by sign. What is sent cannot be called back.</WarningNote>
+          {asksCode && (
+            <TextInput
+              label="Code of your second factor"
+              value={code}
+              disabled={isUnknown}
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              maxLength={64}
+              data-autofocus
+              onChange={(event) => setCode(event.currentTarget.value)}
+            />
+          )}
+          {withdraw.error && <ProblemNote problem={explain(withdraw.error)} />}
+          <Button
+            type="submit"
+            loading={withdraw.isPending}
+            disabled={blocked !== null}
+            aria-describedby="withdraw-hint"
+          >
+            {isUnknown ? "Ask again what became of it" : `Withdraw ${formatDecimal(amount)} ${asset}`}
+          </Button>
+          <p id="withdraw-hint" className={classes.hint} role="status">
+            {blocked ?? ""}
+          </p>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,262 @@
+import { Button, Modal, Select, Stack } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Amount } from "#lib/components/Amount.tsx";
+import { Card } from "#lib/components/Card.tsx";
+import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { copyAndTell, CopyText } from "#lib/components/CopyText.tsx";
+import { DataTable, type RowAction } from "#lib/components/DataTable.tsx";
+import { ShowOlder } from "#lib/components/ShowOlder.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
+import { toastDone } from "#lib/components/toasts.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
+import { useUrlState } from "#lib/urlState.ts";
+import { returned, useExchange } from "../api/client.ts";
+import { BALANCES } from "../api/live.ts";
+import { useSession } from "../api/session.ts";
+import { explainIfAny } from "../api/messages.ts";
+import { useNetworks } from "../api/queries.ts";
+import { WITHDRAWAL_COLUMNS } from "./columns.tsx";
+import { useWithdrawalList, useWithdrawals, type Withdrawal, WITHDRAWALS } from "./queries.ts";
+import { WITHDRAWAL_LABELS, WITHDRAWAL_STATES } from "./labels.tsx";
+import { isUnderWay } from "./steps.ts";
+import { WithdrawalSteps } from "./WithdrawalSteps.tsx";
+import fields from "../parts/Fields.module.css";
+import classes from "./Withdrawal.module.css";
+
+const CANCELLABLE: Withdrawal["status"] = "pending_approval";
+
+const nameOf = ({ amount, asset }: Withdrawal) => `${formatDecimal(amount)} ${asset}`;
+
+/** The withdrawals that are under way with their steps, and all of them as a list. */
+export function WithdrawalList() {
+  const client = useQueryClient();
+  const newest = useWithdrawals(isUnderWay);
+  const [chosen, setChosen] = useState<Withdrawal | null>(null);
+  const [cancelling, setCancelling] = useState<Withdrawal | null>(null);
+  const states = newest.data?.map(({ id, status }) => `${id} ${status}`).join();
+  useEffect(() => {
+    if (states === undefined) return;
+    for (const queryKey of [[...WITHDRAWALS, "list"], BALANCES]) void client.invalidateQueries({ queryKey });
+  }, [client, states]);
+  const open = (newest.data ?? []).filter(isUnderWay);
+  // The newest reading knows more than the row that was clicked.
+  const shown = chosen && (newest.data?.find(({ id }) => id === chosen.id) ?? chosen);
+  return (
+    <>
+      {open.length > 0 && (
+        <Card title="Under way">
+          <ul className={classes.openList} aria-label="Withdrawals under way">
+            {open.map((withdrawal) => (
+              <li key={withdrawal.id} className={classes.open}>
+                <div className={classes.openHead}>
+                  <div>
+                    <span className={classes.amount}>
+                      <Amount value={withdrawal.amount} unit={withdrawal.asset} />
+                    </span>
+                    <p>
+                      to <span className="figures">{withdrawal.address}</span> by {withdrawal.network}
+                    </p>
+                  </div>
+                  {withdrawal.status === CANCELLABLE && (
+                    <Button variant="default" onClick={() => setCancelling(withdrawal)}>
+                      Cancel it
+                    </Button>
+                  )}
+                </div>
+                <WithdrawalSteps withdrawal={withdrawal} />
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      <Card flush title="Your withdrawals">
+        <AllWithdrawals onShow={setChosen} onCancel={setCancelling} />
+      </Card>
+      {shown && <Details withdrawal={shown} onClose={() => setChosen(null)} />}
+      {cancelling && <CancelDialog withdrawal={cancelling} onClose={() => setCancelling(null)} />}
+    </>
+  );
+}
+
+function AllWithdrawals({
+  onShow,
+  onCancel,
+}: {
+  onShow: (withdrawal: Withdrawal) => void;
+  onCancel: (withdrawal: Withdrawal) => void;
+}) {
+  const { parameter, change } = useUrlState();
+  const networks = useNetworks();
+  const asset = parameter("asset");
+  const status = WITHDRAWAL_STATES.find((known) => known === parameter("state")) ?? "";
+  const query = useWithdrawalList(asset, status);
+  const isFiltered = asset !== "" || status !== "";
+  const assets = [...new Set((networks.data ?? []).map((entry) => entry.asset))].sort();
+  const actions = (withdrawal: Withdrawal): RowAction[] => [
+    { label: "Show its steps", onClick: () => onShow(withdrawal) },
+    {
+      label: "Cancel it…",
+      danger: true,
+      disabledReason:
+        withdrawal.status === CANCELLABLE
+          ? undefined
+          : isUnderWay(withdrawal)
+            ? "It is approved already."
+            : "It has ended.",
+      onClick: () => onCancel(withdrawal),
+    },
+    { label: "Copy id", onClick: () => copyAndTell(withdrawal.id) },
+  ];
+  return (
+    <DataTable
+      label="Withdrawals"
+      toolbar={
+        <div className={classes.filters}>
+          <Select
+            size="xs"
+            aria-label="Asset shown"
+            placeholder="All assets"
+            clearable
+            data={assets}
+            value={assets.includes(asset) ? asset : null}
+            onChange={(value) => change({ asset: value })}
+          />
+          <Select
+            size="xs"
+            aria-label="State shown"
+            placeholder="All states"
+            clearable
+            data={WITHDRAWAL_STATES.map((value) => ({ value, label: WITHDRAWAL_LABELS[value][0] }))}
+            value={status || null}
+            onChange={(value) => change({ state: value })}
+          />
+        </div>
+      }
+      columns={WITHDRAWAL_COLUMNS}
+      rows={query.data?.pages.flatMap(({ rows }) => rows)}
+      rowId={({ id }) => id}
+      rowName={nameOf}
+      actions={actions}
+      state={query}
+      problem={explainIfAny(query.error)}
+      empty={
+        isFiltered ? (
+          <EmptyState
+            title="No such withdrawals"
+            action={
+              <Button variant="default" onClick={() => change({ asset: null, state: null })}>
+                Show all
+              </Button>
+            }
+          >
+            None of yours has this asset and this state.
+          </EmptyState>
+        ) : (
+          <EmptyState title="No withdrawals yet">
+            What you withdraw appears here, with each step that it takes.
+          </EmptyState>
+        )
+      }
+      footer={<ShowOlder query={query} />}
+    />
+  );
+}
+
+function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () => void }) {
+  const { asset, network, amount, fee, netAmount, address, tag, txHash } = withdrawal;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Withdrawal of ${nameOf(withdrawal)}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <Stack gap="lg">
+        <WithdrawalSteps withdrawal={withdrawal} upright />
+        <dl className={fields.facts}>
+          <div>
+            <dt>Leaves your account</dt>
+            <dd>
+              <Amount value={amount} unit={asset} />
+            </dd>
+          </div>
+          <div>
+            <dt>Fee</dt>
+            <dd>
+              <Amount value={fee} unit={asset} />
+            </dd>
+          </div>
+          <div>
+            <dt>Arrives</dt>
+            <dd>
+              <Amount value={netAmount} unit={asset} />
+            </dd>
+          </div>
+          <div>
+            <dt>Address</dt>
+            <dd>
+              <CopyText text={address} name="address" />
+            </dd>
+          </div>
+          {tag && (
+            <div>
+              <dt>Tag</dt>
+              <dd>{tag}</dd>
+            </div>
+          )}
+          <div>
+            <dt>Network</dt>
+            <dd>{network}</dd>
+          </div>
+          {txHash && (
+            <div>
+              <dt>Transaction</dt>
+              <dd>
+                <CopyText text={txHash} name="transaction" />
+              </dd>
+            </div>
+          )}
+        </dl>
+      </Stack>
+    </Modal>
+  );
+}
+
+function CancelDialog({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () => void }) {
+  const { rest } = useExchange();
+  const { session } = useSession();
+  const client = useQueryClient();
+  const cancel = useMutation({
+    mutationFn: () =>
+      returned(
+        rest.DELETE("/api/v1/accounts/withdrawals/{withdrawalId}", {
+          params: { path: { withdrawalId: withdrawal.id } },
+        }),
+      ),
+    onSettled: () => {
+      for (const queryKey of [WITHDRAWALS, BALANCES]) void client.invalidateQueries({ queryKey });
+    },
+    onSuccess: () => {
+      toastDone("The withdrawal is cancelled", `${nameOf(withdrawal)} are free again.`);
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title="Cancel the withdrawal?"
+      operator={session?.email ?? ""}
+      confirm="Cancel the withdrawal"
+      danger
+      isBusy={cancel.isPending}
+      problem={explainIfAny(cancel.error)}
+      onConfirm={() => cancel.mutate()}
+      onClose={onClose}
+    >
+      <p className={classes.text}>
+        {nameOf(withdrawal)} go back to your free funds. It works as long as nobody has approved the
+        withdrawal.
+      </p>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,48 @@
+import { VisuallyHidden } from "@mantine/core";
+import { CheckIcon, XIcon } from "@primer/octicons-react";
+import type { Withdrawal } from "./queries.ts";
+import { type StepState, stepsOf } from "./steps.ts";
+import classes from "./WithdrawalSteps.module.css";
+
+const SPOKEN: Readonly<Record<StepState, string>> = {
+  done: "done",
+  current: "under way",
+  waiting: "to come",
+  stopped: "ended here",
+};
+
+/** The steps of a withdrawal in a row, or below each other where there is no room; `upright` is always the latter. */
+export function WithdrawalSteps({
+  withdrawal,
+  upright = false,
+}: {
+  withdrawal: Withdrawal;
+  upright?: boolean;
+}) {
+  return (
+    <ol
+      className={classes.steps}
+      data-upright={upright || undefined}
+      aria-label={`Steps of ${withdrawal.amount} ${withdrawal.asset}`}
+    >
+      {stepsOf(withdrawal).map(({ name, state, note }, index) => (
+        <li key={name} data-state={state} aria-current={state === "current" ? "step" : undefined}>
+          <span className={classes.mark} aria-hidden>
+            {state === "done" ? (
+              <CheckIcon size={14} />
+            ) : state === "stopped" ? (
+              <XIcon size={14} />
+            ) : (
+              index + 1
+            )}
+          </span>
+          <span className={classes.words}>
+            <span className={classes.name}>{name}</span>
+            <VisuallyHidden>: {SPOKEN[state]}</VisuallyHidden>
+            {note && <span className={`figures ${classes.note ?? ""}`}>{note}</span>}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

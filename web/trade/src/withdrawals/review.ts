@@ -1,0 +1,62 @@
+/** The rules of the withdrawal form: what stands in the way, and what arrives. Pure. */
+import { plural } from "#lib/counts.ts";
+import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { readScaled, scaledText } from "#lib/scaled.ts";
+import type { Verification } from "../account/queries.ts";
+import type { Network } from "../api/queries.ts";
+import type { SavedAddress } from "./queries.ts";
+
+export interface Draft {
+  /** Asset and network, or undefined while none is chosen. */
+  network: Network | undefined;
+  address: SavedAddress | undefined;
+  /** As it was typed. */
+  amount: string;
+  /** The free funds of the asset, or null while they are on their way. */
+  free: string | null;
+  verification: Verification | undefined;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** Why the withdrawal cannot be asked for, or null. */
+export function faultOf({ network, address, amount, free, verification, now }: Draft): string | null {
+  if (verification && isZero(verification.dailyWithdrawalLimit))
+    return verification.level === "verified"
+      ? "Withdrawals are switched off."
+      : "Verification is needed before you can withdraw.";
+  if (!network) return "Choose what to withdraw.";
+  const { asset } = network;
+  if (!address) return "Choose where it goes.";
+  if (now < Date.parse(address.availableAt))
+    return "The address still waits. Choose another one, or come back.";
+  if (amount === "") return "Enter an amount.";
+  const value = readScaled(amount);
+  if (value === null || value <= 0n) return "An amount is digits with a point, more than zero.";
+  if (placesOf(amount) > network.places)
+    return `${asset} has at most ${plural(network.places, "digit")} after the point.`;
+  const least = readScaled(network.minimum) ?? 0n;
+  if (value < least) return `The least amount is ${formatDecimal(network.minimum)} ${asset}.`;
+  if (value <= (readScaled(network.fee) ?? 0n))
+    return `The amount must be more than the fee of ${formatDecimal(network.fee)} ${asset}.`;
+  if (free !== null && value > (readScaled(free) ?? 0n))
+    return `Not enough ${asset}: ${formatDecimal(free)} is free.`;
+  return null;
+}
+
+/** What arrives of an amount after the fee, or null where nothing would. */
+export function arrivingOf(amount: string, network: Network): string | null {
+  const [value, fee] = [readScaled(amount), readScaled(network.fee)];
+  return value === null || fee === null || value <= fee ? null : scaledText(value - fee);
+}
+
+/** The most that can be withdrawn of free funds: what has too many digits for the asset stays. */
+export function mostOf(free: string, places: number): string {
+  const [whole = "0", fraction = ""] = free.split(".");
+  const kept = fraction.slice(0, places).replace(/0+$/, "");
+  return kept ? `${whole}.${kept}` : whole;
+}
+
+function isZero(text: string): boolean {
+  return readScaled(text) === 0n;
+}
