@@ -9,8 +9,8 @@
 use crate::accounts::Accounts;
 use crate::batch_prefetch::{BatchPrefetch, GROUP};
 use crate::key_hash::HashSeed;
-use crate::movements::Movements;
 use crate::order_books::OrderBooks;
+use crate::pending_movements::PendingMovements;
 use crate::records::{COMMAND_SIZE, Command, CommandResult, Event, RESULT_SIZE};
 use crate::types::{CommandKind, FEE_ACCOUNT, ResultCode, StpMode};
 
@@ -27,7 +27,7 @@ pub struct Engine {
     pub event_sequence: u64,
     /// Event records since the caller last took them.
     pub events: Vec<u8>,
-    pub(crate) movements: Movements,
+    pub(crate) movements: PendingMovements,
     timestamp: u64,
 }
 
@@ -48,7 +48,7 @@ impl Engine {
             command_sequence: 0,
             event_sequence: 0,
             events: Vec::new(),
-            movements: Movements::default(),
+            movements: PendingMovements::default(),
             timestamp: 0,
         };
         engine.accounts.add_account(FEE_ACCOUNT, false, StpMode::None);

@@ -7,9 +7,9 @@
 //!
 //! Layout: [`types`], [`amount`], [`chunked_vec`], [`slab`], [`key_hash`], [`hash_index`] and [`prefetch`] are
 //! tools. [`order`], [`level`], [`book_side`], [`order_book`] and [`order_books`] hold orders; [`accounts`]
-//! holds money. [`engine`] applies commands by the rules in `placement`, `matching`, `amendments`, `transfers`
-//! and `directory`; [`batch_prefetch`] makes deep books fast. [`records`] has the records, [`snapshot`],
-//! `restore` and `state_hash` the state as bytes. `work` counts steps in tests. `python` binds all of this to
+//! holds money, `pending_movements` transfers that are not complete. [`engine`] applies commands by the rules in
+//! `placement`, `matching`, `amendments`, `transfers`, `movements` and `directory`; [`batch_prefetch`] makes deep
+//! books fast. [`records`] has the records, [`snapshot`], [`restore`] and `state_hash` the state as bytes. `work` counts steps in tests. `python` binds all of this to
 //! Python; nothing else knows about Python.
 //!
 //! There is no unsafe code, no clock, no IO and no thread, and nothing panics: an operation on money that
@@ -32,6 +32,7 @@ pub mod order_book;
 pub mod order_books;
 pub mod prefetch;
 pub mod records;
+pub mod restore;
 pub mod slab;
 pub mod snapshot;
 pub mod types;
@@ -40,8 +41,8 @@ mod amendments;
 mod directory;
 mod matching;
 mod movements;
+mod pending_movements;
 mod placement;
-mod restore;
 mod state_hash;
 mod transfers;
 mod work;

@@ -1,56 +1,15 @@
 //! Transfers between accounts: a list of movements that happens as a whole or not at all.
 //!
-//! A transfer is a run of MOVEMENT commands and the TRANSFER directly after them. A MOVEMENT only waits;
-//! TRANSFER checks all of them before it moves anything. A run that any other command interrupts is void: it
-//! is known by the sequence of its last command, so other commands pay nothing for this.
+//! A transfer is a run of MOVEMENT commands and the TRANSFER directly after them. A MOVEMENT only waits
+//! (`pending_movements`); TRANSFER checks all of them before it moves anything.
 
 use crate::accounts::{Transfer, TransferStatus};
 use crate::amount::add;
 use crate::engine::Engine;
 use crate::key_hash::halves;
+use crate::pending_movements::Movement;
 use crate::records::{Command, CommandResult, Event, EventType};
 use crate::types::{AMOUNT_MAX, CommandKind, MOVEMENTS_MAX, NIL, ResultCode, StpMode};
-
-/// A payment from one account to another.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Movement {
-    /// Number of the account that pays.
-    pub(crate) source: u64,
-    /// Number of the account that receives.
-    pub(crate) destination: u64,
-    /// Number of the currency.
-    pub(crate) currency: u32,
-    /// Amount units.
-    pub(crate) amount: i128,
-}
-
-/// The newest run of MOVEMENT commands.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Movements {
-    run: Vec<Movement>,
-    /// Sequence of the last command of the run.
-    end: u64,
-}
-
-impl Movements {
-    /// The unbroken run that ends with the command of this sequence.
-    pub(crate) fn until(&self, command_sequence: u64) -> &[Movement] {
-        if self.end == command_sequence { &self.run } else { &[] }
-    }
-
-    /// Adds a movement that was in a snapshot taken after the command of this sequence.
-    pub(crate) fn restore(&mut self, movement: Movement, command_sequence: u64) {
-        self.run.push(movement);
-        self.end = command_sequence;
-    }
-
-    fn push(&mut self, movement: Movement, command_sequence: u64) {
-        if self.end != command_sequence - 1 {
-            self.run.clear();
-        }
-        self.restore(movement, command_sequence);
-    }
-}
 
 /// By how much one of the movements so far changes an account's money.
 struct Change {
@@ -100,7 +59,7 @@ impl Engine {
         }
         self.check_funds(movements)?;
         // Taken out, because the movements change the rest of the engine. The run is over in any case.
-        let movements = std::mem::take(&mut self.movements.run);
+        let movements = self.movements.take_run();
         self.accounts.add_transfer(Transfer {
             reference,
             amount: command.amount,
@@ -113,7 +72,7 @@ impl Engine {
             self.carry_out(movement, reference, command.order_id, following);
         }
         // Given back for the sake of its memory.
-        self.movements.run = movements;
+        self.movements.give_back(movements);
         Ok(CommandResult::ACCEPTED)
     }
 

@@ -9,9 +9,9 @@ use std::fmt;
 
 use crate::accounts::{Transfer, TransferStatus};
 use crate::engine::Engine;
-use crate::movements::Movement;
 use crate::order::{Order, Terms};
 use crate::order_book::OrderBook;
+use crate::pending_movements::Movement;
 use crate::placement::check_price;
 use crate::records::CreateSymbol;
 use crate::snapshot::{MAGIC, SnapshotSink};

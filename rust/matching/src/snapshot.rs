@@ -7,8 +7,6 @@ use crate::engine::Engine;
 use crate::order_book::OrderBook;
 use crate::types::Side;
 
-pub use crate::restore::RestoreError;
-
 /// First bytes of a snapshot.
 pub(crate) const MAGIC: [u8; 8] = *b"OSCORE01";
 

@@ -8,7 +8,7 @@ use common::{
 use openspot_matching::batch_prefetch::WORTHWHILE_ORDERS;
 use openspot_matching::engine::Engine;
 use openspot_matching::records::{COMMAND_SIZE, Command};
-use openspot_matching::snapshot::RestoreError;
+use openspot_matching::restore::RestoreError;
 use openspot_matching::types::{AMOUNT_SCALE, CommandKind, OrderType, Side, StpMode};
 
 const SEEDS: u64 = 12;
