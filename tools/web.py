@@ -30,6 +30,8 @@ GENERATED = WEB / "gen"
 OPENAPI = ROOT / "docs/protocol/openapi"
 OPENAPI_DOCUMENTS = ("custody", "positions", "rest-edge", "subscriptions")
 """Of the services that the pages call."""
+SCENARIOS = ROOT / "tests/scenarios/margin"
+"""Tables that unit tests of the pages read."""
 CHECKED_STAMP = ".openspot-checked"
 NOT_POSSIBLE = 2
 """Exit code if Node or its packages are missing and cannot be installed."""
@@ -79,7 +81,8 @@ def checked_digest() -> str:
     """A digest over everything that the checks read."""
     digest = hashlib.sha256(inputs_digest().encode())
     documents = (OPENAPI / f"{name}.json" for name in OPENAPI_DOCUMENTS)
-    for path in (Path(__file__), *documents, *sorted((ROOT / "proto").rglob("*.proto"))):
+    scenarios = sorted(SCENARIOS.glob("*.txt"))
+    for path in (Path(__file__), *documents, *scenarios, *sorted((ROOT / "proto").rglob("*.proto"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

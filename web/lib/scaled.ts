@@ -36,6 +36,11 @@ export function multiplyScaled(a: bigint, b: bigint): bigint {
   return (a * b) / ONE;
 }
 
+/** `a · b` at 18 places, rounded up. Neither is negative. */
+export function multiplyScaledUp(a: bigint, b: bigint): bigint {
+  return (a * b + ONE - 1n) / ONE;
+}
+
 /** `a / b`, cut after the 18th place. `b` must not be zero. */
 export function divideScaled(a: bigint, b: bigint): bigint {
   return (a * ONE) / b;

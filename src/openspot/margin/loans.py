@@ -1,18 +1,12 @@
 """Collateral, loans and repayments that a user asks for. Each request is written once, then its transfer is sent."""
 
+from collections.abc import Callable
+
 from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.kit.clock import datetime_from_ms
 from openspot.margin import store
 from openspot.margin.accounts import LockedAccount, NoAccountError, ensure_account, locked, locked_of_user
-from openspot.margin.figures import (
-    LEVERAGE_MAX,
-    AssetBalance,
-    Balances,
-    MarginFigures,
-    UnpricedError,
-    available_margin,
-    margin_figures,
-)
+from openspot.margin.figures import Balances, Marks, UnpricedError
 from openspot.margin.interest import new_loan, yearly_rate
 from openspot.margin.lifecycle import (
     AccountStatus,
@@ -21,12 +15,16 @@ from openspot.margin.lifecycle import (
     account_close_error,
     next_account_status,
 )
+from openspot.margin.limits import borrowing_error, has_debt, outflow_error
 from openspot.margin.records import Loan, Transfer, derived_id
 from openspot.margin.sources import Sources
 from openspot.margin.transfers import add_collateral_transfer, add_funding, add_repayment
 
 LOANS_MAX = 50
 """Loans of an account that are not repaid."""
+
+_Limit = Callable[[Balances, Marks, list[int], str, int], str | None]
+"""A rule of `limits`: the reason against an amount of an asset, or None."""
 
 
 class MarginRefusedError(InvalidRequestError):
@@ -151,42 +149,29 @@ class Loans:
             raise MarginRefusedError(f"{payer} does not cover the amount ({transfer.result_code})", code)
         return transfer
 
-    async def _figures(self, balances: Balances) -> MarginFigures:
-        try:
-            return margin_figures(balances, await self._sources.marks.current())
-        except UnpricedError as error:
-            raise MarginRefusedError(str(error), RefusalCode.NO_MARK_PRICE) from error
-
     async def _check_outflow(self, account: LockedAccount, asset: str, amount: int) -> None:
-        """An account with debt must stay above the warning level, and keep the margin of its positions."""
+        """The amount must be free, and the limits of the account must allow that it leaves."""
         if account.holdings.free(asset) < amount:
             raise MarginRefusedError(
                 f"the margin account has less free {asset} than amount", RefusalCode.INSUFFICIENT_BALANCE
             )
-        balances = account.holdings.balances()
-        if not any(balance.debt for balance in balances.values()):
-            return
-        before = balances[asset]
-        figures = await self._figures(
-            {**balances, asset: AssetBalance(before.held - amount, before.owed, before.interest)}
-        )
-        if figures.is_at_risk:
-            raise MarginRefusedError("the margin level would fall to the warning level")
-        await self._check_available(account, figures)
+        # Without debt nothing waits for prices.
+        if has_debt(account.holdings.balances()):
+            await self._check_limit(outflow_error, account, asset, amount)
 
     async def _check_borrowing(self, account: LockedAccount, asset: str, amount: int) -> None:
-        """A debt may reach ten times the equity, and must leave the margin of the positions."""
         if account.account.status is not AccountStatus.ACTIVE:
             raise MarginRefusedError(f"the margin account is {account.account.status}")
-        balances = account.holdings.balances()
-        before = balances.get(asset, AssetBalance())
-        after = AssetBalance(before.held + amount, before.owed + amount, before.interest)
-        figures = await self._figures({**balances, asset: after})
-        if figures.debt > int(LEVERAGE_MAX) * (figures.assets - figures.debt):
-            raise MarginRefusedError(f"the debt would be more than {LEVERAGE_MAX} times the equity")
-        await self._check_available(account, figures)
+        await self._check_limit(borrowing_error, account, asset, amount)
 
-    async def _check_available(self, account: LockedAccount, figures: MarginFigures) -> None:
+    async def _check_limit(self, limit: _Limit, account: LockedAccount, asset: str, amount: int) -> None:
+        """Raise MarginRefusedError with the reason that `limit` gives."""
+        marks = await self._sources.marks.current()
         positions = await store.positions_of(account.connection, account.account_id)
-        if available_margin(figures.equity, [each.required_margin for each in positions]) < 0:
-            raise MarginRefusedError("the equity would not cover the margin of the open positions")
+        required = [each.required_margin for each in positions]
+        try:
+            error = limit(account.holdings.balances(), marks, required, asset, amount)
+        except UnpricedError as unpriced:
+            raise MarginRefusedError(str(unpriced), RefusalCode.NO_MARK_PRICE) from unpriced
+        if error is not None:
+            raise MarginRefusedError(error)

@@ -234,7 +234,7 @@ function Figures({
 }) {
   const unit = account.valuationAsset;
   const rows: [name: string, value: ReactNode][] = [
-    ["Last price", estimate && <Amount value={scaledText(estimate.price)} unit={quote} />],
+    ["Last price", estimate && <Amount value={scaledText(estimate.lastPrice)} unit={quote} />],
     ["Worth, about", estimate && <Amount value={inCents(estimate.notional)} unit={quote} places={2} />],
     [
       "Your margin for it",

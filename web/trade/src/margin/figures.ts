@@ -118,7 +118,9 @@ export function requiredMargin(notional: bigint, leverage: bigint): bigint {
 
 /**
  * The price of `base` in `quote` at which the account comes to the liquidation level, all other prices unchanged.
- * Null if no price of this asset alone leads there, or if a price is missing.
+ * Null if no price of this asset alone leads there, or if a price is missing. As in the service, the account is
+ * liquidated at this price and not one unit of the 18th place before it: the price of a long is rounded down, that of
+ * a short up.
  */
 export function liquidationPrice(
   holdings: Holdings,
@@ -133,7 +135,8 @@ export function liquidationPrice(
   const missing = LIQUIDATION_PERCENT * others.debt - 100n * others.assets;
   const slope = (100n * own.held - LIQUIDATION_PERCENT * own.owed) * quoteMark;
   if (missing * slope <= 0n) return null;
-  return (missing * ONE) / slope || null;
+  // Both are positive for a long and negative for a short.
+  return (slope > 0n ? (missing * ONE) / slope : (-missing * ONE - slope - 1n) / -slope) || null;
 }
 
 export type Zone = "safe" | "warning" | "liquidation";

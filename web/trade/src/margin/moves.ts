@@ -43,20 +43,31 @@ export function mostOut(account: MarginAccount, asset: string, marks: Marks): bi
   if (figures === null) return null;
   const { assets, debt } = figures;
   // With a debt the level has to stay above the warning, and the positions keep their margin.
-  const aboveWarning = (assets * 100n - debt * WARNING_PERCENT - 1n) / 100n;
+  const aboveWarning = floorDivide(assets * 100n - debt * WARNING_PERCENT - 1n, 100n);
   const beyondPositions = assets - debt - boundMargin(account.positions) * ONE;
   const value = aboveWarning < beyondPositions ? aboveWarning : beyondPositions;
-  if (mark === undefined) return value < 0n ? 0n : free;
-  const most = value <= 0n ? 0n : value / mark;
+  if (value < 0n) return 0n;
+  if (mark === undefined) return free;
+  const most = value / mark;
   return most < free ? most : free;
 }
 
-/** The most of an asset that may be borrowed: a debt may reach ten times the equity. Null without prices. */
+/** `a / b` rounded down, below zero too; `b` is positive. */
+function floorDivide(a: bigint, b: bigint): bigint {
+  return a >= 0n ? a / b : -((-a + b - 1n) / b);
+}
+
+/**
+ * The most of an asset that may be borrowed: a debt may reach ten times the equity, and the equity covers the margin
+ * of the open positions. Null without prices.
+ */
 export function mostBorrowed(account: MarginAccount, asset: string, marks: Marks): bigint | null {
   const figures = figuresOf(holdingsOf(account.balances), marks);
   const mark = marks.get(asset);
   if (figures === null || mark === undefined) return null;
-  const room = LEVERAGE_MAX * (figures.assets - figures.debt) - figures.debt;
+  const equity = figures.assets - figures.debt;
+  if (equity < boundMargin(account.positions) * ONE) return 0n;
+  const room = LEVERAGE_MAX * equity - figures.debt;
   return room <= 0n ? 0n : room / mark;
 }
 

@@ -1,6 +1,14 @@
 /** What opening a position would do, before it is asked for, and the reason why it cannot be. Pure. */
 import { formatDecimal } from "#lib/decimal.ts";
-import { floorTo, multiplyScaled, ONE, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
+import {
+  divideScaled,
+  floorTo,
+  multiplyScaledUp,
+  ONE,
+  readScaled,
+  scaledText,
+  toScaled,
+} from "#lib/scaled.ts";
 import type { Schemas } from "../api/client.ts";
 import type { Market, Ticker } from "../api/queries.ts";
 import {
@@ -32,8 +40,9 @@ export interface OpeningFacts {
 }
 
 export interface OpeningEstimate {
-  price: bigint;
-  /** In the quote asset. */
+  /** Of the last trade, in the quote asset. */
+  lastPrice: bigint;
+  /** In the quote asset, at the mark prices: the service judges by them. */
   notional: bigint;
   /** The account's own funds that the position binds, in the valuation asset. */
   required: bigint;
@@ -72,12 +81,12 @@ export function reviewOpening(draft: OpeningDraft, facts: OpeningFacts): Opening
   if (quantity) faults.quantity = quantity;
   if (leverage) faults.leverage = leverage;
   if (Object.keys(faults).length > 0) return { ...nothing, blocked: "Correct the marked field." };
-  const price = priceOf(facts);
-  if (price === null) {
+  const lastPrice = lastPriceOf(facts);
+  if (lastPrice === null) {
     return { ...nothing, blocked: "Nobody has traded here yet, so there is no price to open at." };
   }
   if (draft.quantity.trim() === "") return { ...nothing, blocked: "Enter a quantity." };
-  const estimate = estimateOf(draft, facts, market, price);
+  const estimate = estimateOf(draft, facts, market, lastPrice);
   if (estimate === null) {
     return { ...nothing, blocked: `${market.quoteAsset} has no price in ${account.valuationAsset} yet.` };
   }
@@ -91,7 +100,7 @@ export function reviewOpening(draft: OpeningDraft, facts: OpeningFacts): Opening
   return { faults, blocked, estimate, body };
 }
 
-function priceOf({ market, tickers }: OpeningFacts): bigint | null {
+function lastPriceOf({ market, tickers }: OpeningFacts): bigint | null {
   const last = tickers.find(({ symbol }) => symbol === market?.symbol)?.lastPrice;
   return last ? readScaled(last) : null;
 }
@@ -120,14 +129,15 @@ function estimateOf(
   draft: OpeningDraft,
   { account, tickers }: OpeningFacts,
   { baseAsset, quoteAsset }: Market,
-  price: bigint,
+  lastPrice: bigint,
 ): OpeningEstimate | null {
   const marks = marksOf(account.valuationAsset, tickers);
-  const quoteMark = marks.get(quoteAsset);
-  if (quoteMark === undefined) return null;
+  const [baseMark, quoteMark] = [marks.get(baseAsset), marks.get(quoteAsset)];
+  if (baseMark === undefined || quoteMark === undefined) return null;
+  const price = divideScaled(baseMark, quoteMark);
   const quantity = toScaled(draft.quantity.trim());
   const leverage = toScaled(draft.leverage.trim());
-  const notional = multiplyScaled(quantity, price);
+  const notional = multiplyScaledUp(quantity, price);
   const free = toScaled(account.balances.find(({ asset }) => asset === quoteAsset)?.available ?? "0");
   const own = requiredMargin(notional, leverage);
   // A short borrows the whole of what it sells.
@@ -141,9 +151,9 @@ function estimateOf(
   after = changed(after, borrowedAsset, { held: borrowed, owed: borrowed });
   const figures = figuresOf(after, marks);
   return {
-    price,
+    lastPrice,
     notional,
-    required: requiredMargin(multiplyScaled(notional, quoteMark), leverage),
+    required: requiredMargin(multiplyScaledUp(quantity, baseMark), leverage),
     paid,
     borrowedAsset,
     borrowed,
@@ -194,11 +204,10 @@ function availableCents(value: bigint): bigint {
 /** The quantity that a part of the available margin carries at the leverage of the draft. Null if it cannot be known. */
 export function partOfMargin(draft: OpeningDraft, facts: OpeningFacts, percent: bigint): string | null {
   const { market, account, tickers } = facts;
-  const [price, available] = [priceOf(facts), availableMargin(account)];
-  const quoteMark = market && marksOf(account.valuationAsset, tickers).get(market.quoteAsset);
-  if (!market || !quoteMark || price === null || available === null || leverageFault(draft)) return null;
+  const available = availableMargin(account);
+  const baseMark = market && marksOf(account.valuationAsset, tickers).get(market.baseAsset);
+  if (!market || !baseMark || available === null || leverageFault(draft)) return null;
   if (available <= 0n) return "0";
   const value = (available * percent * toScaled(draft.leverage.trim())) / (100n * ONE);
-  const quantity = (value * ONE * ONE) / (price * quoteMark);
-  return scaledText(floorTo(quantity, toScaled(market.lotSize)));
+  return scaledText(floorTo(divideScaled(value, baseMark), toScaled(market.lotSize)));
 }
