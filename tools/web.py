@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from progress import CommandFailedError, Part, Progress
@@ -35,12 +36,7 @@ SCENARIOS = ROOT / "tests/scenarios/margin"
 CHECKED_STAMP = ".openspot-checked"
 NOT_POSSIBLE = 2
 """Exit code if Node or its packages are missing and cannot be installed."""
-CHECKS = (
-    ("format", "prettier", "--check", "--log-level", "warn", "."),
-    ("types", "typescript", "--noEmit"),
-    ("lint", "eslint", "."),
-    ("unit tests", "vitest", "run", "--reporter=dot"),
-)
+TYPES_AND_LINT = WEB / "eslint/types-and-lint.js"
 
 
 def generate(part: Part, node: Node, target: Path) -> None:
@@ -87,27 +83,40 @@ def checked_digest() -> str:
     return digest.hexdigest()
 
 
-def check(part: Part) -> None:
+def check(progress: Progress, part: Part) -> None:
     """Run every check of web/, unless all passed with the files as they are.
 
-    Raises WebError or CommandFailedError at the first that fails.
+    Types and lint take as long as all the others, which run beside them. Raises WebError or CommandFailedError.
     """
     node = development_node(part)
     stamp, digest = WEB / "node_modules" / CHECKED_STAMP, checked_digest()
     if stamp.exists() and stamp.read_text("utf-8") == digest:
         part.done("checks passed before")
         return
-    for name, package, *arguments in CHECKS:
-        part.step(name)
-        if package == "typescript":
-            node.run(part, WEB / "node_modules/typescript/bin/tsc", *arguments)
-        else:
-            node.run_tool(part, package, *arguments)
+    with ThreadPoolExecutor() as threads:
+        others = threads.submit(check_all_but_lint, progress.part("other checks"), node)
+        try:
+            part.step("types and lint")
+            node.run(part, TYPES_AND_LINT)
+            part.done("types and lint passed")
+            others.result()
+        except BaseException:
+            # What still runs would be waited for.
+            progress.cancel()
+            raise
+    stamp.write_text(digest, "utf-8")
+
+
+def check_all_but_lint(part: Part, node: Node) -> None:
+    """Check format, unit tests and generated code. Raises WebError or CommandFailedError at the first that fails."""
+    part.step("format")
+    node.run_tool(part, "prettier", "--check", "--log-level", "warn", ".")
+    part.step("unit tests")
+    node.run_tool(part, "vitest", "run", "--reporter=dot")
     part.step("generated code")
     if stale := stale_generated(part, node):
         raise WebError(f"out of date, run `tools/web.py generate`: {', '.join(f'web/gen/{name}' for name in stale)}")
-    stamp.write_text(digest, "utf-8")
-    part.done("checks passed")
+    part.done("format, unit tests and generated code passed")
 
 
 class NotPossibleError(WebError):
@@ -142,12 +151,13 @@ def renew_locks(part: Part, node: Node) -> None:
         path.write_text(text, "utf-8")
 
 
-def carry_out(command: str, part: Part) -> None:
+def carry_out(command: str, progress: Progress) -> None:
     """Carry out one command. Raises WebError or CommandFailedError."""
+    part = progress.part(command)
     if command == "build":
         build(part, node_installer())
     elif command == "check":
-        check(part)
+        check(progress, part)
     elif command == "lock":
         renew_locks(part, find_node(part, node_installer()))
     elif command == "generate":
@@ -177,7 +187,7 @@ def main() -> int:
             serve_sources()
         else:
             with Progress("web") as progress:
-                carry_out(command, progress.part(command))
+                carry_out(command, progress)
     except CommandFailedError as error:
         print("\n".join(error.lines), f"web: {error}", sep="\n", file=sys.stderr)
         return 1

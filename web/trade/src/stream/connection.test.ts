@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { crc32 } from "./crc32.ts";
 import { backoff, connectStream, type Push } from "./connection.ts";
 import { followBook, followTrades, mergeTrades, TRADES_SHOWN } from "./feeds.ts";
@@ -54,6 +54,7 @@ vi.stubGlobal("addEventListener", () => undefined);
 vi.stubGlobal("removeEventListener", () => undefined);
 vi.stubGlobal("CloseEvent", class extends Event {});
 vi.stubGlobal("requestAnimationFrame", () => 0);
+afterAll(() => void vi.unstubAllGlobals());
 
 beforeEach(() => {
   vi.useFakeTimers();
