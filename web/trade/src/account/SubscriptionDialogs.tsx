@@ -21,7 +21,7 @@ function useRefresh(): () => void {
   return () => void client.invalidateQueries({ queryKey: SUBSCRIPTION });
 }
 
-/** One attempt, however often it is sent. */
+/** The header of a request with a key that stays for all tries, so that it is carried out once. */
 function useAttempt() {
   const [key] = useState(attemptKey);
   return { header: { "Idempotency-Key": key } };

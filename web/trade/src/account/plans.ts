@@ -9,11 +9,11 @@ export type Subscription = SubscriptionSchemas["SubscriptionResponse"];
 const DISCOUNT_BPS_MIN = 1_000;
 const DISCOUNT_BPS_MAX = 2_000;
 const BASIS_POINTS = 10_000n;
-/** A staking balance of that much more gives one basis point more. */
+/** Staking balance that adds one basis point of discount. */
 const STAKING_STEP = 100n * ONE;
 const DAY_MS = 86_400_000;
 
-/** What an access token says about the user's stakes, as a decimal text; "0" where it says nothing. */
+/** The staking balance in an access token, as a decimal text; "0" if the token has none. */
 export function stakingBalanceOf(accessToken: string): string {
   try {
     const [, payload = ""] = accessToken.split(".");

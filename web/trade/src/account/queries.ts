@@ -1,4 +1,4 @@
-/** What the pages of the account read from the REST edge. */
+/** Queries of the account. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type Exchange, returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { TOLD } from "../api/live.ts";
@@ -16,7 +16,7 @@ export const NOTIFICATIONS = ["notifications"] as const;
 export const VERIFICATION = ["verification"] as const;
 
 const ACTIVITY_LIMIT = 25;
-/** A check of documents is decided elsewhere. */
+/** How often the state is read while documents are checked, because no event tells of the decision. */
 const PENDING_MS = 10_000;
 
 function useOwn<Data>(queryKey: readonly string[], queryFn: (signal: AbortSignal) => Promise<Data>) {
@@ -58,7 +58,7 @@ export function useActivity() {
   });
 }
 
-/** What a user was told on the screen, the newest first. */
+/** The stored notices of a user, the newest first. */
 export function useTold(userId: string) {
   const { rest } = useExchange();
   const params = { query: { limit: NOTICES_MAX } };

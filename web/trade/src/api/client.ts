@@ -125,7 +125,7 @@ async function codeOf(response: Response): Promise<string> {
 
 let renewal: Promise<unknown> = Promise.resolve();
 
-/** Run `work` while no other tab and nothing else in this one does. */
+/** Runs `work` when no other tab, and nothing else in this tab, runs it. */
 async function oneTabAtATime<Result>(work: () => Promise<Result>): Promise<Result> {
   // Browsers offer locks to secure pages alone; without them the tabs of one page at least take turns.
   const locks = (navigator as Partial<Navigator>).locks;
@@ -152,7 +152,7 @@ interface Outcome<Data> {
   response: Response;
 }
 
-/** What the edge returned. Throws RefusedError or UnreachableError. */
+/** The data of a response. Throws RefusedError or UnreachableError. */
 export async function returned<Data>(call: Promise<Outcome<Data>>): Promise<Exclude<Data, undefined>> {
   const { data, error, response } = await call;
   if (!response.ok) throw new RefusedError(response.status, error, retryAfterOf(response));
@@ -172,7 +172,7 @@ export async function slice<Row>(call: Promise<Outcome<Row[]>>): Promise<Slice<R
   return { rows: data ?? [], next: response.headers.get("X-Next-Cursor") };
 }
 
-/** A key of an attempt: the edge carries an attempt out once, however often it is sent. */
+/** A new idempotency key. The edge carries out requests with the same key once. */
 export function attemptKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),

@@ -39,7 +39,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** No response came: nobody knows whether the request arrived. */
+/** No response came. The request may have arrived or not. */
 export class UnreachableError extends Error {
   constructor(address: string) {
     super(`no response from ${address}`);
@@ -47,10 +47,10 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The one refusal that says 503 and yet decides: nothing was done. */
+/** The only code with status 503 that is a decision: nothing was done. */
 const NO_MARK_PRICE = "NO_MARK_PRICE";
 
-/** Whether a request that failed like this may have been carried out all the same. */
+/** Whether a request that failed with this error may have been carried out. */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof RefusedError) return error.status >= 500 && error.code !== NO_MARK_PRICE;
   return error instanceof UnreachableError;

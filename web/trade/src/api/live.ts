@@ -48,7 +48,7 @@ export const TOLD = ["told"] as const;
 
 const OPEN_STATUSES: ReadonlySet<string> = new Set(["pending", "open", "partially_filled"]);
 
-/** Open orders after a push: the newer record of an order counts. */
+/** The open orders after a push. Of two records of an order the newer one counts. */
 export function withOrder(orders: readonly Order[] | undefined, pushed: Order): Order[] | undefined {
   if (!orders) return undefined;
   const known = orders.find(({ orderId }) => orderId === pushed.orderId);
@@ -141,7 +141,7 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
       if (stream.link.get().epoch === epoch) return;
       epoch = stream.link.get().epoch;
       if (epoch === 1) return;
-      // What happened while there was no connection.
+      // Events were missed while there was no connection.
       for (const queryKey of [["orders"], BALANCES, TICKERS, ["candles"], TOLD])
         void client.invalidateQueries({ queryKey });
     }),

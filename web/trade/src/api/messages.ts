@@ -5,7 +5,7 @@ import { RefusedError, UnreachableError } from "./errors.ts";
 
 type Words = readonly [title: string, advice: string];
 
-/** Words of one part of the screen, which are loaded with it. They count before those of all. */
+/** Explanations of one page, loaded with it. They come before the common ones below. */
 export interface OwnWords {
   codes: Readonly<Record<string, Words>>;
   reasons: readonly (readonly [RegExp, Words])[];
@@ -143,7 +143,7 @@ const CODES: Readonly<Record<string, Words>> = {
   BUS_UNAVAILABLE: ["The exchange is not ready", "It may be restarting: try again in a few seconds."],
 };
 
-/** By the words of the reason, where the code covers several. */
+/** Explanations by the text of the reason, for codes with several reasons. */
 const REASONS: OwnWords["reasons"] = [
   [
     /insufficient \S+ balance/,
@@ -180,7 +180,7 @@ const STATUSES: Readonly<Record<number, Words>> = {
   504: ["The outcome is not known", "Look at your orders and balances before you try again."],
 };
 
-/** What to tell about an error, whatever it is. */
+/** Explains any error to the user. */
 export function explain(error: unknown, own?: OwnWords): Problem {
   if (error instanceof UnreachableError) {
     return navigator.onLine

@@ -1,8 +1,8 @@
-/** What the exchange has told a user. Pure. */
+/** Notices that the exchange has sent to a user. Pure. */
 
 export interface Notice {
   id: string;
-  /** What it is about, such as "margin.liquidation". */
+  /** The subject, such as "margin.liquidation". */
   kind: string;
   title: string;
   text: string;
@@ -38,20 +38,20 @@ export function readNotices(text: string | null): Notice[] {
   }
 }
 
-/** The notices with one more, newest first, at most so many as are kept. The same one may come twice. */
+/** The notices with `added`, newest first and at most `NOTICES_MAX`. A notice with a known id is not added again. */
 export function withNotice(notices: readonly Notice[], added: Notice): Notice[] {
   if (notices.some(({ id }) => id === added.id)) return [...notices];
   const newer = notices.filter(({ createdAt }) => createdAt > added.createdAt);
   return [...newer, added, ...notices.slice(newer.length)].slice(0, NOTICES_MAX);
 }
 
-/** The page that a notice is about, or null: by the first word of its kind. */
+/** The page that a notice links to, by the first word of its kind; null if there is none. */
 export function pageOf(kind: string): { path: string; title: string } | null {
   const [word = ""] = kind.split(/[._]/);
   return PAGES.get(word) ?? null;
 }
 
-/** Whether a notice stays on the screen until it is dismissed: somebody has to act, and nobody may have been looking. */
+/** Whether a notice stays on the screen until the user dismisses it, because the user has to act. */
 export function isUrgent(kind: string): boolean {
   return URGENT.has(kind.split(".")[0] ?? "");
 }

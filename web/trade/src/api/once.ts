@@ -5,12 +5,12 @@ import { attemptKey } from "./client.ts";
 import { isOutcomeUnknown } from "./errors.ts";
 
 interface OnceOptions<Data> {
-  /** What is read again afterwards, however it ends. */
+  /** Query keys that are read again afterwards, after success and after failure. */
   reads: readonly QueryKey[];
   onDone: (data: Data) => void;
 }
 
-/** Sends something under a key that stays while the outcome is unknown, so that it is done once. */
+/** Sends a request with a key. While the outcome is unknown the key stays, so a new try is carried out once. */
 export function useOnce<Data>(send: (key: string) => Promise<Data>, { reads, onDone }: OnceOptions<Data>) {
   const client = useQueryClient();
   const [key, setKey] = useState(attemptKey);

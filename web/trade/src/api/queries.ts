@@ -1,4 +1,4 @@
-/** What the pages read from the REST edge. Market data is public and survives a logout; the rest does not. */
+/** Queries of the REST edge that several folders use. Market data is public and is kept after a logout. */
 import { useQuery } from "@tanstack/react-query";
 import { type Exchange, returned, type Schemas, slice, useExchange } from "./client.ts";
 import { useGrowingList } from "./lists.ts";
@@ -6,7 +6,7 @@ import { BALANCES, OPEN_ORDERS, TICKERS } from "./live.ts";
 import { useSession } from "./session.ts";
 
 const PUBLIC = { isPublic: true };
-/** Read again from time to time, although the stream brings every change: an event that was lost does no harm. */
+/** The stream brings every change. Reading again from time to time repairs a lost event. */
 const SAFETY_MS = 30_000;
 const MARKETS_MS = 5 * 60_000;
 const SHOWN_MARKETS_MS = 10_000;
@@ -18,7 +18,7 @@ export type Order = Schemas["OrderResponse"];
 export type Balance = Schemas["BalanceResponse"];
 export type Fill = Schemas["OwnTradeResponse"];
 
-/** All markets. While their list is shown they are read again and again, so that a new one comes. */
+/** All markets. While their list is shown it is read every few seconds, so that a new market appears. */
 export function useMarkets(isShown = false) {
   const { rest } = useExchange();
   return useQuery({
@@ -76,7 +76,7 @@ export function readCandles(
 const SMALL_CHART_PAUSE_MS = 300;
 let smallCharts: Promise<unknown> = Promise.resolve();
 
-/** Small charts come one after the other: together they would use up what the edge lets a user request a second. */
+/** Waits for the turn of a small chart. All of them at once would exceed the edge's limit of requests a second. */
 function smallChartTurn(): Promise<unknown> {
   const turn = smallCharts;
   smallCharts = turn.then(() => new Promise((done) => setTimeout(done, SMALL_CHART_PAUSE_MS)));

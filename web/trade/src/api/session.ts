@@ -85,7 +85,7 @@ export function beginSession(tokens: Tokens, email: string): void {
 
 let leaving: string | null = null;
 
-/** A logout is on its way: whatever is refused from now on, the session is not renewed. */
+/** Notes that a logout has begun: from now on the session is not renewed, even if a request is refused. */
 export function leaveSession(): void {
   leaving = store.get().session?.refreshToken ?? null;
 }
@@ -101,7 +101,7 @@ export function endSession(ending: Ending): void {
   store.set({ session: null, ending });
 }
 
-/** What another tab has kept meanwhile. */
+/** The session that another tab has stored meanwhile. */
 export function keptSession(): Session | null {
   return readSession(readKept(storage, KEY)) ?? (canKeep() ? null : store.get().session);
 }

@@ -1,4 +1,4 @@
-/** What the pages read about conversions. */
+/** The type and the query key of conversions. */
 import type { Schemas } from "../api/client.ts";
 
 export type Conversion = Schemas["ConversionResponse"];

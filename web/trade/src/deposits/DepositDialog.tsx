@@ -12,7 +12,7 @@ import { SimulatedDeposit } from "./SimulatedDeposit.tsx";
 
 const QrCode = lazy(() => import("../parts/QrCode.tsx"));
 
-/** Where to send an asset, by network. `first` is the asset chosen at the start; an empty text chooses none. */
+/** Shows the address to deposit to, by asset and network. `first` is the asset chosen at first; empty chooses none. */
 export function DepositDialog({ first, onClose }: { first: string; onClose: () => void }) {
   const networks = useNetworks();
   const [asset, setAsset] = useState(first);

@@ -15,7 +15,7 @@ import classes from "../parts/Fields.module.css";
 
 const TIMEOUT_MS = 120_000;
 
-/** Plays a deposit. Shown only where the web server plays them: on a computer of one's own. */
+/** Simulates a deposit. It is shown only if the web server simulates deposits, as on a developer's computer. */
 export function SimulatedDeposit({ entry, minimum }: { entry: Network; minimum: string }) {
   const { freshToken } = useExchange();
   const client = useQueryClient();

@@ -32,7 +32,7 @@ export const DEPOSIT_COLUMNS: Column<Deposit>[] = [
   },
 ];
 
-/** One transaction may bring several assets. */
+/** The asset is part of the id, because one transaction may bring several assets. */
 export const depositId = ({ txHash, asset }: Deposit) => `${txHash} ${asset}`;
 
 export const depositActions = ({ txHash, address }: Deposit) => [

@@ -42,7 +42,7 @@ export function useDeposits() {
   });
 }
 
-/** Whether the web server plays deposits. */
+/** Whether the web server simulates deposits. */
 export function useSimulatesDeposits(): boolean {
   const { data } = useQuery({
     queryKey: ["page-config"],

@@ -13,7 +13,7 @@ import { type MarginAccount, type MarginLoan, type MarginPosition, useMarginRequ
 
 const ASK_AGAIN = "Ask again what became of it";
 
-/** Trades a position back at the market. */
+/** Closes a position by an order at the market price. */
 export function ClosePositionDialog({
   position,
   loan,
@@ -91,7 +91,7 @@ export function CloseAccount({ account }: { account: MarginAccount }) {
   const [asks, setAsks] = useState(false);
   const fault = closeFault(account);
   const request = useMarginRequest(
-    // The route takes no body, so the id is that of the attempt.
+    // The route takes no body, so the key of the attempt is sent in a header.
     (requestId) =>
       returned(
         rest.POST("/api/v1/margin/account/close", { params: { header: { "Idempotency-Key": requestId } } }),

@@ -17,11 +17,11 @@ import { type MarginAccount, useMarginRequest } from "./queries.ts";
 
 export interface Move {
   direction: "in" | "out";
-  /** Empty lets the user choose. */
+  /** An empty text lets the user choose. */
   asset: string;
 }
 
-/** Moves funds between the wallet and the margin account; both are shown as they would be. */
+/** Moves funds between the wallet and the margin account, and shows both balances as they would be afterwards. */
 export function CollateralDialog({
   account,
   first,
@@ -44,9 +44,9 @@ export function CollateralDialog({
   const spotOf = (name: string) => balances.data?.find((row) => row.asset === name)?.available ?? "0";
   const source = (name: string) => (isIn ? spotOf(name) : balanceOf(account, name).available);
   const owned = names.filter((name) => toScaled(source(name)) > 0n);
-  // With one asset to choose from there is nothing to choose.
+  // A single asset is chosen by itself.
   const asset = chosen || (owned.length === 1 ? (owned[0] ?? "") : "");
-  // What leaves the account may have the digits of its interest and fees; they are moved as they are.
+  // Interest and fees leave amounts with more decimals than deposits have. These may leave the account too.
   const places = isIn ? placesOf(asset) : 18;
   const spot = balances.data ? toScaled(spotOf(asset)) : null;
   const held = toScaled(balanceOf(account, asset).total);
@@ -80,7 +80,7 @@ export function CollateralDialog({
       problem={request.problem}
       missing={request.isUnknown ? [] : [fault ?? false]}
       comparisons={
-        // While the outcome is unknown, nobody knows what is before and what after.
+        // While the outcome is unknown, the balances may be those before or after the move.
         asset === "" || request.isUnknown
           ? []
           : [

@@ -135,7 +135,7 @@ export function RepayDialog({
   const [isWhole, setWhole] = useState(true);
   const [text, setText] = useState("");
   const { loanId, asset } = loan;
-  // The list is read again while the dialog is open.
+  // The newest reading of the list counts, not the row that was clicked.
   const current = account.loans.find((known) => known.loanId === loanId) ?? loan;
   const owed = owedOf(current);
   const free = toScaled(balanceOf(account, asset).available);

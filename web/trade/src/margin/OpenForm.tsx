@@ -31,7 +31,7 @@ import { type MarginAccount, useMarginRequest } from "./queries.ts";
 const LEVERAGES = ["1", "2", "3", "5", "10"] as const;
 const CENT = ONE / 100n;
 
-/** Opens a position at the market. What it binds, borrows and risks is said before it is asked for. */
+/** Opens a position at the market price. Shows margin, loan and risk before the user confirms. */
 export function OpenForm({ account, tickers }: { account: MarginAccount; tickers: readonly Ticker[] }) {
   const { data: markets = [], error } = useMarkets();
   const hint = useId();
@@ -161,7 +161,7 @@ export function OpenForm({ account, tickers }: { account: MarginAccount; tickers
   );
 }
 
-/** The last question. The request's id lives as long as the dialog: a changed form is another request. */
+/** Asks the user to confirm. The request's id lives as long as the dialog, so a changed form is a new request. */
 function OpenDialog({
   body,
   estimate,
@@ -222,7 +222,7 @@ function actionOf(side: OpeningBody["side"]): string {
   return side === "buy" ? "Open a long" : "Open a short";
 }
 
-/** What the position would be worth, bind and borrow, and how the account would stand. */
+/** Shows value, margin and loan of the position, and the level of the account afterwards. */
 function Figures({
   estimate,
   account,

@@ -199,7 +199,7 @@ function shortest(text: string): string {
   return scaledText(toScaled(text));
 }
 
-/** Whether there is more to say about a position of this list than that it is open. */
+/** Whether the position has a state to show: it is not open, or the exchange gave a reason. */
 function isMoving({ status, reason }: MarginPosition): boolean {
   return status !== "open" || reason !== null;
 }

@@ -1,6 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 
-/** Chooses between what is under way and what has ended. */
+/** Switches a list between rows under way and rows that have ended. */
 export function Shown({
   current,
   ended,

@@ -2,10 +2,10 @@ import { useMemo } from "react";
 import { useMarkets, useNetworks, useTickers } from "../api/queries.ts";
 import { type Marks, marksOf } from "./figures.ts";
 
-/** Digits of an asset that no network carries: the platform's own. */
+/** Decimals of an asset that no network carries, such as the platform's own. */
 const PLACES_MAX = 18;
 
-/** The assets that are traded here, with the digits that amounts of them may have. */
+/** The names of all traded assets, and how many decimals an amount of each may have. */
 export function useAssets(): { names: readonly string[]; placesOf: (asset: string) => number } {
   const { data: markets = [] } = useMarkets();
   const { data: networks = [] } = useNetworks();
@@ -15,7 +15,7 @@ export function useAssets(): { names: readonly string[]; placesOf: (asset: strin
   };
 }
 
-/** What a unit of each asset is worth by the last trades. */
+/** The price of each asset in the valuation asset, from the last trades. */
 export function useMarks(valuationAsset: string): Marks {
   const { data } = useTickers();
   return useMemo(() => marksOf(valuationAsset, data ?? []), [valuationAsset, data]);

@@ -11,7 +11,7 @@ export const WARNING_PERCENT = 150n;
 export const LIQUIDATION_PERCENT = 105n;
 export const LEVERAGE_MAX = 10n;
 
-/** What is held and owed of an asset; what is owed includes the interest. */
+/** The amounts of an asset that the account holds and owes. `owed` includes the interest. */
 export interface Holding {
   held: bigint;
   owed: bigint;
@@ -28,7 +28,10 @@ export interface Figures {
 
 const NOTHING: Holding = { held: 0n, owed: 0n };
 
-/** The prices of assets by the last trades of markets: directly if there is such a market, else through others. */
+/**
+ * The price of each asset in the valuation asset, from the last trades. An asset without a market of its own against
+ * the valuation asset is priced through other markets.
+ */
 export function marksOf(valuationAsset: string, tickers: readonly Ticker[]): Marks {
   const marks = new Map([[valuationAsset, ONE]]);
   const prices = tickers
@@ -69,7 +72,7 @@ export function changed(holdings: Holdings, asset: string, change: Partial<Holdi
   return new Map(holdings).set(asset, after);
 }
 
-/** What is held and owed is worth; null while one of the assets has no price. */
+/** The values of all assets and of all debt; null while an asset has no price. */
 export function figuresOf(holdings: Holdings, marks: Marks): Figures | null {
   let [assets, debt] = [0n, 0n];
   for (const [asset, { held, owed }] of holdings) {
@@ -82,12 +85,12 @@ export function figuresOf(holdings: Holdings, marks: Marks): Figures | null {
   return { assets, debt };
 }
 
-/** Assets ÷ debt, rounded up as the service does: 105 % is shown only at or below it. Null without a debt. */
+/** Assets ÷ debt, or null without a debt. Rounded up as in the service: 1.05 is shown only at or below 1.05. */
 export function levelOf({ assets, debt }: Figures): bigint | null {
   return debt === 0n ? null : (assets * ONE + debt - 1n) / debt;
 }
 
-/** The margin that the positions which have not ended need. */
+/** The sum of the required margins of all positions that have not ended. */
 export function boundMargin(positions: readonly MarginPosition[]): bigint {
   return positions.filter(isUnderWay).reduce((sum, { requiredMargin }) => sum + toScaled(requiredMargin), 0n);
 }
@@ -106,7 +109,7 @@ export function isRunning({ status }: MarginLoan): boolean {
   return RUNNING.has(status);
 }
 
-/** Equity that no open position needs; null while an asset has no price. Below zero if there is too little. */
+/** Equity less the margin of the open positions; null while an asset has no price. It may be below zero. */
 export function availableMargin({ equity, positions }: MarginAccount): bigint | null {
   return equity === null ? null : toScaled(equity) - boundMargin(positions);
 }
@@ -141,7 +144,7 @@ export function liquidationPrice(
 
 export type Zone = "safe" | "warning" | "liquidation";
 
-/** Where a level stands. Without a debt it is safe. */
+/** The zone of a level. An account without a debt (null) is safe. */
 export function zoneOf(level: bigint | null): Zone {
   if (level === null) return "safe";
   if (level * 100n <= LIQUIDATION_PERCENT * ONE) return "liquidation";
@@ -153,7 +156,7 @@ export function percentOf(level: bigint): string {
   return `${formatDecimal(scaledText(ceilTo(level * 100n, ONE / 100n)))} %`;
 }
 
-/** The level at the right end of the scale; what is above it stands there too. */
+/** The level at the right end of the scale. Higher levels are drawn there too. */
 const SCALE_END_PERCENT = 300n;
 const SCALE: readonly (readonly [until: bigint, share: bigint])[] = [
   [100n, 0n],
@@ -162,7 +165,7 @@ const SCALE: readonly (readonly [until: bigint, share: bigint])[] = [
   [SCALE_END_PERCENT, 100n],
 ];
 
-/** How far to the right a level stands on its scale, from 0 to 1; each zone has a part of its own. */
+/** The place of a level on its scale, from 0 (left) to 1 (right). Each zone has its own part of the scale. */
 export function scaleShare(level: bigint | null): number {
   const end = SCALE_END_PERCENT * ONE;
   const value = level === null ? end : level * 100n;
@@ -175,27 +178,27 @@ export function scaleShare(level: bigint | null): number {
   return 1;
 }
 
-/** A value for reading, in whole hundredths and rounded down: it moves with the market. */
+/** A value as text with two decimals, rounded down. Two are enough, since it moves with the market. */
 export function inCents(value: bigint): string {
   const cent = ONE / 100n;
   const rest = ((value % cent) + cent) % cent;
   return scaledText(value - rest);
 }
 
-/** An amount with at most so many digits after the point, rounded down. */
+/** An amount as text with at most `places` decimals, rounded down; zero for a negative one. */
 export function cutTo(amount: bigint, places: number): string {
   const step = 10n ** BigInt(18 - Math.min(places, 18));
   return scaledText(amount > 0n ? amount - (amount % step) : 0n);
 }
 
-/** A computed price for reading, rounded down: two digits after the point, more where fewer than five would count. */
+/** A computed price as text, rounded down: two decimals, or more for a low price so that five digits remain. */
 export function readablePrice(price: bigint): string {
   let places = 2;
   while (places < 18 && price * 10n ** BigInt(places) < 10_000n * ONE) places += 1;
   return cutTo(price, places);
 }
 
-/** What a position has won or lost at this price, in the quote asset; null without a price. */
+/** The gain (or loss, below zero) of a position at `lastPrice`, in the quote asset; null without a price. */
 export function unrealised(position: MarginPosition, lastPrice: string | null | undefined): bigint | null {
   const { entryPrice, quantity, side } = position;
   const [entry, last] = [entryPrice && readScaled(entryPrice), lastPrice && readScaled(lastPrice)];

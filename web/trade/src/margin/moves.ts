@@ -1,4 +1,4 @@
-/** What moving collateral, borrowing and repaying would do, and what such a request still lacks. Pure. */
+/** Rules for moving collateral, borrowing and repaying: the largest amounts, and why a request is not possible. Pure. */
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { ONE, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
 import {
@@ -16,13 +16,13 @@ import {
 } from "./figures.ts";
 import type { MarginAccount, MarginLoan } from "./queries.ts";
 
-/** An asset of the margin account, as texts. */
+/** The balance of an asset in the margin account; zeros if there is none. */
 export function balanceOf(account: MarginAccount | null, asset: string) {
   const none = { asset, total: "0", available: "0", borrowed: "0", interest: "0" };
   return account?.balances.find((balance) => balance.asset === asset) ?? none;
 }
 
-/** What an amount lacks to be one, or its value. `places` is how many digits the asset has after the point. */
+/** The value of a typed amount, or why it is not one. The asset has `places` decimals. */
 export function readAmount(text: string, places: number): bigint | string {
   if (text === "") return "enter an amount";
   const value = readScaled(text);
@@ -32,17 +32,17 @@ export function readAmount(text: string, places: number): bigint | string {
     : value;
 }
 
-/** The most of an asset that can leave the account. Null while another has no price and something is owed. */
+/** The largest amount that can leave the account. Null if the account owes something and another asset has no price. */
 export function mostOut(account: MarginAccount, asset: string, marks: Marks): bigint | null {
   const free = toScaled(balanceOf(account, asset).available);
   const all = holdingsOf(account.balances);
   if ([...all.values()].every(({ owed }) => owed === 0n)) return free;
   const mark = marks.get(asset);
-  // What has no price secures nothing: the account is judged without it.
+  // An asset without a price secures nothing, so the account is judged without it.
   const figures = figuresOf(mark === undefined ? changed(all, asset, { held: -free }) : all, marks);
   if (figures === null) return null;
   const { assets, debt } = figures;
-  // With a debt the level has to stay above the warning, and the positions keep their margin.
+  // The level stays above the warning level, and the equity covers the margin of the positions.
   const aboveWarning = floorDivide(assets * 100n - debt * WARNING_PERCENT - 1n, 100n);
   const beyondPositions = assets - debt - boundMargin(account.positions) * ONE;
   const value = aboveWarning < beyondPositions ? aboveWarning : beyondPositions;
@@ -71,7 +71,7 @@ export function mostBorrowed(account: MarginAccount, asset: string, marks: Marks
   return room <= 0n ? 0n : room / mark;
 }
 
-/** Principal and interest that are unpaid. The service adds the started minute. */
+/** Unpaid principal and interest of a loan. The service adds the interest of the started minute. */
 export function owedOf({ outstanding, interest }: MarginLoan): bigint {
   return toScaled(outstanding) + toScaled(interest);
 }
@@ -89,7 +89,7 @@ export function levelAfter(
   return figures === null ? "unpriced" : levelOf(figures);
 }
 
-/** What a movement of collateral lacks, or null. `free` is what can be moved, null while it is not known. */
+/** Why collateral cannot be moved, or null. `free` is the largest amount that can be; null while it is not known. */
 export function collateralFault(
   amount: bigint | string,
   {
@@ -107,7 +107,7 @@ export function collateralFault(
   return `lower the amount: ${formatDecimal(cutTo(free, places))} ${asset} can be moved ${direction}`;
 }
 
-/** What a loan that is wanted lacks, or null. */
+/** Why a loan cannot be taken, or null. */
 export function borrowFault(
   amount: bigint | string,
   { asset, most, places }: { asset: string; most: bigint | null; places: number },
@@ -119,7 +119,7 @@ export function borrowFault(
   return `lower the amount: your equity carries ${formatDecimal(cutTo(most, places))} ${asset}`;
 }
 
-/** What a repayment lacks, or null. A null amount is all that is owed. */
+/** Why a repayment cannot be made, or null. A null `amount` repays everything. */
 export function repayFault(
   amount: bigint | string | null,
   { asset, owed, free }: { asset: string; owed: bigint; free: bigint },

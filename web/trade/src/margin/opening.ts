@@ -1,4 +1,4 @@
-/** What opening a position would do, before it is asked for, and the reason why it cannot be. Pure. */
+/** Estimates what opening a position would do, and says why it is not possible. Pure. */
 import { formatDecimal } from "#lib/decimal.ts";
 import {
   divideScaled,
@@ -40,17 +40,17 @@ export interface OpeningFacts {
 }
 
 export interface OpeningEstimate {
-  /** Of the last trade, in the quote asset. */
+  /** The price of the last trade, in the quote asset. */
   lastPrice: bigint;
-  /** In the quote asset, at the mark prices: the service judges by them. */
+  /** Quantity × price in the quote asset. It is counted at the mark prices, as in the service. */
   notional: bigint;
-  /** The account's own funds that the position binds, in the valuation asset. */
+  /** The margin that the position needs, in the valuation asset. */
   required: bigint;
-  /** Of that, what the account pays of the quote asset itself. */
+  /** The part of the notional that the account pays itself, in the quote asset. */
   paid: bigint;
   borrowedAsset: string;
   borrowed: bigint;
-  /** The account afterwards; null without a debt, or while an asset has no price. */
+  /** The level of the account afterwards; null without a debt, or while an asset has no price. */
   level: bigint | null;
   liquidationPrice: bigint | null;
 }
@@ -62,13 +62,13 @@ export type OpeningBody = Omit<Schemas["OpenPositionBody"], "requestId" | "quant
 
 export interface OpeningReview {
   faults: { quantity?: string; leverage?: string };
-  /** Why it cannot be asked for, or null. */
+  /** Why the position cannot be opened, or null. */
   blocked: string | null;
   estimate: OpeningEstimate | null;
   body: OpeningBody | null;
 }
 
-/** Everything about a draft. */
+/** Checks a draft: its faults, the estimate, and the request to send. */
 export function reviewOpening(draft: OpeningDraft, facts: OpeningFacts): OpeningReview {
   const { market, account } = facts;
   const faults: OpeningReview["faults"] = {};
@@ -192,7 +192,7 @@ function marginFault({ required, level }: OpeningEstimate, account: MarginAccoun
 
 const CENT = ONE / 100n;
 
-/** Of margin that is needed, the started hundredth counts. */
+/** Rounds needed margin up to a whole hundredth. */
 function upToCents(value: bigint): bigint {
   return ((value + CENT - 1n) / CENT) * CENT;
 }
@@ -201,7 +201,7 @@ function availableCents(value: bigint): bigint {
   return value <= 0n ? 0n : floorTo(value, CENT);
 }
 
-/** The quantity that a part of the available margin carries at the leverage of the draft. Null if it cannot be known. */
+/** The quantity that `percent` of the available margin allows at the draft's leverage; null while it is not known. */
 export function partOfMargin(draft: OpeningDraft, facts: OpeningFacts, percent: bigint): string | null {
   const { market, account, tickers } = facts;
   const available = availableMargin(account);

@@ -1,4 +1,4 @@
-/** What the margin page reads, and how it sends what changes the account. */
+/** The margin page's reading of the account, and its requests that change it. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
@@ -31,7 +31,7 @@ export function useMarginAccount() {
         throw error;
       }
     },
-    // Without an account there is nothing that could change by itself.
+    // Only this page opens an account, so there is nothing to wait for.
     refetchInterval: ({ state: { data } }) => (data === null ? false : READ_MS),
   });
 }
@@ -47,7 +47,7 @@ export function useMarginPushes(): void {
   }, [stream, client]);
 }
 
-/** A request about the account, sent with an id of its own: repeated after an unknown outcome it is done once. */
+/** A request about the account. It has an id, so the service carries it out once even if it is sent again. */
 export function useMarginRequest(
   send: (requestId: string) => Promise<MarginReply>,
   onDone: (reply: MarginReply) => void,
@@ -56,7 +56,7 @@ export function useMarginRequest(
   const request = useOnce(send, {
     reads: [MARGIN, BALANCES],
     onDone: (reply) => {
-      // A closed account is history: the next collateral opens another one.
+      // The next collateral opens a new account instead of a closed one.
       client.setQueryData(MARGIN, reply.account.status === "closed" ? null : reply.account);
       onDone(reply);
     },

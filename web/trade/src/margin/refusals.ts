@@ -92,7 +92,7 @@ const WORDS: OwnWords = {
   ],
 };
 
-/** What to tell about a failed margin request. */
+/** Explains a failed margin request. */
 export function explainMargin(error: unknown): Problem {
   return explain(error, WORDS);
 }

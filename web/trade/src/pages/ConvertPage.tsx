@@ -138,7 +138,7 @@ function ConversionForm() {
   );
 }
 
-/** Why no price can be asked for, or null. */
+/** Why no quote can be requested, or null. */
 function faultOf(
   amount: string,
   pair: Schemas["PairResponse"] | undefined,
@@ -158,7 +158,7 @@ function faultOf(
   return null;
 }
 
-/** The price of the dearer asset in the other one; the amounts are what counts, so eight places do. */
+/** The price of the dearer asset in the other one, with eight decimals. Only the amounts are exact. */
 function priceOf(quote: Quote): string {
   const isSmall = quote.price.startsWith("0");
   const [one, other] = isSmall ? [quote.toAsset, quote.fromAsset] : [quote.fromAsset, quote.toAsset];
@@ -174,7 +174,7 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
   const now = useNow(250);
   const [key] = useState(attemptKey);
   const convert = useMutation({
-    // The key is the quote's: a second try after a lost response finds the same conversion.
+    // The key belongs to the quote, so a second try after a lost response finds the same conversion.
     mutationFn: () =>
       returned(
         rest.POST("/api/v1/conversions", {

@@ -160,7 +160,7 @@ function CodeStep({
   );
 }
 
-/** How long the edge takes no further try. */
+/** Says how long the edge refuses further tries. */
 function useWait(): { seconds: number; begin: (error: unknown) => void } {
   const [until, setUntil] = useState(0);
   const now = useNow(1000);

@@ -26,7 +26,7 @@ export default function RegisterPage() {
         if (error instanceof RefusedError && error.status === 401) return null;
         throw error;
       });
-      // With a second factor, or another password: the address has an account already.
+      // No session: the address has an account already, with another password or a second factor.
       if (login && "accessToken" in login) beginSession(login, email.trim());
       else setTaken(true);
     },

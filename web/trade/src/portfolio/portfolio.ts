@@ -1,4 +1,4 @@
-/** What a portfolio's history tells: how its value changed, and the share of each asset. Pure. */
+/** Figures of a portfolio's history: the change of its value, and the share of each asset. Pure. */
 import { formatDecimal } from "#lib/decimal.ts";
 import { divideScaled, floorTo, ONE, readScaled, scaledText } from "#lib/scaled.ts";
 import type { PortfolioPoint } from "./queries.ts";
@@ -11,11 +11,11 @@ const HUNDREDTH = ONE / 100n;
 export interface Change {
   /** In US dollars, with a sign if it is negative. */
   amount: string;
-  /** In percent with two digits, or null where the value began at zero. */
+  /** The change in percent with two decimals; null if the value was zero at first. */
   percent: string | null;
 }
 
-/** How the value changed from the first point to the last; null of fewer than two points. */
+/** The change of the value from the first point to the last; null if there are fewer than two points. */
 export function changeOf(points: readonly PortfolioPoint[]): Change | null {
   const first = points[0];
   const last = points.at(-1);
@@ -29,7 +29,7 @@ export function changeOf(points: readonly PortfolioPoint[]): Change | null {
   };
 }
 
-/** A value to the cent, for reading: "1,234.50". */
+/** A value as text, cut to cents: "1,234.50". */
 export function dollars(text: string): string {
   const value = readScaled(text);
   return value === null ? text : formatDecimal(scaledText(cut(value, CENT)), 2);

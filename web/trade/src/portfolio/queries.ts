@@ -1,4 +1,4 @@
-/** What the pages read about the whole of the user's funds. Keys begin with "funds": a notification reads them again. */
+/** Queries of bookings and of the portfolio. Keys begin with "funds": a notification reads them again. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { useGrowingList } from "../api/lists.ts";
@@ -17,7 +17,7 @@ export function useTransactions() {
   );
 }
 
-/** What the user held and what it was worth, points `interval` apart over the last `span` milliseconds. */
+/** The user's balances and their value at points of time, `interval` apart, over the last `span` milliseconds. */
 export function usePortfolioHistory(interval: PortfolioInterval, span: number) {
   const { rest } = useExchange();
   const { session } = useSession();

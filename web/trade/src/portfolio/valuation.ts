@@ -1,4 +1,4 @@
-/** What balances are worth, by the last prices. */
+/** The value of balances at the last prices. */
 import type { Balance, Ticker } from "../api/queries.ts";
 import { multiplyScaled, readScaled } from "#lib/scaled.ts";
 

@@ -1,4 +1,4 @@
-/** The columns of what happened to stakes. */
+/** The columns of the history of stakes. */
 import { Amount } from "#lib/components/Amount.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";

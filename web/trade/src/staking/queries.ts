@@ -1,4 +1,4 @@
-/** What the pages read about staking. Keys begin with "funds": a notification reads them again. */
+/** Queries of staking. Keys begin with "funds": a notification reads them again. */
 import { useQuery } from "@tanstack/react-query";
 import { returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { PENDING_MS, useGrowingList } from "../api/lists.ts";

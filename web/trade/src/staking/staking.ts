@@ -4,12 +4,12 @@ import { formatDecimal, isDecimal } from "#lib/decimal.ts";
 import { readScaled } from "#lib/scaled.ts";
 import type { Product, Stake } from "./queries.ts";
 
-/** "Flexible", or for how long it is locked. */
+/** The kind of a product: "Flexible", or "Locked for 30 days". */
 export function kindOf({ type, lockDays }: Product): string {
   return type === "flexible" ? "Flexible" : `Locked for ${plural(lockDays, "day")}`;
 }
 
-/** What taking it back means. */
+/** When a stake comes back, and what taking it back early costs. */
 export function wayBackOf({ earlyRedemption, unbondingDays, type }: Product): string {
   const after =
     unbondingDays > 0 ? `It arrives ${plural(unbondingDays, "day")} later.` : "It arrives at once.";
@@ -23,7 +23,7 @@ export function wayBackOf({ earlyRedemption, unbondingDays, type }: Product): st
   return `It comes back by itself. ${before} ${after}`;
 }
 
-/** Why an amount cannot be staked, or null. `free` is null while it is on its way. */
+/** Why an amount cannot be staked, or null. `free` is null while it is being read. */
 export function stakeFaultOf(product: Product, amount: string, free: string | null): string | null {
   const { asset, minimum, maximum, remaining } = product;
   const value = amountOf(amount);

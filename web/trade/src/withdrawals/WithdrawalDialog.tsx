@@ -16,7 +16,7 @@ import classes from "../parts/Fields.module.css";
 
 const CODE_LENGTH_MIN = 6;
 
-/** The last question before money leaves: where to, how much, what arrives, and the second factor. */
+/** Asks the user to confirm a withdrawal: address, amount, what arrives, and the code of the second factor. */
 export function WithdrawalDialog({
   quote,
   address,
@@ -61,7 +61,7 @@ export function WithdrawalDialog({
       onDone();
     },
     onError: (error) => {
-      // While the outcome is unknown the same request must go out again, under the same key.
+      // While the outcome is unknown, a new try sends the same request with the same key.
       if (isOutcomeUnknown(error)) return;
       setKey(attemptKey());
       setCode("");

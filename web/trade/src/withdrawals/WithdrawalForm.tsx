@@ -19,7 +19,7 @@ import classes from "../parts/Fields.module.css";
 
 const WAIT_LOOK_MS = 5_000;
 
-/** What to withdraw, where to, and what arrives; the fee is pinned before the last question. */
+/** Asks for asset, address and amount, and shows what arrives. The fee is fixed before the user confirms. */
 export function WithdrawalForm({ first }: { first: string }) {
   const { rest } = useExchange();
   const networks = useNetworks();

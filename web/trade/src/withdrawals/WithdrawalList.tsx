@@ -28,7 +28,7 @@ const CANCELLABLE: Withdrawal["status"] = "pending_approval";
 
 const nameOf = ({ amount, asset }: Withdrawal) => `${formatDecimal(amount)} ${asset}`;
 
-/** The withdrawals that are under way with their steps, and all of them as a list. */
+/** Shows the steps of each withdrawal under way, and a list of all withdrawals. */
 export function WithdrawalList() {
   const client = useQueryClient();
   const newest = useWithdrawals(isUnderWay);

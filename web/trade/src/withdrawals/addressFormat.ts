@@ -36,7 +36,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
 /** Networks whose addresses may need a tag, which others call a memo. */
 const WITH_TAG: ReadonlySet<string> = new Set(["stellar"]);
 
-/** What is wrong with an address that is not empty, or null. */
+/** Why a text that is not empty is no address of the network, or null. */
 export function addressFault(network: string, address: string): string | null {
   const format = FORMATS[network];
   return format === undefined || format.pattern.test(address) ? null : format.words;

@@ -1,4 +1,4 @@
-/** What the pages read about withdrawals. Keys begin with "funds": a notification reads them again. */
+/** Queries of withdrawals. Keys begin with "funds": a notification reads them again. */
 import { useQuery } from "@tanstack/react-query";
 import { returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { PAGE, PENDING_MS, UNDER_WAY_MS, useGrowingList } from "../api/lists.ts";

@@ -1,4 +1,4 @@
-/** The rules of the withdrawal form: what stands in the way, and what arrives. Pure. */
+/** The rules of the withdrawal form: why an amount cannot be withdrawn, and how much arrives. Pure. */
 import { plural } from "#lib/counts.ts";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { readScaled, scaledText } from "#lib/scaled.ts";
@@ -7,19 +7,19 @@ import type { Network } from "../api/queries.ts";
 import type { SavedAddress } from "./queries.ts";
 
 export interface Draft {
-  /** Asset and network, or undefined while none is chosen. */
+  /** The chosen network of an asset; undefined while none is chosen. */
   network: Network | undefined;
   address: SavedAddress | undefined;
-  /** As it was typed. */
+  /** The amount as the user typed it. */
   amount: string;
-  /** The free funds of the asset, or null while they are on their way. */
+  /** The free funds of the asset; null while they are being read. */
   free: string | null;
   verification: Verification | undefined;
   /** Milliseconds since 1970. */
   now: number;
 }
 
-/** Why the withdrawal cannot be asked for, or null. */
+/** Why the withdrawal cannot be requested, or null. */
 export function faultOf({ network, address, amount, free, verification, now }: Draft): string | null {
   if (verification && isZero(verification.dailyWithdrawalLimit))
     return verification.level === "verified"
@@ -44,13 +44,13 @@ export function faultOf({ network, address, amount, free, verification, now }: D
   return null;
 }
 
-/** What arrives of an amount after the fee, or null where nothing would. */
+/** The amount that arrives after the fee, or null if the fee takes all of it. */
 export function arrivingOf(amount: string, network: Network): string | null {
   const [value, fee] = [readScaled(amount), readScaled(network.fee)];
   return value === null || fee === null || value <= fee ? null : scaledText(value - fee);
 }
 
-/** The most that can be withdrawn of free funds: what has too many digits for the asset stays. */
+/** The largest amount of the free funds that can be withdrawn: cut to the decimals of the asset. */
 export function mostOf(free: string, places: number): string {
   const [whole = "0", fraction = ""] = free.split(".");
   const kept = fraction.slice(0, places).replace(/0+$/, "");

@@ -1,4 +1,4 @@
-/** A withdrawal as the steps that it takes: what is done, what is under way, and where it stopped. */
+/** The steps of a withdrawal: those done, the one under way, and the one where it stopped. */
 import { plural } from "#lib/counts.ts";
 import type { Withdrawal } from "./queries.ts";
 
@@ -28,12 +28,12 @@ const STOPPED: Readonly<Partial<Record<Withdrawal["status"], string>>> = {
   failed: "Failed",
 };
 
-/** Whether the withdrawal still goes on. */
+/** Whether the withdrawal has not ended. */
 export function isUnderWay({ status }: Withdrawal): boolean {
   return status in UNDER_WAY;
 }
 
-/** The steps of a withdrawal. One that stopped shows what was done before, as far as the exchange tells. */
+/** The steps of a withdrawal. A stopped one shows the steps before as done, as far as the exchange reports them. */
 export function stepsOf(withdrawal: Withdrawal): readonly Step[] {
   const stopped = STOPPED[withdrawal.status];
   if (stopped !== undefined) {

@@ -58,7 +58,7 @@ export default function NotificationsPage() {
   const { rest } = useExchange();
   const client = useQueryClient();
   const save = useMutation({
-    // One after the other: each sends both channels of its event.
+    // Changes are sent one after the other, because each request holds both channels of its event.
     scope: { id: "notifications" },
     mutationFn: ({ event, channel, isOn }: Change) => {
       const known = client.getQueryData<Preference[]>(NOTIFICATIONS)?.find((one) => one.event === event);
@@ -82,7 +82,7 @@ export default function NotificationsPage() {
       tellFailure(error);
     },
     onSettled: () => {
-      // The last one reads again: an earlier one would show the later ones' old values.
+      // Only the last change reads the settings again. An earlier one would show old values of later changes.
       if (client.isMutating() === 1) void client.invalidateQueries({ queryKey: NOTIFICATIONS });
     },
   });

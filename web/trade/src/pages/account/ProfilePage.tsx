@@ -49,7 +49,7 @@ export default function ProfilePage() {
 function ProfileForm({ profile }: { profile: Profile }) {
   const { rest } = useExchange();
   const client = useQueryClient();
-  // The edits alone, so that a save never undoes what was changed elsewhere meanwhile.
+  // Only edited fields are sent, so that a save does not undo changes made elsewhere.
   const [edits, setEdits] = useState<Partial<Fields>>({});
   const edit = (change: Partial<Fields>) => setEdits((before) => ({ ...before, ...change }));
   const name = edits.displayName ?? profile.displayName ?? NONE;
@@ -58,7 +58,7 @@ function ProfileForm({ profile }: { profile: Profile }) {
   const save = useMutation({
     mutationFn: (body: Schemas["ProfileBody"]) => returned(rest.PATCH("/api/v1/users/me/profile", { body })),
     onSuccess: (changed, body) => {
-      // A zone that this browser chose before would hide the new one.
+      // The time zone chosen in this browser would otherwise hide the new one.
       if ("timeZone" in body) setZone(null);
       client.setQueryData(PROFILE, changed);
       setEdits({});

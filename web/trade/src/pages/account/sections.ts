@@ -1,4 +1,4 @@
-/** The sub-pages of the account. A new one is an entry here and its file in pages/, which is loaded when it is opened. */
+/** The pages of the account. A new one is a file of this folder and an entry here; it is loaded when it is opened. */
 import {
   BellIcon,
   CreditCardIcon,
