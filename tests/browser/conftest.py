@@ -26,9 +26,9 @@ from tests.support.operator import Operator
 from tests.support.platforms import child_platform
 from tests.support.ports import free_port
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen, window
+from tests.support.waiting import START_S_MAX, stretched
 
 ROOT = Path(__file__).resolve().parents[2]
-START_S_MAX = 480.0
 
 
 def _tool(*command: str) -> subprocess.CompletedProcess[str]:
@@ -138,7 +138,7 @@ def served(pages_folder: Path) -> Iterator[tuple[ChildPlatform, Callable[[PageCo
     }
     platform = child_platform(folder, environment)
     try:
-        platform.start(timeout_s=START_S_MAX)
+        platform.start(stretched(START_S_MAX))
         yield platform, serve
     finally:
         for pages in running:

@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 from tests.support.console import Console
 from tests.support.operator import Operator
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture(autouse=True)
 def _still_fresh(operator: Operator) -> None:

@@ -15,6 +15,9 @@ from playwright.sync_api import expect
 from openspot.up.child_platform import ChildPlatform
 from tests.support.console import DESK, OPPOSITE_LOOKS, PHONE
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader, TradingScreen
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 
 def _copied(screen: TradingScreen, dialog: str, what: str) -> str:
@@ -273,7 +276,7 @@ def test_a_user_is_verified_step_by_step(new_window: NewWindow, exchange: Exchan
     def review(*answer: str) -> None:
         environment = {"OPENSPOT_DATA_DIR": str(platform.data_dir), "PATH": "/usr/bin:/bin"}
         command = [sys.executable, "-m", "openspot.cli", "kyc", "review", trader.user_id, *answer]
-        subprocess.run(command, check=True, env=environment, capture_output=True, timeout=120)
+        subprocess.run(command, check=True, env=environment, capture_output=True, timeout=stretched(120))
 
     review("RED")
     # The page asks every few seconds while a check runs.
@@ -331,7 +334,7 @@ def test_a_plan_is_subscribed_to_upgraded_and_cancelled(
     screen.look_over("a cancelled plan", OPPOSITE_LOOKS)
     url = f"{platform.settings.subscriptions_url}/api/subscription"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {trader.tokens['accessToken']}"})
-    with urllib.request.urlopen(request, timeout=30) as response:
+    with urllib.request.urlopen(request, timeout=stretched(30)) as response:
         subscription = json.loads(response.read())
     assert (subscription["planId"], subscription["cancelAtPeriodEnd"]) == ("pro", True)
 

@@ -49,6 +49,7 @@ def test_a_participant_of_each_type_is_created(console: Console, operator: Opera
     assert operator.log_in(participant, "a-long-password").type == kind
 
 
+@pytest.mark.proof
 def test_a_bad_participant_is_explained_at_its_fields(console: Console, operator: Operator) -> None:
     operator.create("taken")
     console.open("/participants/new", "New participant")
@@ -70,6 +71,7 @@ def test_a_bad_participant_is_explained_at_its_fields(console: Console, operator
     expect(console.heading("New participant")).to_be_visible()
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-41")
 def test_participants_are_shown_in_pages_that_the_address_keeps(console: Console, operator: Operator) -> None:
     for number in range(30):
@@ -91,6 +93,7 @@ def test_participants_are_shown_in_pages_that_the_address_keeps(console: Console
     expect(console.page.get_by_role("button", name="Previous page")).to_be_disabled()
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-45", "B4.4-46", "B4.4-44")
 def test_deactivating_warns_that_orders_stay_and_activating_undoes_it(
     console: Console, operator: Operator, platform: ChildPlatform, market: str
@@ -124,6 +127,7 @@ def test_deactivating_warns_that_orders_stay_and_activating_undoes_it(
     assert operator.participant("leaver")["active"] is True
 
 
+@pytest.mark.proof
 def test_nobody_deactivates_themselves_or_the_fee_account(console: Console) -> None:
     console.open("/participants", "Participants")
     for name, reason in (
@@ -139,6 +143,7 @@ def test_nobody_deactivates_themselves_or_the_fee_account(console: Console) -> N
         console.close_menu()
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-48")
 def test_self_trade_prevention_is_set(console: Console, operator: Operator) -> None:
     operator.create("careful")
@@ -152,6 +157,7 @@ def test_self_trade_prevention_is_set(console: Console, operator: Operator) -> N
     assert operator.participant("careful")["stpMode"] == "DECREMENT_AND_CANCEL"
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-52", "B4.4-49", "B4.4-51", "B4.4-57")
 def test_a_participants_page_shows_balances_orders_trades_and_risk(
     console: Console, operator: Operator, market: str
@@ -180,6 +186,7 @@ def test_a_participants_page_shows_balances_orders_trades_and_risk(
     assert operator.order(taken)["status"] == "FILLED"
 
 
+@pytest.mark.proof
 def test_a_participant_that_does_not_exist_is_explained(console: Console) -> None:
     console.open("/participants/nobody", "nobody")
     expect(console.problem()).to_contain_text("participantId: there is no nobody")
@@ -214,6 +221,7 @@ def test_a_deposit_is_adjusted_with_before_and_after(
     assert '"reason": "ticket 7: interest of one unit"' in platform.log_path.read_text("utf-8")
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-56", "A7-18")
 def test_a_withdrawal_that_is_too_much_is_warned_of_and_refused_by_the_engine(
     console: Console, operator: Operator, market: str
@@ -249,6 +257,7 @@ def test_a_withdrawal_that_is_too_much_is_warned_of_and_refused_by_the_engine(
     assert balance is not None and balance["total"] == "45"
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-53", "B4.4-52")
 def test_balances_of_all_or_of_one_are_filtered_and_sorted(console: Console, operator: Operator) -> None:
     operator.fund("rich-a", SOL="9")
@@ -273,6 +282,7 @@ def test_balances_of_all_or_of_one_are_filtered_and_sorted(console: Console, ope
     expect(console.row("Balances", "rich-")).to_have_count(3)
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-58", "B4.4-57")
 def test_risk_metrics_are_sorted_by_utilisation(console: Console, operator: Operator, market: str) -> None:
     for name, quantity in (("calm", "1"), ("bold", "9"), ("reckless", "10")):

@@ -1,15 +1,17 @@
-"""Every page of the trading screen fits and can be read, in both themes, on a phone, at a desk and on a wall.
+"""Every page of the trading screen fits and can be read: in one look, and in two themes on a phone, a desk and a wall.
 
 As a user who has just registered finds it: what a page shows of funds, orders and loans has tests of its own.
 """
 
 import secrets
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
-from tests.support.console import DESK, LOOKS
-from tests.support.trading_screen import Exchange, NewWindow
+from tests.support.console import DESK, LOOKS, PHONE
+from tests.support.trading_screen import Exchange, Trader, TradingScreen, window
 
 WALL = {"width": 3840, "height": 2160}
 LOGGED_OUT_PAGES = (
@@ -40,21 +42,51 @@ PAGES = (
 )
 """With a session."""
 
-
-@pytest.mark.parametrize(
+every_page = pytest.mark.parametrize(
     ("path", "heading", "has_session"),
     [*((*page, False) for page in LOGGED_OUT_PAGES), *((*page, True) for page in PAGES)],
 )
-def test_a_page_fits_and_can_be_read(
-    new_window: NewWindow, exchange: Exchange, path: str, heading: str, has_session: bool
-) -> None:
-    trader = exchange.register(f"{secrets.token_hex(6)}@example.com") if has_session else None
-    screen = new_window(trader)
+
+
+@pytest.fixture(scope="module")
+def trader(exchange: Exchange) -> Trader:
+    """The user whose pages are looked at."""
+    return exchange.register(f"{secrets.token_hex(6)}@example.com")
+
+
+@pytest.fixture(scope="module")
+def contexts(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[dict[bool, BrowserContext]]:
+    """Two browsers that keep what they have loaded: one for pages without a session, one for those with it."""
+    opened = {has_session: browser.new_context(**browser_context_args) for has_session in (False, True)}
+    yield opened
+    for context in opened.values():
+        context.close()
+
+
+@pytest.fixture
+def screen(
+    contexts: dict[bool, BrowserContext], pages_url: str, trader: Trader, path: str, heading: str, has_session: bool
+) -> Iterator[TradingScreen]:
+    """The page, with everything that it loads."""
+    shown = window(contexts[has_session].new_page(), pages_url, trader if has_session else None)
     if path == "/margin":
         # The browser reports by itself that there is no margin account yet.
-        screen.expect_complaint("status of 404")
-    screen.go(path, heading)
-    expect(screen.page.locator("[aria-busy=true], [class*=Skeleton-root]")).to_have_count(0)
+        shown.expect_complaint("status of 404")
+    shown.go(path, heading)
+    expect(shown.page.locator("[aria-busy=true], [class*=Skeleton-root]")).to_have_count(0)
+    yield shown
+    shown.assert_quiet()
+    shown.page.close()
+
+
+@every_page
+def test_a_page_fits_a_phone_and_can_be_read_in_the_dark(screen: TradingScreen, heading: str) -> None:
+    screen.look_over(heading, (("dark", PHONE),))
+
+
+@pytest.mark.proof
+@every_page
+def test_a_page_fits_and_can_be_read_in_every_look(screen: TradingScreen, heading: str) -> None:
     screen.look_over(heading, LOOKS)
     screen.page.set_viewport_size(WALL)
     screen.assert_fits(f"{heading}, {WALL['width']} px")

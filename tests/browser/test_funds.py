@@ -12,11 +12,14 @@ from playwright.sync_api import Route, expect
 from tests.support.money_user import BASIC_INFORMATION
 from tests.support.operator import Operator
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, TradingScreen
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 ADDRESS = "So11111111111111111111111111111111111111112"
-READ_MS = 180_000
+READ_MS = 1000 * stretched(180)
 """The page reads some things again every half minute; on a machine that does much else it takes longer."""
-COMMAND_MS = 180_000
+COMMAND_MS = 1000 * stretched(180)
 """A deposit is played by a command, whose process takes long to start on a machine that does much else."""
 STEPS = ("Requested", "Approved", "Signed", "Sent", "Confirmed", "Completed")
 

@@ -3,14 +3,18 @@
 import os
 import signal
 
+import pytest
 from playwright.sync_api import expect
 
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import enabled
 from tests.support.console import Console
 from tests.support.operator import Operator
+from tests.support.waiting import stretched
 
-COMPARISON_MS = 180_000
+pytestmark = pytest.mark.proof
+
+COMPARISON_MS = 1000 * stretched(180)
 """A comparison starts a command of its own and lets the mirrors catch up."""
 
 

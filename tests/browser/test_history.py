@@ -19,6 +19,9 @@ from openspot.up.child_platform import ChildPlatform
 from tests.support.console import OPPOSITE_LOOKS, PHONE
 from tests.support.money_user import BASIC_INFORMATION
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader, TradingScreen
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 MARKET, OTHER_MARKET = "BTC-USDT", "SOL-USDT"
 ADDRESS = "So11111111111111111111111111111111111111112"
@@ -179,7 +182,8 @@ def move_funds(exchange: Exchange, platform: ChildPlatform, trader: Trader) -> N
         f"0x{'ab' * 32}",
     ]
     environment = {"OPENSPOT_DATA_DIR": str(platform.data_dir), "PATH": "/usr/bin:/bin"}
-    subprocess.run([*command, "--", found["address"], "SOL", "12.5"], env=environment, check=True, timeout=120)
+    command += ["--", found["address"], "SOL", "12.5"]
+    subprocess.run(command, env=environment, check=True, timeout=stretched(120))
 
     exchange.call("POST", "kyc/basic-info", BASIC_INFORMATION, token)
     secret = exchange.call("POST", "users/me/mfa/setup", {"password": PASSWORD}, token)["secret"]

@@ -4,11 +4,15 @@ import json
 import random
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+import pytest
 from playwright.sync_api import WebSocket, expect
 
 from openspot.up.child_platform import ChildPlatform
 from tests.support.operator import Operator
 from tests.support.trading_screen import NewWindow, TradingScreen
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 UPDATES = 1000
 LIVES = 3
@@ -20,7 +24,7 @@ ROWS = 40
 STEP = Decimal("0.05")
 RESTING_MAX = 300
 ENGINE_DEPTH = 100
-RESTART_MS = 180_000
+RESTART_MS = 1000 * stretched(180)
 """A killed process comes back in seconds; on a machine that does much else it takes longer."""
 
 

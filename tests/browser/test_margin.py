@@ -11,9 +11,12 @@ from playwright.sync_api import Locator, Route, expect
 
 from tests.support.console import OPPOSITE_LOOKS, WAIT_MS
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 SYMBOL = "BTC-USD"
-ENDED_MS = 180_000
+ENDED_MS = 1000 * stretched(180)
 """A liquidation tries again after growing pauses; on a machine that does much else each takes longer."""
 
 

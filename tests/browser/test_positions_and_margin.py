@@ -4,10 +4,14 @@ import json
 import urllib.request
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from openspot.up.child_platform import ChildPlatform
 from tests.support.trading_screen import Exchange, NewWindow, Trader
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 HISTORY = """externalId,timestamp,type,account,asset,quantity,value,fee,destination
 buy-1,2024-01-10T00:00:00Z,buy,main,BTC,2,80000,20,
@@ -29,7 +33,7 @@ def report_of_a_broker(platform: ChildPlatform, trader: Trader) -> None:
     }  # fmt: skip
     url = f"{settings.positions_url}/api/pms/bvi/order-completed"
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request, timeout=30) as response:
+    with urllib.request.urlopen(request, timeout=stretched(30)) as response:
         assert response.status == 201
 
 

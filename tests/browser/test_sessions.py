@@ -21,6 +21,7 @@ def clerk(operator: Operator) -> str:
     return "clerk"
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A1.1-19", "A5-24", "B4.4-36", "B4.4-33", "B4.4-34", "B4.4-35")
 def test_a_super_administrator_logs_in_and_calls_the_engine_with_the_token(visitor: Console, clerk: str) -> None:
     visitor.open("/", "OpenSpot console")
@@ -40,6 +41,7 @@ def test_a_super_administrator_logs_in_and_calls_the_engine_with_the_token(visit
         assert isinstance(json.loads(request.post_data or ""), dict)
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A5-25")
 def test_a_system_participant_logs_in(visitor: Console, operator: Operator) -> None:
     operator.create("robot", kind="SYSTEM", password=PASSWORD)
@@ -48,6 +50,7 @@ def test_a_system_participant_logs_in(visitor: Console, operator: Operator) -> N
     expect(visitor.heading("Dashboard")).to_be_visible()
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A5-26")
 @pytest.mark.parametrize("kind", ["MAKER", "TAKER", "BOTH", "BROKER"])
 def test_a_session_of_another_type_is_refused_and_ended(visitor: Console, operator: Operator, kind: str) -> None:
@@ -63,6 +66,7 @@ def test_a_session_of_another_type_is_refused_and_ended(visitor: Console, operat
     assert operator.call("ValidateToken", token=token) == {"valid": False, "participantId": "", "type": ""}
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-37")
 def test_a_wrong_password_says_so_and_empties_the_field(visitor: Console, clerk: str) -> None:
     visitor.open("/", "OpenSpot console")
@@ -75,6 +79,7 @@ def test_a_wrong_password_says_so_and_empties_the_field(visitor: Console, clerk:
     expect(visitor.heading("Dashboard")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_an_inactive_administrator_is_told_so(visitor: Console, operator: Operator) -> None:
     operator.create("retired", kind="SUPER_ADMIN", password=PASSWORD)
     operator.call("DeactivateParticipant", participantId="retired")
@@ -83,6 +88,7 @@ def test_an_inactive_administrator_is_told_so(visitor: Console, operator: Operat
     expect(visitor.problem()).to_contain_text("This participant is not active")
 
 
+@pytest.mark.proof
 def test_too_many_logins_say_how_long_to_wait_and_count_down(visitor: Console) -> None:
     # The engine's own refusal comes only to whoever logs in faster than its allowance grows, which a slow machine
     # cannot. The engine's tests hold the refusal itself.
@@ -104,6 +110,7 @@ def test_too_many_logins_say_how_long_to_wait_and_count_down(visitor: Console) -
     expect(visitor.page.get_by_role("button", name="Log in")).to_be_enabled()
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A5-28")
 def test_logout_ends_the_session_at_the_engine(visitor: Console, operator: Operator, clerk: str) -> None:
     login = operator.log_in(clerk, PASSWORD)
@@ -133,6 +140,7 @@ def test_validate_token_is_never_called(visitor: Console, operator: Operator, cl
     assert "ValidateToken" not in calls
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A5-29")
 def test_a_session_that_expires_is_announced_and_then_cleared(console: Console, operator: Operator) -> None:
     console.page.clock.install()
@@ -152,6 +160,7 @@ def test_a_session_that_expires_is_announced_and_then_cleared(console: Console, 
     assert console.page.evaluate("sessionStorage.getItem('openspot.console.session')") is None
 
 
+@pytest.mark.proof
 def test_a_session_can_be_prolonged_without_leaving_the_page(visitor: Console, operator: Operator, clerk: str) -> None:
     login = operator.log_in(clerk, PASSWORD)
     visitor.bring_session(login)
@@ -173,6 +182,7 @@ def test_a_session_can_be_prolonged_without_leaving_the_page(visitor: Console, o
     assert operator.call("ValidateToken", token=login.token)["valid"] is False
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A5-23", "A7-17")
 def test_a_session_that_the_engine_ended_leads_to_the_login_and_back(
     visitor: Console, operator: Operator, clerk: str
@@ -198,6 +208,7 @@ def _without_logout(page: Page) -> Iterator[None]:
     page.unroute("**/*AdminService/Logout", refuse)
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("_without_logout")
 def test_a_logout_that_the_engine_does_not_confirm_says_so(visitor: Console, operator: Operator, clerk: str) -> None:
     login = operator.log_in(clerk, PASSWORD)

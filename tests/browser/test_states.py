@@ -66,6 +66,7 @@ def test_every_page_fits_every_width_and_is_accessible(console: Console, path: s
     console.assert_accessible(f"{heading}, dark, 1440")
 
 
+@pytest.mark.proof
 def test_on_a_phone_the_navigation_opens_and_closes(console: Console) -> None:
     console.page.set_viewport_size({"width": 390, "height": 844})
     console.open("/", "Dashboard")
@@ -79,6 +80,7 @@ def test_on_a_phone_the_navigation_opens_and_closes(console: Console) -> None:
     expect(link).not_to_be_in_viewport()
 
 
+@pytest.mark.proof
 def test_the_theme_and_the_zone_are_kept(console: Console) -> None:
     console.open("/trades", "Trades")
     console.page.get_by_role("button", name="Display settings").click()
@@ -100,6 +102,7 @@ def test_the_theme_and_the_zone_are_kept(console: Console) -> None:
     assert (int(tokyo[1]) - int(utc[1])) % 24 == 9 and tokyo[2] == utc[2]
 
 
+@pytest.mark.proof
 def test_every_page_is_reached_and_left_by_keyboard_alone(console: Console, operator: Operator) -> None:
     console.open("/", "Dashboard")
     keyboard = console.page.keyboard
@@ -123,6 +126,7 @@ def test_every_page_is_reached_and_left_by_keyboard_alone(console: Console, oper
     expect(console.heading("Orders")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_a_row_is_acted_on_with_the_keyboard_alone(console: Console, operator: Operator) -> None:
     order_id = operator.place("grace", "buy", "5", "1", "STATE-USD")
     console.open("/orders?participant=grace&status=OPEN", "Orders")
@@ -145,6 +149,7 @@ def test_a_row_is_acted_on_with_the_keyboard_alone(console: Console, operator: O
     assert operator.order(order_id)["status"] == "CANCELLED"
 
 
+@pytest.mark.proof
 def test_what_the_keyboard_is_on_is_visible(console: Console) -> None:
     console.open("/orders", "Orders")
     expect(console.row("Orders", "grace").first).to_be_visible()
@@ -164,6 +169,7 @@ def test_what_the_keyboard_is_on_is_visible(console: Console) -> None:
         console.page.keyboard.press("Tab")
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A7-17")
 @pytest.mark.parametrize(("path", "heading", "method", "text"), LISTS)
 def test_a_failure_before_any_data_is_explained_and_can_be_retried(
@@ -191,6 +197,7 @@ def test_a_failure_before_any_data_is_explained_and_can_be_retried(
     expect(console.page.get_by_text(text).first).to_be_visible()
 
 
+@pytest.mark.proof
 def test_old_data_stays_visible_and_marked_while_the_engine_is_silent(console: Console) -> None:
     console.expect_complaint("ERR_FAILED")
     console.open("/orders", "Orders")
@@ -208,6 +215,7 @@ def test_old_data_stays_visible_and_marked_while_the_engine_is_silent(console: C
     expect(console.page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_a_computer_that_is_offline_is_told_so(console: Console) -> None:
     console.expect_complaint("ERR_INTERNET_DISCONNECTED")
     console.open("/risk?participant=grace", "Risk")
@@ -219,6 +227,7 @@ def test_a_computer_that_is_offline_is_told_so(console: Console) -> None:
     expect(stale).to_be_hidden()
 
 
+@pytest.mark.proof
 def test_an_engine_that_was_killed_and_came_back_needs_no_reload(console: Console, platform: ChildPlatform) -> None:
     console.expect_complaint("ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET_NOT_CONNECTED")
     console.open("/participants", "Participants")
@@ -266,6 +275,7 @@ def gateway() -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A7-16", "A7-17")
 def test_a_gateway_that_takes_no_json_is_named(
     visitor: Console, serve: Callable[[PageConfig], str], gateway: str, platform: ChildPlatform
@@ -279,6 +289,7 @@ def test_a_gateway_that_takes_no_json_is_named(
     visitor.assert_accessible("415")
 
 
+@pytest.mark.proof
 def test_an_address_without_an_engine_is_named_at_login(
     visitor: Console, serve: Callable[[PageConfig], str], platform: ChildPlatform
 ) -> None:
@@ -291,6 +302,7 @@ def test_an_address_without_an_engine_is_named_at_login(
     expect(visitor.problem()).to_contain_text(address)
 
 
+@pytest.mark.proof
 def test_pages_without_a_configuration_say_so_and_try_again(visitor: Console) -> None:
     visitor.expect_complaint("503")
     visitor.page.route("**/config.json", lambda route: route.fulfill(status=503))
@@ -303,6 +315,7 @@ def test_pages_without_a_configuration_say_so_and_try_again(visitor: Console) ->
     expect(visitor.heading("OpenSpot console")).to_be_visible()
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A2.6-10", "A2.6-11")
 def test_the_catalogue_shows_types_and_permissions(console: Console) -> None:
     console.open("/access", "Types and permissions")

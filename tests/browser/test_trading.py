@@ -25,6 +25,7 @@ def book(operator: Operator, market: str) -> str:
     return market
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-40")
 def test_the_dashboard_follows_the_exchange(console: Console, operator: Operator, book: str) -> None:
     console.open("/", "Dashboard")
@@ -45,6 +46,7 @@ def test_the_dashboard_follows_the_exchange(console: Console, operator: Operator
     console.assert_accessible("dashboard")
 
 
+@pytest.mark.proof
 def test_a_graph_is_read_with_the_keyboard(console: Console) -> None:
     console.open("/", "Dashboard")
     graph = console.page.get_by_role("slider", name="Open orders, orders")
@@ -85,6 +87,7 @@ def test_orders_are_filtered_by_an_address_that_can_be_shared(console: Console, 
     expect(console.row("Orders", filled)).to_have_count(1)
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-50", "A1.4-07")
 def test_an_order_is_force_cancelled_after_a_reason_and_a_word(
     console: Console, operator: Operator, platform: ChildPlatform, book: str
@@ -110,6 +113,7 @@ def test_an_order_is_force_cancelled_after_a_reason_and_a_word(
     assert '"reason": "ticket 99: fat finger"' in line and '"by": "admin"' in line
 
 
+@pytest.mark.proof
 def test_an_order_that_was_cancelled_meanwhile_is_explained(console: Console, operator: Operator, book: str) -> None:
     order_id = operator.place("alice", "buy", "43", "1", book)
     console.open("/orders?participant=alice&status=OPEN", "Orders")
@@ -125,6 +129,7 @@ def test_an_order_that_was_cancelled_meanwhile_is_explained(console: Console, op
     expect(dialog).to_be_hidden()
 
 
+@pytest.mark.proof
 def test_an_ended_order_cannot_be_cancelled_and_says_why(console: Console, operator: Operator, book: str) -> None:
     order_id = operator.place("alice", "buy", "44", "1", book)
     operator.call("CancelOrderAdmin", orderId=order_id)
@@ -134,6 +139,7 @@ def test_an_ended_order_cannot_be_cancelled_and_says_why(console: Console, opera
     expect(item).to_have_attribute("aria-disabled", "true")
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.4-51")
 def test_trades_are_filtered_and_their_ids_copied(console: Console, operator: Operator, book: str) -> None:
     operator.place("alice", "sell", "77.7", "0.125", book)
@@ -149,6 +155,7 @@ def test_trades_are_filtered_and_their_ids_copied(console: Console, operator: Op
     console.assert_accessible("trades")
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A1.1-23", "B4.4-11", "B4.4-12", "B4.4-13", "B4.4-14")
 def test_a_currency_is_created_changed_and_deleted(console: Console, operator: Operator) -> None:
     console.open("/currencies", "Currencies")
@@ -181,6 +188,7 @@ def test_a_currency_is_created_changed_and_deleted(console: Console, operator: O
         operator.admin("GET", "/currencies/GOLD")
 
 
+@pytest.mark.proof
 def test_a_currency_in_use_is_kept_and_the_refusal_explained(console: Console) -> None:
     console.expect_complaint("409")
     console.open("/currencies", "Currencies")

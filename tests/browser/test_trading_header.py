@@ -1,11 +1,10 @@
 """The header of the trading screen: notices that stay, and the pages on a phone."""
 
-import asyncio
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from openspot.contracts import subjects
@@ -13,7 +12,10 @@ from openspot.contracts.messages import SendNotification
 from openspot.kit.bus import Bus
 from openspot.up.child_platform import ChildPlatform
 from tests.support.console import OPPOSITE_LOOKS, PHONE
+from tests.support.own_thread import in_own_thread
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader, TradingScreen
+
+pytestmark = pytest.mark.proof
 
 MARKET = "BTC-USD"
 BEGIN = datetime(2026, 11, 18, 9, 0, 0, tzinfo=UTC)
@@ -34,8 +36,7 @@ def tell(platform: ChildPlatform, trader: Trader, number: int, kind: str = "marg
         finally:
             await bus.close()
 
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(lambda: asyncio.run(publish())).result()
+    in_own_thread(publish)
 
 
 def bell(screen: TradingScreen, unread: int) -> Locator:

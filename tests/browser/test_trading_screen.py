@@ -154,6 +154,7 @@ def test_two_users_trade_in_two_windows(new_window: NewWindow, exchange: Exchang
     expect(left.toast("Sell: Filled")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_a_session_that_ended_elsewhere_leads_to_the_login_and_back(new_window: NewWindow, exchange: Exchange) -> None:
     trader = exchange.register("guest@example.com")
     screen = new_window(trader)
@@ -174,6 +175,7 @@ def test_a_session_that_ended_elsewhere_leads_to_the_login_and_back(new_window: 
     expect(page.get_by_text("No open orders")).to_be_visible()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 390), ("light", 1440)])
 def test_a_market_fits_and_can_be_read(new_window: NewWindow, market: str, scheme: str, width: int) -> None:
     screen = new_window(color_scheme=scheme, viewport={"width": width, "height": 844})
@@ -196,6 +198,7 @@ def test_a_market_fits_and_can_be_read(new_window: NewWindow, market: str, schem
     screen.assert_fits("another market")
 
 
+@pytest.mark.proof
 def test_a_market_that_does_not_exist_says_so(new_window: NewWindow) -> None:
     screen = new_window()
     screen.go("/NO-SUCH", "NO-SUCH")
@@ -204,6 +207,7 @@ def test_a_market_that_does_not_exist_says_so(new_window: NewWindow) -> None:
     screen.assert_accessible("no such page")
 
 
+@pytest.mark.proof
 def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exchange: Exchange) -> None:
     trader = exchange.register("secure@example.com")
     screen = new_window(trader)
@@ -242,6 +246,7 @@ def test_the_second_factor_is_set_up_and_switched_off(new_window: NewWindow, exc
     screen.assert_accessible("security")
 
 
+@pytest.mark.proof
 def test_older_trades_are_there_once_somebody_scrolls_to_them(
     new_window: NewWindow, operator: Operator, market: str
 ) -> None:
@@ -270,6 +275,7 @@ def test_older_trades_are_there_once_somebody_scrolls_to_them(
     expect(oldest).to_have_count(0)
 
 
+@pytest.mark.proof
 def test_the_wallet_shows_addresses_and_converts(new_window: NewWindow, exchange: Exchange) -> None:
     maker, owner = exchange.register("maker@example.com"), exchange.register("owner@example.com")
     exchange.deposit([(maker, "SOL", "5"), (owner, "USD", "1000")], house={"house:conversions": ("SOL", "10")})
@@ -313,6 +319,7 @@ def test_the_wallet_shows_addresses_and_converts(new_window: NewWindow, exchange
     screen.assert_accessible("the wallet")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("path", "heading", "kilobytes"), [("/login", "Log in", 170), (f"/{SYMBOL}", SYMBOL, 250)])
 def test_a_first_load_is_small(
     new_window: NewWindow, pages_folder: Path, path: str, heading: str, kilobytes: int

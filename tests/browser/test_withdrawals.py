@@ -1,11 +1,8 @@
 """Withdrawals in the console: the decisions of people, every state that custody knows, and a custody that is silent."""
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -15,6 +12,7 @@ from openspot.up.child_platform import ChildPlatform
 from tests.support.console import Console
 from tests.support.money_user import BASIC_INFORMATION, WAIT_S, MoneyUser, money_user
 from tests.support.operator import Operator
+from tests.support.own_thread import in_own_thread
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually
 
@@ -41,17 +39,6 @@ MACHINE_STATES = {
 }
 """How a withdrawal is shown that waits for no person: its state, what it waits for, why an action cannot be used."""
 REASONS = {"rejected": "the owner did not ask for it", "failed": "the network refused the transaction"}
-Result = TypeVar("Result")
-
-
-def in_thread(act: Callable[[], Awaitable[Result]]) -> Result:
-    """What an asynchronous action returns. It runs in another thread: the browser's event loop has this one."""
-
-    async def run() -> Result:
-        return await act()
-
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(lambda: asyncio.run(run())).result()
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +61,7 @@ def waiting(platform: ChildPlatform) -> tuple[str, list[str]]:
         async with money_user(platform) as user:
             return await withdraw(user)
 
-    return in_thread(as_user)
+    return in_own_thread(as_user)
 
 
 def as_owner(platform: ChildPlatform, user_id: str, method: str, withdrawal_id: str) -> Any:
@@ -90,7 +77,7 @@ def as_owner(platform: ChildPlatform, user_id: str, method: str, withdrawal_id: 
         finally:
             await client.close()
 
-    return in_thread(call)
+    return in_own_thread(call)
 
 
 def assert_owner_sees(platform: ChildPlatform, user_id: str, withdrawal_id: str, status: str) -> None:
@@ -109,9 +96,10 @@ def assert_owner_sees(platform: ChildPlatform, user_id: str, withdrawal_id: str,
         finally:
             await client.close()
 
-    in_thread(reached)
+    in_own_thread(reached)
 
 
+@pytest.mark.proof
 def test_a_withdrawal_is_approved_by_two_and_signed_by_three(
     console: Console, operator: Operator, platform: ChildPlatform, waiting: tuple[str, list[str]]
 ) -> None:
@@ -162,6 +150,7 @@ def test_a_withdrawal_is_approved_by_two_and_signed_by_three(
     assert_owner_sees(platform, user_id, withdrawal_id, "completed")
 
 
+@pytest.mark.proof
 def test_a_withdrawal_is_rejected_with_a_reason(
     console: Console, platform: ChildPlatform, waiting: tuple[str, list[str]]
 ) -> None:
@@ -185,6 +174,7 @@ def test_a_withdrawal_is_rejected_with_a_reason(
     assert_owner_sees(platform, user_id, withdrawal_id, "rejected")
 
 
+@pytest.mark.proof
 def test_a_withdrawal_that_its_owner_cancels_leaves_the_list(
     console: Console, platform: ChildPlatform, waiting: tuple[str, list[str]]
 ) -> None:
@@ -198,6 +188,7 @@ def test_a_withdrawal_that_its_owner_cancels_leaves_the_list(
     assert_owner_sees(platform, user_id, withdrawal_id, "cancelled")
 
 
+@pytest.mark.proof
 def test_a_refused_decision_gives_custodys_reason(
     console: Console, operator: Operator, waiting: tuple[str, list[str]]
 ) -> None:
@@ -215,6 +206,7 @@ def test_a_refused_decision_gives_custodys_reason(
     console.assert_accessible("a refused decision")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_state_of_custodys_document_is_shown(console: Console, operator: Operator, scheme: str) -> None:
     """Custody passes most of these in less time than a page takes, so its response is held in each of them."""
@@ -263,6 +255,7 @@ def test_the_row_of_these_tests_is_that_of_the_document() -> None:
     assert set(_row("failed")) == set(properties)
 
 
+@pytest.mark.proof
 def test_a_custody_that_is_silent_is_named(console: Console) -> None:
     console.expect_complaint("502")
     console.stop_polling()

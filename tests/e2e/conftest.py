@@ -1,4 +1,7 @@
-"""A real `openspot up` as a child process, shared by the end-to-end tests that do not break it."""
+"""The two real platforms that the end-to-end tests share: one for users, one for faults.
+
+A test starts a platform of its own only if its subject is the start, or what a start is given.
+"""
 
 import shutil
 import tempfile
@@ -8,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
+from tests.support.fault_run import kept_after_failure
 from tests.support.platforms import child_platform
+from tests.support.waiting import START_S_MAX, stretched
 
+UNTHROTTLED = {"OPENSPOT_THROTTLE_ENABLED": "false"}
 QUICK_MONEY = {
     "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
     "OPENSPOT_CUSTODY_BLOCK_S": "0.05",
@@ -19,13 +25,35 @@ QUICK_MONEY = {
 
 @pytest.fixture(scope="session")
 def platform() -> Iterator[ChildPlatform]:
-    """A running platform without throttling or waiting times."""
+    """A platform without throttling or waiting times. Who kills a service of it waits until it is ready again."""
     folder = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
-    child = child_platform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"} | QUICK_MONEY)
-    child.start()
+    child = child_platform(folder, UNTHROTTLED | QUICK_MONEY)
+    child.start(stretched(START_S_MAX))
     yield child
     child.stop()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def breakable(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
+    """A platform whose processes and servers the tests break as they like, and let heal.
+
+    Its withdrawals take long enough to be struck, its books are published often, so that clients see many sequences,
+    and its database syncs, so that a slow disk slows it down.
+    """
+    environment = UNTHROTTLED | {
+        "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
+        "OPENSPOT_CUSTODY_BLOCK_S": "0.5",
+        "OPENSPOT_CUSTODY_CONFIRMATIONS": "4",
+        "OPENSPOT_MARKET_DATA_LEASE_S": "2",
+        "OPENSPOT_MARKET_DATA_BOOK_MS": "5",
+        "OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "true",
+    }
+    with kept_after_failure(request) as folder:
+        child = child_platform(folder, environment)
+        child.start(stretched(START_S_MAX))
+        yield child
+        child.stop()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from openspot.kit.bus import Bus
 from openspot.up.child_platform import ChildPlatform
 from tests.support.rest_client import PREFIX, Reply, RestClient
 from tests.support.signed_requests import Signer
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 CREDENTIALS = {"email": "robot@example.org", "password": "a long pass phrase"}
 ORDER = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.01", "price": "200"}
@@ -35,7 +35,7 @@ async def ask(client: RestClient, signer: Signer, method: str, path: str, body: 
 
 async def next_order_event(events: ClientConnection) -> dict[str, Any]:
     """The next push of the channel `orders`; balances are pushed beside it."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(stretched(20)):
         while (pushed := json.loads(await events.recv()))["channel"] != "orders":
             pass
         return pushed
@@ -73,7 +73,7 @@ async def test_a_program_trades_with_a_key(platform: ChildPlatform) -> None:
             cancelled = await ask(client, signer, "DELETE", "/orders")
             assert order_id in cancelled.body["cancelled"]
             rotated = await client("POST", f"/api-keys/{signer.key_id}/rotate", {})
-            await asyncio.wait_for(events.wait_closed(), 20)
+            await asyncio.wait_for(events.wait_closed(), stretched(20))
         assert (await ask(client, signer, "GET", "/orders")).status == 401
         signer = Signer(signer.key_id, rotated.body["secret"])
         assert (await ask(client, signer, "GET", "/orders")).status == 200

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs/guides/client.md"
@@ -35,7 +38,7 @@ def printed(platform: ChildPlatform) -> dict[str, str]:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=400,
+            timeout=stretched(400),
             env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir), "PATH": path},
         )
         assert outcome.returncode == 0, f"{section}\n{code}\n{outcome.stdout}"

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 ROOT = Path(__file__).resolve().parents[2]
 UV = Path(sys.executable).parent / "uv"
@@ -26,8 +29,9 @@ with SyncClient(sys.argv[1], sys.argv[2]) as client:
 
 def run(*command: str | Path, cwd: Path = ROOT) -> str:
     outcome = subprocess.run(
-        command, cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=400
-    )
+        command, cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+        timeout=stretched(400),
+    )  # fmt: skip
     assert outcome.returncode == 0, outcome.stdout
     return outcome.stdout
 

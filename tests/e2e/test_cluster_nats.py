@@ -14,6 +14,9 @@ from openspot.router.translation.lease import LEASE_BUCKET
 from tests.support.fault_run import SECONDS, TIMEOUT_S, Run, kept_after_failure, running
 from tests.support.nats_cluster import NODES, NatsCluster
 from tests.support.platforms import child_platform
+from tests.support.waiting import START_S_MAX, stretched
+
+pytestmark = pytest.mark.proof
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ async def cluster_run(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Nat
         try:
             await asyncio.to_thread(cluster.start)
             await cluster.formed()
-            await asyncio.to_thread(platform.start)
+            await asyncio.to_thread(platform.start, stretched(START_S_MAX))
             async with running(platform) as run:
                 yield cluster, run
         finally:

@@ -9,12 +9,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
-from tests.support.fault_run import HEALED_S_MAX, SECONDS, TIMEOUT_S, Beside, Run, kept_after_failure, running
-from tests.support.platforms import child_platform
+from tests.support.fault_run import HEALED_S_MAX, SECONDS, TIMEOUT_S, Beside, Run, running
 from tests.support.ports import free_port
 from tests.support.suspension import frozen
 from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.proof
 
 ROUTERS = ("router", "router-2", "router-3")
 WORKERS = ("ledger-worker", "ledger-worker-2", "ledger-worker-3")
@@ -22,22 +24,17 @@ LEADS = "openspot_router_translator_leads"
 
 
 @pytest.fixture
-async def run(request: pytest.FixtureRequest) -> AsyncIterator[Run]:
+async def run(breakable: ChildPlatform) -> AsyncIterator[Run]:
     """A platform with two more routers and workers beside its own."""
-    with kept_after_failure(request) as folder:
-        platform = child_platform(folder, {"OPENSPOT_THROTTLE_ENABLED": "false"})
-        beside: dict[str, Beside] = {}
-        try:
-            await asyncio.to_thread(platform.start)
-            for name in (*ROUTERS[1:], *WORKERS[1:]):
-                beside[name] = Beside(platform, SERVICES[name[:-2]], free_port())
-            await asyncio.gather(*(one.child.start() for one in beside.values()))
-            await asyncio.gather(*(one.child.await_started() for one in beside.values()))
-            async with running(platform, beside) as run:
-                yield run
-        finally:
-            await asyncio.gather(*(one.child.stop() for one in beside.values()))
-            await asyncio.to_thread(platform.stop)
+    names = (*ROUTERS[1:], *WORKERS[1:])
+    beside = {name: Beside(breakable, SERVICES[name[:-2]], free_port()) for name in names}
+    try:
+        await asyncio.gather(*(one.child.start() for one in beside.values()))
+        await asyncio.gather(*(one.child.await_started() for one in beside.values()))
+        async with running(breakable, beside) as run:
+            yield run
+    finally:
+        await asyncio.gather(*(one.child.stop() for one in beside.values()))
 
 
 async def leader(run: Run, *apart_from: str) -> str:

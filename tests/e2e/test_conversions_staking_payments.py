@@ -7,7 +7,7 @@ import pytest
 
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, PAYMENTS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.up.child_platform import ChildPlatform
-from tests.support.money_user import assert_every_book_agrees, house_totals, money_user, openspot
+from tests.support.money_user import assert_every_book_agrees, credit, house_totals, money_user, openspot
 
 HOUSE = (CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, PAYMENTS_ACCOUNT_ID, STAKING_ACCOUNT_ID)
 
@@ -21,7 +21,7 @@ async def house(platform: ChildPlatform) -> dict[tuple[str, str], Decimal]:
 
 @pytest.mark.spec("B4.1-55", "B4.1-57")
 async def test_money_moves_between_users_and_the_accounts_of_the_house(platform: ChildPlatform) -> None:
-    await openspot(platform, "deposit", CONVERSIONS_ACCOUNT_ID, "SOL", "10")
+    await credit(platform, CONVERSIONS_ACCOUNT_ID, "SOL", "10")
     before = await house(platform)
     async with money_user(platform) as maker, money_user(platform) as user:
         await asyncio.gather(maker.credit("SOL", "100"), user.credit("USD", "1000"), user.credit("USDT", "100"))

@@ -20,10 +20,12 @@ from openspot.client import OpenSpotClient, Push
 from openspot.rest_edge.common.demo_account_names import DEMO_ACCOUNTS, DEMO_MAKER
 from openspot.up.child_platform import ChildPlatform
 from tests.support.platforms import child_platform
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
+
+pytestmark = pytest.mark.proof
 
 LIVE_S_MAX = 180.0
-START_TIMEOUT_S = 240.0
+START_TIMEOUT_S = stretched(240)
 PAUSE_S = 0.25
 OPEN = ["pending", "open", "partially_filled"]
 ASSETS = 7
@@ -175,7 +177,7 @@ async def test_it_stops_without_leftovers_and_starts_again_with_the_same_funds(d
 
 def reconcile(platform: ChildPlatform) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "openspot.cli", "reconcile", "--wait", "120"],
+        [sys.executable, "-m", "openspot.cli", "reconcile", "--wait", str(stretched(120))],
         capture_output=True,
         text=True,
         check=False,

@@ -12,6 +12,8 @@ import pytest
 from openspot.up.child_platform import ChildPlatform
 from tests.support.platforms import alive, child_platform
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture
 def ephemeral(own_folder: Path) -> Iterator[ChildPlatform]:

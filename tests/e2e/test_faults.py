@@ -8,15 +8,14 @@ seed of a run is printed; `OPENSPOT_FAULT_SEED` repeats its choices, `OPENSPOT_F
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
 
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.embedded_postgres import EmbeddedPostgres
-from tests.support.fault_run import OUTAGE_S, SECONDS, TIMEOUT_S, Run, kept_after_failure, running
-from tests.support.platforms import child_platform
+from tests.support.fault_run import OUTAGE_S, SECONDS, TIMEOUT_S, Run, running
 from tests.support.slow_disk import slow_disk
 from tests.support.suspension import frozen
 from tests.support.waiting import eventually
@@ -24,24 +23,23 @@ from tests.support.waiting import eventually
 VICTIMS = ("router", "ledger", "ledger-worker", "engine", "NATS", "PostgreSQL", "rest-edge", "market-data")
 
 
-@pytest.fixture(scope="module")
-def own_platform(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
-    """A platform to be broken, shared by the tests here."""
-    with kept_after_failure(request) as folder:
-        # The slow disk slows the database's syncs down.
-        settings = {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "true"}
-        child = child_platform(folder, settings)
-        child.start()
-        yield child
-        child.stop()
-
-
 @pytest.fixture
-async def run(own_platform: ChildPlatform) -> AsyncIterator[Run]:
-    async with running(own_platform) as run:
+async def run(breakable: ChildPlatform) -> AsyncIterator[Run]:
+    async with running(breakable) as run:
         yield run
 
 
+@pytest.mark.timeout(TIMEOUT_S * 2)
+@pytest.mark.spec("A1-04", "A1.2-04", "A1.2-05", "A1.2-06", "A1.5-07", "A1.5-08", "A6.4-06", "A6.4-07", "A6.4-08")
+async def test_router_ledger_and_engine_killed_under_load_lose_nothing(platform: ChildPlatform) -> None:
+    async with running(platform) as run:
+        async with run.flowing():
+            for name in ("router", "ledger", "engine"):
+                await run.kill_and_heal(name)
+        await run.heal_and_check()
+
+
+@pytest.mark.proof
 @pytest.mark.timeout(SECONDS + TIMEOUT_S * 2)
 @pytest.mark.spec("A1-04", "A1.2-04", "A1.2-05", "A1.2-06", "A1.3-35", "A1.5-04", "A1.5-06", "A1.5-07", "A1.5-08",
                   "A6.4-06", "A6.4-07", "A6.4-08")  # fmt: skip
@@ -62,6 +60,7 @@ async def test_nothing_is_lost_and_nothing_counts_twice_whatever_is_killed(run: 
     await run.heal_and_check()
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(OUTAGE_S + TIMEOUT_S)
 @pytest.mark.spec("A1.5-05", "A1.5-06", "A6.4-07", "A6.4-08")
 @pytest.mark.parametrize("name", ["PostgreSQL", "NATS"])
@@ -82,6 +81,7 @@ async def test_a_dependency_that_is_away_is_waited_for(run: Run, name: str, how:
     await run.heal_and_check()
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(OUTAGE_S + TIMEOUT_S)
 @pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06", "A6.4-08")
 async def test_a_slow_disk_of_the_database_slows_the_mirrors_and_not_the_orders(run: Run) -> None:

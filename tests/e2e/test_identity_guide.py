@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,7 +29,7 @@ def printed(platform: ChildPlatform) -> list[str]:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=400,
+        timeout=stretched(400),
         env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)},
     )
     assert outcome.returncode == 0, outcome.stdout

@@ -10,7 +10,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -20,23 +20,24 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from openspot.contracts.engine_events import EngineEvent, TradeEvent
-from openspot.contracts.gen.exchange.v1 import market_data_pb2, orders_pb2
+from openspot.contracts.gen.exchange.v1 import market_data_pb2
 from openspot.kit.bus import Bus
 from openspot.reconcile.store import EngineReader
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
 from tests.support.book_client import GuideClient, ended
 from tests.support.engine_client import EngineClient
-from tests.support.fault_run import SEED, Beside, Run, kept_after_failure
+from tests.support.fault_run import SEED, Beside, Run
+from tests.support.money_user import money_user
 from tests.support.order_flow import OrderFlow
-from tests.support.platforms import child_platform
 from tests.support.ports import free_port
 from tests.support.reference_book import Sides, books_at, top
 from tests.support.shared_data import BITSTAMP, needs_bitstamp
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 SYMBOL = "BTC-USDT"
-QUIET_SYMBOL = "BTC-USD"
+QUIET_SYMBOL = "SOL-BRL"
+"""On which no other test of the shared platform trades."""
 PUBLISHED_LEVELS = 1_000
 DEPTHS = (1, 20)
 EVENTS, USERS = 20_000, 4
@@ -44,41 +45,24 @@ EVENTS, USERS = 20_000, 4
 LEADS = "openspot_market_data_leads"
 PROCESSES = ("market-data", "market-data-2")
 WAIT_S_MAX = 120.0
-START_S_MAX = 240.0
-"""A whole platform starts in seconds, or in minutes beside seven other ones."""
-
-
-@pytest.fixture(scope="module")
-def own_platform(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
-    """A platform to be broken. Its books are published often, so clients see many sequences."""
-    with kept_after_failure(request) as folder:
-        environment = {
-            "OPENSPOT_THROTTLE_ENABLED": "false",
-            "OPENSPOT_MARKET_DATA_LEASE_S": "2",
-            "OPENSPOT_MARKET_DATA_BOOK_MS": "5",
-        }
-        child = child_platform(folder, environment)
-        child.start(START_S_MAX)
-        yield child
-        child.stop()
 
 
 @pytest.fixture
-async def engine(own_platform: ChildPlatform) -> AsyncIterator[EngineClient]:
-    client = EngineClient(own_platform.settings)
+async def engine(breakable: ChildPlatform) -> AsyncIterator[EngineClient]:
+    client = EngineClient(breakable.settings)
     yield client
     await client.close()
 
 
 @pytest.fixture
-async def run(own_platform: ChildPlatform) -> AsyncIterator[Run]:
+async def run(breakable: ChildPlatform) -> AsyncIterator[Run]:
     """The platform, with a second market data process beside its own."""
-    print(f"\nOPENSPOT_FAULT_SEED={SEED}, log {own_platform.log_path}")
-    second = Beside(own_platform, SERVICES["market-data"], free_port())
+    print(f"\nOPENSPOT_FAULT_SEED={SEED}, log {breakable.log_path}")
+    second = Beside(breakable, SERVICES["market-data"], free_port())
     try:
         await second.child.start()
         await second.child.await_started()
-        yield Run(own_platform, OrderFlow(own_platform.settings, SEED), {"market-data-2": second})
+        yield Run(breakable, OrderFlow(breakable.settings, SEED), {"market-data-2": second})
     finally:
         await second.child.stop()
 
@@ -96,10 +80,9 @@ async def hear(socket: ClientConnection, channels: list[str], heard: dict[str, l
             heard[message["channel"]].append(message["data"])
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.spec("A6.3-05", "A6.3-06", "A6.3-07", "B4.2-02")
 async def test_what_market_data_publishes_of_an_order_reaches_a_client_unchanged(
-    own_platform: ChildPlatform, engine: EngineClient
+    platform: ChildPlatform,
 ) -> None:
     subjects = {
         f"ticker:{QUIET_SYMBOL}": f"marketdata.ticker.{QUIET_SYMBOL}",
@@ -108,18 +91,22 @@ async def test_what_market_data_publishes_of_an_order_reaches_a_client_unchanged
     }
     heard: dict[str, list[Any]] = {channel: [] for channel in subjects}
     published: dict[str, list[Any]] = {channel: [] for channel in subjects}
-    bus = await Bus.connect(own_platform.settings, "operator")
+    bus = await Bus.connect(platform.settings, "operator")
     try:
         for channel, subject in subjects.items():
             await bus.listen(subject, lambda _, payload, of=published[channel]: of.append(json.loads(payload)))
         await bus.check()
-        async with connect(f"{own_platform.settings.ws_url}/", compression=None) as socket:
+        async with (
+            connect(f"{platform.settings.ws_url}/", compression=None) as socket,
+            money_user(platform) as seller,
+            money_user(platform) as buyer,
+        ):
             hearing = asyncio.create_task(hear(socket, list(subjects), heard))
             await eventually(lambda: heard[f"orderbook:{QUIET_SYMBOL}"])
-            for user in ("seller", "buyer"):
-                await engine.fund(user)
-            await engine.place("sell", "100", "1", "seller", type=orders_pb2.GTC)
-            await engine.place("buy", "100", "0.25", "buyer", type=orders_pb2.GTC)
+            await asyncio.gather(seller.credit("SOL", "1"), buyer.credit("BRL", "100"))
+            order = {"symbol": QUIET_SYMBOL, "type": "limit", "price": "100"}
+            await seller("POST", "/orders", order | {"side": "sell", "quantity": "1"}, status=201)
+            await buyer("POST", "/orders", order | {"side": "buy", "quantity": "0.25"}, status=201)
             await eventually(lambda: any(ticker["lastPrice"] == "100" for ticker in heard[f"ticker:{QUIET_SYMBOL}"]))
             await eventually(lambda: heard[f"trades:{QUIET_SYMBOL}"])
             await eventually(lambda: heard[f"orderbook:{QUIET_SYMBOL}"][-1]["asks"] == [["100", "0.75"]])
@@ -253,7 +240,8 @@ async def all_events(run: Run) -> list[EngineEvent]:
 
 
 @needs_bitstamp
-@pytest.mark.timeout(900)
+@pytest.mark.proof
+@pytest.mark.timeout(stretched(900))
 @pytest.mark.spec("A6.3-02", "A6.3-06", "A6.3-07", "A6.3-16", "A6.3-17")
 async def test_clients_have_the_engines_book_at_each_sequence_whatever_is_killed(
     run: Run, engine: EngineClient

@@ -1,5 +1,6 @@
 """Margin on a real platform: a position, a warning, and a liquidation by a price that falls; the user is told of it."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,22 +15,20 @@ from openspot.kit.bus import Bus
 from openspot.positions.descriptor import DURABLE
 from openspot.up.child_platform import ChildPlatform
 from tests.support.mailbox import mail_to
-from tests.support.money_user import WAIT_S, MoneyUser, assert_every_book_agrees, money_user, openspot
+from tests.support.money_user import WAIT_S, MoneyUser, assert_every_book_agrees, credit, money_user
 from tests.support.platforms import child_platform
-from tests.support.waiting import START_S_MAX, eventually
+from tests.support.waiting import START_S_MAX, eventually, stretched
 from tests.support.websocket_edge import ask, open_client, receive
 
 SYMBOL = "SOL-USD"
+POSITION_DATA = (
+    ("positions", "participant_id"),
+    ("position_trades", "participant_id"),
+    ("position_balances", "participant_id"),
+    ("fifo_transactions", "user_id"),
+)
+"""Tables of the position service, with the columns of their owners."""
 TITLE = "Your margin account is being liquidated"
-
-
-@pytest.fixture
-def platform(own_folder: Path) -> Iterator[ChildPlatform]:
-    """A platform on whose markets nobody else trades."""
-    child = child_platform(own_folder, {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_MARGIN_SCAN_S": "0.5"})
-    child.start(START_S_MAX)
-    yield child
-    child.stop()
 
 
 async def place(user: MoneyUser, side: str, quantity: str, price: str) -> None:
@@ -49,9 +48,46 @@ async def trade_at(seller: MoneyUser, buyer: MoneyUser, price: str) -> None:
 
 
 @pytest.mark.spec("A1.1-16", "A1.2-26", "A1.2-27")
-async def test_a_falling_price_warns_and_then_liquidates_and_every_book_agrees(platform: ChildPlatform) -> None:
-    await openspot(platform, "deposit", "house:lending", "USD", "1000")
-    await openspot(platform, "deposit", "house:insurance", "USD", "100")
+async def test_spot_orders_and_their_fills_change_nothing_at_margin_and_positions(platform: ChildPlatform) -> None:
+    async with money_user(platform) as seller, money_user(platform) as buyer:
+        await asyncio.gather(seller.credit("ETH", "2"), buyer.credit("BTC", "1"))
+        order = {"symbol": "ETH-BTC", "type": "limit", "quantity": "1", "price": "0.05"}
+        for user, side in ((seller, "sell"), (buyer, "buy"), (seller, "sell")):
+            await user("POST", "/orders", order | {"side": side}, status=201)
+        # Once the ledger has the trade, whoever follows trades has been told of it too.
+        await assert_every_book_agrees(platform)
+        owners = [seller.user_id, buyer.user_id]
+    connection = await asyncpg.connect(platform.settings.database_url)
+    try:
+        assert await connection.fetchval("SELECT count(*) FROM trades WHERE buyer_id = $1", buyer.user_id) == 1
+        for table, column in (("margin_accounts", "user_id"), *POSITION_DATA):
+            query = f"SELECT count(*) FROM {table} WHERE {column} = ANY($1)"
+            assert await connection.fetchval(query, owners) == 0, table
+    finally:
+        await connection.close()
+    # Without `follow_fills` the position service has no consumer of the trades.
+    settings = platform.settings.model_copy(update={"nats_url": platform.state.bus_urls["positions"]})
+    bus = await Bus.connect(settings, "positions")
+    try:
+        assert await bus.consumer_state(TRADES.name, DURABLE) is None
+    finally:
+        await bus.close()
+
+
+@pytest.fixture
+def own_platform(own_folder: Path) -> Iterator[ChildPlatform]:
+    """A platform on whose markets nobody else trades: the prices of this test are far from all others."""
+    child = child_platform(own_folder, {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_MARGIN_SCAN_S": "0.5"})
+    child.start(stretched(START_S_MAX))
+    yield child
+    child.stop()
+
+
+@pytest.mark.proof
+async def test_a_falling_price_warns_and_then_liquidates_and_every_book_agrees(own_platform: ChildPlatform) -> None:
+    platform = own_platform
+    await credit(platform, "house:lending", "USD", "1000")
+    await credit(platform, "house:insurance", "USD", "100")
     async with money_user(platform) as seller, money_user(platform) as buyer, money_user(platform) as borrower:
         await seller.credit("SOL", "60")
         await buyer.credit("USD", "1000")
@@ -100,7 +136,6 @@ async def test_a_falling_price_warns_and_then_liquidates_and_every_book_agrees(p
         assert "Its positions are closed at market prices" in mail.text
         await assert_only_borrowers_have_margin(platform, borrower.user_id)
     await assert_every_book_agrees(platform)
-    await assert_fills_change_no_position_data(platform)
 
 
 async def assert_only_borrowers_have_margin(platform: ChildPlatform, borrower: str) -> None:
@@ -110,22 +145,6 @@ async def assert_only_borrowers_have_margin(platform: ChildPlatform, borrower: s
         assert [row["user_id"] for row in await connection.fetch("SELECT user_id FROM margin_accounts")] == [borrower]
         for table in ("margin_positions", "margin_loans"):
             assert await connection.fetchval(f"SELECT count(DISTINCT account_id) FROM {table}") == 1
-    finally:
-        await connection.close()
-
-
-async def assert_fills_change_no_position_data(platform: ChildPlatform) -> None:
-    """Without `follow_fills` the position service has no consumer of the trades, and no row of theirs."""
-    settings = platform.settings.model_copy(update={"nats_url": platform.state.bus_urls["positions"]})
-    bus = await Bus.connect(settings, "positions")
-    try:
-        assert await bus.consumer_state(TRADES.name, DURABLE) is None
-    finally:
-        await bus.close()
-    connection = await asyncpg.connect(platform.settings.database_url)
-    try:
-        for table in ("positions", "position_trades", "position_balances", "fifo_transactions"):
-            assert await connection.fetchval(f"SELECT count(*) FROM {table}") == 0, table
     finally:
         await connection.close()
 

@@ -3,22 +3,24 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import aiohttp
 import asyncpg
 import pytest
 
 from openspot.kit.bus import Bus
+from openspot.reconcile.store import EngineReader
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
 from tests.support.engine_client import EngineClient
-from tests.support.fault_run import Beside, Run, kept_after_failure, running
+from tests.support.fault_run import Beside, Run, running
 from tests.support.market_data import Heard, listening
-from tests.support.platforms import child_platform
 from tests.support.ports import free_port
 from tests.support.shared_data import BITSTAMP, needs_bitstamp
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
+
+pytestmark = pytest.mark.proof
 
 EVENTS = 3_000
 SYMBOL = "BTC-USDT"
@@ -26,25 +28,14 @@ LEADS = "openspot_market_data_leads"
 PROCESSES = ("market-data", "market-data-2")
 
 
-@pytest.fixture(scope="module")
-def own_platform(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
-    """A platform to be broken, shared by the tests here."""
-    with kept_after_failure(request) as folder:
-        environment = {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_MARKET_DATA_LEASE_S": "4"}
-        child = child_platform(folder, environment)
-        child.start()
-        yield child
-        child.stop()
-
-
 @pytest.fixture
-async def run(own_platform: ChildPlatform) -> AsyncIterator[Run]:
+async def run(breakable: ChildPlatform) -> AsyncIterator[Run]:
     """The platform, with a second market data process beside its own."""
-    second = Beside(own_platform, SERVICES["market-data"], free_port())
+    second = Beside(breakable, SERVICES["market-data"], free_port())
     try:
         await second.child.start()
         await second.child.await_started()
-        async with running(own_platform, {"market-data-2": second}) as made:
+        async with running(breakable, {"market-data-2": second}) as made:
             yield made
     finally:
         await second.child.stop()
@@ -69,13 +60,15 @@ async def replay(run: Run) -> asyncio.subprocess.Process:
 
 
 @needs_bitstamp
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(stretched(900))
 @pytest.mark.spec("A6.3-02", "A6.3-03", "B4.1-30")
 async def test_real_order_flow_with_kills_leaves_book_trades_and_candles_equal(run: Run) -> None:
     operator = await Bus.connect(run.settings, "operator")
     engine = EngineClient(run.settings)
     try:
         heard = await listening(operator)
+        async with EngineReader(run.settings) as reader:
+            begins = (await reader.position()).last_seq
         flow = await replay(run)
         output = asyncio.create_task(flow.communicate())
         for _ in range(2):
@@ -90,17 +83,20 @@ async def test_real_order_flow_with_kills_leaves_book_trades_and_candles_equal(r
         assert flow.returncode == 0, text
         assert "0 differences" in text
         await run.healed()
-        await equal(run, heard, engine)
+        await equal(run, heard, begins, engine)
     finally:
         await engine.close()
         await operator.close()
-    outcome = await asyncio.to_thread(run.openspot, "market-data", "verify", "--wait", "60")
+    outcome = await asyncio.to_thread(run.openspot, "market-data", "verify", "--wait", str(stretched(60)))
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert ": 0 differences" in outcome.stdout
 
 
-async def equal(run: Run, heard: Heard, engine: EngineClient) -> None:
-    """Wait until a client's book and trades, and the edge's answers, are the engine's and the trade rows'."""
+async def equal(run: Run, heard: Heard, begins: int, engine: EngineClient) -> None:
+    """Wait until a client's book and trades, and the edge's answers, are the engine's and the trade rows'.
+
+    The client has heard the events after the sequence `begins`.
+    """
     _, expected = await engine.request("GET", f"/api/v1/marketdata/orderbook/{SYMBOL}?depth=1000")
     sides = tuple([tuple(level) for level in expected[side]] for side in ("bids", "asks"))
     assert min(map(len, sides)) > 20
@@ -108,10 +104,9 @@ async def equal(run: Run, heard: Heard, engine: EngineClient) -> None:
     connection = await asyncpg.connect(run.settings.database_url)
     try:
         rows = await connection.fetch("SELECT trade_id, sequence FROM trades WHERE symbol = $1", SYMBOL)
-        assert len(rows) > 50
-        await eventually(
-            lambda: {trade.trade_id for trade in heard.trades[SYMBOL]} == {row["trade_id"] for row in rows}, 60
-        )
+        new = {row["trade_id"] for row in rows if row["sequence"] > begins}
+        assert len(new) > 50
+        await eventually(lambda: {trade.trade_id for trade in heard.trades[SYMBOL]} == new, 60)
         counted = await connection.fetchval(
             "SELECT sum(trades) FROM market_candles WHERE symbol = $1 AND interval = '1h'", SYMBOL
         )
@@ -130,14 +125,14 @@ async def equal(run: Run, heard: Heard, engine: EngineClient) -> None:
     assert sum(candle["trades"] for candle in candles) == len(rows)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(stretched(900))
 async def test_verify_finds_a_tampered_row(run: Run) -> None:
     async with run.flowing():
         await run.takes_orders(30)
     await run.healed()
 
     async def verify() -> tuple[int, str]:
-        outcome = await asyncio.to_thread(run.openspot, "market-data", "verify", "--wait", "60")
+        outcome = await asyncio.to_thread(run.openspot, "market-data", "verify", "--wait", str(stretched(60)))
         return outcome.returncode, outcome.stdout + outcome.stderr
 
     code, text = await verify()

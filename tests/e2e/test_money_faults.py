@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -14,35 +13,19 @@ from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
 from openspot.up.supervisor import is_ready
-from tests.support.fault_run import HEALED_S_MAX, kept_after_failure
-from tests.support.money_user import WAIT_S, MoneyUser, assert_every_book_agrees, house_totals, money_user, openspot
-from tests.support.platforms import child_platform
+from tests.support.fault_run import HEALED_S_MAX
+from tests.support.money_user import WAIT_S, MoneyUser, assert_every_book_agrees, credit, house_totals, money_user
 from tests.support.rest_client import Reply
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
+
+pytestmark = pytest.mark.proof
 
 KILLS = 3
-START_S_MAX = 240.0
 WITHDRAWALS = 12
 CONVERTERS = 4
 PAUSE_S = 0.05
 """Between the movements of a stream, so that its money lasts however long the platform takes to heal."""
 OUTSIDE = "So11111111111111111111111111111111111111112"
-ENVIRONMENT = {
-    "OPENSPOT_THROTTLE_ENABLED": "false",
-    "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
-    "OPENSPOT_CUSTODY_BLOCK_S": "0.5",
-    "OPENSPOT_CUSTODY_CONFIRMATIONS": "4",
-}
-
-
-@pytest.fixture(scope="module")
-def breakable(request: pytest.FixtureRequest) -> Iterator[ChildPlatform]:
-    """A platform to be broken, shared by the tests here."""
-    with kept_after_failure(request) as folder:
-        child = child_platform(folder, ENVIRONMENT)
-        child.start(timeout_s=START_S_MAX)
-        yield child
-        child.stop()
 
 
 async def kill_and_heal(platform: ChildPlatform, name: str) -> None:
@@ -187,7 +170,7 @@ async def test_custody_killed_during_withdrawals_sends_each_once(breakable: Chil
 
 
 async def test_the_edge_killed_during_conversions_does_each_once_or_not_at_all(breakable: ChildPlatform) -> None:
-    await openspot(breakable, "deposit", CONVERSIONS_ACCOUNT_ID, "SOL", "100")
+    await credit(breakable, CONVERSIONS_ACCOUNT_ID, "SOL", "100")
     before = await house_totals(breakable, CONVERSIONS_ACCOUNT_ID)
     stop = asyncio.Event()
     async with money_user(breakable) as maker, money_user(breakable) as user:
@@ -224,11 +207,11 @@ async def test_the_edge_killed_during_conversions_does_each_once_or_not_at_all(b
     await assert_every_book_agrees(breakable)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(stretched(900))
 async def test_engine_router_and_ledger_killed_under_a_stream_of_transfers_do_each_once(
     breakable: ChildPlatform,
 ) -> None:
-    await openspot(breakable, "deposit", CONVERSIONS_ACCOUNT_ID, "SOL", "10000")
+    await credit(breakable, CONVERSIONS_ACCOUNT_ID, "SOL", "10000")
     before = await house_totals(breakable, CONVERSIONS_ACCOUNT_ID), await house_totals(breakable, STAKING_ACCOUNT_ID)
     tried_again = breakable.log_path.read_text("utf-8", "replace").count('"a transfer is tried again later"')
     stop = asyncio.Event()

@@ -22,6 +22,9 @@ from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.services import enabled
 from tests.support.other_account import STRANGER, as_account, needs_root, readable, visible_in_proc
 from tests.support.platforms import child_platform
+from tests.support.waiting import stretched
+
+pytestmark = pytest.mark.proof
 
 GIVEN_SECRET = "a-secret-of-tokens-from-the-environment"
 DEPOSIT = b'{"txHash": "forged", "userId": "mallory", "asset": "USD", "amount": "1000000"}'
@@ -86,7 +89,7 @@ def attempt(url: str) -> str:
 
     async def connect() -> str:
         try:
-            connection = await asyncpg.connect(url, timeout=5)
+            connection = await asyncpg.connect(url, timeout=stretched(5))
         except (OSError, asyncpg.PostgresError) as error:
             return type(error).__name__
         await connection.close()
@@ -108,8 +111,8 @@ def publish_deposit(url: str) -> str:
 
     async def publish() -> str:
         try:
-            async with asyncio.timeout(10):
-                client = await nats.connect(url, allow_reconnect=False, max_reconnect_attempts=1, connect_timeout=5)
+            async with asyncio.timeout(stretched(10)):
+                client = await nats.connect(url, allow_reconnect=False, max_reconnect_attempts=1)
         except (OSError, nats.errors.Error) as error:
             return type(error).__name__
         await client.publish("custody.deposit.confirmed", DEPOSIT)

@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from openspot.up.child_platform import ChildPlatform
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,7 +34,7 @@ def printed(platform: ChildPlatform) -> list[str]:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=400,
+        timeout=stretched(400),
         env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)},
     )
     assert outcome.returncode == 0, outcome.stdout

@@ -10,6 +10,7 @@ import pytest
 
 from openspot.up.child_platform import ChildPlatform
 from tests.support.shared_data import BITSTAMP, needs_bitstamp
+from tests.support.waiting import stretched
 
 EVENTS = 4_000
 
@@ -20,7 +21,7 @@ def replay(platform: ChildPlatform, *arguments: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=400,
+        timeout=stretched(400),
         env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir), "COLUMNS": "120"},
     )
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
@@ -33,6 +34,7 @@ def figure(report: str, label: str) -> int:
     return int(found[1].replace(",", ""))
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06", "A6.4-04")
 def test_the_sample_leaves_no_difference(platform: ChildPlatform) -> None:
     report = replay(platform, "--sample", "--symbol", "ETH-USDT")
@@ -41,6 +43,7 @@ def test_the_sample_leaves_no_difference(platform: ChildPlatform) -> None:
     assert figure(report, "trades, ours") > 100
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06")
 @needs_bitstamp
 def test_real_order_flow_leaves_no_difference(platform: ChildPlatform) -> None:
@@ -52,6 +55,7 @@ def test_real_order_flow_leaves_no_difference(platform: ChildPlatform) -> None:
     assert "trades, the venue's" in report
 
 
+@pytest.mark.proof
 def test_a_file_that_is_no_order_flow_is_refused_with_its_line(platform: ChildPlatform, tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("id,timestamp,exchange_timestamp,price,volume,action,direction\n1,2,3,x,1,created,bid\n", "utf-8")
@@ -69,13 +73,13 @@ def test_a_file_that_is_no_order_flow_is_refused_with_its_line(platform: ChildPl
 
 @pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06")
 def test_everything_that_was_traded_reconciles(platform: ChildPlatform) -> None:
-    replay(platform, "--sample", "--symbol", "SOL-USD", "--events", "300")
+    replay(platform, "--sample", "--symbol", "SOL-USDT", "--events", "300")
     outcome = subprocess.run(
         [sys.executable, "-m", "openspot.cli", "reconcile"],
         capture_output=True,
         text=True,
         check=False,
-        timeout=400,
+        timeout=stretched(400),
         env=os.environ | {"OPENSPOT_DATA_DIR": str(platform.data_dir)},
     )
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr

@@ -63,6 +63,7 @@ async def test_a_user_with_a_stake_subscribes_upgrades_and_cancels(platform: Chi
         await own.close()
 
 
+@pytest.mark.proof
 async def test_the_guide(platform: ChildPlatform, tmp_path: Any) -> None:
     printed = await pasted(platform, tmp_path, "subscriptions.md")
     assert '"cancelAtPeriodEnd":true' in printed

@@ -15,7 +15,7 @@ from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES, PlatformSettings, enabled
 from tests.support.platforms import alive, child_platform
 from tests.support.ports import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 
 def processes_of(platform: ChildPlatform) -> list[int]:
@@ -23,7 +23,7 @@ def processes_of(platform: ChildPlatform) -> list[int]:
 
 
 def answer(url: str) -> tuple[int, bytes]:
-    with urllib.request.urlopen(url, timeout=5) as response:
+    with urllib.request.urlopen(url, timeout=stretched(5)) as response:
         return response.status, response.read()
 
 
@@ -83,6 +83,7 @@ async def test_a_child_that_dies_is_started_again(platform: ChildPlatform) -> No
     await eventually(lambda: openspot(platform, "status").returncode == 0, 30)
 
 
+@pytest.mark.proof
 async def test_start_stop_and_start_again(own_folder: Path) -> None:
     """Ctrl-C leaves no process behind, data is kept, and a killed supervisor does not stand in the way."""
     platform = child_platform(own_folder)
@@ -125,6 +126,7 @@ def test_a_taken_port_is_named_with_its_remedy(own_folder: Path) -> None:
     assert "OPENSPOT_REST_PORT" in text
 
 
+@pytest.mark.proof
 def test_a_service_that_cannot_start_ends_the_start_with_its_reason(own_folder: Path) -> None:
     platform = child_platform(own_folder, {"OPENSPOT_THROTTLE_STORAGE": "nowhere://x"})
     with pytest.raises(RuntimeError) as raised:
@@ -159,6 +161,7 @@ def test_a_folder_that_is_open_and_holds_other_files_is_refused(own_folder: Path
     assert "holds other files (letter.txt)" in outcome.stdout
 
 
+@pytest.mark.proof
 def test_a_database_that_cannot_be_used_is_told_without_its_password(own_folder: Path) -> None:
     port = free_port()
     platform = child_platform(own_folder, {"DATABASE_URL": f"postgresql://me:s3cret-word@127.0.0.1:{port}/openspot"})

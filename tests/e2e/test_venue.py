@@ -19,10 +19,12 @@ from openspot.venue_simulator.server import Simulator
 from tests.support.platforms import child_platform
 from tests.support.ports import free_port, free_ports
 from tests.support.venue import playing, running_simulator
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
+
+pytestmark = pytest.mark.proof
 
 ROOT = Path(__file__).resolve().parents[2]
-PASTE_S_MAX = 240.0
+PASTE_S_MAX = stretched(240)
 
 
 async def test_the_guide(own_folder: Path) -> None:
@@ -108,7 +110,7 @@ def test_the_service_alone_ends_at_once_with_the_reason_if_a_setting_is_wrong(
         capture_output=True,
         text=True,
         check=False,
-        timeout=400,
+        timeout=stretched(400),
         env=os.environ | {"OPENSPOT_DATA_DIR": str(own_folder)} | setting,
     )
     assert outcome.returncode == 1

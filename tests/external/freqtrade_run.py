@@ -24,12 +24,11 @@ from tests.external.programs import INTEGRATION, ROOT
 from tests.support.market_flow import FlowMarket, market_flow
 from tests.support.money_user import MoneyUser, assert_every_book_agrees, money_user
 from tests.support.platforms import child_platform
-from tests.support.waiting import eventually
+from tests.support.waiting import START_S_MAX, eventually, stretched
 
 FREQTRADE = ROOT / "integrations/freqtrade"
 MARKET = FlowMarket("BTC-USD", Decimal(50_000), Decimal(10), Decimal("0.02"))
 FUNDS = {"USD": "1000000", "BTC": "100"}
-START_S = 400.0
 TRADING_S_MAX = 86_400.0
 """The caller has the limit that fits the candles and the clock."""
 CANDLE = timedelta(minutes=1)
@@ -155,7 +154,7 @@ async def main(python: str, candles: int) -> None:
     }  # fmt: skip
     platform = child_platform(folder / "platform", settings)
     (folder / "freqtrade").mkdir()
-    platform.start(START_S)
+    platform.start(stretched(START_S_MAX))
     try:
         async with market_flow(platform, [MARKET], FUNDS, 0.2), money_user(platform) as user:
             await user.credit("USD", "10000")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import stretched
+
 ROOT = Path(__file__).resolve().parents[2]
 INTEGRATION = ROOT / "integrations/ccxt/src"
-MAKE_S_MAX = 600.0
+MAKE_S_MAX = stretched(600)
 
 
 def must_run() -> bool:

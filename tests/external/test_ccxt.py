@@ -25,8 +25,11 @@ from tests.support.custody import BITCOIN_ADDRESS
 from tests.support.market_flow import FlowMarket, market_flow
 from tests.support.money_user import MoneyUser, money_user, openspot
 from tests.support.platforms import child_platform
+from tests.support.waiting import START_S_MAX, stretched
 
-START_S, LANE_S_MAX = 400.0, 600.0
+pytestmark = pytest.mark.proof
+
+LANE_S_MAX = stretched(600)
 LANES = (("--sync",), (), ("--ws",))
 PUBLIC_AND_PRIVATE = {
     "afterConstruct", "features", "fetchBalance", "fetchClosedOrders", "fetchCurrencies", "fetchDeposits",
@@ -146,13 +149,13 @@ async def output_of(folder: Path, *arguments: str) -> str:
             process.kill()
 
 
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(stretched(1800))
 async def test_ccxts_own_suite_and_trades_through_the_class(run_folder_of_ccxt: Path) -> None:
     folder = run_folder_of_ccxt
     here = Path(__file__).parent
     data = Path(tempfile.mkdtemp(prefix="openspot-e2e-"))
     platform = child_platform(data, {"OPENSPOT_THROTTLE_ENABLED": "false"} | QUICK_MONEY)
-    platform.start(START_S)
+    platform.start(stretched(START_S_MAX))
     try:
         async with (
             market_flow(platform, MARKETS, FUNDS, 0.4),

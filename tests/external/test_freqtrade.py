@@ -15,6 +15,8 @@ import pytest
 
 from tests.external.programs import ROOT, environment, must_run, packages_of
 
+pytestmark = pytest.mark.proof
+
 SPEED = os.environ.get("OPENSPOT_FREQTRADE_SPEED", "10")
 CANDLES = int(os.environ.get("OPENSPOT_FREQTRADE_CANDLES", "100" if must_run() else "0"))
 SECONDS_MAX = 1200 + 180 * CANDLES / float(SPEED)

@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request, ViewportSize, expect
 
 from tests.support.operator import Login
+from tests.support.waiting import stretched
 
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 SETTLED = """() => {
@@ -26,7 +27,7 @@ OUTSIDE = """() => [...document.querySelectorAll("body *")]
     .map((element) => `${element.tagName} ${element.className}: ${element.textContent.slice(0, 80)}`).slice(-8)"""
 """The elements that are narrower than what is in them, the innermost last."""
 SERIOUS = ("serious", "critical")
-WAIT_MS = 30_000
+WAIT_MS = 1000 * stretched(30)
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESK: ViewportSize = {"width": 1440, "height": 900}
 Look = tuple[Literal["dark", "light"], ViewportSize]
@@ -169,7 +170,7 @@ class Console:
         surplus = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         try:
             # Graphs are measured anew after the window has changed its size.
-            self.page.wait_for_function(f"() => {surplus} <= 0", timeout=5_000)
+            self.page.wait_for_function(f"() => {surplus} <= 0", timeout=1000 * stretched(5))
         except Error as error:
             wide = "\n".join(self.page.evaluate(OUTSIDE))
             raise AssertionError(f"{state}: {self.page.evaluate(surplus)} px too wide\n{wide}") from error

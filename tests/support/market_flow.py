@@ -11,7 +11,7 @@ from decimal import Decimal
 from openspot.client import ApiError, OpenSpotClient
 from openspot.kit.tasks import end_tasks
 from openspot.up.child_platform import ChildPlatform
-from tests.support.money_user import openspot
+from tests.support.money_user import credit
 
 LEVELS = 4
 
@@ -37,7 +37,7 @@ class FlowUser:
     async def fund(self, platform: ChildPlatform, **amounts: str) -> None:
         """Deposit at once, without a chain."""
         for asset, amount in amounts.items():
-            await openspot(platform, "deposit", self.user_id, asset, amount)
+            await credit(platform, self.user_id, asset, amount)
 
 
 @asynccontextmanager

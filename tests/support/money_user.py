@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager
 from decimal import Decimal
 from typing import Any
 
+from openspot.deposit.deposit import deposit
 from openspot.up.child_platform import ChildPlatform
 from tests.support.engine_client import EngineClient
 from tests.support.rest_client import Reply, RestClient
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 WAIT_S = 60.0
 """A platform on a machine that does much else may take this long."""
@@ -37,7 +38,7 @@ async def openspot(platform: ChildPlatform, *arguments: str) -> str:
 
 async def assert_every_book_agrees(platform: ChildPlatform) -> None:
     """Engine, ledger and rows agree on all accounts, those of the house too."""
-    report = json.loads(await openspot(platform, "reconcile", "--json", "--wait", str(WAIT_S)))
+    report = json.loads(await openspot(platform, "reconcile", "--json", "--wait", str(stretched(WAIT_S))))
     assert (report["caughtUp"], report["differences"], report["unnamed"]) == (True, [], 0)
 
 
@@ -48,6 +49,11 @@ async def house_totals(platform: ChildPlatform, account: str) -> dict[str, Decim
         return {asset: Decimal(row.total) for asset, row in (await engine.balances(account)).items()}
     finally:
         await engine.close()
+
+
+async def credit(platform: ChildPlatform, account: str, asset: str, amount: str) -> None:
+    """Deposit at once, without a chain, as `openspot deposit` does."""
+    await deposit(platform.settings, account, asset, amount, secrets.token_hex(32))
 
 
 class MoneyUser:
@@ -88,7 +94,7 @@ class MoneyUser:
 
     async def credit(self, asset: str, amount: str) -> None:
         """Deposit at once, without a chain."""
-        await openspot(self.platform, "deposit", self.user_id, asset, amount)
+        await credit(self.platform, self.user_id, asset, amount)
 
     async def shows(self, path: str, **values: Any) -> Any:
         """Wait until a response has these values, and return it."""

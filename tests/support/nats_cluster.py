@@ -13,11 +13,11 @@ from nats.js.api import ClusterInfo
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.nats_configuration import NatsClusterNode, NatsConfiguration
 from tests.support.ports import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 NODES = 3
 FORMED_S_MAX = 120.0
-_CALL_TIMEOUT_S = 2.0
+_CALL_TIMEOUT_S = stretched(2)
 _NOT_YET = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import psutil
 
-STILL_S_MAX = 5.0
+from tests.support.waiting import stretched
+
+STILL_S_MAX = stretched(5)
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """The trading screen in a browser, and the users who trade on it."""
 
+import asyncio
 import json
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable
@@ -15,6 +14,8 @@ from openspot.rest_edge.mail.transports import StoredMail, read_mailbox
 from openspot.up.child_platform import ChildPlatform
 from tests.support.console import WAIT_MS, Console
 from tests.support.mailbox import token_of
+from tests.support.money_user import credit
+from tests.support.own_thread import in_own_thread
 
 PASSWORD = "correct horse battery"
 
@@ -40,7 +41,7 @@ class Exchange:
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}/{path}", data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=30) as response:
+        with urllib.request.urlopen(request, timeout=WAIT_MS / 1000) as response:
             return json.loads(response.read())
 
     def register(self, email: str) -> Trader:
@@ -52,22 +53,13 @@ class Exchange:
 
     def deposit(self, amounts: list[tuple[Trader, str, str]], house: dict[str, tuple[str, str]] | None = None) -> None:
         """Confirmed deposits, as `openspot deposit` makes them, all at a time; `house` names accounts of the house."""
-        environment = {"OPENSPOT_DATA_DIR": str(self._platform.data_dir), "PATH": "/usr/bin:/bin"}
-        wanted = [(trader.email, asset, amount) for trader, asset, amount in amounts]
+        wanted = [(trader.user_id, asset, amount) for trader, asset, amount in amounts]
         wanted += [(account, asset, amount) for account, (asset, amount) in (house or {}).items()]
-        commands = [
-            subprocess.Popen(
-                [sys.executable, "-m", "openspot.cli", "deposit", account, asset, amount],
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-            for account, asset, amount in wanted
-        ]
-        for command in commands:
-            output, _ = command.communicate(timeout=120)
-            assert command.returncode == 0, output
+
+        async def all_of_them() -> None:
+            await asyncio.gather(*(credit(self._platform, *one) for one in wanted))
+
+        in_own_thread(all_of_them)
 
     def mail_token(self, recipient: str, subject: str) -> str:
         """The token of a mail, as soon as it is there."""
