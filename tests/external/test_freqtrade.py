@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from tests.external.programs import ROOT, environment, must_run, packages_of
+from tests.support.waiting import stretched
 
 pytestmark = pytest.mark.proof
 
-SPEED = os.environ.get("OPENSPOT_FREQTRADE_SPEED", "10")
+SPEED = os.environ.get("OPENSPOT_FREQTRADE_SPEED", "20")
 CANDLES = int(os.environ.get("OPENSPOT_FREQTRADE_CANDLES", "100" if must_run() else "0"))
-SECONDS_MAX = 1200 + 180 * CANDLES / float(SPEED)
+SECONDS_MAX = stretched(600 + 120 * CANDLES / float(SPEED))
 
 
 def clock(folder: Path) -> dict[str, str]:
