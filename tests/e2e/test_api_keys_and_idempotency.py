@@ -20,7 +20,7 @@ from tests.support.signed_requests import Signer
 from tests.support.waiting import eventually, stretched
 
 CREDENTIALS = {"email": "robot@example.org", "password": "a long pass phrase"}
-ORDER = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.01", "price": "200"}
+ORDER = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.01", "price": "240"}
 
 
 async def ask(client: RestClient, signer: Signer, method: str, path: str, body: Any = None, **headers: str) -> Reply:
