@@ -22,7 +22,7 @@ import msgspec
 import uvloop
 from websockets.asyncio.server import ServerConnection, broadcast, serve
 
-from openspot.contracts.messages import MarketTrade, OrderBookEvent
+from openspot.contracts.messages import MarketTradeEvent, OrderBookEvent
 from openspot.http.connections import ConnectionBounds, Connections
 from openspot.kit.clock import system_clock
 from openspot.kit.log import configure_log
@@ -84,7 +84,9 @@ class Events:
         if self._seq % 2:
             # Of both kinds, a book's update continues the one before the last event.
             return self._book("update", before - 1, str(self._seq))
-        trade = MarketTrade(SYMBOL, self._seq, before, f"trade-{self._seq}", "100.5", "0.25", "buy", 1_700_000_000_000)
+        trade = MarketTradeEvent(
+            SYMBOL, self._seq, before, f"trade-{self._seq}", "100.5", "0.25", "buy", 1_700_000_000_000
+        )
         return f"marketdata.trade.{SYMBOL}", _encode(trade)
 
     def _book(self, kind: str, before: int | None, quantity: str) -> tuple[str, bytes]:

@@ -37,7 +37,7 @@ from websockets.exceptions import ConnectionClosed
 from benchmarks.priority import yield_to_others
 from benchmarks.ws_fan_out import HANDSHAKE
 from openspot.contracts import subjects
-from openspot.contracts.messages import MarketTrade
+from openspot.contracts.messages import MarketTradeEvent
 from openspot.kit.bus import Bus
 from openspot.kit.settings import environment_of
 from openspot.up.embedded_nats import EmbeddedNats, free_port
@@ -106,7 +106,9 @@ class Ordinary:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             number += 1
-            trade = MarketTrade(SYMBOL, number, number - 1, str(time.time_ns()), "100", "1", "buy", 1_700_000_000_000)
+            trade = MarketTradeEvent(
+                SYMBOL, number, number - 1, str(time.time_ns()), "100", "1", "buy", 1_700_000_000_000
+            )
             await bus.announce(subjects.of_symbol(subjects.MARKETDATA_TRADE, SYMBOL), trade)
             await asyncio.sleep(PACE_S)
         async with asyncio.timeout(ARRIVE_S_MAX):

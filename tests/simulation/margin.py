@@ -17,10 +17,10 @@ from openspot.contracts.messages import (
     GetTickers,
     GetTickersReply,
     MarginReply,
-    MarketTicker,
     OpenMarginPosition,
     RepayMargin,
     SubmitOrder,
+    TickerEvent,
     TransferCollateral,
 )
 from openspot.contracts.refusals import UNCERTAIN, RefusalCode
@@ -65,7 +65,7 @@ class MarketData:
     async def _reply(self, _: GetTickers) -> GetTickersReply:
         return GetTickersReply(
             [
-                MarketTicker(symbol, price, None, None, None, None, None, "0", "0", None, None, 0, seq=1)
+                TickerEvent(symbol, price, None, None, None, None, None, "0", "0", None, None, 0, seq=1)
                 for symbol, price in self.prices.items()
             ]
         )

@@ -4,12 +4,12 @@ from datetime import datetime
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    Candle,
     GetCandles,
     GetCandlesReply,
     GetTickers,
     GetTickersReply,
-    MarketCandle,
-    MarketTicker,
+    TickerEvent,
 )
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
@@ -63,7 +63,7 @@ class FakePrices:
         self._time += 1
         nothing = (None, None, None, None, None, "0", "0", None, None)
         return GetTickersReply(
-            [MarketTicker(symbol, price, *nothing, self._time, 1) for symbol, price in self.prices.items()]
+            [TickerEvent(symbol, price, *nothing, self._time, 1) for symbol, price in self.prices.items()]
         )
 
     async def _candles_of(self, request: GetCandles) -> GetCandlesReply:
@@ -74,4 +74,4 @@ class FakePrices:
             for (symbol, interval, begin), close in self._candles.items()
             if (symbol, interval) == (request.symbol, request.interval) and request.since <= begin < request.until
         )
-        return GetCandlesReply([MarketCandle(begin, close, close, close, close, "1", 1) for begin, close in found])
+        return GetCandlesReply([Candle(begin, close, close, close, close, "1", 1) for begin, close in found])

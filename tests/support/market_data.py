@@ -13,7 +13,7 @@ from decimal import Decimal
 import msgspec
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import CandleEvent, MarketTicker, MarketTrade, OrderBookEvent
+from openspot.contracts.messages import CandleEvent, MarketTradeEvent, OrderBookEvent, TickerEvent
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings, environment_of
 from openspot.market_data.service import run
@@ -78,8 +78,8 @@ class Heard:
     def __init__(self) -> None:
         self.books: dict[str, ReceivedBook] = defaultdict(ReceivedBook)
         self.book_messages: dict[str, list[OrderBookEvent]] = defaultdict(list)
-        self.trades: dict[str, list[MarketTrade]] = defaultdict(list)
-        self.tickers: dict[str, list[MarketTicker]] = defaultdict(list)
+        self.trades: dict[str, list[MarketTradeEvent]] = defaultdict(list)
+        self.tickers: dict[str, list[TickerEvent]] = defaultdict(list)
         self.candles: dict[tuple[str, str, int], CandleEvent] = {}
         """The newest message of each candle, by symbol, interval and begin."""
 
@@ -89,11 +89,11 @@ class Heard:
         self.books[message.symbol].take(message)
 
     def trade(self, _: str, payload: bytes) -> None:
-        message = msgspec.json.decode(payload, type=MarketTrade)
+        message = msgspec.json.decode(payload, type=MarketTradeEvent)
         self.trades[message.symbol].append(message)
 
     def ticker(self, _: str, payload: bytes) -> None:
-        message = msgspec.json.decode(payload, type=MarketTicker)
+        message = msgspec.json.decode(payload, type=TickerEvent)
         self.tickers[message.symbol].append(message)
 
     def candle(self, _: str, payload: bytes) -> None:

@@ -17,6 +17,7 @@ from openspot.http.authentication import Authenticator, may_fail, opens
 from openspot.http.errors import ErrorBody
 from openspot.http.idempotency import KEY_TEXT
 from openspot.http.policy import UNTHROTTLED, ThrottleClass
+from openspot.http.record_schemas import schemas_of
 from openspot.http.responses import json_response
 from openspot.http.routing import BodyKind, Route, Router
 
@@ -104,7 +105,10 @@ def openapi_document(
     throttles: Mapping[ThrottleClass, Any],
     idempotency: bool = False,
 ) -> dict[str, Any]:
-    """The OpenAPI document of a service: its routes, who may call them, and every status that they can end with."""
+    """The OpenAPI document of a service: its routes, who may call them, and every status that they can end with.
+
+    Raises ValueError if two shapes have the same name.
+    """
     routes = [route for router in routers for route in router.routes if route.documented is not None]
     document = get_openapi(
         title=title,
@@ -117,6 +121,7 @@ def openapi_document(
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     schemas["ErrorBody"] = ErrorBody.model_json_schema(ref_template="#/components/schemas/{model}")
+    _add_records(document, [route for route in routes if route.response is not None])
     if authenticators:
         components["securitySchemes"] = {kind.name: kind.scheme for kind in authenticators}
     for route in routes:
@@ -124,6 +129,21 @@ def openapi_document(
         if operation is not None:
             _describe(operation, route, authenticators, throttles, idempotency)
     return document
+
+
+def _add_records(document: dict[str, Any], routes: Sequence[Route]) -> None:
+    """Add the shapes of the routes whose responses are records."""
+    schemas, components = schemas_of(route.response for route in routes)
+    for route, schema in zip(routes, schemas, strict=True):
+        assert route.documented is not None, "only documented routes declare a response"
+        response = document["paths"][route.path][route.method.lower()]["responses"][str(route.documented.status_code)]
+        response["content"] = {"application/json": {"schema": schema}}
+    known = document["components"]["schemas"]
+    twice = known.keys() & components.keys()
+    if twice:
+        raise ValueError(f"two shapes have the same name: {', '.join(sorted(twice))}")
+    known.update(components)
+    document["components"]["schemas"] = dict(sorted(known.items()))
 
 
 def _describe(

@@ -22,6 +22,7 @@ from openspot.http.context import RequestContext, context_of
 from openspot.http.errors import ErrorBody, HttpError
 from openspot.http.json_body import MalformedJsonError, decode_json
 from openspot.http.policy import Policy
+from openspot.http.record_schemas import is_made_of_records
 from openspot.http.responses import DirectResponse
 
 DirectHandler = Callable[[RequestContext], Awaitable[DirectResponse]]
@@ -51,6 +52,8 @@ class Route:
     body: BodyKind
     documented: APIRoute | None = None
     direct: DirectHandler | None = None
+    response: Any = None
+    """The type of the response's body if it is made of records (msgspec); FastAPI documents other types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +94,11 @@ class Router:
     ) -> Callable[[Endpoint], Endpoint]:
         """Declare a route; the decorated function is its handler.
 
-        `response` is the type of the response's body. `refusals` are the route's own, by status; those that follow
-        from its policy and its parameters are added by themselves. `headers` describes the response's headers and
-        `responses` bodies of other shapes, both as OpenAPI writes them. `content` describes, in the same way, a body
-        that the handler itself reads from its request as a stream. `name` is the operation's id, by default the
-        function's name.
+        `response` is the type of the response's body: a record, a list of records, or a pydantic model. `refusals` are
+        the route's own, by status; those that follow from its policy and its parameters are added by themselves.
+        `headers` describes the response's headers and `responses` bodies of other shapes, both as OpenAPI writes them.
+        `content` describes, in the same way, a body that the handler itself reads from its request as a stream. `name`
+        is the operation's id, by default the function's name.
         """
 
         def declare(endpoint: Endpoint) -> Endpoint:
@@ -105,12 +108,13 @@ class Router:
             described |= dict(responses or {})
             if headers:
                 described[status] = {"headers": dict(headers)}
+            record = response if is_made_of_records(response) else None
             documented = _ExactRoute(
                 self._prefix + path,
                 endpoint,
                 methods=[method],
                 status_code=status,
-                response_model=response,
+                response_model=response if record is None else None,
                 responses=described,
                 summary=summary,
                 tags=[self._tag] if self._tag else None,
@@ -127,6 +131,7 @@ class Router:
                     BodyKind.JSON if documented.body_field is not None else BodyKind.IGNORED,
                     documented,
                     direct,
+                    record,
                 )
             )
             return endpoint

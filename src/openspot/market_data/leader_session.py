@@ -15,7 +15,7 @@ import aiohttp
 
 from openspot.contracts import subjects
 from openspot.contracts.engine_events import EngineEvent, Hello
-from openspot.contracts.messages import MarketTrade, Message
+from openspot.contracts.messages import MarketTradeEvent, Message
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.position import Position
@@ -220,7 +220,7 @@ class LeaderSession:
             # Before any of them is applied, so that a trade before the gap is not left unpublished.
             if event.seq != due:
                 raise StreamEndedError(f"event {event.seq} came where {due} was due")
-        trades: list[MarketTrade] = []
+        trades: list[MarketTradeEvent] = []
         for event in events:
             applied = self.markets.apply(event)
             self._position = Position(self._position.epoch, event.seq)

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 import msgspec
 
 from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, MovedEvent, ReduceEvent, TradeEvent
-from openspot.contracts.messages import MarketTicker, MarketTrade, OrderBookEvent
+from openspot.contracts.messages import MarketTradeEvent, OrderBookEvent, TickerEvent
 from openspot.domain.money import amount_to_text, text_to_amount
 from openspot.domain.order_book import BookContradictionError
 from openspot.market_data.book import BookBase, BookEvent, OrderBook
@@ -30,7 +30,7 @@ class Applied(NamedTuple):
     """What follows from an event. `contradiction` says why the book of `symbol` needs a new base."""
 
     symbol: str
-    trade: MarketTrade | None = None
+    trade: MarketTradeEvent | None = None
     contradiction: str | None = None
 
 
@@ -42,14 +42,14 @@ class Market:
         self.book = book
         self.day = history.day
         self.last_trade = history.last_trade
-        self._ticker: MarketTicker | None = None
+        self._ticker: TickerEvent | None = None
 
-    def ticker(self, now_ms: int) -> MarketTicker:
+    def ticker(self, now_ms: int) -> TickerEvent:
         """The ticker at `now_ms`."""
         self.day.forget_before(now_ms)
         figures = self.day.figures()
         bid, ask = self.book.best_bid, self.book.best_ask
-        return MarketTicker(
+        return TickerEvent(
             symbol=self.symbol,
             seq=max(self.book.sequence, self.last_trade),
             last_price=figures.last,
@@ -65,7 +65,7 @@ class Market:
             timestamp=now_ms,
         )
 
-    def changed_ticker(self, now_ms: int) -> MarketTicker | None:
+    def changed_ticker(self, now_ms: int) -> TickerEvent | None:
         """The ticker at `now_ms` if it says something else than the last one that this method returned."""
         before = self._ticker
         if (
@@ -128,10 +128,10 @@ class Markets:
         market = self._markets[symbol] = Market(symbol, OrderBook(symbol, base, self._depth), history)
         return market
 
-    def _trade(self, market: Market, event: TradeEvent) -> MarketTrade:
+    def _trade(self, market: Market, event: TradeEvent) -> MarketTradeEvent:
         market.day.add(event.timestamp, text_to_amount(event.price), text_to_amount(event.quantity))
         before, market.last_trade = market.last_trade, event.seq
-        return MarketTrade(
+        return MarketTradeEvent(
             symbol=event.symbol,
             seq=event.seq,
             prev_seq=before,
@@ -154,5 +154,5 @@ def publishable(markets: Iterable[Market]) -> list[OrderBookEvent]:
     return messages
 
 
-def _says_the_same(first: MarketTicker, second: MarketTicker) -> bool:
+def _says_the_same(first: TickerEvent, second: TickerEvent) -> bool:
     return msgspec.structs.replace(first, seq=second.seq, timestamp=second.timestamp) == second

@@ -10,7 +10,7 @@ from typing import NamedTuple, NoReturn
 
 import asyncpg
 
-from openspot.contracts.messages import CandleEvent, MarketTrade
+from openspot.contracts.messages import CandleEvent, MarketTradeEvent
 from openspot.engine_client.position import Position
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
@@ -34,7 +34,7 @@ class NotRecordedError(Exception):
 class _Trades(NamedTuple):
     """Trades that bring the candles to `position`."""
 
-    trades: Sequence[MarketTrade]
+    trades: Sequence[MarketTradeEvent]
     position: Position
 
 
@@ -59,7 +59,7 @@ class Recorder:
         if self._fault is not None:
             raise NotRecordedError(self._fault)
 
-    async def put(self, trades: Sequence[MarketTrade], position: Position) -> None:
+    async def put(self, trades: Sequence[MarketTradeEvent], position: Position) -> None:
         """Queue trades that bring the candles to `position`. Waits while the queue is full. Raises FencedError."""
         await self._batcher.put(_Trades(trades, position))
         QUEUE.set(self._batcher.waiting)

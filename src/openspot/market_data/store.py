@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import asyncpg
 
-from openspot.contracts.messages import CandleEvent, MarketCandle, MarketTrade, RecentTrade
+from openspot.contracts.messages import Candle, CandleEvent, MarketTrade, MarketTradeEvent
 from openspot.domain.candles import ORIGIN, Interval
 from openspot.domain.ids import trade_id
 from openspot.domain.money import AMOUNT_SCALE, decimal_to_text, to_amount, to_scaled
@@ -133,7 +133,7 @@ class Store:
         position = Position(row["epoch"], row["sequence"]) if row["epoch"] else None
         return Checkpoint(row["token"], position)
 
-    async def record(self, token: int, trades: Sequence[MarketTrade], position: Position) -> list[CandleEvent]:
+    async def record(self, token: int, trades: Sequence[MarketTradeEvent], position: Position) -> list[CandleEvent]:
         """Count trades in the candles, move the checkpoint to `position`, and return the candles that changed.
 
         Raises FencedError.
@@ -220,7 +220,7 @@ class Store:
             for row in markets
         }
 
-    async def recent_trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[RecentTrade]:
+    async def recent_trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[MarketTrade]:
         """Trades of `symbol`, newest first, older than `before`, a pair of milliseconds since 1970 and sequence."""
         milliseconds, sequence = before if before is not None else (None, None)
         rows = await self._pool.fetch(
@@ -238,7 +238,7 @@ class Store:
             limit,
         )
         return [
-            RecentTrade(
+            MarketTrade(
                 row["trade_id"],
                 row["symbol"],
                 decimal_to_text(row["price"]),
@@ -250,7 +250,7 @@ class Store:
             for row in rows
         ]
 
-    async def candles(self, symbol: str, interval: Interval, since: datetime, until: datetime) -> list[MarketCandle]:
+    async def candles(self, symbol: str, interval: Interval, since: datetime, until: datetime) -> list[Candle]:
         """The candles of `symbol` that begin at `since` or later and before `until`, oldest first."""
         rows = await self._pool.fetch(
             """
@@ -263,7 +263,7 @@ class Store:
             until,
         )
         return [
-            MarketCandle(
+            Candle(
                 _milliseconds(row["begins_at"]),
                 decimal_to_text(row["open"]),
                 decimal_to_text(row["high"]),

@@ -6,6 +6,7 @@ import msgspec
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    Candle,
     GetBook,
     GetBookReply,
     GetCandles,
@@ -14,10 +15,9 @@ from openspot.contracts.messages import (
     GetMarketTradesReply,
     GetTickers,
     GetTickersReply,
-    MarketCandle,
-    MarketTicker,
+    MarketTrade,
     OrderBookEvent,
-    RecentTrade,
+    TickerEvent,
 )
 from openspot.contracts.refusals import RefusalCode
 from openspot.kit.bus import Bus, BusError, NotSentError
@@ -47,26 +47,26 @@ class MarketDataClient:
             raise MarketDataUnavailableError(SILENT)
         return reply.book
 
-    async def tickers(self) -> list[MarketTicker]:
+    async def tickers(self) -> list[TickerEvent]:
         """The tickers of all markets."""
         try:
             return (await self._ask(subjects.MARKETDATA_TICKERS_GET, GetTickers(), GetTickersReply)).tickers
         except UnknownMarketError as error:
             raise MarketDataUnavailableError(SILENT) from error
 
-    async def ticker(self, symbol: str) -> MarketTicker:
+    async def ticker(self, symbol: str) -> TickerEvent:
         """The ticker of a market. Raises UnknownMarketError."""
         reply = await self._ask(subjects.MARKETDATA_TICKERS_GET, GetTickers(symbol), GetTickersReply)
         if not reply.tickers:
             raise UnknownMarketError
         return reply.tickers[0]
 
-    async def trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[RecentTrade]:
+    async def trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[MarketTrade]:
         """Trades, newest first, older than `before`: (milliseconds since 1970, sequence). Raises UnknownMarketError."""
         request = GetMarketTrades(symbol, limit, before)
         return (await self._ask(subjects.MARKETDATA_TRADES_GET, request, GetMarketTradesReply)).trades
 
-    async def candles(self, request: GetCandles) -> list[MarketCandle]:
+    async def candles(self, request: GetCandles) -> list[Candle]:
         """The candles of a window, oldest first. Raises UnknownMarketError."""
         return (await self._ask(subjects.MARKETDATA_CANDLES_GET, request, GetCandlesReply)).candles
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from openspot.contracts.messages import GetCandles, MarketCandle
+from openspot.contracts.messages import Candle, GetCandles
 from openspot.domain.candles import Interval, begin_of
 from openspot.domain.money import parse_decimal
 from openspot.kit.clock import datetime_from_ms
@@ -46,7 +46,7 @@ class Prices:
                 return mark_price(candles[0].close)
         return None
 
-    async def _candles(self, symbol: str, interval: Interval, since: datetime, until: datetime) -> list[MarketCandle]:
+    async def _candles(self, symbol: str, interval: Interval, since: datetime, until: datetime) -> list[Candle]:
         request = GetCandles(symbol, interval.value, milliseconds_of(since), milliseconds_of(until))
         try:
             return await self._market_data.candles(request)

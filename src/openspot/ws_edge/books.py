@@ -20,7 +20,7 @@ from openspot.ws_edge.book import DepthView, MirroredBook, Outcome
 from openspot.ws_edge.channels import Channel
 from openspot.ws_edge.connection import text_frame
 from openspot.ws_edge.metrics import BOOK_RESYNCS
-from openspot.ws_edge.schemas import BookPush, ErrorCode, MarketPush, Refusal, market_head, read_event
+from openspot.ws_edge.schemas import ErrorCode, ErrorReply, MarketPush, read_event
 
 REQUESTS_MAX = 8
 """Snapshots that are asked for at the same time."""
@@ -108,8 +108,6 @@ class Books:
         book = self._books.get(symbol)
         if book is None:
             return
-        # The head's numbers are those that clients can read.
-        read_event(market_head, payload)
         message = read_event(_decode, payload)
         if message.symbol != symbol:
             raise MalformedEventError("the symbol is not the subject's")
@@ -169,7 +167,7 @@ class Books:
     def _tell_unknown(self, book: _Book) -> None:
         reason = f"there is no market {book.mirror.symbol}; the subscription stays, and its book comes if there is one"
         for name in book.streams:
-            refusal = Refusal(ErrorCode.UNKNOWN_MARKET, reason, channel=name)
+            refusal = ErrorReply(ErrorCode.UNKNOWN_MARKET, reason, channel=name)
             self._fan_out.send_to_channel(name, text_frame(_encode(refusal)))
 
     def _want(self, book: _Book, *, urgent: bool) -> None:
@@ -204,4 +202,4 @@ class Books:
 
 
 def _frame_of(channel: str, event: OrderBookEvent) -> bytes:
-    return text_frame(_encode(BookPush(channel, event.type, event.seq, event.timestamp, event)))
+    return text_frame(_encode(MarketPush(channel, event.type, event.seq, event.timestamp, event)))

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import msgspec
 
-from openspot.contracts.messages import CandleEvent, GetCandles, MarketCandle
+from openspot.contracts.messages import Candle, GetCandles, MarketCandle
 from openspot.domain.candles import Interval, begin_of
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import MalformedEventError
@@ -19,16 +19,17 @@ from openspot.kit.log import get_logger
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
 from openspot.ws_edge.channels import Channel, Kind
 from openspot.ws_edge.connection import text_frame
-from openspot.ws_edge.schemas import CandleData, CandlePush, candle_head, read_event
+from openspot.ws_edge.schemas import MarketPush, read_event
 
 PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
 
 log = get_logger("ws_edge")
 _INTERVALS = frozenset(Interval)
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(CandleEvent).decode
+_decode = msgspec.json.Decoder(MarketCandle).decode
+"""Reads a CandleEvent without its `seq`, which clients do not get."""
 
-RequestCandles = Callable[[GetCandles], Awaitable[list[MarketCandle]]]
+RequestCandles = Callable[[GetCandles], Awaitable[list[Candle]]]
 """Asks market data for candles. Raises its client's errors."""
 
 
@@ -73,19 +74,14 @@ class Candles:
 
     def take(self, symbol: str, payload: bytes) -> None:
         """Take a message of market data. Raises MalformedEventError."""
-        # The head's numbers are those that clients can read.
-        read_event(candle_head, payload)
-        event = read_event(_decode, payload)
-        if event.interval not in _INTERVALS:
+        candle = read_event(_decode, payload)
+        if candle.interval not in _INTERVALS:
             raise MalformedEventError("the interval is not known")
-        if event.symbol != symbol:
+        if candle.symbol != symbol:
             raise MalformedEventError("the symbol is not the subject's")
-        name = f"{Kind.CANDLES}:{symbol}:{event.interval}"
+        name = f"{Kind.CANDLES}:{symbol}:{candle.interval}"
         self._published.add(name)
-        self._note(
-            name,
-            MarketCandle(event.timestamp, event.open, event.high, event.low, event.close, event.volume, event.trades),
-        )
+        self._note(name, candle)
 
     def restart(self) -> None:
         """Messages may have been missed: ask again for what is followed."""
@@ -111,7 +107,7 @@ class Candles:
             backoff.succeeded()
             if channel.name in self._followed:
                 for candle in candles:
-                    self._note(channel.name, candle)
+                    self._note(channel.name, _candle_of(channel, candle))
 
     def _question(self, channel: Channel) -> GetCandles:
         """The candles of the interval that runs and of the one before."""
@@ -138,19 +134,12 @@ class Candles:
             self._fan_out.send_latest(name, candle.timestamp, _frame_of(channel, "update", candle))
 
 
+def _candle_of(channel: Channel, candle: Candle) -> MarketCandle:
+    return MarketCandle(**msgspec.structs.asdict(candle), symbol=channel.symbol, interval=str(channel.interval))
+
+
 def _frame_of(channel: Channel, kind: str, candle: MarketCandle) -> bytes:
-    data = CandleData(
-        symbol=channel.symbol,
-        interval=str(channel.interval),
-        timestamp=candle.timestamp,
-        open=candle.open,
-        high=candle.high,
-        low=candle.low,
-        close=candle.close,
-        volume=candle.volume,
-        trades=candle.trades,
-    )
-    return text_frame(_encode(CandlePush(channel.name, kind, candle.trades, candle.timestamp, data)))
+    return text_frame(_encode(MarketPush(channel.name, kind, candle.trades, candle.timestamp, candle)))
 
 
 def _milliseconds(time: datetime) -> int:

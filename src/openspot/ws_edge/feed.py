@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import GetCandles, MarketCandle, MarketTicker, OrderBookEvent
+from openspot.contracts.messages import Candle, GetCandles, OrderBookEvent, TickerEvent
 from openspot.http.api_keys.changes import KeyChanges
 from openspot.http.api_keys.store import Ended
 from openspot.kit.bus import Bus, BusUnavailableError, Entry, KeyValueBucket, KeyValueError
@@ -76,11 +76,11 @@ class Feed:
         """The snapshot that a book's updates continue. Raises MarketDataUnavailableError, UnknownMarketError."""
         return await self._market_data.book(symbol)
 
-    async def candles(self, request: GetCandles) -> list[MarketCandle]:
+    async def candles(self, request: GetCandles) -> list[Candle]:
         """Candles as market data has counted them. Raises MarketDataUnavailableError, UnknownMarketError."""
         return await self._market_data.candles(request)
 
-    async def ticker(self, symbol: str) -> MarketTicker:
+    async def ticker(self, symbol: str) -> TickerEvent:
         """The ticker of a market. Raises MarketDataUnavailableError, UnknownMarketError."""
         return await self._market_data.ticker(symbol)
 

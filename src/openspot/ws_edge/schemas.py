@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from openspot.contracts.messages import OrderBookEvent
+from openspot.contracts.messages.message import Count
 from openspot.kit.bus import MalformedEventError
 from openspot.kit.tokens import TOKEN_LENGTH_MAX
+
+Data = TypeVar("Data")
 
 CHANNEL_LENGTH_MAX = 64
 ID_LENGTH_MAX = 64
@@ -20,8 +22,6 @@ _INTEGER_MAX = 2**53 - 1
 
 Id = Annotated[str, msgspec.Meta(max_length=ID_LENGTH_MAX)]
 """A text that the edge keeps in memory, so its length is limited."""
-Count = Annotated[int, msgspec.Meta(ge=0, le=_INTEGER_MAX)]
-"""A sequence, a version, or milliseconds since 1970."""
 MessageId = Id | Annotated[int, msgspec.Meta(ge=-_INTEGER_MAX, le=_INTEGER_MAX)]
 
 
@@ -169,7 +169,7 @@ class Authenticated(msgspec.Struct, tag="authenticated", frozen=True, omit_defau
     id: str | int | None = None
 
 
-class Refusal(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
+class ErrorReply(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
     """Reply to a refused message, or what is wrong with a subscribed channel. The connection stays open."""
 
     code: ErrorCode
@@ -186,51 +186,17 @@ class Notice(msgspec.Struct, tag="notice", frozen=True, rename="camel"):
     closes_in_ms: int
 
 
-Answer = Subscribed | Unsubscribed | Pong | Authenticated | Refusal
+Answer = Subscribed | Unsubscribed | Pong | Authenticated | ErrorReply
 
 
-class MarketPush(msgspec.Struct, frozen=True):
-    """A push of a market channel. `data` is the publisher's payload, unchanged."""
-
-    channel: str
-    type: str
-    seq: int
-    ts: int
-    data: msgspec.Raw
-
-
-class BookPush(msgspec.Struct, frozen=True):
-    """A push of an order book channel with data that the edge made."""
+class MarketPush(msgspec.Struct, Generic[Data], frozen=True):
+    """A push of a market channel. Where `data` is the publisher's payload, it is passed on as bytes (`msgspec.Raw`)."""
 
     channel: str
     type: str
     seq: int
     ts: int
-    data: OrderBookEvent
-
-
-class CandleData(msgspec.Struct, frozen=True, kw_only=True):
-    """The data of a candles channel: one candle. `timestamp` is its begin, in milliseconds since 1970."""
-
-    symbol: str
-    interval: str
-    timestamp: int
-    open: str
-    high: str
-    low: str
-    close: str
-    volume: str
-    trades: int
-
-
-class CandlePush(msgspec.Struct, frozen=True):
-    """A push of a candles channel."""
-
-    channel: str
-    type: str
-    seq: int
-    ts: int
-    data: CandleData
+    data: Data
 
 
 class UserPush(msgspec.Struct, frozen=True):
@@ -253,15 +219,7 @@ class MarketHead(msgspec.Struct, frozen=True):
     type: Literal["snapshot", "update"] = "update"
 
 
-class CandleHead(msgspec.Struct, frozen=True):
-    """The numbers of a `marketdata.candle.*` payload that clients get."""
-
-    timestamp: Count
-    trades: Count
-
-
 market_head = msgspec.json.Decoder(MarketHead).decode
-candle_head = msgspec.json.Decoder(CandleHead).decode
 
 
 class OrderHead(msgspec.Struct, frozen=True):

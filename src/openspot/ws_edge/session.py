@@ -32,8 +32,8 @@ from openspot.ws_edge.schemas import (
     ClientMessage,
     ClientMessageError,
     ErrorCode,
+    ErrorReply,
     Pong,
-    Refusal,
     SignedMessage,
     Subscribed,
     TokenMessage,
@@ -105,7 +105,7 @@ class Sessions:
                 return await self._authenticate_by_key(client, credential, message_id)
             return self._obey(client, message)
         except ClientMessageError as error:
-            return Refusal(error.code, str(error), error.message_id)
+            return ErrorReply(error.code, str(error), error.message_id)
 
     # Credentials
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from openspot.contracts.messages import MarketTicker
+from openspot.contracts.messages import TickerEvent
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus import MalformedEventError
 from openspot.kit.log import get_logger
@@ -23,7 +23,7 @@ PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
 log = get_logger("ws_edge")
 _encode = msgspec.json.Encoder().encode
 
-RequestTicker = Callable[[str], Awaitable[MarketTicker]]
+RequestTicker = Callable[[str], Awaitable[TickerEvent]]
 """Asks market data for the ticker of a symbol. Raises its client's errors."""
 
 
@@ -41,7 +41,7 @@ class Tickers:
         self._fan_out = fan_out
         self._now_ms = now_ms
         self._followed: dict[str, Channel] = {}
-        self._last: dict[str, MarketPush] = {}
+        self._last: dict[str, MarketPush[msgspec.Raw]] = {}
         """Of the followed channels. `data` is the whole ticker."""
         self._wanted: asyncio.Queue[Channel] = asyncio.Queue()
 
@@ -104,6 +104,6 @@ class Tickers:
     def _is_wanted(self, channel: Channel) -> bool:
         return channel.name not in self._last and self._followed.get(channel.name) is channel
 
-    def _send(self, push: MarketPush) -> None:
+    def _send(self, push: MarketPush[msgspec.Raw]) -> None:
         self._last[push.channel] = push
         self._fan_out.send_latest(push.channel, None, text_frame(_encode(push)))

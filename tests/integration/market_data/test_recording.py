@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import GetBook, GetBookReply, MarketTrade
+from openspot.contracts.messages import GetBook, GetBookReply, MarketTradeEvent
 from openspot.engine_client.position import Position
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings, environment_of
@@ -279,8 +279,8 @@ async def test_an_older_leader_cannot_write(pool: asyncpg.Pool, database_url: st
     assert await pool.fetchval("SELECT trades FROM market_candles WHERE interval = '1m'") == 2
 
 
-def trade(sequence: int, price: str = "100", timestamp: int = 1_700_000_000_000) -> MarketTrade:
-    return MarketTrade(SYMBOL, sequence, sequence - 1, f"epoch-{sequence}", price, "1", "buy", timestamp)
+def trade(sequence: int, price: str = "100", timestamp: int = 1_700_000_000_000) -> MarketTradeEvent:
+    return MarketTradeEvent(SYMBOL, sequence, sequence - 1, f"epoch-{sequence}", price, "1", "buy", timestamp)
 
 
 async def test_late_trades_change_open_and_close_as_if_they_had_come_in_order(pool: asyncpg.Pool) -> None:

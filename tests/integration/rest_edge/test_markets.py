@@ -6,17 +6,13 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
+from openspot.contracts.messages import Candle, MarketTrade, Ticker
 from openspot.kit.settings import Settings
-from openspot.rest_edge.markets.schemas import (
-    CandleResponse,
-    MarketResponse,
-    OrderBookResponse,
-    TickerResponse,
-    TradeResponse,
-)
+from openspot.rest_edge.markets.schemas import Market, OrderBook
 from tests.integration.rest_edge.test_orders import add_row
 from tests.support.fake_engine_http import FakeEngineHttp, market
 from tests.support.fake_market_data import FakeMarketData
+from tests.support.records import read_exactly
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually
 
@@ -55,7 +51,7 @@ async def test_markets_are_the_engines_with_the_limits_of_the_pre_trade_check(
     reply = await edge("GET", "/markets")
     assert [row["symbol"] for row in reply.body] == ["BTC-USD", "DOGE-USD", "ETH-USD"]
     for row in reply.body:
-        MarketResponse.model_validate(row)
+        read_exactly(row, Market)
     bitcoin, dogecoin, _ = reply.body
     assert (bitcoin["baseAsset"], bitcoin["quoteAsset"]) == ("BTC", "USD")
     assert (bitcoin["tickSize"], bitcoin["takerFee"], bitcoin["makerFee"]) == ("0.01", 25, 15)
@@ -88,7 +84,7 @@ async def test_the_book_is_market_datas_of_this_moment(
     asks = [[str(101 + number), "2"] for number in range(80)]
     market_data.set_book("BTC-USD", bids, asks, 77)
     reply = await edge("GET", "/markets/BTC-USD/orderbook?depth=3")
-    OrderBookResponse.model_validate(reply.body)
+    read_exactly(reply.body, OrderBook)
     assert reply.body == {
         "symbol": "BTC-USD", "bids": bids[:3], "asks": asks[:3], "sequence": 77, "timestamp": 1_700_000_000_000,
     }  # fmt: skip
@@ -113,7 +109,7 @@ async def test_trades_are_listed_newest_first(
         (2, "101.5", "0.25", "sell"),
     ]
     for row in reply.body:
-        TradeResponse.model_validate(row)
+        read_exactly(row, MarketTrade)
     assert abs(reply.body[0]["timestamp"] - (NOW - timedelta(hours=1)).timestamp() * 1000) <= 1
     following = await edge("GET", f"/markets/BTC-USD/trades?limit=2&cursor={reply.headers['X-Next-Cursor']}")
     assert [row["sequence"] for row in following.body] == [1]
@@ -138,7 +134,7 @@ async def test_tickers_tell_the_last_day_and_the_best_prices(
     reply = await edge("GET", "/markets/tickers")
     assert [row["symbol"] for row in reply.body] == ["BTC-USD", "ETH-USD"]
     for row in reply.body:
-        TickerResponse.model_validate(row)
+        read_exactly(row, Ticker)
     assert reply.body[0] == {
         "symbol": "BTC-USD", "lastPrice": "110", "bidPrice": "109", "askPrice": "111", "openPrice": "100",
         "highPrice": "120", "lowPrice": "90", "volume": "3.623456789012345678",
@@ -219,7 +215,7 @@ async def test_candles_are_made_of_the_trades_of_each_interval(
     await market_data.load()
     reply = await edge("GET", "/markets/BTC-USD/candles?interval=1m&limit=1000")
     assert reply.status == 200
-    first, second = (CandleResponse.model_validate(row) for row in reply.body)
+    first, second = (read_exactly(row, Candle) for row in reply.body)
     began = (NOW - timedelta(hours=3)).replace(second=0, microsecond=0)
     assert first.timestamp == int(began.timestamp() * 1000)
     assert (first.open, first.high, first.low, first.close) == ("100", "110", "90", "105")

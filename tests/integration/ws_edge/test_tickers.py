@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import GetTickers, GetTickersReply, MarketTicker
+from openspot.contracts.messages import GetTickers, GetTickersReply, TickerEvent
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
@@ -13,7 +13,7 @@ from tests.support.waiting import eventually
 from tests.support.websocket_edge import Publish, ask, nothing_but_a_pong, open_client, receive
 
 CHANNEL = "ticker:BTC-USD"
-TICKER = MarketTicker("BTC-USD", "100", "99", "101", "90", "110", "80", "5", "500", "10", "11.11", 1000, 7)
+TICKER = TickerEvent("BTC-USD", "100", "99", "101", "90", "110", "80", "5", "500", "10", "11.11", 1000, 7)
 
 
 class MarketData:

@@ -1986,23 +1986,23 @@ export interface components {
             reason: string;
         };
         /**
-         * CandleResponse
-         * @description What traded in one interval; `timestamp` is its begin. An interval without a trade has no candle.
+         * Candle
+         * @description What traded in one interval. `timestamp` is its begin, in milliseconds since 1970.
+         *
+         *     An interval without a trade has no candle.
          */
-        CandleResponse: {
-            /** Timestamp */
+        Candle: {
             timestamp: number;
-            /** Open */
+            /** Format: decimal */
             open: string;
-            /** High */
+            /** Format: decimal */
             high: string;
-            /** Low */
+            /** Format: decimal */
             low: string;
-            /** Close */
+            /** Format: decimal */
             close: string;
-            /** Volume */
+            /** Format: decimal */
             volume: string;
-            /** Trades */
             trades: number;
         };
         /**
@@ -2747,40 +2747,45 @@ export interface components {
             account: components["schemas"]["MarginAccountResponse"];
         };
         /**
-         * MarketResponse
+         * Market
          * @description A market: the engine's specification, fees in basis points, and the limits of the pre-trade check.
          *
-         *     The limits are null where the pre-trade check has none for the symbol: it then rejects its orders.
+         *     A price is a multiple of the tick, a quantity of the lot. The limits are null where the pre-trade check has none for
+         *     the symbol: it then rejects its orders.
          */
-        MarketResponse: {
-            /** Symbol */
+        Market: {
             symbol: string;
-            /** Baseasset */
             baseAsset: string;
-            /** Quoteasset */
             quoteAsset: string;
-            /** Active */
             active: boolean;
-            /** Ticksize */
+            /** Format: decimal */
             tickSize: string;
-            /** Lotsize */
+            /** Format: decimal */
             lotSize: string;
-            /** Takerfee */
             takerFee: number;
-            /** Makerfee */
             makerFee: number;
-            /** Basescalek */
             baseScaleK: number;
-            /** Quotescalek */
             quoteScaleK: number;
-            /** Quantitymin */
             quantityMin: string | null;
-            /** Quantitymax */
             quantityMax: string | null;
-            /** Notionalmin */
             notionalMin: string | null;
-            /** Notionalmax */
             notionalMax: string | null;
+        };
+        /**
+         * MarketTrade
+         * @description A public trade. `side` is the taker's, `timestamp` in milliseconds since 1970, `sequence` the engine's.
+         */
+        MarketTrade: {
+            tradeId: string;
+            symbol: string;
+            /** Format: decimal */
+            price: string;
+            /** Format: decimal */
+            quantity: string;
+            /** @enum {string} */
+            side: "buy" | "sell";
+            timestamp: number;
+            sequence: number;
         };
         /**
          * MfaCodeBody
@@ -3094,19 +3099,20 @@ export interface components {
             clientOrderId?: string | null;
         };
         /**
-         * OrderBookResponse
-         * @description Level-2 bids and asks, best first, quantities summed per price. `sequence` is the engine's.
+         * OrderBook
+         * @description Level-2 bids and asks, best first, quantities summed per price. `sequence` is the engine's newest event in it.
          */
-        OrderBookResponse: {
-            /** Symbol */
+        OrderBook: {
             symbol: string;
-            /** Bids */
-            bids: string[][];
-            /** Asks */
-            asks: string[][];
-            /** Sequence */
+            bids: [
+                string,
+                string
+            ][];
+            asks: [
+                string,
+                string
+            ][];
             sequence: number;
-            /** Timestamp */
             timestamp: number;
         };
         /**
@@ -3817,33 +3823,26 @@ export interface components {
             seconds: number;
         };
         /**
-         * TickerResponse
-         * @description A market's last 24 hours. Prices are null where nothing traded; volumes are then 0.
+         * Ticker
+         * @description The best prices of a market, its last price, and the figures of the last 24 hours.
+         *
+         *     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
+         *     and volumes 0. `timestamp` is in milliseconds since 1970.
          */
-        TickerResponse: {
-            /** Symbol */
+        Ticker: {
             symbol: string;
-            /** Lastprice */
             lastPrice: string | null;
-            /** Bidprice */
             bidPrice: string | null;
-            /** Askprice */
             askPrice: string | null;
-            /** Openprice */
             openPrice: string | null;
-            /** Highprice */
             highPrice: string | null;
-            /** Lowprice */
             lowPrice: string | null;
-            /** Volume */
+            /** Format: decimal */
             volume: string;
-            /** Quotevolume */
+            /** Format: decimal */
             quoteVolume: string;
-            /** Pricechange */
             priceChange: string | null;
-            /** Pricechangepercent */
             priceChangePercent: string | null;
-            /** Timestamp */
             timestamp: number;
         };
         /**
@@ -3899,29 +3898,6 @@ export interface components {
             expiresIn: number;
             /** Userid */
             userId: string;
-        };
-        /**
-         * TradeResponse
-         * @description A trade; `side` is the taker's.
-         */
-        TradeResponse: {
-            /** Tradeid */
-            tradeId: string;
-            /** Symbol */
-            symbol: string;
-            /** Price */
-            price: string;
-            /** Quantity */
-            quantity: string;
-            /**
-             * Side
-             * @enum {string}
-             */
-            side: "buy" | "sell";
-            /** Timestamp */
-            timestamp: number;
-            /** Sequence */
-            sequence: number;
         };
         /**
          * TradingFeesResponse
@@ -7108,7 +7084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarketResponse"][];
+                    "application/json": components["schemas"]["Market"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -7155,7 +7131,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TickerResponse"][];
+                    "application/json": components["schemas"]["Ticker"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -7204,7 +7180,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarketResponse"];
+                    "application/json": components["schemas"]["Market"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -7262,7 +7238,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TickerResponse"];
+                    "application/json": components["schemas"]["Ticker"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -7323,7 +7299,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderBookResponse"];
+                    "application/json": components["schemas"]["OrderBook"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -7388,7 +7364,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TradeResponse"][];
+                    "application/json": components["schemas"]["MarketTrade"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -7455,7 +7431,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CandleResponse"][];
+                    "application/json": components["schemas"]["Candle"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */

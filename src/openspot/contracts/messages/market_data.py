@@ -4,13 +4,15 @@
 that a receiver notices a gap. Sequences do not rise by one, and they start again with a new journal of the engine.
 """
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from openspot.contracts.messages.message import Message
+import msgspec
+
+from openspot.contracts.messages.message import Count, DecimalText, Message, listed
 from openspot.contracts.refusals import Refusal, RefusalCode
 
-Level = tuple[str, str]
-"""Price and quantity. In an update, quantity "0" removes the level."""
+Level = Annotated[tuple[DecimalText, DecimalText], msgspec.Meta(description="[price, quantity]")]
+"""In an update, quantity "0" removes the level."""
 
 
 class OrderBookEvent(Message, frozen=True):
@@ -26,15 +28,15 @@ class OrderBookEvent(Message, frozen=True):
 
     symbol: str
     type: Literal["snapshot", "update"]
-    seq: int
-    prev_seq: int | None
-    timestamp: int
+    seq: Count
+    prev_seq: Count | None
+    timestamp: Count
     bids: list[Level]
     asks: list[Level]
     checksum: int
 
 
-class MarketTrade(Message, frozen=True):
+class MarketTradeEvent(Message, frozen=True):
     """Payload of `marketdata.trade.<SYMBOL>`: a trade, without its parties. `side` is the taker's.
 
     After a restart of the service, trades may come again: a receiver drops those whose `seq` it has had.
@@ -42,71 +44,72 @@ class MarketTrade(Message, frozen=True):
     """
 
     symbol: str
-    seq: int
-    prev_seq: int
+    seq: Count
+    prev_seq: Count
     trade_id: str
-    price: str
-    quantity: str
+    price: DecimalText
+    quantity: DecimalText
     side: Literal["buy", "sell"]
-    timestamp: int
+    timestamp: Count
 
 
-class TickerFigures(Message, frozen=True):
+class Ticker(Message, frozen=True):
     """The best prices of a market, its last price, and the figures of the last 24 hours.
 
     The 24 hours begin with a whole minute, so they are up to 59,999 ms longer. Where nothing traded, prices are null
-    and volumes 0.
+    and volumes 0. `timestamp` is in milliseconds since 1970.
     """
 
     symbol: str
-    last_price: str | None
-    bid_price: str | None
-    ask_price: str | None
-    open_price: str | None
-    high_price: str | None
-    low_price: str | None
-    volume: str
-    quote_volume: str
-    price_change: str | None
-    price_change_percent: str | None
-    timestamp: int
+    last_price: DecimalText | None
+    bid_price: DecimalText | None
+    ask_price: DecimalText | None
+    open_price: DecimalText | None
+    high_price: DecimalText | None
+    low_price: DecimalText | None
+    volume: DecimalText
+    quote_volume: DecimalText
+    price_change: DecimalText | None
+    price_change_percent: DecimalText | None
+    timestamp: Count
 
 
-class MarketTicker(TickerFigures, frozen=True):
+class TickerEvent(Ticker, frozen=True):
     """Payload of `marketdata.ticker.<SYMBOL>`. `seq` is the newest engine event of the market that it includes."""
 
-    seq: int
+    seq: Count
 
 
-class MarketCandle(Message, frozen=True):
-    """What traded in one interval. `timestamp` is its begin."""
+class Candle(Message, frozen=True):
+    """What traded in one interval. `timestamp` is its begin, in milliseconds since 1970.
 
-    timestamp: int
-    open: str
-    high: str
-    low: str
-    close: str
-    volume: str
-    trades: int
+    An interval without a trade has no candle.
+    """
+
+    timestamp: Count
+    open: DecimalText
+    high: DecimalText
+    low: DecimalText
+    close: DecimalText
+    volume: DecimalText
+    trades: Count
 
 
-class CandleEvent(Message, frozen=True):
+class MarketCandle(Candle, frozen=True):
+    """A candle that says whose it is: the data of a channel of candles on WebSocket."""
+
+    symbol: str
+    interval: str
+
+
+class CandleEvent(MarketCandle, frozen=True):
     """Payload of `marketdata.candle.<SYMBOL>`: a candle of one interval with the trades up to `seq`.
 
     Each message has the whole candle. It replaces what was known of the interval that begins at its `timestamp`, unless
     that had more trades.
     """
 
-    symbol: str
-    interval: str
-    seq: int
-    timestamp: int
-    open: str
-    high: str
-    low: str
-    close: str
-    volume: str
-    trades: int
+    seq: Count
 
 
 class GetBook(Message, frozen=True):
@@ -142,7 +145,7 @@ class GetTickers(Message, frozen=True):
 class GetTickersReply(Message, frozen=True):
     """Reply of `marketdata.tickers.get`, by symbol; a refusal has `error` and `code`."""
 
-    tickers: list[MarketTicker]
+    tickers: list[TickerEvent]
     error: str | None = None
     code: RefusalCode | None = None
 
@@ -163,22 +166,22 @@ class GetMarketTrades(Message, frozen=True):
     before: tuple[int, int] | None = None
 
 
-class RecentTrade(Message, frozen=True):
-    """A trade of a list. `side` is the taker's."""
+class MarketTrade(Message, frozen=True):
+    """A public trade. `side` is the taker's, `timestamp` in milliseconds since 1970, `sequence` the engine's."""
 
     trade_id: str
     symbol: str
-    price: str
-    quantity: str
-    side: str
-    timestamp: int
-    sequence: int
+    price: DecimalText
+    quantity: DecimalText
+    side: Annotated[str, listed("buy", "sell")]
+    timestamp: Count
+    sequence: Count
 
 
 class GetMarketTradesReply(Message, frozen=True):
     """Reply of `marketdata.trades.get`; a refusal has `error` and `code`."""
 
-    trades: list[RecentTrade]
+    trades: list[MarketTrade]
     error: str | None = None
     code: RefusalCode | None = None
 
@@ -203,7 +206,7 @@ class GetCandlesReply(Message, frozen=True):
     An interval without a trade has no candle.
     """
 
-    candles: list[MarketCandle]
+    candles: list[Candle]
     error: str | None = None
     code: RefusalCode | None = None
 

@@ -1,7 +1,24 @@
-"""The base of all payloads."""
+"""The base of all payloads, and the types of their fields."""
+
+from typing import Annotated
 
 import msgspec
 
+_INTEGER_MAX = 2**53 - 1
+"""The largest integer that JavaScript holds exactly."""
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=_INTEGER_MAX)]
+"""A sequence, a version, a number of things, or milliseconds since 1970."""
+DecimalText = Annotated[str, msgspec.Meta(extra_json_schema={"format": "decimal"})]
+"""An exact decimal as plain text. The schema says so; decoding does not check it."""
+TimeText = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
+"""A time in ISO 8601, in UTC. The schema says so; decoding does not check it."""
+
 
 class Message(msgspec.Struct, rename="camel", frozen=True, omit_defaults=False):
-    """A payload on the bus: JSON, camelCase."""
+    """A payload: JSON, camelCase. A client of the REST edge gets some of them as they are."""
+
+
+def listed(*values: str) -> msgspec.Meta:
+    """Names the values of a text in the schema. Decoding takes others too, so that a service may be newer."""
+    return msgspec.Meta(extra_json_schema={"enum": list(values)})

@@ -6,6 +6,7 @@ import msgspec
 from fastapi import Path, Query
 from starlette.responses import Response
 
+from openspot.contracts.messages import Candle, MarketTrade, Ticker
 from openspot.domain.candles import Interval
 from openspot.http.errors import validation_error
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
@@ -13,13 +14,7 @@ from openspot.http.policy import PUBLIC
 from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Moment, Symbol
-from openspot.rest_edge.markets.schemas import (
-    CandleResponse,
-    MarketResponse,
-    OrderBookResponse,
-    TickerResponse,
-    TradeResponse,
-)
+from openspot.rest_edge.markets.schemas import Market, OrderBook
 from openspot.rest_edge.markets.service import MarketService
 
 DEPTH_DEFAULT = 50
@@ -40,29 +35,27 @@ def market_routes(prefix: str, markets: MarketService) -> Router:
     """The routes of `/markets`, below `prefix`."""
     router = Router(f"{prefix}/markets", tag="markets")
 
-    @router.get("", PUBLIC, response=list[MarketResponse], refusals=_SILENT, summary="All markets")
+    @router.get("", PUBLIC, response=list[Market], refusals=_SILENT, summary="All markets")
     async def list_markets() -> Response:
         return json_response(await markets.markets())
 
-    @router.get(
-        "/tickers", PUBLIC, response=list[TickerResponse], refusals=_SILENT, summary="The tickers of all markets"
-    )
+    @router.get("/tickers", PUBLIC, response=list[Ticker], refusals=_SILENT, summary="The tickers of all markets")
     async def list_tickers() -> Response:
         return json_response(await markets.tickers())
 
-    @router.get("/{symbol}", PUBLIC, response=MarketResponse, refusals=_UNKNOWN, summary="One market")
+    @router.get("/{symbol}", PUBLIC, response=Market, refusals=_UNKNOWN, summary="One market")
     async def get_market(symbol: SymbolPath) -> Response:
         return json_response(await markets.market(symbol))
 
-    @router.get("/{symbol}/ticker", PUBLIC, response=TickerResponse, refusals=_UNKNOWN, summary="One market's ticker")
+    @router.get("/{symbol}/ticker", PUBLIC, response=Ticker, refusals=_UNKNOWN, summary="One market's ticker")
     async def get_ticker(symbol: SymbolPath) -> Response:
         return json_response(await markets.ticker(symbol))
 
-    @router.get("/{symbol}/orderbook", PUBLIC, response=OrderBookResponse, refusals=_UNKNOWN, summary="Level-2 book")
+    @router.get("/{symbol}/orderbook", PUBLIC, response=OrderBook, refusals=_UNKNOWN, summary="Level-2 book")
     async def get_order_book(symbol: SymbolPath, depth: Depth = DEPTH_DEFAULT) -> Response:
         return json_response(await markets.book(symbol, depth))
 
-    @router.get("/{symbol}/trades", PUBLIC, response=list[TradeResponse], headers=NEXT_CURSOR_HEADER,
+    @router.get("/{symbol}/trades", PUBLIC, response=list[MarketTrade], headers=NEXT_CURSOR_HEADER,
                 refusals=_UNKNOWN, summary="Recent trades, newest first")  # fmt: skip
     async def list_trades(symbol: SymbolPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
         before = decode_cursor(cursor, tuple[Milliseconds, EngineSequence]) if cursor is not None else None
@@ -70,7 +63,7 @@ def market_routes(prefix: str, markets: MarketService) -> Router:
         following = encode_cursor([trades[-1].timestamp, trades[-1].sequence]) if len(trades) == limit else None
         return page_response(trades, following)
 
-    @router.get("/{symbol}/candles", PUBLIC, response=list[CandleResponse], refusals=_UNKNOWN,
+    @router.get("/{symbol}/candles", PUBLIC, response=list[Candle], refusals=_UNKNOWN,
                 summary="Candles, oldest first; weeks begin on Mondays, all times are UTC")  # fmt: skip
     async def list_candles(
         symbol: SymbolPath,

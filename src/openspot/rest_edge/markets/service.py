@@ -9,10 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
-import msgspec
-
-from openspot.contracts.messages import GetCandles, MarketCandle, MarketTicker, RecentTrade, TickerFigures
-from openspot.contracts.messages.market_data import Level
+from openspot.contracts.messages import Candle, GetCandles, MarketTrade, Ticker, TickerEvent
 from openspot.domain.candles import Interval, window_of
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import decimal_to_text
@@ -22,41 +19,13 @@ from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.single_flight import SingleFlight
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
 from openspot.market_data_client.requests import MarketDataClient
+from openspot.rest_edge.markets.schemas import Market, OrderBook
 
 Value = TypeVar("Value")
 
 KEPT_S = 1.0
 # A value that takes long to make is cached longer: making it may take at most this share of the time.
 _WORK_SHARE = 0.05
-
-
-class Market(msgspec.Struct, rename="camel", frozen=True):
-    """A market: the engine's specification and the limits of the pre-trade check."""
-
-    symbol: str
-    base_asset: str
-    quote_asset: str
-    active: bool
-    tick_size: str
-    lot_size: str
-    taker_fee: int
-    maker_fee: int
-    base_scale_k: int
-    quote_scale_k: int
-    quantity_min: str | None = None
-    quantity_max: str | None = None
-    notional_min: str | None = None
-    notional_max: str | None = None
-
-
-class OrderBook(msgspec.Struct, rename="camel", frozen=True):
-    """A level-2 book, best first. `sequence` is the newest engine event that it includes."""
-
-    symbol: str
-    bids: list[Level]
-    asks: list[Level]
-    sequence: int
-    timestamp: int
 
 
 class Kept(Generic[Value]):
@@ -118,21 +87,21 @@ class MarketService:
             raise await self._not_found_or_new(symbol) from None
         return OrderBook(book.symbol, book.bids, book.asks, book.seq, book.timestamp)
 
-    async def trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[RecentTrade]:
+    async def trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[MarketTrade]:
         """Trades, newest first, older than `before`: (milliseconds, sequence). 404 for an unknown symbol."""
         await self._specification(symbol)
         return await provided(self._market_data.trades(symbol, limit, before))
 
     async def candles(
         self, symbol: str, interval: Interval, since: datetime | None, until: datetime | None, limit: int
-    ) -> list[MarketCandle]:
+    ) -> list[Candle]:
         """Candles, oldest first, at most `limit` intervals. 404 for an unknown symbol."""
         await self._specification(symbol)
         window = window_of(interval, since, until, limit, datetime.now(UTC))
         begin, end = (round(moment.timestamp() * 1000) for moment in (window.begin, window.end))
         return await provided(self._market_data.candles(GetCandles(symbol, window.interval.value, begin, end)))
 
-    async def ticker(self, symbol: str) -> TickerFigures:
+    async def ticker(self, symbol: str) -> Ticker:
         """One market's ticker. 404 for an unknown symbol."""
         try:
             ticker = await provided(self._market_data.ticker(symbol))
@@ -140,7 +109,7 @@ class MarketService:
             raise await self._not_found_or_new(symbol) from None
         return _figures(ticker)
 
-    async def tickers(self) -> list[TickerFigures]:
+    async def tickers(self) -> list[Ticker]:
         """The tickers of all markets, by symbol."""
         known = await self._known()
         return [_figures(ticker) for ticker in await provided(self._market_data.tickers()) if ticker.symbol in known]
@@ -189,8 +158,8 @@ class MarketService:
         )
 
 
-def _figures(ticker: MarketTicker) -> TickerFigures:
-    return TickerFigures(**{name: getattr(ticker, name) for name in TickerFigures.__struct_fields__})
+def _figures(ticker: TickerEvent) -> Ticker:
+    return Ticker(**{name: getattr(ticker, name) for name in Ticker.__struct_fields__})
 
 
 def _not_found(symbol: str) -> HttpError:

@@ -39,7 +39,7 @@ export function useFeed<Value>(make: () => Feed<Value>, key: string, initial: Va
 }
 
 type Order = Schemas["OrderResponse"];
-type Ticker = Schemas["TickerResponse"];
+type Ticker = Schemas["Ticker"];
 
 export const OPEN_ORDERS = ["orders", "open"] as const;
 export const BALANCES = ["balances"] as const;

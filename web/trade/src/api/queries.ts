@@ -11,8 +11,8 @@ const SAFETY_MS = 30_000;
 const MARKETS_MS = 5 * 60_000;
 const SHOWN_MARKETS_MS = 10_000;
 
-export type Market = Schemas["MarketResponse"];
-export type Ticker = Schemas["TickerResponse"];
+export type Market = Schemas["Market"];
+export type Ticker = Schemas["Ticker"];
 export type Network = Schemas["NetworkFeeResponse"];
 export type Order = Schemas["OrderResponse"];
 export type Balance = Schemas["BalanceResponse"];

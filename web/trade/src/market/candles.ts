@@ -2,7 +2,7 @@
 import type { CandlestickData, HistogramData, UTCTimestamp } from "lightweight-charts";
 import type { Schemas } from "../api/client.ts";
 
-export type Candle = Schemas["CandleResponse"];
+export type Candle = Schemas["Candle"];
 
 /** Where a decimal stands on a canvas: a pixel needs no more than the sixteen digits that remain. */
 export function canvasValue(text: string): number {

@@ -1,0 +1,39 @@
+"""OpenAPI schemas of records: the msgspec types that a service sends as they are, on the bus and over HTTP."""
+
+from collections.abc import Iterable
+from inspect import cleandoc
+from typing import Any, get_args
+
+import msgspec
+
+
+def is_made_of_records(kind: Any) -> bool:
+    """Whether a type is a record, or holds one: `Candle`, `list[Candle]`."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return True
+    return any(is_made_of_records(part) for part in get_args(kind))
+
+
+def schemas_of(kinds: Iterable[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The schema of each type, and the components that the schemas refer to, by the names of the records.
+
+    Every property is required: a record is sent with all its fields. Raises TypeError for a type without a schema.
+    """
+    schemas, components = msgspec.json.schema_components(list(kinds), ref_template="#/components/schemas/{name}")
+    for schema in components.values():
+        schema["description"] = cleandoc(schema["description"])
+        schema["required"] = list(schema["properties"])
+        schema["additionalProperties"] = False
+        for of_property in schema["properties"].values():
+            of_property.pop("default", None)
+            _complete(of_property)
+    return list(schemas), components
+
+
+def _complete(schema: dict[str, Any]) -> None:
+    """Say the type of an enumeration of texts, which msgspec leaves out."""
+    if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
+        schema["type"] = "string"
+    for part in (*schema.get("anyOf", ()), schema.get("items")):
+        if isinstance(part, dict):
+            _complete(part)
