@@ -41,9 +41,9 @@ format:        ## Format the code
 conformance:   ## Write docs/conformance.md (facts and their tests), the settings page, the table of processes
 	@$(RUN)/python tools/conformance.py && $(RUN)/python tools/settings_page.py && $(RUN)/python tools/process_table.py
 
-protocol:      ## Generate the gRPC code from proto/, the HTTP pages from the routes, and the synchronous client
+protocol:      ## Generate the gRPC code from proto/, the HTTP pages from the routes, and parts of the client
 	@$(RUN)/python tools/generate_protocol.py && $(RUN)/python tools/http_pages.py
-	@$(RUN)/python tools/client_sync.py && $(RUN)/python tools/web.py generate
+	@$(RUN)/python tools/client_records.py && $(RUN)/python tools/client_sync.py && $(RUN)/python tools/web.py generate
 
 lock:          ## Renew requirements/*.lock from pyproject.toml
 	@$(RUN)/python tools/lock.py && $(RUN)/python tools/web.py lock

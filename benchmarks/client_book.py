@@ -18,9 +18,10 @@ from typing import Any
 import msgspec
 
 from benchmarks.market_data import DEPTH, arrays
-from openspot.client.books import BookMessage, LocalBook
+from openspot.client.books import LocalBook
 from openspot.client.events import Push, event_of, read_message
 from openspot.contracts.engine_events import StreamEntry
+from openspot.contracts.messages import OrderBookEvent
 from openspot.market_data.markets import Markets, publishable
 
 ROUNDS = 5
@@ -65,7 +66,7 @@ def bare(texts: list[str]) -> None:
                     side[price] = quantity
 
 
-def book(decoded: list[BookMessage]) -> None:
+def book(decoded: list[OrderBookEvent]) -> None:
     """Keep a book of messages that are decoded already."""
     kept = LocalBook("BTC-USD")
     for message in decoded:
@@ -78,13 +79,13 @@ def client(texts: list[str]) -> None:
     for text in texts:
         push = event_of(read_message(text))
         assert isinstance(push, Push)
-        kept.take(msgspec.convert(push.data, BookMessage))
+        kept.take(msgspec.convert(push.data, OrderBookEvent))
 
 
 def main() -> None:
     """Measure the three sides, round by round, and print the medians."""
     texts, levels = messages()
-    decoded = [msgspec.convert(_read_any(text)["data"], BookMessage) for text in texts]
+    decoded = [msgspec.convert(_read_any(text)["data"], OrderBookEvent) for text in texts]
     sides: list[tuple[str, Callable[[Any], None], Any]] = [
         ("bare loop, two dicts", bare, texts),
         ("book, decoded messages", book, decoded),

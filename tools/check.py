@@ -17,6 +17,7 @@ CHECKS = (
     ("layers", ("lint-imports",)),
     ("generated code", ("python", "tools/generate_protocol.py", "--check")),
     ("HTTP pages", ("python", "tools/http_pages.py", "--check")),
+    ("records of the client", ("python", "tools/client_records.py", "--check")),
     ("calls of the synchronous client", ("python", "tools/client_sync.py", "--check")),
     ("conformance", ("python", "tools/conformance.py", "--check")),
     ("settings page", ("python", "tools/settings_page.py", "--check")),

@@ -19,7 +19,7 @@ from openspot.contracts.messages import (
     GetMarginLevel,
     GetTickers,
     GetTickersReply,
-    MarginAccountRecord,
+    MarginAccount,
     MarginLevelReply,
     MarginReply,
     OpenMarginPosition,
@@ -135,7 +135,7 @@ class MarginMarket(MirroredMarket):
         reply: MarginLevelReply = await self.ask(subjects.RISK_MARGIN_LEVEL, GetMarginLevel(user), MarginLevelReply)
         return reply
 
-    async def account(self, user: str) -> MarginAccountRecord:
+    async def account(self, user: str) -> MarginAccount:
         """A user's account."""
         reply: MarginReply = await self.ask(subjects.RISK_MARGIN_ACCOUNT, GetMarginAccount(user))
         assert reply.account is not None, reply

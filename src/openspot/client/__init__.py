@@ -46,7 +46,6 @@ from openspot.client.funds_records import (
     Conversion,
     ConversionPair,
     ConversionQuote,
-    Deposit,
     DepositAddress,
     FeeTier,
     Holding,
@@ -64,39 +63,34 @@ from openspot.client.funds_records import (
     TokenHolderFees,
     TradingFees,
     Unstake,
-    Withdrawal,
     WithdrawalAddress,
 )
-from openspot.client.margin_records import (
-    MarginAccount,
-    MarginBalance,
-    MarginLoan,
-    MarginPosition,
-    MarginResult,
-)
-from openspot.client.order_calls import (
-    order_fields,
-)
-from openspot.client.records import (
+from openspot.client.gen.records import (
     Balance,
     BatchEntry,
     BatchRefusal,
     BulkCancel,
     CancelFailure,
     Candle,
-    Level,
+    Deposit,
+    MarginAccount,
+    MarginBalance,
+    MarginLoan,
+    MarginPosition,
+    MarginResult,
     Market,
     MarketTrade,
-    MfaChallenge,
     Order,
     OrderBook,
     OwnTrade,
-    Page,
-    Session,
     Ticker,
     Transaction,
-    User,
+    Withdrawal,
 )
+from openspot.client.order_calls import (
+    order_fields,
+)
+from openspot.client.records import Level, MfaChallenge, Page, Session, User
 from openspot.client.signing import (
     Ed25519Key,
     HmacKey,

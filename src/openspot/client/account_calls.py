@@ -3,16 +3,9 @@
 from datetime import datetime
 
 from openspot.client.calls import Calls, Done, Number, exact, given, milliseconds, segment
-from openspot.client.funds_records import (
-    BankDetails,
-    Beneficiary,
-    Deposit,
-    DepositAddress,
-    PortfolioPoint,
-    Withdrawal,
-    WithdrawalAddress,
-)
-from openspot.client.records import Balance, Page, Transaction
+from openspot.client.funds_records import BankDetails, Beneficiary, DepositAddress, PortfolioPoint, WithdrawalAddress
+from openspot.client.gen.records import Balance, Deposit, Transaction, Withdrawal
+from openspot.client.records import Page
 
 
 class AccountCalls(Calls):

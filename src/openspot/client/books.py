@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal
 from types import TracebackType
-from typing import Literal, Self
+from typing import Self
 
 import msgspec
 
@@ -13,24 +13,13 @@ from openspot.client.errors import OpenSpotError, StreamClosedError, StreamError
 from openspot.client.events import ChannelFault, Event, Push, Reconnected
 from openspot.client.records import Level
 from openspot.client.stream import CUT_OFF, Stream
+from openspot.contracts.messages import OrderBookEvent
 from openspot.domain.order_book import BookContradictionError, TextBook, TextSide
 from openspot.kit.backoff import Backoff
 
 RESUBSCRIBE_PAUSE_S, RESUBSCRIBE_PAUSE_S_MAX = 0.1, 30.0
 SNAPSHOT_TIMEOUT_S = 10.0
 """A subscription whose snapshot does not come within this time is sent again."""
-
-
-class BookMessage(msgspec.Struct, rename="camel", frozen=True):
-    """The data of a push of an order book."""
-
-    type: Literal["snapshot", "update"]
-    seq: int
-    bids: list[tuple[str, str]]
-    asks: list[tuple[str, str]]
-    checksum: int
-    timestamp: int = 0
-    prev_seq: int | None = None
 
 
 class LocalBook:
@@ -68,7 +57,7 @@ class LocalBook:
         """The best ask, None if there is none."""
         return next(iter(self.asks(1)), None)
 
-    def take(self, message: BookMessage) -> None:
+    def take(self, message: OrderBookEvent) -> None:
         """Take the next message of the channel. A book without a snapshot ignores updates.
 
         Raises BookContradictionError if the message does not continue the book; the book then waits for a snapshot.
@@ -232,7 +221,7 @@ class BookFeed:
     def _apply(self, book: FollowedBook, event: Push) -> None:
         was_waiting = book.seq is None
         try:
-            message = msgspec.convert(event.data, BookMessage)
+            message = msgspec.convert(event.data, OrderBookEvent)
             book.take(message)
         except (msgspec.ValidationError, BookContradictionError):
             book.drop()

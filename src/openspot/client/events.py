@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from openspot.client.errors import StreamError
-from openspot.client.records import Balance, Order
+from openspot.client.gen.records import Balance, Order
 
 
 class Push(msgspec.Struct, frozen=True):

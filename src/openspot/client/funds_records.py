@@ -33,42 +33,6 @@ class BankDetails(Record, frozen=True):
     simulated: bool
 
 
-class Deposit(Record, frozen=True):
-    """A deposit that custody has seen on a chain; `status` is `pending`, or `confirmed` once it counts."""
-
-    tx_hash: str
-    asset: str
-    network: str
-    address: str
-    amount: Decimal
-    status: str
-    required_confirmations: int
-    created_at: datetime
-    confirmed_at: datetime | None
-
-
-class Withdrawal(Record, frozen=True):
-    """A withdrawal. `net_amount` is what arrives: `amount` less `fee`."""
-
-    id: str
-    client_withdrawal_id: str | None
-    asset: str
-    network: str
-    amount: Decimal
-    fee: Decimal
-    net_amount: Decimal
-    address: str
-    tag: str | None
-    status: str
-    reason: str | None
-    tx_hash: str | None
-    confirmations: int
-    required_confirmations: int
-    wallet: str
-    created_at: datetime
-    updated_at: datetime
-
-
 class Beneficiary(Record, frozen=True):
     """Who receives a withdrawal to an address of somebody else."""
 

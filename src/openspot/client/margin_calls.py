@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from openspot.client.calls import Calls, Number, exact, given
-from openspot.client.margin_records import MarginAccount, MarginResult
+from openspot.client.gen.records import MarginAccount, MarginResult
 
 
 class MarginCalls(Calls):

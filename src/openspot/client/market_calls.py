@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from openspot.client.calls import Calls, moment, segment
-from openspot.client.records import Candle, Market, MarketTrade, OrderBook, Page, Ticker
+from openspot.client.gen.records import Candle, Market, MarketTrade, OrderBook, Ticker
+from openspot.client.records import Page
 
 
 class MarketCalls(Calls):

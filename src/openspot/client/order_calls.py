@@ -6,7 +6,8 @@ from typing import Any
 
 from openspot.client.calls import Calls, Number, exact, given, moment, segment
 from openspot.client.funds_records import OrderEstimate
-from openspot.client.records import BatchEntry, BulkCancel, Order, OwnTrade, Page
+from openspot.client.gen.records import BatchEntry, BulkCancel, Order, OwnTrade
+from openspot.client.records import Page
 from openspot.domain.order import TERMINAL, OrderStatus
 
 OPEN_STATUSES = ",".join(status.value for status in OrderStatus if status not in TERMINAL)

@@ -15,7 +15,7 @@ from yarl import URL
 
 from openspot.client.errors import ApiError, OpenSpotError, StreamClosedError, StreamError, UnreachableError
 from openspot.client.events import ChannelFault, Event, Message, Push, Reconnected, event_of, read_message
-from openspot.client.records import Balance, Order
+from openspot.client.gen.records import Balance, Order
 from openspot.client.signing import RequestSigner
 from openspot.client.tokens import expiry_of
 from openspot.client.transport import Transport

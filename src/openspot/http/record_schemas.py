@@ -1,10 +1,14 @@
 """OpenAPI schemas of records: the msgspec types that a service sends as they are, on the bus and over HTTP."""
 
+import re
 from collections.abc import Iterable
 from inspect import cleandoc
 from typing import Any, get_args
 
 import msgspec
+
+_CAPITAL = re.compile("[A-Z]")
+_NONE = re.compile(r"\bNone\b")
 
 
 def is_made_of_records(kind: Any) -> bool:
@@ -17,17 +21,28 @@ def is_made_of_records(kind: Any) -> bool:
 def schemas_of(kinds: Iterable[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The schema of each type, and the components that the schemas refer to, by the names of the records.
 
-    Every property is required: a record is sent with all its fields. Raises TypeError for a type without a schema.
+    Every property is required: a record is sent with all its fields. The docstring of a record is its description, with
+    the names that its fields have on the wire, and `null` for None. Raises TypeError for a type without a schema.
     """
     schemas, components = msgspec.json.schema_components(list(kinds), ref_template="#/components/schemas/{name}")
     for schema in components.values():
-        schema["description"] = cleandoc(schema["description"])
+        schema["description"] = _on_the_wire(cleandoc(schema["description"]), schema["properties"])
         schema["required"] = list(schema["properties"])
         schema["additionalProperties"] = False
         for of_property in schema["properties"].values():
             of_property.pop("default", None)
             _complete(of_property)
     return list(schemas), components
+
+
+def _on_the_wire(text: str, names: Iterable[str]) -> str:
+    for name in names:
+        text = text.replace(f"`{_CAPITAL.sub(_with_underscore, name)}`", f"`{name}`")
+    return _NONE.sub("null", text)
+
+
+def _with_underscore(capital: re.Match[str]) -> str:
+    return f"_{capital[0].lower()}"
 
 
 def _complete(schema: dict[str, Any]) -> None:

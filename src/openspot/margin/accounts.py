@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from openspot.contracts.messages import (
-    MarginAccountRecord,
+    MarginAccount,
     MarginBalance,
-    MarginLoanRecord,
-    MarginPositionRecord,
+    MarginLoan,
+    MarginPosition,
 )
 from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.domain.accounts import margin_account_id
@@ -95,7 +95,7 @@ async def ensure_account(sources: Sources, user_id: str) -> str:
     return found.account_id
 
 
-async def account_record(sources: Sources, account_id: str) -> MarginAccountRecord:
+async def account_record(sources: Sources, account_id: str) -> MarginAccount:
     """The account as clients see it. Raises EngineError."""
     pool = sources.pool
     account = (await store.accounts_by_id(pool, [account_id]))[account_id]
@@ -105,7 +105,7 @@ async def account_record(sources: Sources, account_id: str) -> MarginAccountReco
     figures: MarginFigures | None = None
     with suppress(UnpricedError):
         figures = margin_figures(balances, await sources.marks.current())
-    return MarginAccountRecord(
+    return MarginAccount(
         margin_account_id=account_id,
         user_id=account.user_id,
         status=account.status.value,
@@ -139,8 +139,8 @@ def _balance_record(asset: str, balance: AssetBalance, free: int) -> MarginBalan
     )
 
 
-def _position_record(position: Position) -> MarginPositionRecord:
-    return MarginPositionRecord(
+def _position_record(position: Position) -> MarginPosition:
+    return MarginPosition(
         position_id=position.position_id,
         margin_account_id=position.account_id,
         symbol=position.symbol,
@@ -157,8 +157,8 @@ def _position_record(position: Position) -> MarginPositionRecord:
     )
 
 
-def _loan_record(loan: Loan) -> MarginLoanRecord:
-    return MarginLoanRecord(
+def _loan_record(loan: Loan) -> MarginLoan:
+    return MarginLoan(
         loan_id=loan.loan_id,
         margin_account_id=loan.account_id,
         asset=loan.asset,

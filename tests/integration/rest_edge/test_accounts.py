@@ -13,8 +13,9 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
-from openspot.rest_edge.funds.accounts.schemas import BalanceResponse, TransactionResponse
+from openspot.rest_edge.funds.accounts.schemas import Balance
 from tests.support.fake_engine_http import FakeEngineHttp
+from tests.support.records import read_exactly
 from tests.support.rest_client import RestClient
 
 ENTRY = LedgerHistoryEntry(
@@ -64,7 +65,7 @@ async def test_balances_are_the_engines(edge: RestClient, engine: FakeEngineHttp
         },
     ]
     for row in reply.body:
-        BalanceResponse.model_validate(row)
+        read_exactly(row, Balance)
     assert (await edge("GET", "/accounts/balances/USD")).body == reply.body[1]
     zero = {"asset": "ETH", "total": "0", "available": "0", "locked": "0", "reserved": "0", "source": "engine"}
     assert (await edge("GET", "/accounts/balances/ETH")).body == zero
@@ -113,7 +114,7 @@ async def test_transactions_are_the_ledgers_entries(edge: RestClient, bus: Bus) 
     reply = await edge("GET", "/accounts/transactions?asset=BTC&limit=1")
     assert reply.status == 200
     [row] = reply.body
-    assert TransactionResponse.model_validate(row).transaction_id == "t1"
+    assert read_exactly(row, LedgerHistoryEntry).transaction_id == "t1"
     assert reply.headers["X-Next-Cursor"] == "next"
     following = await edge("GET", "/accounts/transactions?cursor=next")
     assert "X-Next-Cursor" not in following.headers

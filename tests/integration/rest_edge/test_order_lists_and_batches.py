@@ -10,6 +10,7 @@ from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.rest_edge.orders.schemas import BatchEntry
 from tests.integration.rest_edge.test_orders import LIMIT, NOW, add_row
 from tests.support.fake_router import FakeRouter
+from tests.support.records import read_exactly
 from tests.support.rest_client import RestClient
 
 
@@ -71,7 +72,7 @@ async def test_each_order_of_a_batch_is_answered_alone(edge: RestClient, router:
     orders = [LIMIT | {"clientOrderId": "0"}, LIMIT | {"quantity": "-1"}, {}, 7, LIMIT | {"clientOrderId": "4"}]
     reply = await edge("POST", "/orders/batch", {"orders": orders})
     assert reply.status == 200
-    entries = [BatchEntry.model_validate(entry) for entry in reply.body]
+    entries = [read_exactly(entry, BatchEntry) for entry in reply.body]
     assert [entry.status for entry in entries] == [201, 400, 400, 400, 201]
     assert [entry.order.client_order_id for entry in entries if entry.order] == ["0", "4"]
     assert entries[1].error is not None and entries[1].error.message == ["quantity must be greater than 0"]

@@ -6,9 +6,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from openspot.rest_edge.funds.withdrawals.schemas import DepositResponse
-from openspot.rest_edge.orders.schemas import OwnTradeResponse
+from openspot.rest_edge.funds.withdrawals.schemas import Deposit
+from openspot.rest_edge.orders.schemas import OwnTrade
 from tests.integration.rest_edge.test_orders import NOW, add_row
+from tests.support.records import read_exactly
 from tests.support.rest_client import RestClient
 
 TRADES = (
@@ -61,7 +62,7 @@ async def test_a_user_sees_each_own_side_of_each_trade_with_its_fee(traded: Rest
     body = (await traded("GET", "/orders/trades")).body
     assert short(body) == ALL
     for row in body:
-        OwnTradeResponse.model_validate(row)
+        read_exactly(row, OwnTrade)
     assert body[-1] == {
         "tradeId": "epoch-1", "orderId": "t1", "symbol": "BTC-USD", "side": "buy", "price": "101", "quantity": "0.1",
         "fee": "0.25", "feeCurrency": "USD", "role": "taker", "sequence": 1, "executedAt": "2026-01-02T03:04:06.678Z",
@@ -109,7 +110,7 @@ async def test_deposits_are_listed_page_by_page_with_their_state(edge: RestClien
         ("hash3", "pending"), ("hash2", "confirmed"), ("hash0", "confirmed"),
     ]  # fmt: skip
     for row in body:
-        DepositResponse.model_validate(row)
+        read_exactly(row, Deposit)
     assert body[2] == {
         "txHash": "hash0", "asset": "BTC", "network": "net", "address": "address", "amount": "1.5",
         "status": "confirmed", "requiredConfirmations": 3, "createdAt": "2026-01-02T03:04:05.678Z",

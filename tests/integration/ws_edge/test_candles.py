@@ -10,7 +10,7 @@ from tests.support.waiting import stretched
 from tests.support.websocket_edge import ask, open_client, receive, running_edge
 
 SYMBOL = "BTC-USD"
-FIELDS = ["symbol", "interval", "timestamp", "open", "high", "low", "close", "volume", "trades"]
+FIELDS = {"symbol", "interval", "timestamp", "open", "high", "low", "close", "volume", "trades"}
 
 
 async def until_trades(client: Any, total: int) -> list[dict[str, Any]]:
@@ -20,7 +20,7 @@ async def until_trades(client: Any, total: int) -> list[dict[str, Any]]:
     while sum(counts.values()) < total:
         pushes.append(await receive(client))
         data = pushes[-1]["data"]
-        assert list(data) == FIELDS
+        assert data.keys() == FIELDS
         assert (data["symbol"], pushes[-1]["ts"], pushes[-1]["seq"]) == (SYMBOL, data["timestamp"], data["trades"])
         counts[data["timestamp"]] = data["trades"]
     assert sum(counts.values()) == total

@@ -8,7 +8,7 @@ import pytest
 
 from openspot.client import Level, LocalBook, OpenSpotClient, ReconnectPolicy, StreamClosedError, StreamError
 from openspot.client import books as books_module
-from openspot.client.books import BookMessage
+from openspot.contracts.messages import OrderBookEvent
 from openspot.domain.order_book import BookContradictionError, checksum
 from tests.support.scripted_edge import ScriptedEdge, scripted_edge
 from tests.support.waiting import eventually, stretched
@@ -185,9 +185,9 @@ async def _is(value: bool) -> bool:
 
 def test_a_book_without_a_snapshot_ignores_updates_and_a_gap_drops_it() -> None:
     book = LocalBook("BTC-USD")
-    book.take(BookMessage("update", 2, [("1", "1")], [], 0, prev_seq=1))
+    book.take(OrderBookEvent("BTC-USD", "update", 2, 1, 0, [("1", "1")], [], 0))
     assert (book.seq, book.bids()) == (None, [])
-    book.take(BookMessage("snapshot", 2, [], [], 0))
+    book.take(OrderBookEvent("BTC-USD", "snapshot", 2, None, 0, [], [], 0))
     with pytest.raises(BookContradictionError, match="missed"):
-        book.take(BookMessage("update", 4, [], [], 0, prev_seq=3))
+        book.take(OrderBookEvent("BTC-USD", "update", 4, 3, 0, [], [], 0))
     assert book.seq is None

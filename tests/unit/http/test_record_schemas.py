@@ -17,7 +17,7 @@ class Part(Message, frozen=True):
 class Whole(Message, frozen=True):
     """What it is.
 
-    What it means.
+    `full_price` is None without trades.
     """
 
     full_price: DecimalText | None = None
@@ -38,7 +38,7 @@ def test_a_schema_names_every_field_as_required_with_its_format_and_values() -> 
     assert schema == {"type": "array", "items": {"$ref": "#/components/schemas/Whole"}}
     assert components["Whole"] == {
         "title": "Whole",
-        "description": "What it is.\n\nWhat it means.",
+        "description": "What it is.\n\n`fullPrice` is null without trades.",
         "type": "object",
         "properties": {
             "fullPrice": {"anyOf": [{"type": "string", "format": "decimal"}, {"type": "null"}]},

@@ -1780,27 +1780,22 @@ export interface components {
             secret: string | null;
         };
         /**
-         * BalanceResponse
+         * Balance
          * @description One asset of the caller. `available` is what an order or a withdrawal can use: total - locked - reserved.
          *
          *     `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals on their way. `source`
          *     is `ledger` where the engine did not respond and its mirror did: the mirror knows no reserve, `reserved` is null.
          */
-        BalanceResponse: {
-            /** Asset */
+        Balance: {
             asset: string;
-            /** Total */
+            /** Format: decimal */
             total: string;
-            /** Available */
+            /** Format: decimal */
             available: string;
-            /** Locked */
+            /** Format: decimal */
             locked: string;
-            /** Reserved */
             reserved: string | null;
-            /**
-             * Source
-             * @enum {string}
-             */
+            /** @enum {string} */
             source: "engine" | "ledger";
         };
         /**
@@ -1837,25 +1832,21 @@ export interface components {
         };
         /**
          * BatchEntry
-         * @description One order of a batch: the status that it would have had alone, and its record or its refusal.
+         * @description One order of a batch: the HTTP status that it would have had alone, and its record or its refusal.
          */
         BatchEntry: {
-            /** Status */
             status: number;
-            order: components["schemas"]["OrderResponse"] | null;
-            error: components["schemas"]["BatchError"] | null;
+            order: components["schemas"]["OrderRecord"] | null;
+            error: components["schemas"]["BatchRefusal"] | null;
         };
         /**
-         * BatchError
+         * BatchRefusal
          * @description Why an order of a batch was not placed, as the body of a single order's refusal says it.
          */
-        BatchError: {
-            /** Message */
+        BatchRefusal: {
             message: string | string[];
-            /** Code */
             code: string;
-            /** Details */
-            details?: {
+            details: {
                 [key: string]: string;
             } | null;
         };
@@ -1909,6 +1900,14 @@ export interface components {
             requestId?: string | null;
         };
         /**
+         * BulkCancel
+         * @description The outcome of a bulk cancel: the ids of the cancelled orders, and the failures.
+         */
+        BulkCancel: {
+            cancelled: string[];
+            failed: components["schemas"]["CancelFailure"][];
+        };
+        /**
          * BulkCancelBody
          * @description Which of the caller's open orders to cancel: those that match every given property; without any, all.
          * @example {
@@ -1922,16 +1921,6 @@ export interface components {
             side?: components["schemas"]["OrderSide"] | null;
             /** Orderids */
             orderIds?: string[] | null;
-        };
-        /**
-         * BulkCancelResponse
-         * @description The outcome of a bulk cancel.
-         */
-        BulkCancelResponse: {
-            /** Cancelled */
-            cancelled: string[];
-            /** Failed */
-            failed: components["schemas"]["CancelFailure"][];
         };
         /**
          * CallbackBody
@@ -1980,9 +1969,7 @@ export interface components {
          * @description An order that was not cancelled, and why.
          */
         CancelFailure: {
-            /** Orderid */
             orderId: string;
-            /** Reason */
             reason: string;
         };
         /**
@@ -2254,6 +2241,24 @@ export interface components {
             mfaCode?: string | null;
         };
         /**
+         * Deposit
+         * @description A deposit that custody has seen on a chain. It counts once it is `confirmed`. Times are in UTC.
+         */
+        Deposit: {
+            txHash: string;
+            asset: string;
+            network: string;
+            address: string;
+            /** Format: decimal */
+            amount: string;
+            /** @enum {string} */
+            status: "pending" | "confirmed";
+            requiredConfirmations: number;
+            /** Format: date-time */
+            createdAt: string;
+            confirmedAt: string | null;
+        };
+        /**
          * DepositAddressResponse
          * @description A deposit address of the caller, the same at every request.
          *
@@ -2296,33 +2301,6 @@ export interface components {
             minimum: string;
             /** Simulated */
             simulated: boolean;
-        };
-        /**
-         * DepositResponse
-         * @description A deposit that custody has seen on a chain. It counts once it is `confirmed`; times are ISO 8601 in UTC.
-         */
-        DepositResponse: {
-            /** Txhash */
-            txHash: string;
-            /** Asset */
-            asset: string;
-            /** Network */
-            network: string;
-            /** Address */
-            address: string;
-            /** Amount */
-            amount: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "confirmed";
-            /** Requiredconfirmations */
-            requiredConfirmations: number;
-            /** Createdat */
-            createdAt: string;
-            /** Confirmedat */
-            confirmedAt: string | null;
         };
         /**
          * DoneResponse
@@ -2589,6 +2567,23 @@ export interface components {
             updatedAt: string | null;
         };
         /**
+         * LedgerHistoryEntry
+         * @description One ledger entry. `balance` is the running balance after it, `createdAt` is in UTC.
+         */
+        LedgerHistoryEntry: {
+            transactionId: string;
+            asset: string;
+            /** Format: decimal */
+            amount: string;
+            /** Format: decimal */
+            balance: string;
+            entryType: string;
+            referenceType: string;
+            referenceId: string;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /**
          * LoginBody
          * @description Credentials.
          * @example {
@@ -2632,119 +2627,100 @@ export interface components {
             success: boolean;
         };
         /**
-         * MarginAccountResponse
-         * @description Your margin account; figures in `valuationAsset`, null while an asset has no mark price.
+         * MarginAccount
+         * @description A margin account. `status` is `active`, `liquidating` or `closed`.
+         *
+         *     `equity` and `debt` are in `valuationAsset`. `marginLevel` is assets / debt: 1.5 is 150 %, and null without debt.
+         *     All figures and `isAtRisk` are null while an asset of the account has no mark price.
          */
-        MarginAccountResponse: {
-            /** Marginaccountid */
+        MarginAccount: {
             marginAccountId: string;
-            /** Userid */
             userId: string;
-            /** Status */
             status: string;
-            /** Valuationasset */
             valuationAsset: string;
-            /** Marginlevel */
             marginLevel: string | null;
-            /** Equity */
             equity: string | null;
-            /** Debt */
             debt: string | null;
-            /** Isatrisk */
             isAtRisk: boolean | null;
-            /** Balances */
-            balances: components["schemas"]["MarginBalanceResponse"][];
-            /** Positions */
-            positions: components["schemas"]["MarginPositionResponse"][];
-            /** Loans */
-            loans: components["schemas"]["MarginLoanResponse"][];
+            balances: components["schemas"]["MarginBalance"][];
+            positions: components["schemas"]["MarginPosition"][];
+            loans: components["schemas"]["MarginLoan"][];
         };
         /**
-         * MarginBalanceResponse
-         * @description What the account holds of an asset, and owes: `borrowed` is principal, `interest` in addition.
+         * MarginBalance
+         * @description What a margin account holds of an asset, and owes: `borrowed` is principal, `interest` in addition.
          */
-        MarginBalanceResponse: {
-            /** Asset */
+        MarginBalance: {
             asset: string;
-            /** Total */
+            /** Format: decimal */
             total: string;
-            /** Available */
+            /** Format: decimal */
             available: string;
-            /** Borrowed */
+            /** Format: decimal */
             borrowed: string;
-            /** Interest */
+            /** Format: decimal */
             interest: string;
         };
         /**
-         * MarginLoanResponse
-         * @description A loan. `outstanding` is unpaid principal, `interest` unpaid interest, `rate` the yearly rate (0.1 is 10 %).
+         * MarginLoan
+         * @description A loan. `outstanding` is unpaid principal, `interest` the unpaid interest posted so far.
+         *
+         *     `rate` is the yearly rate: 0.1 is 10 % a year. `status` is `pending`, `active`, `repaid`, `refused` or
+         *     `written_off`.
          */
-        MarginLoanResponse: {
-            /** Loanid */
+        MarginLoan: {
             loanId: string;
-            /** Marginaccountid */
             marginAccountId: string;
-            /** Asset */
             asset: string;
-            /** Principal */
+            /** Format: decimal */
             principal: string;
-            /** Outstanding */
+            /** Format: decimal */
             outstanding: string;
-            /** Interest */
+            /** Format: decimal */
             interest: string;
-            /** Interestpaid */
+            /** Format: decimal */
             interestPaid: string;
-            /** Rate */
+            /** Format: decimal */
             rate: string;
-            /** Status */
             status: string;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Endedat */
             endedAt: string | null;
         };
         /**
-         * MarginPositionResponse
-         * @description A position. `quantity` is what is open; `requiredMargin` is in the valuation asset.
+         * MarginPosition
+         * @description A margin position. `requiredMargin` is in the account's valuation asset.
+         *
+         *     `quantity` is what is open, 0 once the position is closed. `entryPrice` is the average price of the opening order,
+         *     null until that is filled. `status` is `opening`, `failed`, `open`, `closing`, `liquidating` or `closed`.
          */
-        MarginPositionResponse: {
-            /** Positionid */
+        MarginPosition: {
             positionId: string;
-            /** Marginaccountid */
             marginAccountId: string;
-            /** Symbol */
             symbol: string;
-            /** Side */
             side: string;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Leverage */
+            /** Format: decimal */
             leverage: string;
-            /** Requiredmargin */
+            /** Format: decimal */
             requiredMargin: string;
-            /** Entryprice */
             entryPrice: string | null;
-            /** Status */
             status: string;
-            /** Reason */
             reason: string | null;
-            /** Loanid */
             loanId: string | null;
-            /** Openedat */
+            /** Format: date-time */
             openedAt: string;
-            /** Closedat */
             closedAt: string | null;
         };
         /**
-         * MarginResponse
-         * @description The account after the request, and the position or loan that it was about.
+         * MarginResult
+         * @description The margin account after a request, and the position or loan that the request was about.
          */
-        MarginResponse: {
-            /** Positionid */
+        MarginResult: {
             positionId: string | null;
-            /** Loanid */
             loanId: string | null;
-            account: components["schemas"]["MarginAccountResponse"];
+            account: components["schemas"]["MarginAccount"];
         };
         /**
          * Market
@@ -3116,43 +3092,40 @@ export interface components {
             timestamp: number;
         };
         /**
-         * OrderResponse
-         * @description An order. Decimals are text, times ISO 8601 in UTC.
+         * OrderRecord
+         * @description An order as clients see it. Times are in UTC.
+         *
+         *     `timeInForce` and `marginMode` are only stored: they do not change what the engine receives.
          */
-        OrderResponse: {
-            /** Orderid */
+        OrderRecord: {
             orderId: string;
-            /** Clientorderid */
             clientOrderId: string | null;
-            /** Userid */
             userId: string;
-            /** Symbol */
             symbol: string;
-            side: components["schemas"]["OrderSide"];
-            type: components["schemas"]["OrderType"];
-            timeInForce: components["schemas"]["TimeInForce"];
-            /** Marginmode */
+            /** @enum {string} */
+            side: "buy" | "sell";
+            /** @enum {string} */
+            type: "limit" | "market" | "stop_limit" | "stop_market";
+            /** @enum {string} */
+            timeInForce: "gtc" | "ioc" | "fok";
             marginMode: string | null;
-            /** Price */
             price: string | null;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Filledquantity */
+            /** Format: decimal */
             filledQuantity: string;
-            /** Remainingquantity */
+            /** Format: decimal */
             remainingQuantity: string;
-            /** Averageprice */
             averagePrice: string | null;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Feecurrency */
             feeCurrency: string;
-            status: components["schemas"]["OrderStatus"];
-            /** Rejectreason */
+            /** @enum {string} */
+            status: "pending" | "open" | "partially_filled" | "filled" | "cancelled" | "rejected";
             rejectReason: string | null;
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Updatedat */
+            /** Format: date-time */
             updatedAt: string;
         };
         /**
@@ -3162,47 +3135,35 @@ export interface components {
          */
         OrderSide: "buy" | "sell";
         /**
-         * OrderStatus
-         * @description States of an order (Document A 3.1).
-         * @enum {string}
-         */
-        OrderStatus: "pending" | "open" | "partially_filled" | "filled" | "cancelled" | "rejected";
-        /**
          * OrderType
          * @description Order types of the REST edge (Document A 2.1).
          * @enum {string}
          */
         OrderType: "limit" | "market" | "stop_limit" | "stop_market";
         /**
-         * OwnTradeResponse
+         * OwnTrade
          * @description One side of a trade: what it did to an order of the caller, the fee included.
          *
-         *     A trade between two orders of the caller is listed twice, once for each of them. `executedAt` is ISO 8601 in UTC.
+         *     A trade between two orders of the caller is listed twice, once for each of them. `side` is the order's, `sequence`
+         *     the engine's, `executedAt` in UTC.
          */
-        OwnTradeResponse: {
-            /** Tradeid */
+        OwnTrade: {
             tradeId: string;
-            /** Orderid */
             orderId: string;
-            /** Symbol */
             symbol: string;
-            side: components["schemas"]["OrderSide"];
-            /** Price */
+            /** @enum {string} */
+            side: "buy" | "sell";
+            /** Format: decimal */
             price: string;
-            /** Quantity */
+            /** Format: decimal */
             quantity: string;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Feecurrency */
             feeCurrency: string;
-            /**
-             * Role
-             * @enum {string}
-             */
+            /** @enum {string} */
             role: "maker" | "taker";
-            /** Sequence */
             sequence: number;
-            /** Executedat */
+            /** Format: date-time */
             executedAt: string;
         };
         /**
@@ -3919,28 +3880,6 @@ export interface components {
             tiers: components["schemas"]["TierResponse"][];
         };
         /**
-         * TransactionResponse
-         * @description One ledger entry: `balance` is the running one after it, `createdAt` ISO 8601 in UTC.
-         */
-        TransactionResponse: {
-            /** Transactionid */
-            transactionId: string;
-            /** Asset */
-            asset: string;
-            /** Amount */
-            amount: string;
-            /** Balance */
-            balance: string;
-            /** Entrytype */
-            entryType: string;
-            /** Referencetype */
-            referenceType: string;
-            /** Referenceid */
-            referenceId: string;
-            /** Createdat */
-            createdAt: string;
-        };
-        /**
          * UnstakeBody
          * @description What to take back of a staking balance; without `amount` all of it.
          * @example {
@@ -4095,49 +4034,33 @@ export interface components {
             simulated: boolean;
         };
         /**
-         * WithdrawalResponse
-         * @description A withdrawal. `amount` leaves the account, `netAmount` arrives; times are ISO 8601 in UTC.
+         * WithdrawalRecord
+         * @description A withdrawal as clients see it. `amount` leaves the account, `netAmount` arrives. Times are in UTC.
          */
-        WithdrawalResponse: {
-            /** Id */
+        WithdrawalRecord: {
             id: string;
-            /** Clientwithdrawalid */
             clientWithdrawalId: string | null;
-            /** Asset */
             asset: string;
-            /** Network */
             network: string;
-            /** Amount */
+            /** Format: decimal */
             amount: string;
-            /** Fee */
+            /** Format: decimal */
             fee: string;
-            /** Netamount */
+            /** Format: decimal */
             netAmount: string;
-            /** Address */
             address: string;
-            /** Tag */
             tag: string | null;
-            /**
-             * Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             status: "pending_approval" | "approved" | "signing" | "broadcasting" | "confirming" | "completed" | "cancelled" | "rejected" | "failed";
-            /** Reason */
             reason: string | null;
-            /** Txhash */
             txHash: string | null;
-            /** Confirmations */
             confirmations: number;
-            /** Requiredconfirmations */
             requiredConfirmations: number;
-            /**
-             * Wallet
-             * @enum {string}
-             */
+            /** @enum {string} */
             wallet: "HOT" | "WARM" | "TREASURY" | "COLD";
-            /** Createdat */
+            /** Format: date-time */
             createdAt: string;
-            /** Updatedat */
+            /** Format: date-time */
             updatedAt: string;
         };
     };
@@ -7503,7 +7426,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderResponse"][];
+                    "application/json": components["schemas"]["OrderRecord"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -7577,7 +7500,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderResponse"];
+                    "application/json": components["schemas"]["OrderRecord"];
                 };
             };
             /** @description the body is not valid, or the order was rejected: `message` is the reason, for example RISK_NSF */
@@ -7696,7 +7619,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BulkCancelResponse"];
+                    "application/json": components["schemas"]["BulkCancel"];
                 };
             };
             /** @description a condition is not valid, or stands in the query and in the body */
@@ -7912,7 +7835,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderResponse"][];
+                    "application/json": components["schemas"]["OrderRecord"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -7990,7 +7913,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OwnTradeResponse"][];
+                    "application/json": components["schemas"]["OwnTrade"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -8057,7 +7980,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderResponse"];
+                    "application/json": components["schemas"]["OrderRecord"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -8133,7 +8056,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderResponse"];
+                    "application/json": components["schemas"]["OrderRecord"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -8209,7 +8132,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OrderResponse"];
+                    "application/json": components["schemas"]["OrderRecord"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -8663,7 +8586,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BalanceResponse"][];
+                    "application/json": components["schemas"]["Balance"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -8730,7 +8653,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BalanceResponse"];
+                    "application/json": components["schemas"]["Balance"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -8814,7 +8737,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TransactionResponse"][];
+                    "application/json": components["schemas"]["LedgerHistoryEntry"][];
                 };
             };
             /** @description a parameter is not valid */
@@ -9113,7 +9036,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WithdrawalResponse"];
+                    "application/json": components["schemas"]["WithdrawalRecord"];
                 };
             };
             /** @description the body is not valid, the balance is too low: RISK_NSF, a limit is exceeded: USER_DAILY_LIMIT, WITHDRAWAL_TOO_LARGE, or a code is needed or wrong */
@@ -9241,7 +9164,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WithdrawalResponse"];
+                    "application/json": components["schemas"]["WithdrawalRecord"];
                 };
             };
             /** @description the body is not valid, the balance is too low: RISK_NSF, a limit is exceeded: USER_DAILY_LIMIT, WITHDRAWAL_TOO_LARGE, or a code is needed or wrong */
@@ -9368,7 +9291,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DepositResponse"][];
+                    "application/json": components["schemas"]["Deposit"][];
                 };
             };
             /** @description a parameter is not valid */
@@ -9442,7 +9365,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WithdrawalResponse"][];
+                    "application/json": components["schemas"]["WithdrawalRecord"][];
                 };
             };
             /** @description a parameter is not valid */
@@ -9509,7 +9432,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WithdrawalResponse"];
+                    "application/json": components["schemas"]["WithdrawalRecord"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -9585,7 +9508,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WithdrawalResponse"];
+                    "application/json": components["schemas"]["WithdrawalRecord"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -12062,7 +11985,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarginAccountResponse"];
+                    "application/json": components["schemas"]["MarginAccount"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -12141,7 +12064,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarginResponse"];
+                    "application/json": components["schemas"]["MarginResult"];
                 };
             };
             /** @description the body is not valid, or the paying account does not cover the amount */
@@ -12242,7 +12165,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarginResponse"];
+                    "application/json": components["schemas"]["MarginResult"];
                 };
             };
             /** @description the body is not valid, or the paying account does not cover the amount */
@@ -12370,7 +12293,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarginResponse"];
+                    "application/json": components["schemas"]["MarginResult"];
                 };
             };
             /** @description the body is not valid, or the paying account does not cover the amount */
@@ -12498,7 +12421,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarginResponse"];
+                    "application/json": components["schemas"]["MarginResult"];
                 };
             };
             /** @description the body is not valid, or the paying account does not cover the amount */
@@ -12626,7 +12549,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarginResponse"];
+                    "application/json": components["schemas"]["MarginResult"];
                 };
             };
             /** @description the body is not valid, or the paying account does not cover the amount */
@@ -12754,7 +12677,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MarginResponse"];
+                    "application/json": components["schemas"]["MarginResult"];
                 };
             };
             /** @description the body is not valid, or the paying account does not cover the amount */

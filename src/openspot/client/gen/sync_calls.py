@@ -12,7 +12,6 @@ from openspot.client.funds_records import (
     Conversion,
     ConversionPair,
     ConversionQuote,
-    Deposit,
     DepositAddress,
     NetworkFee,
     NetworkFeeQuote,
@@ -27,27 +26,26 @@ from openspot.client.funds_records import (
     StakingProduct,
     TradingFees,
     Unstake,
-    Withdrawal,
     WithdrawalAddress,
 )
-from openspot.client.margin_records import MarginAccount, MarginResult
-from openspot.client.records import (
+from openspot.client.gen.records import (
     Balance,
     BatchEntry,
     BulkCancel,
     Candle,
+    Deposit,
+    MarginAccount,
+    MarginResult,
     Market,
     MarketTrade,
-    MfaChallenge,
     Order,
     OrderBook,
     OwnTrade,
-    Page,
-    Session,
     Ticker,
     Transaction,
-    User,
+    Withdrawal,
 )
+from openspot.client.records import MfaChallenge, Page, Session, User
 from openspot.client.sync_loop import LoopThread
 from openspot.client.user_records import (
     Activity,

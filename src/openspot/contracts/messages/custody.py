@@ -1,8 +1,8 @@
 """Custody: the events `custody.deposit.*` and `custody.withdrawal.*` (Document A 1.5), and its requests."""
 
-from typing import Self
+from typing import Annotated, Literal, Self, get_args
 
-from openspot.contracts.messages.message import Message
+from openspot.contracts.messages.message import DecimalText, Message, TimeText, listed
 from openspot.contracts.refusals import Refusal, RefusalCode
 
 
@@ -158,26 +158,32 @@ class CancelWithdrawal(Message, frozen=True):
     user_id: str
 
 
+WithdrawalStatus = Literal[
+    "pending_approval", "approved", "signing", "broadcasting", "confirming", "completed", "cancelled", "rejected",
+    "failed",
+]  # fmt: skip
+
+
 class WithdrawalRecord(Message, frozen=True, kw_only=True):
-    """A withdrawal as clients see it. Times are ISO 8601 in UTC."""
+    """A withdrawal as clients see it. `amount` leaves the account, `net_amount` arrives. Times are in UTC."""
 
     id: str
     client_withdrawal_id: str | None
     asset: str
     network: str
-    amount: str
-    fee: str
-    net_amount: str
+    amount: DecimalText
+    fee: DecimalText
+    net_amount: DecimalText
     address: str
     tag: str | None
-    status: str
+    status: Annotated[str, listed(*get_args(WithdrawalStatus))]
     reason: str | None
     tx_hash: str | None
     confirmations: int
     required_confirmations: int
-    wallet: str
-    created_at: str
-    updated_at: str
+    wallet: Annotated[str, listed("HOT", "WARM", "TREASURY", "COLD")]
+    created_at: TimeText
+    updated_at: TimeText
 
 
 class WithdrawalReply(Message, frozen=True):

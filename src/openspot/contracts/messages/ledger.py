@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from openspot.contracts.messages.message import Message
+from openspot.contracts.messages.message import DecimalText, Message, TimeText
 from openspot.contracts.refusals import Refusal, RefusalCode
 
 
@@ -102,16 +102,16 @@ class LedgerHistoryRequest(Message, frozen=True):
 
 
 class LedgerHistoryEntry(Message, frozen=True, kw_only=True):
-    """One ledger entry. `balance` is the running balance after it, `created_at` ISO 8601 in UTC."""
+    """One ledger entry. `balance` is the running balance after it, `created_at` is in UTC."""
 
     transaction_id: str
     asset: str
-    amount: str
-    balance: str
+    amount: DecimalText
+    balance: DecimalText
     entry_type: str
     reference_type: str
     reference_id: str
-    created_at: str
+    created_at: TimeText
 
 
 class LedgerHistoryReply(Message, frozen=True):

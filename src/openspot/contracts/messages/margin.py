@@ -6,7 +6,7 @@ A user's margin account is apart from the spot account. Its id is a participant 
 
 from typing import Self
 
-from openspot.contracts.messages.message import Message
+from openspot.contracts.messages.message import DecimalText, Message, TimeText
 from openspot.contracts.refusals import Refusal, RefusalCode
 
 
@@ -148,69 +148,75 @@ class CloseMarginPosition(Message, frozen=True):
 
 
 class MarginBalance(Message, frozen=True):
-    """What a margin account holds of one asset, and what it owes: `borrowed` is principal, `interest` in addition."""
+    """What a margin account holds of an asset, and owes: `borrowed` is principal, `interest` in addition."""
 
     asset: str
-    total: str
-    available: str
-    borrowed: str
-    interest: str
+    total: DecimalText
+    available: DecimalText
+    borrowed: DecimalText
+    interest: DecimalText
 
 
-class MarginPositionRecord(Message, frozen=True, kw_only=True):
-    """A margin position. `required_margin` is in the valuation asset; times are ISO 8601 in UTC.
+class MarginPosition(Message, frozen=True, kw_only=True):
+    """A margin position. `required_margin` is in the account's valuation asset.
 
-    `quantity` is what is open, 0 once it is closed. `entry_price` is the average price of the opening order.
+    `quantity` is what is open, 0 once the position is closed. `entry_price` is the average price of the opening order,
+    None until that is filled. `status` is `opening`, `failed`, `open`, `closing`, `liquidating` or `closed`.
     """
 
     position_id: str
     margin_account_id: str
     symbol: str
     side: str
-    quantity: str
-    leverage: str
-    required_margin: str
-    entry_price: str | None
+    quantity: DecimalText
+    leverage: DecimalText
+    required_margin: DecimalText
+    entry_price: DecimalText | None
     status: str
     reason: str | None
     loan_id: str | None
-    opened_at: str
-    closed_at: str | None
+    opened_at: TimeText
+    closed_at: TimeText | None
 
 
-class MarginLoanRecord(Message, frozen=True, kw_only=True):
-    """A loan. `outstanding` is the unpaid principal, `interest` the unpaid interest posted so far.
+class MarginLoan(Message, frozen=True, kw_only=True):
+    """A loan. `outstanding` is unpaid principal, `interest` the unpaid interest posted so far.
 
-    `rate` is the yearly rate: 0.1 is 10 % a year. Times are ISO 8601 in UTC.
+    `rate` is the yearly rate: 0.1 is 10 % a year. `status` is `pending`, `active`, `repaid`, `refused` or
+    `written_off`.
     """
 
     loan_id: str
     margin_account_id: str
     asset: str
-    principal: str
-    outstanding: str
-    interest: str
-    interest_paid: str
-    rate: str
+    principal: DecimalText
+    outstanding: DecimalText
+    interest: DecimalText
+    interest_paid: DecimalText
+    rate: DecimalText
     status: str
-    created_at: str
-    ended_at: str | None
+    created_at: TimeText
+    ended_at: TimeText | None
 
 
-class MarginAccountRecord(Message, frozen=True):
-    """A margin account. Figures are in `valuation_asset`; they are None while an asset of it has no mark price."""
+class MarginAccount(Message, frozen=True):
+    """A margin account. `status` is `active`, `liquidating` or `closed`.
+
+    `equity` and `debt` are in `valuation_asset`. `margin_level` is assets / debt: 1.5 is 150 %, and None without debt.
+    All figures and `is_at_risk` are None while an asset of the account has no mark price.
+    """
 
     margin_account_id: str
     user_id: str
     status: str
     valuation_asset: str
-    margin_level: str | None
-    equity: str | None
-    debt: str | None
+    margin_level: DecimalText | None
+    equity: DecimalText | None
+    debt: DecimalText | None
     is_at_risk: bool | None
     balances: list[MarginBalance]
-    positions: list[MarginPositionRecord]
-    loans: list[MarginLoanRecord]
+    positions: list[MarginPosition]
+    loans: list[MarginLoan]
 
 
 class MarginReply(Message, frozen=True):
@@ -221,7 +227,7 @@ class MarginReply(Message, frozen=True):
     """
 
     success: bool
-    account: MarginAccountRecord | None = None
+    account: MarginAccount | None = None
     position_id: str | None = None
     loan_id: str | None = None
     error: str | None = None

@@ -1,9 +1,16 @@
 """Orders: the requests of the order router, and the events `orders.*`."""
 
-from typing import Self
+from typing import Annotated, Self
 
-from openspot.contracts.messages.message import Message
+import msgspec
+
+from openspot.contracts.messages.message import DecimalText, Message, TimeText, listed
 from openspot.contracts.refusals import Refusal, RefusalCode
+from openspot.domain.ids import ORDER_ID_LENGTH
+from openspot.domain.order import OrderStatus, OrderType, TimeInForce
+
+OrderIdText = Annotated[str, msgspec.Meta(extra_json_schema={"minLength": ORDER_ID_LENGTH})]
+"""An order's id. Those of orders that were placed through the bus may be shorter, so decoding does not check it."""
 
 
 class OrderRequest(Message, frozen=True):
@@ -28,27 +35,30 @@ class OrderRequest(Message, frozen=True):
 
 
 class OrderRecord(Message, frozen=True):
-    """An order as clients see it (design section 8). Times are ISO 8601 in UTC."""
+    """An order as clients see it. Times are in UTC.
 
-    order_id: str
+    `time_in_force` and `margin_mode` are only stored: they do not change what the engine receives.
+    """
+
+    order_id: OrderIdText
     client_order_id: str | None
     user_id: str
     symbol: str
-    side: str
-    type: str
-    time_in_force: str
+    side: Annotated[str, listed("buy", "sell")]
+    type: Annotated[str, listed(*OrderType)]
+    time_in_force: Annotated[str, listed(*TimeInForce)]
     margin_mode: str | None
-    price: str | None
-    quantity: str
-    filled_quantity: str
-    remaining_quantity: str
-    average_price: str | None
-    fee: str
+    price: DecimalText | None
+    quantity: DecimalText
+    filled_quantity: DecimalText
+    remaining_quantity: DecimalText
+    average_price: DecimalText | None
+    fee: DecimalText
     fee_currency: str
-    status: str
+    status: Annotated[str, listed(*OrderStatus)]
     reject_reason: str | None
-    created_at: str
-    updated_at: str
+    created_at: TimeText
+    updated_at: TimeText
 
 
 class SubmitOrder(Message, frozen=True):

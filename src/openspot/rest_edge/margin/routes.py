@@ -3,6 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from openspot.contracts.messages import MarginAccount
 from openspot.http.context import caller, context_of, operation_of
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import json_response
@@ -11,8 +12,7 @@ from openspot.rest_edge.margin.schemas import (
     BorrowBody,
     ClosePositionBody,
     CollateralBody,
-    MarginAccountResponse,
-    MarginResponse,
+    MarginResult,
     OpenPositionBody,
     RepayBody,
 )
@@ -35,7 +35,7 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
     router = Router(f"{prefix}/margin", tag="margin")
 
     @router.get(
-        "/account", _READ, response=MarginAccountResponse,
+        "/account", _READ, response=MarginAccount,
         refusals={404: "you have no margin account", 503: "the margin service does not respond"},
         summary="Your margin account with its level, positions and loans",
     )  # fmt: skip
@@ -43,7 +43,7 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
         return json_response(await margin.account(caller(request).user_id))
 
     @router.post(
-        "/account/close", _TRADE, response=MarginResponse, refusals=_REFUSALS,
+        "/account/close", _TRADE, response=MarginResult, refusals=_REFUSALS,
         summary="Close your margin account, which must be empty",
     )  # fmt: skip
     async def close_margin_account(request: Request) -> Response:
@@ -51,7 +51,7 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
         return json_response(await margin.close_account(caller(request).user_id, operation))
 
     @router.post(
-        "/transfers", _TRADE, response=MarginResponse, status=201, refusals=_REFUSALS,
+        "/transfers", _TRADE, response=MarginResult, status=201, refusals=_REFUSALS,
         summary="Move collateral between your spot and your margin account",
     )  # fmt: skip
     async def move_collateral(request: Request, body: CollateralBody) -> Response:
@@ -59,7 +59,7 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
         return json_response(await margin.transfer(caller(request).user_id, body, operation), 201)
 
     @router.post(
-        "/positions", _TRADE, response=MarginResponse, status=201, refusals=_REFUSALS,
+        "/positions", _TRADE, response=MarginResult, status=201, refusals=_REFUSALS,
         summary="Open a position: borrow what is missing and trade at the market",
     )  # fmt: skip
     async def open_margin_position(request: Request, body: OpenPositionBody) -> Response:
@@ -67,7 +67,7 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
         return json_response(await margin.open(caller(request).user_id, body, operation), 201)
 
     @router.post(
-        "/positions/close", _TRADE, response=MarginResponse, refusals=_REFUSALS,
+        "/positions/close", _TRADE, response=MarginResult, refusals=_REFUSALS,
         summary="Trade a position back and repay its loan",
     )  # fmt: skip
     async def close_margin_position(request: Request, body: ClosePositionBody) -> Response:
@@ -75,7 +75,7 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
         return json_response(await margin.close(caller(request).user_id, body, operation))
 
     @router.post(
-        "/loans", _TRADE, response=MarginResponse, status=201, refusals=_REFUSALS,
+        "/loans", _TRADE, response=MarginResult, status=201, refusals=_REFUSALS,
         summary="Borrow from the lending pool",
     )  # fmt: skip
     async def borrow_margin(request: Request, body: BorrowBody) -> Response:
@@ -83,7 +83,7 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
         return json_response(await margin.borrow(caller(request).user_id, body, operation), 201)
 
     @router.post(
-        "/loans/repay", _TRADE, response=MarginResponse, refusals=_REFUSALS,
+        "/loans/repay", _TRADE, response=MarginResult, refusals=_REFUSALS,
         summary="Repay a loan, interest first",
     )  # fmt: skip
     async def repay_margin_loan(request: Request, body: RepayBody) -> Response:

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from openspot.http.validation import Body, Currency, LowerCase, PositiveDecimal, ResponseBody, Symbol, example
+from openspot.contracts.messages import MarginAccount, Message
+from openspot.http.validation import Body, Currency, LowerCase, PositiveDecimal, Symbol, example
 
 RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 MarginId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]{16}$")]
@@ -62,69 +63,9 @@ class RepayBody(Body):
     request_id: RequestId | None = None
 
 
-class MarginBalanceResponse(ResponseBody):
-    """What the account holds of an asset, and owes: `borrowed` is principal, `interest` in addition."""
-
-    asset: str
-    total: str
-    available: str
-    borrowed: str
-    interest: str
-
-
-class MarginPositionResponse(ResponseBody):
-    """A position. `quantity` is what is open; `requiredMargin` is in the valuation asset."""
-
-    position_id: str
-    margin_account_id: str
-    symbol: str
-    side: str
-    quantity: str
-    leverage: str
-    required_margin: str
-    entry_price: str | None
-    status: str
-    reason: str | None
-    loan_id: str | None
-    opened_at: str
-    closed_at: str | None
-
-
-class MarginLoanResponse(ResponseBody):
-    """A loan. `outstanding` is unpaid principal, `interest` unpaid interest, `rate` the yearly rate (0.1 is 10 %)."""
-
-    loan_id: str
-    margin_account_id: str
-    asset: str
-    principal: str
-    outstanding: str
-    interest: str
-    interest_paid: str
-    rate: str
-    status: str
-    created_at: str
-    ended_at: str | None
-
-
-class MarginAccountResponse(ResponseBody):
-    """Your margin account; figures in `valuationAsset`, null while an asset has no mark price."""
-
-    margin_account_id: str
-    user_id: str
-    status: str
-    valuation_asset: str
-    margin_level: str | None
-    equity: str | None
-    debt: str | None
-    is_at_risk: bool | None
-    balances: list[MarginBalanceResponse]
-    positions: list[MarginPositionResponse]
-    loans: list[MarginLoanResponse]
-
-
-class MarginResponse(ResponseBody):
-    """The account after the request, and the position or loan that it was about."""
+class MarginResult(Message, frozen=True):
+    """The margin account after a request, and the position or loan that the request was about."""
 
     position_id: str | None
     loan_id: str | None
-    account: MarginAccountResponse
+    account: MarginAccount

@@ -1,7 +1,5 @@
 """Requests to the margin risk service, with refusals as the responses that clients get."""
 
-from typing import Any
-
 import msgspec
 
 from openspot.contracts import subjects
@@ -9,6 +7,7 @@ from openspot.contracts.messages import (
     BorrowMargin,
     CloseMarginPosition,
     GetMarginAccount,
+    MarginAccount,
     MarginReply,
     OpenMarginPosition,
     RepayMargin,
@@ -23,6 +22,7 @@ from openspot.rest_edge.margin.schemas import (
     BorrowBody,
     ClosePositionBody,
     CollateralBody,
+    MarginResult,
     OpenPositionBody,
     RepayBody,
 )
@@ -42,7 +42,7 @@ _STATUS = {
 
 
 class MarginClient:
-    """Every method returns the body of the response, and raises HttpError.
+    """Every method returns what the client gets, and raises HttpError.
 
     A request without `requestId` has the id of its operation, so that a repetition under an `Idempotency-Key` is the
     same request to the margin service.
@@ -51,47 +51,46 @@ class MarginClient:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def account(self, user_id: str) -> Any:
+    async def account(self, user_id: str) -> MarginAccount:
         """The user's margin account."""
-        body = await self._ask(subjects.RISK_MARGIN_ACCOUNT, GetMarginAccount(user_id), None)
-        return body["account"]
+        return (await self._ask(subjects.RISK_MARGIN_ACCOUNT, GetMarginAccount(user_id), None)).account
 
-    async def transfer(self, user_id: str, body: CollateralBody, operation: Operation) -> Any:
+    async def transfer(self, user_id: str, body: CollateralBody, operation: Operation) -> MarginResult:
         """Move collateral."""
         request_id = body.request_id or operation.operation_id
         message = TransferCollateral(request_id, user_id, body.asset, body.amount, body.direction)
         return await self._ask(subjects.RISK_MARGIN_TRANSFER, message, request_id)
 
-    async def open(self, user_id: str, body: OpenPositionBody, operation: Operation) -> Any:
+    async def open(self, user_id: str, body: OpenPositionBody, operation: Operation) -> MarginResult:
         """Open a position."""
         request_id = body.request_id or operation.operation_id
         message = OpenMarginPosition(request_id, user_id, body.symbol, body.side, body.quantity, body.leverage)
         return await self._ask(subjects.RISK_MARGIN_OPEN, message, request_id)
 
-    async def close(self, user_id: str, body: ClosePositionBody, operation: Operation) -> Any:
+    async def close(self, user_id: str, body: ClosePositionBody, operation: Operation) -> MarginResult:
         """Close a position."""
         request_id = body.request_id or operation.operation_id
         message = CloseMarginPosition(request_id, user_id, body.position_id)
         return await self._ask(subjects.RISK_MARGIN_CLOSE, message, request_id)
 
-    async def close_account(self, user_id: str, operation: Operation) -> Any:
+    async def close_account(self, user_id: str, operation: Operation) -> MarginResult:
         """Close the account, which must be empty."""
         message = CloseMarginPosition(operation.operation_id, user_id)
         return await self._ask(subjects.RISK_MARGIN_CLOSE, message, operation.operation_id)
 
-    async def borrow(self, user_id: str, body: BorrowBody, operation: Operation) -> Any:
+    async def borrow(self, user_id: str, body: BorrowBody, operation: Operation) -> MarginResult:
         """Borrow an amount."""
         request_id = body.request_id or operation.operation_id
         message = BorrowMargin(request_id, user_id, body.asset, body.amount)
         return await self._ask(subjects.RISK_MARGIN_BORROW, message, request_id)
 
-    async def repay(self, user_id: str, body: RepayBody, operation: Operation) -> Any:
+    async def repay(self, user_id: str, body: RepayBody, operation: Operation) -> MarginResult:
         """Repay a loan."""
         request_id = body.request_id or operation.operation_id
         message = RepayMargin(request_id, user_id, body.loan_id, body.amount)
         return await self._ask(subjects.RISK_MARGIN_REPAY, message, request_id)
 
-    async def _ask(self, subject: str, message: msgspec.Struct, request_id: str | None) -> Any:
+    async def _ask(self, subject: str, message: msgspec.Struct, request_id: str | None) -> MarginResult:
         """Without `request_id` the request changes nothing, so an unknown outcome is a mere failure."""
         try:
             reply = await self._bus.request(subject, message, MarginReply, TIMEOUT_S)
@@ -110,13 +109,10 @@ class MarginClient:
             if status == 503:
                 raise service_unavailable(reply.error, reply.code.value)
             raise HttpError(status, reply.error, reply.code.value)
-        return msgspec.to_builtins(_Body(reply.position_id, reply.loan_id, reply.account))
-
-
-class _Body(msgspec.Struct, rename="camel", frozen=True):
-    position_id: str | None
-    loan_id: str | None
-    account: Any
+        if reply.account is None:
+            log.warning("the margin service replied without an account", subject=subject)
+            raise _unknown(request_id)
+        return MarginResult(reply.position_id, reply.loan_id, reply.account)
 
 
 def _unknown(request_id: str | None) -> HttpError:

@@ -3,10 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-import msgspec
-
 from openspot.domain.money import decimal_to_text
 from openspot.kit.database import Pool
+from openspot.rest_edge.orders.schemas import OwnTrade
 
 _ONE_SIDE = """
     (SELECT trade_id, {role}_order_id AS order_id, symbol, '{side}' AS side, price, quantity, {role}_fee AS fee,
@@ -33,22 +32,6 @@ _QUERY = (
     )
     + " ORDER BY sequence DESC, role DESC LIMIT $8"
 )
-
-
-class OwnTrade(msgspec.Struct, rename="camel", frozen=True):
-    """One side of a trade. `role` is `maker` or `taker`, `sequence` the engine's."""
-
-    trade_id: str
-    order_id: str
-    symbol: str
-    side: str
-    price: str
-    quantity: str
-    fee: str
-    fee_currency: str
-    role: str
-    sequence: int
-    executed_at: str
 
 
 class OwnTradeFilter(NamedTuple):

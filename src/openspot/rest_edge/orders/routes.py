@@ -9,6 +9,7 @@ from fastapi import Body, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from openspot.contracts.messages import OrderRecord
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.http.context import RequestContext, caller, context_of, identity_of, operation_of
 from openspot.http.errors import HttpError, validation_error
@@ -31,13 +32,12 @@ from openspot.rest_edge.orders.schemas import (
     ORDER_ID_PATTERN,
     ORDER_IDS_MAX,
     BatchEntry,
+    BulkCancel,
     BulkCancelBody,
-    BulkCancelResponse,
     OrderBatchBody,
     OrderBody,
-    OrderResponse,
     OrderSide,
-    OwnTradeResponse,
+    OwnTrade,
     read_order,
 )
 from openspot.rest_edge.orders.service import OrderService
@@ -95,7 +95,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
     router = Router(f"{prefix}/orders", tag="orders")
 
     @router.post(
-        "", _PLACE, status=201, response=OrderResponse,
+        "", _PLACE, status=201, response=OrderRecord,
         refusals={
             400: "the body is not valid, or the order was rejected: `message` is the reason, for example RISK_NSF",
             503: "the order was not sent",
@@ -129,9 +129,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         next_cursor = encode_cursor([following.created_at.isoformat(), following.order_id]) if following else None
         return page_response(page, next_cursor)
 
-    @router.get(
-        "", _READ, response=list[OrderResponse], headers=NEXT_CURSOR_HEADER, summary="Your orders, newest first"
-    )
+    @router.get("", _READ, response=list[OrderRecord], headers=NEXT_CURSOR_HEADER, summary="Your orders, newest first")
     async def list_orders(
         request: Request,
         status: StatusQuery = None,
@@ -147,7 +145,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         return await listed(request, wanted, limit, cursor)
 
     @router.get(
-        "/history", _READ, response=list[OrderResponse], headers=NEXT_CURSOR_HEADER,
+        "/history", _READ, response=list[OrderRecord], headers=NEXT_CURSOR_HEADER,
         summary="Your orders that have ended: filled, cancelled or rejected",
     )  # fmt: skip
     async def list_ended_orders(
@@ -164,7 +162,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         return await listed(request, wanted, limit, cursor)
 
     @router.get(
-        "/trades", _READ, response=list[OwnTradeResponse], headers=NEXT_CURSOR_HEADER,
+        "/trades", _READ, response=list[OwnTrade], headers=NEXT_CURSOR_HEADER,
         summary="Your trades with their fees, newest first",
     )  # fmt: skip
     async def list_own_trades(
@@ -181,14 +179,14 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         return page_response(page, encode_cursor(list(following)) if following else None)
 
     @router.get(
-        "/client/{clientOrderId}", _READ, response=OrderResponse, refusals={404: "you have no such order"},
+        "/client/{clientOrderId}", _READ, response=OrderRecord, refusals={404: "you have no such order"},
         summary="Your newest order with this clientOrderId",
     )  # fmt: skip
     async def get_order_by_client_id(request: Request, client_order_id: ClientOrderIdPath) -> Response:
         return json_response(await orders.get_by_client_id(caller(request).user_id, client_order_id))
 
     @router.get(
-        "/{orderId}", _READ, response=OrderResponse,
+        "/{orderId}", _READ, response=OrderRecord,
         refusals={404: "you have no such order", 503: "the order router does not respond"},
         summary="One order",
     )  # fmt: skip
@@ -196,7 +194,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         return json_response(await orders.get(caller(request).user_id, order_id))
 
     @router.delete(
-        "/{orderId}", _CANCEL, response=OrderResponse,
+        "/{orderId}", _CANCEL, response=OrderRecord,
         refusals={
             404: "you have no such order", 409: "the order has ended already: ORDER_NOT_OPEN, with its status",
             503: "the cancel was not sent", 504: "nobody knows yet whether the order is cancelled",
@@ -207,7 +205,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
         return json_response(await orders.cancel(caller(request).user_id, order_id))
 
     @router.delete(
-        "", _CANCEL, response=BulkCancelResponse,
+        "", _CANCEL, response=BulkCancel,
         refusals={400: "a condition is not valid, or stands in the query and in the body"},
         summary="Cancel your open orders that fit every condition; without any, all",
     )  # fmt: skip

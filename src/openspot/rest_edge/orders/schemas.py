@@ -1,7 +1,7 @@
 """Request and response bodies of the order routes (Document A 2.1, design section 8)."""
 
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import (
     BeforeValidator,
@@ -14,11 +14,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from openspot.contracts.messages import OrderRequest
-from openspot.domain.ids import ORDER_ID_LENGTH
+from openspot.contracts.messages import Message, OrderRecord, OrderRequest
+from openspot.contracts.messages.message import Count, DecimalText, TimeText, listed
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import decimal_to_text
-from openspot.domain.order import OrderStatus, OrderType, TimeInForce
+from openspot.domain.order import OrderType, TimeInForce
 from openspot.http.errors import validation_error
 from openspot.http.routing import read_json
 from openspot.http.validation import (
@@ -26,7 +26,6 @@ from openspot.http.validation import (
     LowerCase,
     PositiveDecimal,
     PrintableText,
-    ResponseBody,
     Symbol,
     example,
     messages_of,
@@ -190,63 +189,40 @@ def checked_order(value: object) -> OrderBody:
         raise validation_error(messages_of(error.errors())) from None
 
 
-class OrderResponse(ResponseBody):
-    """An order. Decimals are text, times ISO 8601 in UTC."""
-
-    order_id: Annotated[str, Field(min_length=ORDER_ID_LENGTH)]
-    client_order_id: str | None
-    user_id: str
-    symbol: str
-    side: OrderSide
-    type: OrderType
-    time_in_force: TimeInForce
-    margin_mode: str | None
-    price: str | None
-    quantity: str
-    filled_quantity: str
-    remaining_quantity: str
-    average_price: str | None
-    fee: str
-    fee_currency: str
-    status: OrderStatus
-    reject_reason: str | None
-    created_at: str
-    updated_at: str
-
-
-class OwnTradeResponse(ResponseBody):
+class OwnTrade(Message, frozen=True):
     """One side of a trade: what it did to an order of the caller, the fee included.
 
-    A trade between two orders of the caller is listed twice, once for each of them. `executedAt` is ISO 8601 in UTC.
+    A trade between two orders of the caller is listed twice, once for each of them. `side` is the order's, `sequence`
+    the engine's, `executed_at` in UTC.
     """
 
     trade_id: str
     order_id: str
     symbol: str
-    side: OrderSide
-    price: str
-    quantity: str
-    fee: str
+    side: Annotated[str, listed(*OrderSide)]
+    price: DecimalText
+    quantity: DecimalText
+    fee: DecimalText
     fee_currency: str
-    role: Literal["maker", "taker"]
-    sequence: int
-    executed_at: str
+    role: Annotated[str, listed("maker", "taker")]
+    sequence: Count
+    executed_at: TimeText
 
 
-class BatchError(ResponseBody):
+class BatchRefusal(Message, frozen=True):
     """Why an order of a batch was not placed, as the body of a single order's refusal says it."""
 
     message: str | list[str]
     code: str
-    details: dict[str, str] | None = None
+    details: dict[str, str] | None
 
 
-class BatchEntry(ResponseBody):
-    """One order of a batch: the status that it would have had alone, and its record or its refusal."""
+class BatchEntry(Message, frozen=True):
+    """One order of a batch: the HTTP status that it would have had alone, and its record or its refusal."""
 
     status: int
-    order: OrderResponse | None
-    error: BatchError | None
+    order: OrderRecord | None
+    error: BatchRefusal | None
 
 
 class BulkCancelBody(Body):
@@ -259,15 +235,15 @@ class BulkCancelBody(Body):
     order_ids: Annotated[list[OrderId], Field(min_length=1, max_length=ORDER_IDS_MAX)] | None = None
 
 
-class CancelFailure(ResponseBody):
+class CancelFailure(Message, frozen=True):
     """An order that was not cancelled, and why."""
 
     order_id: str
     reason: str
 
 
-class BulkCancelResponse(ResponseBody):
-    """The outcome of a bulk cancel."""
+class BulkCancel(Message, frozen=True):
+    """The outcome of a bulk cancel: the ids of the cancelled orders, and the failures."""
 
     cancelled: list[str]
     failed: list[CancelFailure]

@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -34,9 +33,17 @@ from openspot.http.errors import HttpError, service_unavailable, validation_erro
 from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
-from openspot.rest_edge.orders.own_trades import OwnTrade, OwnTradeFilter, OwnTradePosition
+from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
-from openspot.rest_edge.orders.schemas import OrderBody, checked_order
+from openspot.rest_edge.orders.schemas import (
+    BatchEntry,
+    BatchRefusal,
+    BulkCancel,
+    CancelFailure,
+    OrderBody,
+    OwnTrade,
+    checked_order,
+)
 from openspot.rest_edge.orders.store import OrderPosition, OrderStore
 
 log = get_logger("orders")
@@ -45,30 +52,6 @@ OPEN_STATUSES = tuple(status.value for status in OrderStatus if status not in TE
 CANCELS_AT_A_TIME = 32
 CANCEL_PAGE = 500
 _INVALID = frozenset({RefusalCode.VALIDATION, RefusalCode.MALFORMED})
-
-
-@dataclass(frozen=True, slots=True)
-class BulkOutcome:
-    """What a bulk cancel did."""
-
-    cancelled: list[str]
-    failed: list[dict[str, str]]
-
-
-class OrderError(msgspec.Struct, frozen=True):
-    """Why an order of a batch was not placed."""
-
-    message: str | list[str]
-    code: str
-    details: dict[str, Any] | None
-
-
-class BatchOutcome(msgspec.Struct, frozen=True):
-    """What became of one order of a batch."""
-
-    status: int
-    order: OrderRecord | None
-    error: OrderError | None
 
 
 class OrderService:
@@ -114,16 +97,16 @@ class OrderService:
                 return _outcome_of(earlier)
         raise _submit_refusal(order_id, reply)
 
-    async def place_batch(self, user_id: str, orders: Sequence[object], operation: Operation) -> list[BatchOutcome]:
+    async def place_batch(self, user_id: str, orders: Sequence[object], operation: Operation) -> list[BatchEntry]:
         """Place orders side by side, each alone; the outcomes are in the order of `orders`."""
 
-        async def place(number: int, given: object) -> BatchOutcome:
+        async def place(number: int, given: object) -> BatchEntry:
             # Each order is an operation of its own, whose id follows from that of the batch.
             own = Operation(_id_in_batch(operation.operation_id, number), operation.is_resumed)
             try:
-                return BatchOutcome(201, await self.place(user_id, checked_order(given), own), None)
+                return BatchEntry(201, await self.place(user_id, checked_order(given), own), None)
             except HttpError as error:
-                return BatchOutcome(error.status_code, None, OrderError(error.message, error.code, error.details))
+                return BatchEntry(error.status_code, None, BatchRefusal(error.message, error.code, error.details))
 
         return await asyncio.gather(*(place(number, given) for number, given in enumerate(orders)))
 
@@ -234,9 +217,9 @@ class OrderService:
 
     async def cancel_many(
         self, user_id: str, symbol: str | None, side: str | None, order_ids: Sequence[str] | None
-    ) -> BulkOutcome:
+    ) -> BulkCancel:
         """Cancel the caller's open orders that meet every given condition. Each order is tried once."""
-        outcome = BulkOutcome([], [])
+        outcome = BulkCancel([], [])
         if order_ids is not None:
             wanted = list(dict.fromkeys(order_ids))
             rows = await self._store.owners_of(wanted)
@@ -260,7 +243,7 @@ class OrderService:
                 return
 
     async def _cancel_each(
-        self, user_id: str, orders: Sequence[tuple[str, OrderRecord | None]], outcome: BulkOutcome
+        self, user_id: str, orders: Sequence[tuple[str, OrderRecord | None]], outcome: BulkCancel
     ) -> None:
         pending = iter(orders)
 
@@ -269,7 +252,7 @@ class OrderService:
                 try:
                     await self._cancel(user_id, order_id, row)
                 except HttpError as error:
-                    outcome.failed.append({"orderId": order_id, "reason": str(error.message)})
+                    outcome.failed.append(CancelFailure(order_id, str(error.message)))
                 else:
                     outcome.cancelled.append(order_id)
 

@@ -9,8 +9,9 @@ from typing import Any
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
 from openspot.kit.database import Pool
-from openspot.rest_edge.orders.own_trades import OwnTrade, OwnTradeFilter, OwnTradePosition, page_of_trades
+from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition, page_of_trades
 from openspot.rest_edge.orders.recent import OrderFilter
+from openspot.rest_edge.orders.schemas import OwnTrade
 
 _COLUMNS = """
     order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode, price, quantity,

@@ -38,7 +38,7 @@ export function useFeed<Value>(make: () => Feed<Value>, key: string, initial: Va
   );
 }
 
-type Order = Schemas["OrderResponse"];
+type Order = Schemas["OrderRecord"];
 type Ticker = Schemas["Ticker"];
 
 export const OPEN_ORDERS = ["orders", "open"] as const;

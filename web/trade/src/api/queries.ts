@@ -14,9 +14,9 @@ const SHOWN_MARKETS_MS = 10_000;
 export type Market = Schemas["Market"];
 export type Ticker = Schemas["Ticker"];
 export type Network = Schemas["NetworkFeeResponse"];
-export type Order = Schemas["OrderResponse"];
+export type Order = Schemas["OrderRecord"];
 export type Balance = Schemas["BalanceResponse"];
-export type Fill = Schemas["OwnTradeResponse"];
+export type Fill = Schemas["OwnTrade"];
 
 /** All markets. While their list is shown it is read every few seconds, so that a new market appears. */
 export function useMarkets(isShown = false) {

@@ -7,11 +7,11 @@ import { BALANCES, useStream } from "../api/live.ts";
 import { useOnce } from "../api/once.ts";
 import { explainMargin } from "./refusals.ts";
 
-export type MarginAccount = Schemas["MarginAccountResponse"];
-export type MarginBalance = Schemas["MarginBalanceResponse"];
-export type MarginPosition = Schemas["MarginPositionResponse"];
-export type MarginLoan = Schemas["MarginLoanResponse"];
-type MarginReply = Schemas["MarginResponse"];
+export type MarginAccount = Schemas["MarginAccount"];
+export type MarginBalance = Schemas["MarginBalance"];
+export type MarginPosition = Schemas["MarginPosition"];
+export type MarginLoan = Schemas["MarginLoan"];
+type MarginResult = Schemas["MarginResult"];
 
 export const MARGIN = ["margin", "account"] as const;
 
@@ -49,8 +49,8 @@ export function useMarginPushes(): void {
 
 /** A request about the account. It has an id, so the service carries it out once even if it is sent again. */
 export function useMarginRequest(
-  send: (requestId: string) => Promise<MarginReply>,
-  onDone: (reply: MarginReply) => void,
+  send: (requestId: string) => Promise<MarginResult>,
+  onDone: (reply: MarginResult) => void,
 ) {
   const client = useQueryClient();
   const request = useOnce(send, {

@@ -20,7 +20,7 @@ import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
 
 const NO_BOOK = { book: null, isCurrent: false, resyncs: 0 };
-const NO_ORDERS: readonly Schemas["OrderResponse"][] = [];
+const NO_ORDERS: readonly Schemas["OrderRecord"][] = [];
 const NO_TRADES = { trades: null, error: null };
 const EMPTY: Draft = {
   side: "buy",

@@ -4,7 +4,7 @@ import { returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { PAGE, PENDING_MS, UNDER_WAY_MS, useGrowingList } from "../api/lists.ts";
 import { useSession } from "../api/session.ts";
 
-export type Withdrawal = Schemas["WithdrawalResponse"];
+export type Withdrawal = Schemas["WithdrawalRecord"];
 export type NetworkQuote = Schemas["NetworkFeeQuoteResponse"];
 export type SavedAddress = Schemas["WithdrawalAddressResponse"];
 

@@ -6,6 +6,7 @@ from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from openspot.contracts.messages import LedgerHistoryEntry
 from openspot.http.context import caller
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 from openspot.http.policy import Access, Policy, Scope
@@ -13,7 +14,7 @@ from openspot.http.responses import json_response, page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Currency
 from openspot.rest_edge.funds.accounts.portfolio_service import PortfolioService
-from openspot.rest_edge.funds.accounts.schemas import BalanceResponse, PortfolioPointResponse, TransactionResponse
+from openspot.rest_edge.funds.accounts.schemas import Balance, PortfolioPointResponse
 from openspot.rest_edge.funds.accounts.service import AccountService
 
 TIME_MAX_MS = 4_102_444_800_000
@@ -44,14 +45,14 @@ def account_routes(prefix: str, accounts: AccountService, portfolio: PortfolioSe
     router = Router(f"{prefix}/accounts", tag="accounts")
 
     @router.get(
-        "/balances", _READ, response=list[BalanceResponse],
+        "/balances", _READ, response=list[Balance],
         refusals={503: "neither the engine nor the ledger responds"}, summary="Your balances",
     )  # fmt: skip
     async def list_balances(request: Request) -> Response:
         return json_response(await accounts.balances(caller(request).user_id))
 
     @router.get(
-        "/balances/{asset}", _READ, response=BalanceResponse,
+        "/balances/{asset}", _READ, response=Balance,
         refusals={404: "the platform has no such asset", 503: "neither the engine nor the ledger responds"},
         summary="Your balance of one asset",
     )  # fmt: skip
@@ -59,7 +60,7 @@ def account_routes(prefix: str, accounts: AccountService, portfolio: PortfolioSe
         return json_response(await accounts.balance(caller(request).user_id, asset))
 
     @router.get(
-        "/transactions", _READ, response=list[TransactionResponse], headers=NEXT_CURSOR_HEADER,
+        "/transactions", _READ, response=list[LedgerHistoryEntry], headers=NEXT_CURSOR_HEADER,
         refusals={400: "a parameter is not valid", 503: "the ledger does not respond"},
         summary="Your ledger entries, newest first",
     )  # fmt: skip

@@ -1,36 +1,25 @@
 """Bodies of the account routes."""
 
-from typing import Literal
+from typing import Annotated
 
+from openspot.contracts.messages import Message
+from openspot.contracts.messages.message import DecimalText, listed
 from openspot.http.validation import ResponseBody
 
 
-class BalanceResponse(ResponseBody):
+class Balance(Message, frozen=True):
     """One asset of the caller. `available` is what an order or a withdrawal can use: total - locked - reserved.
 
     `locked` is held for open orders, `reserved` for their worst-case fees and for withdrawals on their way. `source`
-    is `ledger` where the engine did not respond and its mirror did: the mirror knows no reserve, `reserved` is null.
+    is `ledger` where the engine did not respond and its mirror did: the mirror knows no reserve, `reserved` is None.
     """
 
     asset: str
-    total: str
-    available: str
-    locked: str
-    reserved: str | None
-    source: Literal["engine", "ledger"]
-
-
-class TransactionResponse(ResponseBody):
-    """One ledger entry: `balance` is the running one after it, `createdAt` ISO 8601 in UTC."""
-
-    transaction_id: str
-    asset: str
-    amount: str
-    balance: str
-    entry_type: str
-    reference_type: str
-    reference_id: str
-    created_at: str
+    total: DecimalText
+    available: DecimalText
+    locked: DecimalText
+    reserved: DecimalText | None
+    source: Annotated[str, listed("engine", "ledger")]
 
 
 class HoldingResponse(ResponseBody):

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-import msgspec
-
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
     LedgerBalancesReply,
@@ -19,22 +17,9 @@ from openspot.http.errors import HttpError, service_unavailable
 from openspot.http.lists import unknown_cursor
 from openspot.kit.bus import Bus, RequestFailedError
 from openspot.kit.log import get_logger
+from openspot.rest_edge.funds.accounts.schemas import Balance
 
 log = get_logger("accounts")
-
-
-class Balance(msgspec.Struct, rename="camel", frozen=True):
-    """One asset of a user. `available` = total - locked - reserved: what the engine lets an order use.
-
-    `source` is `engine` or `ledger`; the ledger knows no reserve.
-    """
-
-    asset: str
-    total: str
-    available: str
-    locked: str
-    reserved: str | None
-    source: str
 
 
 class AccountService:

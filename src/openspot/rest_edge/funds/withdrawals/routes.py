@@ -7,6 +7,8 @@ from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from openspot.contracts.messages import WithdrawalRecord
+from openspot.contracts.messages.custody import WithdrawalStatus
 from openspot.http.context import caller, context_of, operation_of
 from openspot.http.lists import (
     LIMIT_DEFAULT,
@@ -23,12 +25,10 @@ from openspot.http.routing import Router
 from openspot.http.validation import Currency
 from openspot.rest_edge.funds.withdrawals.schemas import (
     CryptoWithdrawalBody,
+    Deposit,
     DepositAddressResponse,
     DepositFiatInfo,
-    DepositResponse,
     FiatWithdrawalBody,
-    WithdrawalResponse,
-    WithdrawalStatus,
 )
 from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
 from openspot.rest_edge.funds.withdrawals.store import DepositPosition, WithdrawalFilter, WithdrawalPosition
@@ -93,7 +93,7 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
         return json_response(found.model_dump(by_alias=True))
 
     @router.post(
-        "/withdraw/crypto", _WITHDRAW, status=201, response=WithdrawalResponse, refusals=_REFUSALS,
+        "/withdraw/crypto", _WITHDRAW, status=201, response=WithdrawalRecord, refusals=_REFUSALS,
         summary="Withdraw to a saved address",
     )  # fmt: skip
     async def withdraw_crypto(request: Request, body: CryptoWithdrawalBody) -> Response:
@@ -105,7 +105,7 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
         return json_response(created, 201)
 
     @router.post(
-        "/withdraw/fiat", _WITHDRAW, status=201, response=WithdrawalResponse, refusals=_REFUSALS,
+        "/withdraw/fiat", _WITHDRAW, status=201, response=WithdrawalRecord, refusals=_REFUSALS,
         summary="Withdraw to a saved bank account",
     )  # fmt: skip
     async def withdraw_fiat(request: Request, body: FiatWithdrawalBody) -> Response:
@@ -117,7 +117,7 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
         return json_response(created, 201)
 
     @router.get(
-        "/deposits", _READ, response=list[DepositResponse], headers=NEXT_CURSOR_HEADER,
+        "/deposits", _READ, response=list[Deposit], headers=NEXT_CURSOR_HEADER,
         refusals={400: "a parameter is not valid"}, summary="Your deposits by chain, newest first",
     )  # fmt: skip
     async def list_deposits(
@@ -131,7 +131,7 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
         )
 
     @router.get(
-        "/withdrawals", _READ, response=list[WithdrawalResponse], headers=NEXT_CURSOR_HEADER,
+        "/withdrawals", _READ, response=list[WithdrawalRecord], headers=NEXT_CURSOR_HEADER,
         refusals={400: "a parameter is not valid"}, summary="Your withdrawals, newest first",
     )  # fmt: skip
     async def list_withdrawals(
@@ -148,14 +148,14 @@ def withdrawal_routes(prefix: str, withdrawals: WithdrawalService) -> Router:
         return page_response(page, next_cursor)
 
     @router.get(
-        "/withdrawals/{withdrawalId}", _READ, response=WithdrawalResponse,
+        "/withdrawals/{withdrawalId}", _READ, response=WithdrawalRecord,
         refusals={404: "you have no such withdrawal"}, summary="One withdrawal",
     )  # fmt: skip
     async def get_withdrawal(request: Request, withdrawal_id: WithdrawalIdPath) -> Response:
         return json_response(await withdrawals.get(caller(request).user_id, withdrawal_id))
 
     @router.delete(
-        "/withdrawals/{withdrawalId}", _CANCEL, response=WithdrawalResponse,
+        "/withdrawals/{withdrawalId}", _CANCEL, response=WithdrawalRecord,
         refusals={
             404: "you have no such withdrawal", 409: "it is approved already, or has ended: NOT_CANCELLABLE",
             503: "custody does not respond", 504: "nobody knows yet whether it is cancelled",

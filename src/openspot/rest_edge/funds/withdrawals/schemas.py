@@ -1,15 +1,12 @@
 """Request and response bodies of deposits and withdrawals."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from openspot.contracts.messages import Message
+from openspot.contracts.messages.message import DecimalText, TimeText, listed
 from openspot.http.validation import Body, Currency, ExactPositiveDecimal, PrintableText, ResponseBody, example
-
-WithdrawalStatus = Literal[
-    "pending_approval", "approved", "signing", "broadcasting", "confirming", "completed", "cancelled", "rejected",
-    "failed",
-]  # fmt: skip
 
 
 class DepositAddressResponse(ResponseBody):
@@ -80,37 +77,15 @@ class FiatWithdrawalBody(Body):
     mfa_code: MfaCode = None
 
 
-class WithdrawalResponse(ResponseBody):
-    """A withdrawal. `amount` leaves the account, `netAmount` arrives; times are ISO 8601 in UTC."""
-
-    id: str
-    client_withdrawal_id: str | None
-    asset: str
-    network: str
-    amount: str
-    fee: str
-    net_amount: str
-    address: str
-    tag: str | None
-    status: WithdrawalStatus
-    reason: str | None
-    tx_hash: str | None
-    confirmations: int
-    required_confirmations: int
-    wallet: Literal["HOT", "WARM", "TREASURY", "COLD"]
-    created_at: str
-    updated_at: str
-
-
-class DepositResponse(ResponseBody):
-    """A deposit that custody has seen on a chain. It counts once it is `confirmed`; times are ISO 8601 in UTC."""
+class Deposit(Message, frozen=True):
+    """A deposit that custody has seen on a chain. It counts once it is `confirmed`. Times are in UTC."""
 
     tx_hash: str
     asset: str
     network: str
     address: str
-    amount: str
-    status: Literal["pending", "confirmed"]
+    amount: DecimalText
+    status: Annotated[str, listed("pending", "confirmed")]
     required_confirmations: int
-    created_at: str
-    confirmed_at: str | None
+    created_at: TimeText
+    confirmed_at: TimeText | None

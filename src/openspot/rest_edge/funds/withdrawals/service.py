@@ -16,9 +16,8 @@ from openspot.rest_edge.funds.addresses.store import SavedAddress
 from openspot.rest_edge.funds.custody.client import CustodyClient, withdrawal_unknown
 from openspot.rest_edge.funds.fees.network_fees import WithdrawalFees
 from openspot.rest_edge.funds.withdrawals.limits import limit_in_cents
-from openspot.rest_edge.funds.withdrawals.schemas import DepositFiatInfo
+from openspot.rest_edge.funds.withdrawals.schemas import Deposit, DepositFiatInfo
 from openspot.rest_edge.funds.withdrawals.store import (
-    Deposit,
     DepositPosition,
     WithdrawalFilter,
     WithdrawalPosition,

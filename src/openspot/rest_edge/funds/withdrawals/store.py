@@ -4,11 +4,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-import msgspec
-
 from openspot.contracts.messages import WithdrawalRecord
 from openspot.kit.clock import iso_from_ms
 from openspot.kit.database import Pool, text_of
+from openspot.rest_edge.funds.withdrawals.schemas import Deposit
 
 _COLUMNS = """
     withdrawal_id, client_withdrawal_id, asset, network, amount, fee, net_amount, address, tag, status, reason, tx_hash,
@@ -35,20 +34,6 @@ class DepositPosition(NamedTuple):
 
     created_at: datetime
     tx_hash: str
-
-
-class Deposit(msgspec.Struct, rename="camel", frozen=True):
-    """A deposit that custody has seen on a chain; `confirmed_at` is None until it counts."""
-
-    tx_hash: str
-    asset: str
-    network: str
-    address: str
-    amount: str
-    status: str
-    required_confirmations: int
-    created_at: str
-    confirmed_at: str | None
 
 
 class WithdrawalStore:
