@@ -31,13 +31,13 @@ from openspot.engine_client.commands import TransferOutcome
 from openspot.engine_client.errors import EngineUnreachableError
 from openspot.engine_client.queries import EngineBalance
 from openspot.kit.bus import RequestFailedError
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.handlers import RequestHandlers
 from openspot.margin.loans import Loans
 from openspot.margin.marks import MarkPrices
 from openspot.margin.positions import Positions
 from openspot.margin.service import MarginLeader
 from openspot.margin.settings import MarginSettings
-from openspot.margin.sources import Sources
 from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.clients import USERS, Told
 from tests.simulation.engine import SYMBOLS, SimulatedEngine, configuration
@@ -165,7 +165,7 @@ class Margin:
         pool: Any = SimulatedPool(tables, rows, process, weather)
         queries: Any = SimulatedQueries(engine, process, dict(engine.machine.directory.symbols))
         self._bus = bus
-        sources = Sources(
+        dependencies = Dependencies(
             settings=settings,
             pool=pool,
             bus=bus,
@@ -175,11 +175,11 @@ class Margin:
             markets=configuration(),
             clock=engine.now,
         )
-        loans = Loans(sources)
-        positions = Positions(sources, loans)
-        self.leader = MarginLeader(sources, positions, bus)
-        sources.wake = self.leader.wake
-        self._handlers = RequestHandlers(sources, loans, positions)
+        loans = Loans(dependencies)
+        positions = Positions(dependencies, loans)
+        self.leader = MarginLeader(dependencies, positions, bus)
+        dependencies.wake = self.leader.wake
+        self._handlers = RequestHandlers(dependencies, loans, positions)
         process.start(self._run())
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 from openspot.contracts import subjects
 from openspot.contracts.messages import BorrowMargin, MarginReply, OpenMarginPosition, TransferCollateral
 from openspot.margin.lifecycle import LoanStatus, PositionStatus
-from openspot.margin.records import Loan, Position, Purpose, derived_id
+from openspot.margin.records import MarginLoanRow, MarginPositionRow, Purpose, derived_id
 from tests.simulation.auditor import Messages, units
 from tests.simulation.history import ONE, History, TransferHistory
 from tests.simulation.margin import INTEREST, POOL, ToldOfMargin
@@ -78,7 +78,7 @@ class MarginAuditor:
             self._look_at_loan(loan, repaid[loan.loan_id], interest[loan.loan_id])
             self._expect(f"interest of loan {loan.loan_id}", loan.accrual.posted, posted[loan.loan_id])
 
-    def _look_at_loan(self, loan: Loan, repaid: int, interest: int) -> None:
+    def _look_at_loan(self, loan: MarginLoanRow, repaid: int, interest: int) -> None:
         name, accrual = f"loan {loan.loan_id}", loan.accrual
         paid_out = ((POOL, loan.account_id, loan.asset, loan.borrowed),) if loan.status in _PAID_OUT else ()
         self._expect(
@@ -152,7 +152,7 @@ class MarginAuditor:
         self._expect("requests of unknown outcome", list(self._told.unknown), [])
 
     def _look_at_opening(self, request_id: str, position_id: str, replies: list[MarginReply], is_refused: bool) -> None:
-        found: Position | None = self._tables.rows.get(("positions", position_id))
+        found: MarginPositionRow | None = self._tables.rows.get(("positions", position_id))
         stands = found is not None and found.status is not PositionStatus.FAILED
         if replies or is_refused:
             self._expect(f"position of request {request_id}", stands, bool(replies))

@@ -59,8 +59,10 @@ def orders_have_new_ids() -> Fault:
     """Each attempt places an order of its own."""
     fill_of, numbers = orders.fill_of, itertools.count(1)
 
-    async def anew(sources: Any, connection: Any, order: Any) -> Any:
-        return await fill_of(sources, connection, order._replace(order_id=f"{order.order_id[:-4]}{next(numbers):04}"))
+    async def anew(dependencies: Any, connection: Any, order: Any) -> Any:
+        return await fill_of(
+            dependencies, connection, order._replace(order_id=f"{order.order_id[:-4]}{next(numbers):04}")
+        )
 
     return patch.object(positions, "fill_of", anew)
 
@@ -69,9 +71,9 @@ def an_order_in_flight_is_given_up() -> Fault:
     """A refusal of the router counts, although an earlier attempt may be on its way."""
     fill_of = positions.fill_of
 
-    async def hasty(sources: Any, connection: Any, order: Any) -> Any:
+    async def hasty(dependencies: Any, connection: Any, order: Any) -> Any:
         try:
-            return await fill_of(sources, connection, order)
+            return await fill_of(dependencies, connection, order)
         except orders.OrderRefusedError as error:
             return orders.nothing_filled(str(error))
 
@@ -122,13 +124,15 @@ def losses_are_forgiven() -> Fault:
     """What a liquidated account cannot pay is struck off, and nobody pays the pool."""
     repay = transfers.repay
 
-    async def strike_off(sources: Any, connection: Any, loan: Any, amount: int, reference: str, **kind: Any) -> None:
+    async def strike_off(
+        dependencies: Any, connection: Any, loan: Any, amount: int, reference: str, **kind: Any
+    ) -> None:
         if kind.get("is_loss"):
-            given: Repayment = repay(loan.accrual, amount, sources.now_ms())
+            given: Repayment = repay(loan.accrual, amount, dependencies.now_ms())
             loan.accrual, loan.status = given.loan, transfers.LoanStatus.WRITTEN_OFF
             await transfers.store.save_loan(connection, loan)
         else:
-            await add(sources, connection, loan, amount, reference)
+            await add(dependencies, connection, loan, amount, reference)
 
     add = transfers.add_repayment
     return patch.object(liquidator, "add_repayment", strike_off)

@@ -18,11 +18,18 @@ import asyncpg
 
 from openspot.kit.clock import datetime_from_ms
 from openspot.margin import store
-from openspot.margin.crossings import Zone
+from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
 from openspot.margin.liquidation import Liquidation
-from openspot.margin.records import Account, LiquidationRow, Loan, Position, Purpose, Transfer
+from openspot.margin.records import (
+    LiquidationRow,
+    MarginAccountRow,
+    MarginLoanRow,
+    MarginPositionRow,
+    MarginTransferRow,
+    Purpose,
+)
 from tests.simulation.process import Place, Process, Weather
 from tests.simulation.rows import Rows
 
@@ -39,7 +46,7 @@ Key = tuple[str, str]
 class AccountRow:
     """A row of `margin_accounts`."""
 
-    account: Account
+    account: MarginAccountRow
     changes: int
 
 
@@ -71,17 +78,17 @@ class MarginTables:
         return [row for (name, _), row in self.rows.items() if name == table]
 
     @property
-    def loans(self) -> list[Loan]:
+    def loans(self) -> list[MarginLoanRow]:
         """The loans."""
         return self.all("loans")
 
     @property
-    def transfers(self) -> list[Transfer]:
+    def transfers(self) -> list[MarginTransferRow]:
         """The transfers."""
         return self.all("transfers")
 
     @property
-    def positions(self) -> list[Position]:
+    def positions(self) -> list[MarginPositionRow]:
         """The positions."""
         return self.all("positions")
 
@@ -223,7 +230,7 @@ class SimulatedPool(Connection):
 # The functions of the store, by their names
 
 
-async def account_of_user(connection: Connection, user_id: str) -> Account | None:
+async def account_of_user(connection: Connection, user_id: str) -> MarginAccountRow | None:
     await connection.reach()
     for row in connection.all("accounts"):
         if row.account.user_id == user_id and row.account.status is not AccountStatus.CLOSED:
@@ -231,7 +238,9 @@ async def account_of_user(connection: Connection, user_id: str) -> Account | Non
     return None
 
 
-async def lock_account(connection: Connection, account_id: str, *, skip_locked: bool = False) -> Account | None:
+async def lock_account(
+    connection: Connection, account_id: str, *, skip_locked: bool = False
+) -> MarginAccountRow | None:
     await connection.reach()
     key = ("accounts", account_id)
     if connection.row(key) is None or (skip_locked and not connection.tables.is_free(key, connection)):
@@ -250,12 +259,16 @@ async def add_account(connection: Connection, account_id: str, user_id: str, now
     key = ("accounts", account_id)
     await connection.tables.lock(key, connection)
     if connection.row(key) is None:
-        account = Account(account_id, user_id, AccountStatus.ACTIVE, Zone.SAFE, 0)
+        account = MarginAccountRow(account_id, user_id, AccountStatus.ACTIVE, RiskBand.SAFE, 0)
         await connection.write(key, AccountRow(account, connection.tables.next_change()))
 
 
 async def _change_account(
-    connection: Connection, account_id: str, change: Callable[[Account], Account], *, counts: bool = True
+    connection: Connection,
+    account_id: str,
+    change: Callable[[MarginAccountRow], MarginAccountRow],
+    *,
+    counts: bool = True,
 ) -> None:
     await connection.reach()
     key, tables = ("accounts", account_id), connection.tables
@@ -277,9 +290,9 @@ async def touch(connection: Connection, account_id: str) -> None:
     await _change_account(connection, account_id, replace)
 
 
-async def set_zone(connection: Connection, account_id: str, zone: Zone, *, warned: bool) -> None:
-    def change(account: Account) -> Account:
-        return replace(account, zone=zone, warnings=account.warnings + int(warned))
+async def set_risk_band(connection: Connection, account_id: str, risk_band: RiskBand, *, warned: bool) -> None:
+    def change(account: MarginAccountRow) -> MarginAccountRow:
+        return replace(account, risk_band=risk_band, warnings=account.warnings + int(warned))
 
     await _change_account(connection, account_id, change, counts=False)
 
@@ -290,7 +303,7 @@ async def changed_accounts(pool: Connection, after: int, limit: int) -> list[tup
     return [(account_id, number) for number, account_id in changed[:limit]]
 
 
-async def accounts_by_id(pool: Connection, account_ids: Iterable[str]) -> dict[str, Account]:
+async def accounts_by_id(pool: Connection, account_ids: Iterable[str]) -> dict[str, MarginAccountRow]:
     await pool.reach()
     found = {account_id: pool.row(("accounts", account_id)) for account_id in account_ids}
     return {account_id: replace(row.account) for account_id, row in found.items() if row is not None}
@@ -312,7 +325,7 @@ async def accounts_with_work(pool: Connection, now_ms: int, limit: int) -> list[
     return sorted(found)[:limit]
 
 
-async def loans_of(connection: Connection, account_id: str, *, all_states: bool = False) -> list[Loan]:
+async def loans_of(connection: Connection, account_id: str, *, all_states: bool = False) -> list[MarginLoanRow]:
     await connection.reach()
     loans = [replace(each) for each in connection.all("loans") if each.account_id == account_id]
     if all_states:
@@ -320,17 +333,17 @@ async def loans_of(connection: Connection, account_id: str, *, all_states: bool 
     return sorted((each for each in loans if each.status in _DUE), key=lambda each: (each.created_at, each.loan_id))
 
 
-async def loans_of_accounts(pool: Connection, account_ids: Iterable[str]) -> dict[str, list[Loan]]:
+async def loans_of_accounts(pool: Connection, account_ids: Iterable[str]) -> dict[str, list[MarginLoanRow]]:
     await pool.reach()
     wanted = set(account_ids)
-    found: dict[str, list[Loan]] = {}
+    found: dict[str, list[MarginLoanRow]] = {}
     for each in pool.all("loans"):
         if each.account_id in wanted and each.status is LoanStatus.ACTIVE:
             found.setdefault(each.account_id, []).append(replace(each))
     return found
 
 
-async def loan(connection: Connection, loan_id: str) -> Loan | None:
+async def loan(connection: Connection, loan_id: str) -> MarginLoanRow | None:
     await connection.reach()
     key = ("loans", loan_id)
     if connection.row(key) is None:
@@ -339,12 +352,12 @@ async def loan(connection: Connection, loan_id: str) -> Loan | None:
     return replace(connection.row(key))
 
 
-async def add_loan(connection: Connection, new: Loan) -> None:
+async def add_loan(connection: Connection, new: MarginLoanRow) -> None:
     await connection.reach()
     await connection.write(("loans", new.loan_id), replace(new), is_new=True)
 
 
-async def save_loan(connection: Connection, changed: Loan) -> None:
+async def save_loan(connection: Connection, changed: MarginLoanRow) -> None:
     await connection.reach()
     assert changed.accrual.paid <= changed.accrual.posted, "the table checks it"
     await connection.write(("loans", changed.loan_id), replace(changed))
@@ -355,7 +368,7 @@ async def add_interest(connection: Connection, posting_id: str, loan_id: str, am
     await connection.write(("interest", posting_id), InterestRow(posting_id, loan_id, amount), is_new=True)
 
 
-async def loans_to_accrue(connection: Connection, after: str, limit: int) -> list[Loan]:
+async def loans_to_accrue(connection: Connection, after: str, limit: int) -> list[MarginLoanRow]:
     await connection.reach()
     loans = [
         each
@@ -386,7 +399,7 @@ async def touch_many(connection: Connection, account_ids: Sequence[str]) -> None
             await touch(connection, account_id)
 
 
-async def positions_of(connection: Connection, account_id: str, *, all_states: bool = False) -> list[Position]:
+async def positions_of(connection: Connection, account_id: str, *, all_states: bool = False) -> list[MarginPositionRow]:
     await connection.reach()
     found = [replace(each) for each in connection.all("positions") if each.account_id == account_id]
     if all_states:
@@ -396,34 +409,34 @@ async def positions_of(connection: Connection, account_id: str, *, all_states: b
     )
 
 
-async def position(connection: Connection, position_id: str) -> Position | None:
+async def position(connection: Connection, position_id: str) -> MarginPositionRow | None:
     await connection.reach()
     found = connection.row(("positions", position_id))
     return None if found is None else replace(found)
 
 
-async def add_position(connection: Connection, new: Position) -> None:
+async def add_position(connection: Connection, new: MarginPositionRow) -> None:
     await connection.reach()
     await connection.write(("positions", new.position_id), replace(new), is_new=True)
 
 
-async def save_position(connection: Connection, changed: Position) -> None:
+async def save_position(connection: Connection, changed: MarginPositionRow) -> None:
     await connection.reach()
     await connection.write(("positions", changed.position_id), replace(changed))
 
 
-async def add_transfer(connection: Connection, new: Transfer) -> None:
+async def add_transfer(connection: Connection, new: MarginTransferRow) -> None:
     await connection.reach()
     await connection.write(("transfers", new.reference), replace(new), is_new=True)
 
 
-async def transfer(connection: Connection, reference: str) -> Transfer | None:
+async def transfer(connection: Connection, reference: str) -> MarginTransferRow | None:
     await connection.reach()
     found = connection.row(("transfers", reference))
     return None if found is None else replace(found)
 
 
-async def pending_transfers(connection: Connection, account_id: str) -> list[Transfer]:
+async def pending_transfers(connection: Connection, account_id: str) -> list[MarginTransferRow]:
     await connection.reach()
     return [
         replace(each)

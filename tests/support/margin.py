@@ -32,12 +32,12 @@ from openspot.engine_client.commands import EngineCommands, TransferOutcome
 from openspot.engine_client.queries import EngineQueries
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.liquidator import Liquidator
 from openspot.margin.loans import Loans
 from openspot.margin.marks import MarkPrices
 from openspot.margin.orders import OrderUndecidedError
 from openspot.margin.positions import Positions
-from openspot.margin.sources import Sources
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.nats_configuration import NatsConfiguration
@@ -264,7 +264,7 @@ class Process:
         settings = market.settings
         marks = MarkPrices(market.bus, "USD", 60.0, time.monotonic)
         self.clock_ms: int | None = None
-        self.sources = Sources(
+        self.dependencies = Dependencies(
             settings=settings,
             pool=market.pool,
             bus=market.bus,
@@ -274,9 +274,9 @@ class Process:
             markets=load_markets(),
             clock=self._clock,
         )
-        self.loans = Loans(self.sources)
-        self.positions = Positions(self.sources, self.loans)
-        self.liquidator = Liquidator(self.sources)
+        self.loans = Loans(self.dependencies)
+        self.positions = Positions(self.dependencies, self.loans)
+        self.liquidator = Liquidator(self.dependencies)
 
     def _clock(self) -> int:
         return time.time_ns() if self.clock_ms is None else self.clock_ms * 1_000_000
@@ -284,8 +284,8 @@ class Process:
     async def restart(self, kill_at: int | None = None) -> Countdown:
         """Begin again as a new process, which is killed at that place."""
         countdown = self._commands.countdown = Countdown(kill_at)
-        self.sources.bus = DeadlyBus(self.market.bus, countdown)
-        await self.sources.marks.current(0)
+        self.dependencies.bus = DeadlyBus(self.market.bus, countdown)
+        await self.dependencies.marks.current(0)
         return countdown
 
     async def finish_liquidation(self, account_id: str) -> None:

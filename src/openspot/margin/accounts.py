@@ -16,10 +16,10 @@ from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Connection, text_of
 from openspot.margin import store
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import AssetBalance, MarginFigures, UnpricedError, margin_figures
 from openspot.margin.holdings import Holdings, holdings_of
-from openspot.margin.records import Account, Loan, Position
-from openspot.margin.sources import Sources
+from openspot.margin.records import MarginAccountRow, MarginLoanRow, MarginPositionRow
 from openspot.margin.transfers import settle_transfers
 
 
@@ -35,7 +35,7 @@ class LockedAccount:
     """An account whose lock this transaction holds and whose transfers are all decided, but for uncovered losses."""
 
     connection: Connection
-    account: Account
+    account: MarginAccountRow
     holdings: Holdings
     is_covered: bool
 
@@ -46,48 +46,48 @@ class LockedAccount:
 
 
 @asynccontextmanager
-async def locked(
-    sources: Sources, account_id: str, *, skip_locked: bool = False
+async def lock_and_settle(
+    dependencies: Dependencies, account_id: str, *, skip_locked: bool = False
 ) -> AsyncIterator[LockedAccount | None]:
     """The account in a transaction of its own. None if there is none, or another holds its lock and `skip_locked`.
 
     Raises EngineError if a transfer's outcome or the balances are not known.
     """
-    async with sources.pool.acquire() as connection:
+    async with dependencies.pool.acquire() as connection:
         # Outcomes of transfers are kept even if what follows fails.
         async with connection.transaction():
             account = await store.lock_account(connection, account_id, skip_locked=skip_locked)
             if account is None:
                 yield None
                 return
-            await settle_transfers(sources, connection, account_id)
+            await settle_transfers(dependencies, connection, account_id)
         async with connection.transaction():
             account = await store.lock_account(connection, account_id)
             assert account is not None, "accounts are never deleted"
-            is_covered = await settle_transfers(sources, connection, account_id)
-            holdings = await holdings_of(sources.queries, account_id, await store.loans_of(connection, account_id))
+            is_covered = await settle_transfers(dependencies, connection, account_id)
+            holdings = await holdings_of(dependencies.queries, account_id, await store.loans_of(connection, account_id))
             yield LockedAccount(connection, account, holdings, is_covered)
 
 
 @asynccontextmanager
-async def locked_of_user(sources: Sources, user_id: str) -> AsyncIterator[LockedAccount]:
-    """The user's account, as `locked` gives it. Raises NoAccountError too."""
-    found = await store.account_of_user(sources.pool, user_id)
+async def lock_and_settle_of_user(dependencies: Dependencies, user_id: str) -> AsyncIterator[LockedAccount]:
+    """The user's account, as `lock_and_settle` gives it. Raises NoAccountError too."""
+    found = await store.account_of_user(dependencies.pool, user_id)
     if found is None:
         raise NoAccountError
-    async with locked(sources, found.account_id) as account:
+    async with lock_and_settle(dependencies, found.account_id) as account:
         if account is None:
             raise NoAccountError
         yield account
 
 
-async def ensure_account(sources: Sources, user_id: str) -> str:
+async def ensure_account(dependencies: Dependencies, user_id: str) -> str:
     """The id of the user's account; opens it if there is none."""
-    async with sources.pool.acquire() as connection, connection.transaction():
+    async with dependencies.pool.acquire() as connection, connection.transaction():
         found = await store.account_of_user(connection, user_id)
         if found is None:
             number = await store.count_accounts(connection, user_id) + 1
-            await store.add_account(connection, margin_account_id(user_id, number), user_id, sources.now_ms())
+            await store.add_account(connection, margin_account_id(user_id, number), user_id, dependencies.now_ms())
             # Another request may have opened it meanwhile.
             found = await store.account_of_user(connection, user_id)
     if found is None:
@@ -95,21 +95,21 @@ async def ensure_account(sources: Sources, user_id: str) -> str:
     return found.account_id
 
 
-async def account_record(sources: Sources, account_id: str) -> MarginAccount:
+async def account_record(dependencies: Dependencies, account_id: str) -> MarginAccount:
     """The account as clients see it. Raises EngineError."""
-    pool = sources.pool
+    pool = dependencies.pool
     account = (await store.accounts_by_id(pool, [account_id]))[account_id]
     loans = await store.loans_of(pool, account_id, all_states=True)
-    holdings = await holdings_of(sources.queries, account_id, loans)
+    holdings = await holdings_of(dependencies.queries, account_id, loans)
     balances = holdings.balances()
     figures: MarginFigures | None = None
     with suppress(UnpricedError):
-        figures = margin_figures(balances, await sources.marks.current())
+        figures = margin_figures(balances, await dependencies.marks.current())
     return MarginAccount(
         margin_account_id=account_id,
         user_id=account.user_id,
         status=account.status.value,
-        valuation_asset=sources.settings.margin_valuation_asset,
+        valuation_asset=dependencies.settings.margin_valuation_asset,
         margin_level=None if figures is None else text_or_none(figures.level),
         equity=None if figures is None else amount_to_text(figures.equity),
         debt=None if figures is None else amount_to_text(figures.debt_amount),
@@ -139,7 +139,7 @@ def _balance_record(asset: str, balance: AssetBalance, free: int) -> MarginBalan
     )
 
 
-def _position_record(position: Position) -> MarginPosition:
+def _position_record(position: MarginPositionRow) -> MarginPosition:
     return MarginPosition(
         position_id=position.position_id,
         margin_account_id=position.account_id,
@@ -157,7 +157,7 @@ def _position_record(position: Position) -> MarginPosition:
     )
 
 
-def _loan_record(loan: Loan) -> MarginLoan:
+def _loan_record(loan: MarginLoanRow) -> MarginLoan:
     return MarginLoan(
         loan_id=loan.loan_id,
         margin_account_id=loan.account_id,

@@ -31,12 +31,12 @@ from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.margin import store
 from openspot.margin.accounts import NoAccountError, account_record, text_or_none
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import UnpricedError, leverage_error, margin_figures
 from openspot.margin.holdings import holdings_of
 from openspot.margin.loans import Loans, MarginRefusedError
 from openspot.margin.orders import OrderUndecidedError
 from openspot.margin.positions import Positions
-from openspot.margin.sources import Sources
 
 log = get_logger("margin")
 
@@ -50,8 +50,8 @@ _UNKNOWN = Refusal(RefusalCode.STATUS_UNKNOWN, "the outcome is not known yet: re
 class RequestHandlers:
     """Handles the requests."""
 
-    def __init__(self, sources: Sources, loans: Loans, positions: Positions) -> None:
-        self._sources = sources
+    def __init__(self, dependencies: Dependencies, loans: Loans, positions: Positions) -> None:
+        self._dependencies = dependencies
         self._loans = loans
         self._positions = positions
 
@@ -96,9 +96,9 @@ class RequestHandlers:
             _check_user(request.user_id)
             self._check_asset(request.asset)
             amount, free = _amount("amount", request.amount), 0
-            account = await store.account_of_user(self._sources.pool, request.user_id)
+            account = await store.account_of_user(self._dependencies.pool, request.user_id)
             if account is not None:
-                free = (await holdings_of(self._sources.queries, account.account_id, ())).free(request.asset)
+                free = (await holdings_of(self._dependencies.queries, account.account_id, ())).free(request.asset)
         except InvalidRequestError as error:
             return CheckBalanceReply.refused(error.refusal)
         except (EngineError, *TRANSIENT_ERRORS) as error:
@@ -111,14 +111,14 @@ class RequestHandlers:
             _check_user(request.user_id)
             if request.margin_account_id is not None and not PARTICIPANT_ID_TEXT.fullmatch(request.margin_account_id):
                 raise InvalidRequestError("marginAccountId is not the id of an account")
-            account = await store.account_of_user(self._sources.pool, request.user_id)
+            account = await store.account_of_user(self._dependencies.pool, request.user_id)
             if account is None:
                 raise NoAccountError
             if request.margin_account_id not in (None, account.account_id):
                 raise InvalidRequestError("marginAccountId is not an account of the user", RefusalCode.NOT_FOUND)
-            loans = await store.loans_of(self._sources.pool, account.account_id)
-            holdings = await holdings_of(self._sources.queries, account.account_id, loans)
-            figures = margin_figures(holdings.balances(), await self._sources.marks.current())
+            loans = await store.loans_of(self._dependencies.pool, account.account_id)
+            holdings = await holdings_of(self._dependencies.queries, account.account_id, loans)
+            figures = margin_figures(holdings.balances(), await self._dependencies.marks.current())
         except UnpricedError as error:
             return MarginLevelReply.refused(Refusal(RefusalCode.NO_MARK_PRICE, str(error)))
         except InvalidRequestError as error:
@@ -137,7 +137,7 @@ class RequestHandlers:
 
         async def work() -> MarginReply:
             _check_user(request.user_id)
-            account = await store.account_of_user(self._sources.pool, request.user_id)
+            account = await store.account_of_user(self._dependencies.pool, request.user_id)
             if account is None:
                 raise NoAccountError
             return await self._done(account.account_id)
@@ -220,18 +220,18 @@ class RequestHandlers:
     async def _done(
         self, account_id: str, *, position_id: str | None = None, loan_id: str | None = None
     ) -> MarginReply:
-        record = await account_record(self._sources, account_id)
+        record = await account_record(self._dependencies, account_id)
         if loan_id is None and position_id is not None:
             loan_id = next((each.loan_id for each in record.positions if each.position_id == position_id), None)
         return MarginReply(True, record, position_id, loan_id)
 
     def _check_asset(self, asset: str) -> None:
-        if asset not in self._sources.markets.assets:
-            raise InvalidRequestError(f"asset must be one of {', '.join(self._sources.markets.assets)}")
+        if asset not in self._dependencies.markets.assets:
+            raise InvalidRequestError(f"asset must be one of {', '.join(self._dependencies.markets.assets)}")
 
     def _amount_of(self, asset: str, text: str) -> int:
         self._check_asset(asset)
-        amount, places = _amount("amount", text), self._sources.markets.assets[asset].places
+        amount, places = _amount("amount", text), self._dependencies.markets.assets[asset].places
         if amount % 10 ** (AMOUNT_PLACES - places):
             raise InvalidRequestError(f"amount must have at most {places} decimal places for {asset}")
         return amount

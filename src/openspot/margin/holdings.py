@@ -8,7 +8,7 @@ from openspot.domain.money import parse_decimal, to_amount
 from openspot.engine_client.queries import EngineQueries
 from openspot.margin.figures import AssetBalance
 from openspot.margin.lifecycle import LoanStatus
-from openspot.margin.records import Loan
+from openspot.margin.records import MarginLoanRow
 
 
 class Held(NamedTuple):
@@ -24,7 +24,7 @@ class Holdings:
     """Balances by asset, and the loans that are not ended."""
 
     held: dict[str, Held]
-    loans: list[Loan]
+    loans: list[MarginLoanRow]
 
     def balances(self, now_ms: int | None = None) -> dict[str, AssetBalance]:
         """Holding and debt by asset. The interest is what was posted, or with `now_ms` what a repayment would cost."""
@@ -51,7 +51,7 @@ class Holdings:
         return any(each.is_locked for each in self.held.values())
 
 
-async def holdings_of(queries: EngineQueries, account_id: str, loans: Iterable[Loan]) -> Holdings:
+async def holdings_of(queries: EngineQueries, account_id: str, loans: Iterable[MarginLoanRow]) -> Holdings:
     """The account's balances in the engine, with its loans. Raises EngineError."""
     held = {}
     for balance in await queries.balances(account_id):

@@ -22,7 +22,8 @@ from openspot.domain.symbol import SymbolSpec
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.log import get_logger
 from openspot.margin import store
-from openspot.margin.accounts import LockedAccount, locked, text_or_none
+from openspot.margin.accounts import LockedAccount, lock_and_settle, text_or_none
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import AssetBalance, Balances, Marks, UnpricedError, margin_figures
 from openspot.margin.lifecycle import (
     AccountStatus,
@@ -44,8 +45,7 @@ from openspot.margin.liquidation import (
 )
 from openspot.margin.metrics import LIQUIDATIONS
 from openspot.margin.orders import MarketOrder, OrderRefusedError, fill_of, nothing_filled
-from openspot.margin.records import LiquidationRow, Position, derived_id
-from openspot.margin.sources import Sources
+from openspot.margin.records import LiquidationRow, MarginPositionRow, derived_id
 from openspot.margin.transfers import add_repayment
 
 log = get_logger("margin")
@@ -62,8 +62,8 @@ ROUND_MS, ROUND_MS_MAX = 2_000, 60_000
 class Liquidator:
     """Begins liquidations and takes them further."""
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
         self._steps: dict[LiquidationStep, Callable[[LockedAccount, LiquidationRow], Awaitable[bool]]] = {
             LiquidationStep.CANCEL_ORDERS: self._cancel_orders,
             LiquidationStep.POSITIONS_CLOSED: self._positions_closed,
@@ -74,8 +74,8 @@ class Liquidator:
 
     async def begin(self, account_id: str) -> bool:
         """Begin to liquidate an account if its level, from exact balances, still asks for it. Raises EngineError."""
-        sources = self._sources
-        async with locked(sources, account_id) as account:
+        dependencies = self._dependencies
+        async with lock_and_settle(dependencies, account_id) as account:
             if account is None or account.account.status is not AccountStatus.ACTIVE:
                 return False
             connection = account.connection
@@ -84,14 +84,14 @@ class Liquidator:
                 # Its order decides within seconds what the account holds.
                 return False
             try:
-                figures = margin_figures(account.holdings.balances(), await sources.marks.current())
+                figures = margin_figures(account.holdings.balances(), await dependencies.marks.current())
             except UnpricedError:
                 return False
             if not figures.must_liquidate:
                 return False
             number = await store.count_liquidations(connection, account_id) + 1
             liquidation = Liquidation(derived_id("liquidation", account_id, str(number)), account_id)
-            now_ms = sources.now_ms()
+            now_ms = dependencies.now_ms()
             await store.add_liquidation(connection, liquidation, text_or_none(figures.level), now_ms)
             status = next_account_status(account.account.status, AccountTrigger.LIQUIDATION_STARTED)
             assert status is not None, "an active account can be liquidated"
@@ -114,15 +114,15 @@ class Liquidator:
 
     async def _advance(self, account_id: str) -> bool:
         """Do the step under way. False if there is none, or it has to wait."""
-        sources = self._sources
-        async with locked(sources, account_id) as account:
+        dependencies = self._dependencies
+        async with lock_and_settle(dependencies, account_id) as account:
             if account is None:
                 return False
             row = await store.open_liquidation(account.connection, account_id)
-            if row is None or row.liquidation.step is None or row.next_at > datetime_from_ms(sources.now_ms()):
+            if row is None or row.liquidation.step is None or row.next_at > datetime_from_ms(dependencies.now_ms()):
                 return False
             goes_on = await self._steps[row.liquidation.step](account, row)
-            await store.save_liquidation(account.connection, row, sources.now_ms())
+            await store.save_liquidation(account.connection, row, dependencies.now_ms())
             if row.liquidation.step is None:
                 await self._end(account)
         return goes_on
@@ -130,7 +130,7 @@ class Liquidator:
     # The steps. Each returns whether the next one can begin at once, and leaves the row to be stored.
 
     async def _cancel_orders(self, account: LockedAccount, row: LiquidationRow) -> bool:
-        sources, liquidation = self._sources, row.liquidation
+        dependencies, liquidation = self._dependencies, row.liquidation
         orders = await store.open_orders(account.connection, account.account_id, ORDERS_MAX)
         for order_id, symbol in orders:
             message_id = liquidation.message_id(order_id)
@@ -140,19 +140,19 @@ class Liquidator:
                 account.account_id,
                 order_id,
                 symbol,
-                sources.now_ms(),
+                dependencies.now_ms(),
             )
-            await sources.bus.publish(subjects.COMMANDS_ORDER_CANCEL, command, message_id)
+            await dependencies.bus.publish(subjects.COMMANDS_ORDER_CANCEL, command, message_id)
             request = CancelOrder(account.account_id, order_id, symbol)
-            await sources.bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
+            await dependencies.bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
         if orders or account.holdings.has_locked:
-            row.next_at = datetime_from_ms(sources.now_ms() + WAIT_MS)
+            row.next_at = datetime_from_ms(dependencies.now_ms() + WAIT_MS)
             return False
         row.liquidation = finish_step(liquidation, LiquidationStep.CANCEL_ORDERS, liquidation.round)
         return True
 
     async def _positions_closed(self, account: LockedAccount, row: LiquidationRow) -> bool:
-        sources, liquidation = self._sources, row.liquidation
+        dependencies, liquidation = self._dependencies, row.liquidation
         for position in await store.positions_of(account.connection, account.account_id):
             message_id = liquidation.message_id(position.position_id)
             event = MarginPositionClosed(
@@ -165,14 +165,14 @@ class Liquidator:
                 side=position.side.name.lower(),
                 quantity=amount_to_text(position.quantity),
                 reason="liquidation",
-                timestamp=sources.now_ms(),
+                timestamp=dependencies.now_ms(),
             )
-            await sources.bus.publish(subjects.MARGIN_POSITION_CLOSED, event, message_id)
+            await dependencies.bus.publish(subjects.MARGIN_POSITION_CLOSED, event, message_id)
         row.liquidation = finish_step(liquidation, LiquidationStep.POSITIONS_CLOSED, liquidation.round)
         return True
 
     async def _notify_user(self, account: LockedAccount, row: LiquidationRow) -> bool:
-        sources, liquidation = self._sources, row.liquidation
+        dependencies, liquidation = self._dependencies, row.liquidation
         message_id = liquidation.message_id("user")
         level = f" ({row.margin_level})" if row.margin_level is not None else ""
         notification = SendNotification(
@@ -182,19 +182,19 @@ class Liquidator:
             "Your margin account is being liquidated",
             f"The level of margin account {account.account_id} fell to the liquidation level{level}. Its positions are "
             "closed at market prices and its loans are repaid from the proceeds.",
-            sources.now_ms(),
+            dependencies.now_ms(),
         )
-        await sources.bus.publish(subjects.NOTIFICATIONS_SEND, notification, message_id)
+        await dependencies.bus.publish(subjects.NOTIFICATIONS_SEND, notification, message_id)
         row.liquidation = finish_step(liquidation, LiquidationStep.NOTIFY_USER, liquidation.round)
         return True
 
     async def _liquidation_orders(self, account: LockedAccount, row: LiquidationRow) -> bool:
-        sources, liquidation = self._sources, row.liquidation
+        dependencies, liquidation = self._dependencies, row.liquidation
         if row.orders is None:
             # The orders are stored before the first one is placed, so that a repetition places the same ones.
             plan = await self._plan(account, liquidation.round)
             if plan is None:
-                row.next_at = datetime_from_ms(sources.now_ms() + WAIT_MS)
+                row.next_at = datetime_from_ms(dependencies.now_ms() + WAIT_MS)
                 return False
             row.orders = plan
             return True
@@ -211,12 +211,12 @@ class Liquidator:
                 side=order.side.name.lower(),
                 quantity=amount_to_text(order.quantity),
                 round=liquidation.round,
-                timestamp=sources.now_ms(),
+                timestamp=dependencies.now_ms(),
             )
-            await sources.bus.publish(subjects.ORDERS_LIQUIDATION, event, message_id)
+            await dependencies.bus.publish(subjects.ORDERS_LIQUIDATION, event, message_id)
             placed = MarketOrder(order_id, account.account_id, order.symbol, order.side, order.quantity)
             try:
-                fill = await fill_of(sources, account.connection, placed)
+                fill = await fill_of(dependencies, account.connection, placed)
             except OrderRefusedError as error:
                 # If an earlier attempt still comes through, the next round or the owner trades with what is left.
                 fill = nothing_filled(str(error))
@@ -226,15 +226,15 @@ class Liquidator:
         return True
 
     async def _settle_loans(self, account: LockedAccount, row: LiquidationRow) -> bool:
-        sources, liquidation, connection = self._sources, row.liquidation, account.connection
+        dependencies, liquidation, connection = self._dependencies, row.liquidation, account.connection
         if not account.is_covered:
             # The insurance account has to be funded by the operator. Each attempt asks the engine again.
-            row.next_at = datetime_from_ms(sources.now_ms() + ROUND_MS_MAX // 10)
+            row.next_at = datetime_from_ms(dependencies.now_ms() + ROUND_MS_MAX // 10)
             return False
-        balances = account.holdings.balances(sources.now_ms())
+        balances = account.holdings.balances(dependencies.now_ms())
         sellable = await self._sellable(balances)
         if sellable is None:
-            row.next_at = datetime_from_ms(sources.now_ms() + WAIT_MS)
+            row.next_at = datetime_from_ms(dependencies.now_ms() + WAIT_MS)
             return False
         settlement = settle(balances, sellable)
         left = {each.asset: each.paid for each in settlement.loans}
@@ -243,16 +243,16 @@ class Liquidator:
         if not pays and settlement.needs_another_round:
             pause_ms = min(ROUND_MS * liquidation.round, ROUND_MS_MAX)
             if liquidation.round >= ROUNDS_MAX:
-                row.next_at = datetime_from_ms(sources.now_ms() + ROUND_MS_MAX)
+                row.next_at = datetime_from_ms(dependencies.now_ms() + ROUND_MS_MAX)
                 log.error("a liquidation has used up its rounds", liquidation_id=liquidation.liquidation_id)
                 return False
             row.liquidation, row.orders = another_round(liquidation), None
-            row.next_at = datetime_from_ms(sources.now_ms() + pause_ms)
+            row.next_at = datetime_from_ms(dependencies.now_ms() + pause_ms)
             return False
         for loan_of in account.holdings.loans:
             loan = await store.loan(connection, loan_of.loan_id)
             assert loan is not None, "loans are never deleted"
-            owed = loan.accrual.owed(sources.now_ms())
+            owed = loan.accrual.owed(dependencies.now_ms())
             amounts = left if pays else losses
             amount = min(owed, amounts.get(loan.asset, 0))
             if not amount:
@@ -262,14 +262,16 @@ class Liquidator:
             what = "loss" if not pays else "repayment"
             reference = f"margin:{liquidation.message_id(f'{what} {loan.loan_id} {count}').replace(' ', ':')}"
             # Only the rest of a loan that is paid as far as possible is a loss, and it is paid as a whole.
-            await add_repayment(sources, connection, loan, owed if not pays else amount, reference, is_loss=not pays)
+            await add_repayment(
+                dependencies, connection, loan, owed if not pays else amount, reference, is_loss=not pays
+            )
         if not account.holdings.loans:
             row.liquidation = finish_step(liquidation, LiquidationStep.SETTLE_LOANS, liquidation.round)
         return True
 
     async def _end(self, account: LockedAccount) -> None:
         connection = account.connection
-        now_ms = self._sources.now_ms()
+        now_ms = self._dependencies.now_ms()
         for position in await store.positions_of(connection, account.account_id):
             _move(position, PositionTrigger.LIQUIDATION_FILLED)
             position.quantity = position.required_margin = 0
@@ -288,8 +290,8 @@ class Liquidator:
 
         The router's price may be above the mark. So each further round leaves one percent more room for it.
         """
-        marks = await self._sources.marks.current(0)
-        balances = account.holdings.balances(self._sources.now_ms())
+        marks = await self._dependencies.marks.current(0)
+        balances = account.holdings.balances(self._dependencies.now_ms())
         if not _are_priced(balances, marks):
             return None
         markets = await self._markets(balances)
@@ -299,10 +301,10 @@ class Liquidator:
         for order in liquidation_orders(lots, balances):
             spec, quantity = markets[order.symbol], order.quantity
             price = max(marks[spec.base] * AMOUNT_SCALE // marks[spec.quote], 1)
-            smallest = self._sources.smallest_quantity(spec, price)
+            smallest = self._dependencies.smallest_quantity(spec, price)
             if order.side is Side.BUY:
-                slippage = self._sources.markets.limits[order.symbol].slippage_bps_max
-                cost = self._sources.cost_price(spec, price, slippage) * (99 + round_number) // 100
+                slippage = self._dependencies.markets.limits[order.symbol].slippage_bps_max
+                cost = self._dependencies.cost_price(spec, price, slippage) * (99 + round_number) // 100
                 lot = lots[order.symbol]
                 affordable = free.get(spec.quote, 0) * AMOUNT_SCALE // cost // lot * lot
                 quantity = min(max(quantity, smallest), affordable)
@@ -314,19 +316,19 @@ class Liquidator:
 
     async def _sellable(self, balances: Balances) -> dict[str, int] | None:
         """The smallest quantity of each asset that the markets of the orders take. None without prices."""
-        marks = await self._sources.marks.current(0)
+        marks = await self._dependencies.marks.current(0)
         if not _are_priced(balances, marks):
             return None
         found: dict[str, int] = {}
         for symbol, spec in (await self._markets(balances)).items():
             price = max(marks[spec.base] * AMOUNT_SCALE // marks[spec.quote], 1)
-            smallest = self._sources.smallest_quantity(spec, price)
+            smallest = self._dependencies.smallest_quantity(spec, price)
             own = balances.get(spec.base, AssetBalance())
             if own.held > own.debt:
                 found[spec.base] = smallest
             elif own.debt > own.held:
-                slippage = self._sources.markets.limits[symbol].slippage_bps_max
-                cost = self._sources.cost_price(spec, price, slippage)
+                slippage = self._dependencies.markets.limits[symbol].slippage_bps_max
+                cost = self._dependencies.cost_price(spec, price, slippage)
                 needed = -(-smallest * cost // AMOUNT_SCALE)
                 found[spec.quote] = min(found.get(spec.quote, needed), needed)
         return found
@@ -337,10 +339,10 @@ class Liquidator:
         A surplus is sold for an asset that is owed, and a shortage is bought with one that is left over. Without such a
         market, both go through the valuation asset.
         """
-        valuation = self._sources.settings.margin_valuation_asset
+        valuation = self._dependencies.settings.margin_valuation_asset
         surplus = {asset for asset, each in balances.items() if each.held > each.debt}
         shortage = {asset for asset, each in balances.items() if each.debt > each.held}
-        symbols = await self._sources.symbols()
+        symbols = await self._dependencies.symbols()
         direct = {
             name: spec
             for name, spec in sorted(symbols.items())
@@ -359,7 +361,7 @@ def _are_priced(balances: Balances, marks: Marks) -> bool:
     return all(marks.get(asset) for asset, each in balances.items() if each.held or each.debt)
 
 
-def _move(position: Position, trigger: PositionTrigger) -> None:
+def _move(position: MarginPositionRow, trigger: PositionTrigger) -> None:
     status = next_position_status(position.status, trigger)
     assert status is not None, f"a {position.status} position cannot be {trigger}"
     position.status = PositionStatus(status)

@@ -5,7 +5,14 @@ from collections.abc import Callable
 from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.kit.clock import datetime_from_ms
 from openspot.margin import store
-from openspot.margin.accounts import LockedAccount, NoAccountError, ensure_account, locked, locked_of_user
+from openspot.margin.accounts import (
+    LockedAccount,
+    NoAccountError,
+    ensure_account,
+    lock_and_settle,
+    lock_and_settle_of_user,
+)
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import Balances, Marks, UnpricedError
 from openspot.margin.interest import new_loan, yearly_rate
 from openspot.margin.lifecycle import (
@@ -16,8 +23,7 @@ from openspot.margin.lifecycle import (
     next_account_status,
 )
 from openspot.margin.limits import borrowing_error, has_debt, outflow_error
-from openspot.margin.records import Loan, Transfer, derived_id
-from openspot.margin.sources import Sources
+from openspot.margin.records import MarginLoanRow, MarginTransferRow, derived_id
 from openspot.margin.transfers import add_collateral_transfer, add_funding, add_repayment
 
 LOANS_MAX = 50
@@ -37,21 +43,21 @@ class MarginRefusedError(InvalidRequestError):
 class Loans:
     """The requests. Their methods raise InvalidRequestError and EngineError, and return ids."""
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
 
     async def transfer(self, request_id: str, user_id: str, asset: str, amount: int) -> str:
         """Move collateral in if `amount` is positive, else out; returns the account's id."""
-        sources = self._sources
+        dependencies = self._dependencies
         if amount > 0:
-            account_id = await ensure_account(sources, user_id)
+            account_id = await ensure_account(dependencies, user_id)
         else:
-            found = await store.account_of_user(sources.pool, user_id)
+            found = await store.account_of_user(dependencies.pool, user_id)
             if found is None:
                 raise NoAccountError
             account_id = found.account_id
         reference = f"margin:{derived_id('transfer', account_id, request_id)}"
-        async with locked(sources, account_id) as account:
+        async with lock_and_settle(dependencies, account_id) as account:
             assert account is not None, "the account was there before"
             if await store.transfer(account.connection, reference) is None:
                 if account.account.status is not AccountStatus.ACTIVE and amount < 0:
@@ -61,15 +67,15 @@ class Loans:
                 if amount < 0:
                     await self._check_outflow(account, asset, -amount)
                 await add_collateral_transfer(
-                    sources, account.connection, reference, account_id, user_id, asset, amount
+                    dependencies, account.connection, reference, account_id, user_id, asset, amount
                 )
         await self._outcome(account_id, reference, f"{'the spot' if amount > 0 else 'the margin'} account")
         return account_id
 
     async def borrow(self, request_id: str, user_id: str, asset: str, amount: int) -> tuple[str, str]:
         """Borrow an amount; returns the ids of account and loan."""
-        sources = self._sources
-        async with locked_of_user(sources, user_id) as account:
+        dependencies = self._dependencies
+        async with lock_and_settle_of_user(dependencies, user_id) as account:
             account_id = account.account_id
             loan_id = derived_id("loan", account_id, request_id)
             if await store.loan(account.connection, loan_id) is None:
@@ -80,13 +86,13 @@ class Loans:
 
     async def add_loan(self, account: LockedAccount, loan_id: str, asset: str, amount: int) -> None:
         """Write a loan and the transfer that pays it out."""
-        sources = self._sources
+        dependencies = self._dependencies
         if len(account.holdings.loans) >= LOANS_MAX:
             raise MarginRefusedError(f"the account has {LOANS_MAX} loans already")
-        rate, now_ms = sources.settings.margin_yearly_rate, sources.now_ms()
+        rate, now_ms = dependencies.settings.margin_yearly_rate, dependencies.now_ms()
         accrual = new_loan(loan_id, amount, yearly_rate(rate), now_ms)
         created_at = datetime_from_ms(now_ms)
-        loan = Loan(
+        loan = MarginLoanRow(
             account_id=account.account_id,
             asset=asset,
             borrowed=amount,
@@ -98,12 +104,12 @@ class Loans:
             ended_at=None,
         )
         await store.add_loan(account.connection, loan)
-        await add_funding(sources, account.connection, loan)
+        await add_funding(dependencies, account.connection, loan)
 
     async def repay(self, request_id: str, user_id: str, loan_id: str, amount: int | None) -> tuple[str, str]:
         """Repay a loan, or all of it without `amount`; returns the ids of account and loan."""
-        sources = self._sources
-        async with locked_of_user(sources, user_id) as account:
+        dependencies = self._dependencies
+        async with lock_and_settle_of_user(dependencies, user_id) as account:
             account_id = account.account_id
             reference = f"margin:{derived_id('repay', account_id, request_id)}"
             loan = await store.loan(account.connection, loan_id)
@@ -114,16 +120,16 @@ class Loans:
                     raise MarginRefusedError("the margin account is liquidating")
                 if loan.status is not LoanStatus.ACTIVE:
                     raise MarginRefusedError(f"the loan is {loan.status}")
-                owed = loan.accrual.owed(sources.now_ms())
+                owed = loan.accrual.owed(dependencies.now_ms())
                 paid = owed if amount is None else min(amount, owed)
-                await add_repayment(sources, account.connection, loan, paid, reference)
+                await add_repayment(dependencies, account.connection, loan, paid, reference)
         await self._outcome(account_id, reference, "the margin account")
         return account_id, loan_id
 
     async def close_account(self, user_id: str) -> str:
         """Close the user's account, which must be empty; returns its id."""
-        sources = self._sources
-        async with locked_of_user(sources, user_id) as account:
+        dependencies = self._dependencies
+        async with lock_and_settle_of_user(dependencies, user_id) as account:
             holdings = account.holdings
             positions = await store.positions_of(account.connection, account.account_id)
             if error := account_close_error(len(holdings.loans), len(positions)):
@@ -133,16 +139,16 @@ class Loans:
             status = next_account_status(account.account.status, AccountTrigger.CLOSE_REQUESTED)
             if status is None:
                 raise MarginRefusedError(f"the margin account is {account.account.status}")
-            await store.set_account_status(account.connection, account.account_id, status, sources.now_ms())
+            await store.set_account_status(account.connection, account.account_id, status, dependencies.now_ms())
             return account.account_id
 
-    async def _outcome(self, account_id: str, reference: str, payer: str) -> Transfer:
+    async def _outcome(self, account_id: str, reference: str, payer: str) -> MarginTransferRow:
         """Send the transfer, and return it once it is decided. Raises MarginRefusedError if the engine refused."""
-        async with locked(self._sources, account_id) as account:
+        async with lock_and_settle(self._dependencies, account_id) as account:
             assert account is not None, "the account was there before"
             transfer = await store.transfer(account.connection, reference)
         assert transfer is not None, "it was written before"
-        self._sources.wake()
+        self._dependencies.wake()
         if transfer.status == "refused":
             is_pool = transfer.purpose == "borrow"
             code = RefusalCode.POOL_EMPTY if is_pool else RefusalCode.INSUFFICIENT_BALANCE
@@ -166,7 +172,7 @@ class Loans:
 
     async def _check_limit(self, limit: _Limit, account: LockedAccount, asset: str, amount: int) -> None:
         """Raise MarginRefusedError with the reason that `limit` gives."""
-        marks = await self._sources.marks.current()
+        marks = await self._dependencies.marks.current()
         positions = await store.positions_of(account.connection, account.account_id)
         required = [each.required_margin for each in positions]
         try:

@@ -12,7 +12,7 @@ from openspot.domain.order import OrderStatus, Side
 from openspot.domain.result_code import ResultCode
 from openspot.kit.bus import BusError
 from openspot.kit.database import Connection, text_of
-from openspot.margin.sources import Sources
+from openspot.margin.dependencies import Dependencies
 
 DEADLINE_MS = 3_000
 """The router does not place an order that reaches it later than this."""
@@ -54,7 +54,7 @@ class MarketOrder(NamedTuple):
     slippage_bps: int | None = None
 
 
-async def fill_of(sources: Sources, connection: Connection, order: MarketOrder) -> Fill:
+async def fill_of(dependencies: Dependencies, connection: Connection, order: MarketOrder) -> Fill:
     """Place an order, unless it was placed before, and return how it ended.
 
     Raises OrderRefusedError if the router refuses it, and OrderUndecidedError.
@@ -74,10 +74,10 @@ async def fill_of(sources: Sources, connection: Connection, order: MarketOrder) 
             margin_mode="cross",
             max_slippage_bps=None if order.slippage_bps is None else str(order.slippage_bps),
         ),
-        sources.now_ms() + DEADLINE_MS,
+        dependencies.now_ms() + DEADLINE_MS,
     )
     try:
-        reply = await sources.bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply)
+        reply = await dependencies.bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply)
     except BusError as error:
         raise OrderUndecidedError(f"the order router did not reply: {error}") from error
     if reply.code in _REFUSED_BY_ROUTER:
@@ -113,20 +113,20 @@ async def recorded_fill(connection: Connection, order_id: str) -> Fill | None:
     return Fill(quantity, notional, spent, parse_decimal(text_of(round(average, 18))), None)
 
 
-async def was_never_placed(sources: Sources, connection: Connection, order_id: str) -> bool:
+async def was_never_placed(dependencies: Dependencies, connection: Connection, order_id: str) -> bool:
     """Whether the engine has not seen the order so far. Raises EngineError."""
-    found = await sources.commands.get_order(order_id)
+    found = await dependencies.commands.get_order(order_id)
     query = "SELECT EXISTS (SELECT FROM orders WHERE order_id = $1 AND engine_order_id IS NOT NULL)"
     return not found.found and not await connection.fetchval(query, order_id)
 
 
-async def refused_fill(sources: Sources, connection: Connection, order_id: str, reason: str) -> Fill:
+async def refused_fill(dependencies: Dependencies, connection: Connection, order_id: str, reason: str) -> Fill:
     """The end of an order that the router refused: nothing, unless an earlier attempt comes to the engine meanwhile.
 
     Takes LATE_MS. Raises OrderUndecidedError if there was such an attempt, and EngineError.
     """
     await asyncio.sleep(LATE_MS / 1000)
-    if not await was_never_placed(sources, connection, order_id):
+    if not await was_never_placed(dependencies, connection, order_id):
         raise OrderUndecidedError("an earlier attempt was placed")
     return nothing_filled(reason)
 

@@ -15,7 +15,8 @@ from openspot.domain.order import Side
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.log import get_logger
 from openspot.margin import store
-from openspot.margin.accounts import LockedAccount, locked, locked_of_user
+from openspot.margin.accounts import LockedAccount, lock_and_settle, lock_and_settle_of_user
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.holdings import holdings_of
 from openspot.margin.interest import MINUTE_MS
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus, PositionTrigger, next_position_status
@@ -32,8 +33,7 @@ from openspot.margin.orders import (
     refused_fill,
     was_never_placed,
 )
-from openspot.margin.records import Loan, Position, derived_id
-from openspot.margin.sources import Sources
+from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id
 from openspot.margin.transfers import add_repayment
 
 log = get_logger("margin")
@@ -49,28 +49,28 @@ OWN_MS = 2_000
 class Positions:
     """The requests `risk.margin.check`, `risk.margin.open` and `risk.margin.close`, and the work that follows them."""
 
-    def __init__(self, sources: Sources, loans: Loans) -> None:
-        self._sources = sources
+    def __init__(self, dependencies: Dependencies, loans: Loans) -> None:
+        self._dependencies = dependencies
         self._loans = loans
 
     async def check(self, user_id: str, symbol: str, side: Side, quantity: int, leverage: Decimal) -> MarginDecision:
         """Judge an opening without doing anything. Raises InvalidRequestError and EngineError."""
-        spec = await self._sources.symbol(symbol)
+        spec = await self._dependencies.symbol(symbol)
         request = OpeningRequest(spec.base, spec.quote, side, quantity, leverage)
-        async with locked_of_user(self._sources, user_id) as account:
+        async with lock_and_settle_of_user(self._dependencies, user_id) as account:
             return await self._decision(account, request)
 
     async def open(
         self, request_id: str, user_id: str, symbol: str, side: Side, quantity: int, leverage: Decimal
     ) -> tuple[str, str]:
         """Open a position; returns the ids of account and position. Raises InvalidRequestError and EngineError."""
-        sources = self._sources
-        spec = await sources.symbol(symbol)
+        dependencies = self._dependencies
+        spec = await dependencies.symbol(symbol)
         lot = spec.lot * spec.base_unit
         if quantity % lot:
             raise InvalidRequestError(f"quantity must be a multiple of the lot {amount_to_text(lot)}")
         request = OpeningRequest(spec.base, spec.quote, side, quantity, leverage)
-        async with locked_of_user(sources, user_id) as account:
+        async with lock_and_settle_of_user(dependencies, user_id) as account:
             account_id = account.account_id
             position_id = derived_id("position", account_id, request_id)
             is_new = await store.position(account.connection, position_id) is None
@@ -82,7 +82,7 @@ class Positions:
                     raise MarginRefusedError(f"{decision.reason}: {decision.detail}", code)
                 await self._add(account, position_id, symbol, request, decision.required_margin or 0)
         await self.advance(account_id, position_id if is_new else None)
-        async with sources.pool.acquire() as connection:
+        async with dependencies.pool.acquire() as connection:
             position = await store.position(connection, position_id)
         assert position is not None, "it was written before"
         if position.status is PositionStatus.OPENING:
@@ -98,7 +98,7 @@ class Positions:
 
     async def close(self, request_id: str, user_id: str, position_id: str) -> tuple[str, str]:
         """Trade a position back; returns the ids of account and position. Raises InvalidRequestError, EngineError."""
-        async with locked_of_user(self._sources, user_id) as account:
+        async with lock_and_settle_of_user(self._dependencies, user_id) as account:
             account_id = account.account_id
             position = await store.position(account.connection, position_id)
             if position is None or position.account_id != account_id:
@@ -119,7 +119,7 @@ class Positions:
         `written` is the position that the caller wrote just now. Raises EngineError, and OrderUndecidedError if an
         order has not ended.
         """
-        async with locked(self._sources, account_id) as account:
+        async with lock_and_settle(self._dependencies, account_id) as account:
             if account is None:
                 return False
             under_way = [
@@ -137,8 +137,8 @@ class Positions:
                     await self._finish_closing(account, position)
         if under_way:
             # What the orders have left to repay is repaid now.
-            async with locked(self._sources, account_id):
-                self._sources.wake()
+            async with lock_and_settle(self._dependencies, account_id):
+                self._dependencies.wake()
         for position in under_way:
             await self._announce(account.account.user_id, position)
         return True
@@ -147,22 +147,22 @@ class Positions:
         positions = await store.positions_of(account.connection, account.account_id)
         if len(positions) >= POSITIONS_MAX:
             raise MarginRefusedError(f"the account has {POSITIONS_MAX} positions already")
-        marks = await self._sources.marks.current()
+        marks = await self._dependencies.marks.current()
         required = [each.required_margin for each in positions]
         return check_margin(request, account.account.status, account.holdings.balances(), marks, required)
 
     async def _add(
         self, account: LockedAccount, position_id: str, symbol: str, request: OpeningRequest, required: int
     ) -> None:
-        sources = self._sources
-        marks = await sources.marks.current()
-        spec = await sources.symbol(symbol)
+        dependencies = self._dependencies
+        marks = await dependencies.marks.current()
+        spec = await dependencies.symbol(symbol)
         if request.base not in marks or request.quote not in marks:
             raise MarginRefusedError(f"no mark price for {symbol}", RefusalCode.NO_MARK_PRICE)
         price = max(marks[request.base] * AMOUNT_SCALE // marks[request.quote], 1)
-        if request.quantity < sources.smallest_quantity(spec, price):
+        if request.quantity < dependencies.smallest_quantity(spec, price):
             raise InvalidRequestError("quantity is below the smallest order of the market at its price")
-        cost = sources.cost_price(spec, price, sources.settings.margin_slippage_bps)
+        cost = dependencies.cost_price(spec, price, dependencies.settings.margin_slippage_bps)
         borrowed = borrowing(request, cost, account.holdings.free(request.quote))
         own = 0
         if request.side is Side.BUY:
@@ -170,7 +170,7 @@ class Positions:
         loan_id = derived_id("loan of", position_id) if borrowed.amount > 0 else None
         if loan_id is not None:
             await self._loans.add_loan(account, loan_id, borrowed.asset, borrowed.amount)
-        position = Position(
+        position = MarginPositionRow(
             position_id=position_id,
             account_id=account.account_id,
             symbol=symbol,
@@ -185,19 +185,19 @@ class Positions:
             loan_id=loan_id,
             closings=0,
             close_request=None,
-            opened_at=datetime_from_ms(sources.now_ms()),
+            opened_at=datetime_from_ms(dependencies.now_ms()),
             closed_at=None,
         )
         await store.add_position(account.connection, position)
 
-    def _age_ms(self, position: Position) -> int:
-        return self._sources.now_ms() - int(position.opened_at.timestamp() * 1000)
+    def _age_ms(self, position: MarginPositionRow) -> int:
+        return self._dependencies.now_ms() - int(position.opened_at.timestamp() * 1000)
 
-    async def _finish_opening(self, account: LockedAccount, position: Position, *, is_first: bool) -> None:
-        sources, connection = self._sources, account.connection
+    async def _finish_opening(self, account: LockedAccount, position: MarginPositionRow, *, is_first: bool) -> None:
+        dependencies, connection = self._dependencies, account.connection
         loan = None if position.loan_id is None else await store.loan(connection, position.loan_id)
         if loan is not None and loan.status is LoanStatus.REFUSED:
-            _fail(position, LoanStatus.REFUSED.value, sources.now_ms())
+            _fail(position, LoanStatus.REFUSED.value, dependencies.now_ms())
             await store.save_position(connection, position)
             return
         assert loan is None or loan.status is not LoanStatus.PENDING, "the account's transfers are settled"
@@ -207,7 +207,7 @@ class Positions:
             position.symbol,
             position.side,
             position.quantity,
-            sources.settings.margin_slippage_bps,
+            dependencies.settings.margin_slippage_bps,
         )
         fill = await self._opening_fill(account, position, order, is_first=is_first)
         wanted, position.quantity = position.quantity, fill.quantity
@@ -217,7 +217,7 @@ class Positions:
             position.status, position.entry_price = status, fill.average_price
             position.required_margin = -(-position.required_margin * fill.quantity // wanted)
         else:
-            _fail(position, fill.reason or "nothing was traded", sources.now_ms())
+            _fail(position, fill.reason or "nothing was traded", dependencies.now_ms())
         await store.save_position(connection, position)
         await store.touch(connection, account.account_id)
         if loan is not None and loan.status is LoanStatus.ACTIVE:
@@ -225,14 +225,14 @@ class Positions:
             await self._repay(account, position, loan, loan.borrowed - used, "surplus")
 
     async def _opening_fill(
-        self, account: LockedAccount, position: Position, order: MarketOrder, *, is_first: bool
+        self, account: LockedAccount, position: MarginPositionRow, order: MarketOrder, *, is_first: bool
     ) -> Fill:
         """How the opening order ended. Raises OrderUndecidedError and EngineError."""
-        sources, connection = self._sources, account.connection
+        dependencies, connection = self._dependencies, account.connection
         age_ms = self._age_ms(position)
-        if age_ms <= OPENING_MS_MAX or not await was_never_placed(sources, connection, order.order_id):
+        if age_ms <= OPENING_MS_MAX or not await was_never_placed(dependencies, connection, order.order_id):
             try:
-                return await fill_of(sources, connection, order)
+                return await fill_of(dependencies, connection, order)
             except OrderRefusedError as error:
                 if is_first:
                     return nothing_filled(str(error))
@@ -241,16 +241,16 @@ class Positions:
             raise OrderUndecidedError("an earlier attempt may still be on its way")
         return nothing_filled("its order could not be placed in time")
 
-    async def _finish_closing(self, account: LockedAccount, position: Position) -> None:
-        sources, connection = self._sources, account.connection
-        spec = await sources.symbol(position.symbol)
+    async def _finish_closing(self, account: LockedAccount, position: MarginPositionRow) -> None:
+        dependencies, connection = self._dependencies, account.connection
+        spec = await dependencies.symbol(position.symbol)
         side = Side.SELL if position.side is Side.BUY else Side.BUY
         loan = None if position.loan_id is None else await store.loan(connection, position.loan_id)
         quantity = position.quantity
         if side is Side.BUY and loan is not None and loan.status is LoanStatus.ACTIVE:
             # The interest has to be bought as well, that of the next minute included.
             lot = spec.lot * spec.base_unit
-            missing = loan.accrual.owed(sources.now_ms() + MINUTE_MS) - account.holdings.free(spec.base)
+            missing = loan.accrual.owed(dependencies.now_ms() + MINUTE_MS) - account.holdings.free(spec.base)
             quantity = max(quantity, -(-missing // lot) * lot)
         order = MarketOrder(
             position.order_id,
@@ -258,12 +258,12 @@ class Positions:
             position.symbol,
             side,
             quantity,
-            sources.settings.margin_slippage_bps,
+            dependencies.settings.margin_slippage_bps,
         )
         try:
-            fill = await fill_of(sources, connection, order)
+            fill = await fill_of(dependencies, connection, order)
         except OrderRefusedError as error:
-            fill = await refused_fill(sources, connection, order.order_id, str(error))
+            fill = await refused_fill(dependencies, connection, order.order_id, str(error))
         before, position.quantity = position.quantity, max(position.quantity - fill.quantity, 0)
         is_closed = not position.quantity
         trigger = PositionTrigger.CLOSE_FILLED if is_closed else PositionTrigger.CLOSE_ABANDONED
@@ -272,28 +272,30 @@ class Positions:
         position.status = status
         position.required_margin = -(-position.required_margin * position.quantity // before)
         if is_closed:
-            position.closed_at = datetime_from_ms(sources.now_ms())
+            position.closed_at = datetime_from_ms(dependencies.now_ms())
         else:
             position.reason = fill.reason or "only a part could be traded"
         await store.save_position(connection, position)
         await store.touch(connection, account.account_id)
         if loan is not None and loan.status is LoanStatus.ACTIVE and loan.repaying is None and fill.quantity:
-            owed = loan.accrual.owed(sources.now_ms())
+            owed = loan.accrual.owed(dependencies.now_ms())
             gained = fill.quantity if side is Side.BUY else 2 * fill.notional - fill.spent
             is_whole = is_closed and loan.asset in (spec.base, spec.quote)
             await self._repay(account, position, loan, owed if is_whole else min(gained, owed), str(position.closings))
 
-    async def _repay(self, account: LockedAccount, position: Position, loan: Loan, amount: int, what: str) -> None:
+    async def _repay(
+        self, account: LockedAccount, position: MarginPositionRow, loan: MarginLoanRow, amount: int, what: str
+    ) -> None:
         """Repay `amount` of a position's loan, as far as the account has it free after the order."""
-        sources = self._sources
-        after = await holdings_of(sources.queries, account.account_id, ())
+        dependencies = self._dependencies
+        after = await holdings_of(dependencies.queries, account.account_id, ())
         free = after.free(loan.asset)
-        paid = min(amount, free, loan.accrual.owed(sources.now_ms()))
+        paid = min(amount, free, loan.accrual.owed(dependencies.now_ms()))
         if paid > 0:
             reference = f"margin:{derived_id('repay', position.position_id, what)}"
-            await add_repayment(sources, account.connection, loan, paid, reference)
+            await add_repayment(dependencies, account.connection, loan, paid, reference)
 
-    async def _announce(self, user_id: str, position: Position) -> None:
+    async def _announce(self, user_id: str, position: MarginPositionRow) -> None:
         """Publish the position's state. It is a hint to look at the account: a scan finds what a lost one told."""
         message_id = f"{position.position_id}:{position.status}:{position.closings}"
         event = MarginPositionUpdated(
@@ -303,12 +305,12 @@ class Positions:
             position.position_id,
             position.status.value,
             amount_to_text(position.quantity),
-            self._sources.now_ms(),
+            self._dependencies.now_ms(),
         )
-        await self._sources.bus.publish(subjects.MARGIN_POSITION_UPDATED, event, message_id)
+        await self._dependencies.bus.publish(subjects.MARGIN_POSITION_UPDATED, event, message_id)
 
 
-def _fail(position: Position, reason: str, now_ms: int) -> None:
+def _fail(position: MarginPositionRow, reason: str, now_ms: int) -> None:
     status = next_position_status(position.status, PositionTrigger.OPEN_FAILED)
     assert status is not None, "only an opening position fails"
     position.status, position.reason, position.closed_at = status, reason, datetime_from_ms(now_ms)

@@ -9,25 +9,25 @@ from enum import StrEnum
 from openspot.domain.ids import short_id
 from openspot.domain.order import Side
 from openspot.domain.transfer import Movement
-from openspot.margin.crossings import Zone
+from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
 from openspot.margin.liquidation import Liquidation, LiquidationOrder
 
 
 @dataclass(slots=True)
-class Account:
+class MarginAccountRow:
     """A row of `margin_accounts`. `warnings` counts the warnings that were published."""
 
     account_id: str
     user_id: str
     status: AccountStatus
-    zone: Zone
+    risk_band: RiskBand
     warnings: int
 
 
 @dataclass(slots=True, kw_only=True)
-class Loan:
+class MarginLoanRow:
     """A row of `margin_loans`. While `repaying` names a repayment, nothing else changes the loan."""
 
     account_id: str
@@ -52,7 +52,7 @@ class Loan:
 
 
 @dataclass(slots=True, kw_only=True)
-class Position:
+class MarginPositionRow:
     """A row of `margin_positions`.
 
     `quantity` is wanted while the position is opening, and open afterwards. `own_funds` is what the account pays of a
@@ -95,7 +95,7 @@ class Purpose(StrEnum):
 
 
 @dataclass(slots=True, kw_only=True)
-class Transfer:
+class MarginTransferRow:
     """A row of `margin_transfers`. A repayment counts as made at `at_ms`, however late the engine decides."""
 
     reference: str

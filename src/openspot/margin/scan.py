@@ -8,7 +8,7 @@ accounts. An account without debt has no level and is not in the index.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from openspot.margin.crossings import Zone, crossing, zone_of
+from openspot.margin.crossings import RiskBand, crossing, risk_band_of
 from openspot.margin.figures import AssetBalance, Balances, MarginFigures, Marks, UnpricedError, margin_figures
 
 
@@ -19,7 +19,7 @@ class IndebtedAccounts:
         self._balances: dict[str, dict[str, AssetBalance]] = {}
         self._by_asset: dict[str, set[str]] = {}
         self._changed: set[str] = set()
-        self._zones: dict[str, Zone] = {}
+        self._risk_bands: dict[str, RiskBand] = {}
 
     def __len__(self) -> int:
         return len(self._balances)
@@ -30,7 +30,7 @@ class IndebtedAccounts:
         kept = {asset: balance for asset, balance in balances.items() if balance.held or balance.debt}
         if not any(balance.debt for balance in kept.values()):
             self._balances.pop(account_id, None)
-            self._zones.pop(account_id, None)
+            self._risk_bands.pop(account_id, None)
             self._changed.discard(account_id)
             return
         self._balances[account_id] = kept
@@ -43,7 +43,7 @@ class IndebtedAccounts:
         return self._changed.union(*(self._by_asset.get(asset, ()) for asset in changed_marks))
 
     def scan(self, changed_marks: Iterable[str], marks: Marks) -> "ScanResult":
-        """Look at the accounts that are due, and remember their zones.
+        """Look at the accounts that are due, and remember their risk bands.
 
         An account with an unpriced asset is left as it was. It stays due, and so does an account to be liquidated.
         """
@@ -57,9 +57,9 @@ class IndebtedAccounts:
             except UnpricedError as error:
                 unpriced[account_id] = error.assets
                 continue
-            zone = zone_of(figures)
-            asked = crossing(self._zones.get(account_id, Zone.SAFE), zone)
-            self._zones[account_id] = zone
+            risk_band = risk_band_of(figures)
+            asked = crossing(self._risk_bands.get(account_id, RiskBand.SAFE), risk_band)
+            self._risk_bands[account_id] = risk_band
             if asked.warn:
                 warnings.append(Finding(account_id, figures))
             if asked.liquidate:
@@ -67,13 +67,15 @@ class IndebtedAccounts:
         self._changed = {*unpriced, *(finding.account_id for finding in liquidations)}
         return ScanResult(len(due), warnings, liquidations, unpriced)
 
-    def restore_zones(self, zones: Mapping[str, Zone]) -> None:
-        """Set the zones that were stored, so that a restart repeats no warning."""
-        self._zones.update({account_id: zone for account_id, zone in zones.items() if account_id in self._balances})
+    def restore_risk_bands(self, risk_bands: Mapping[str, RiskBand]) -> None:
+        """Set the risk bands that were stored, so that a restart repeats no warning."""
+        self._risk_bands.update(
+            {account_id: risk_band for account_id, risk_band in risk_bands.items() if account_id in self._balances}
+        )
 
-    def zones(self) -> dict[str, Zone]:
-        """The zone of each account at its last scan, to be stored."""
-        return dict(self._zones)
+    def risk_bands(self) -> dict[str, RiskBand]:
+        """The risk band of each account at its last scan, to be stored."""
+        return dict(self._risk_bands)
 
     def _forget_assets(self, account_id: str) -> None:
         for asset in self._balances.get(account_id, ()):

@@ -19,7 +19,8 @@ from openspot.kit.leader import LeaderLease
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import is_set_within
 from openspot.margin import store
-from openspot.margin.crossings import Zone
+from openspot.margin.crossings import RiskBand
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.holdings import holdings_of
 from openspot.margin.interest import accrue
 from openspot.margin.lifecycle import AccountStatus
@@ -27,9 +28,8 @@ from openspot.margin.liquidator import Liquidator
 from openspot.margin.metrics import INDEBTED, SCANS, UNPRICED, WARNINGS, WORK_FAILURES
 from openspot.margin.orders import OrderUndecidedError
 from openspot.margin.positions import Positions
-from openspot.margin.records import Account
+from openspot.margin.records import MarginAccountRow
 from openspot.margin.scan import Finding, IndebtedAccounts
-from openspot.margin.sources import Sources
 
 log = get_logger("margin")
 
@@ -48,13 +48,15 @@ FAILURES = (EngineError, BusError, OrderUndecidedError, *TRANSIENT_ERRORS)
 class Scanner:
     """One leader session of the process that scans. `run` works until cancelled, or raises LeaseLostError."""
 
-    def __init__(self, sources: Sources, positions: Positions, liquidator: Liquidator, lease: LeaderLease) -> None:
-        self._sources = sources
+    def __init__(
+        self, dependencies: Dependencies, positions: Positions, liquidator: Liquidator, lease: LeaderLease
+    ) -> None:
+        self._dependencies = dependencies
         self._positions = positions
         self._liquidator = liquidator
         self._lease = lease
         self._accounts = IndebtedAccounts()
-        self._known: dict[str, Account] = {}
+        self._known: dict[str, MarginAccountRow] = {}
         self._change_of: dict[str, int] = {}
         self._newest_change = 0
         self._marked: set[str] = set()
@@ -92,12 +94,12 @@ class Scanner:
                 self.fault = repr(error)
                 log.warning("scan failed", error=repr(error))
                 # News must not make a failing scan run without pause.
-                await asyncio.sleep(min(self._sources.settings.margin_scan_s, WORK_PAUSE_S))
-            await is_set_within(self._news, self._sources.settings.margin_scan_s)
+                await asyncio.sleep(min(self._dependencies.settings.margin_scan_s, WORK_PAUSE_S))
+            await is_set_within(self._news, self._dependencies.settings.margin_scan_s)
 
     async def scan(self) -> None:
         """Look at every account whose level can have changed; warn, and begin liquidations."""
-        marks = await self._sources.marks.current(0)
+        marks = await self._dependencies.marks.current(0)
         await self._read_changes()
         changed = {asset for asset in {*marks, *self._marks} if marks.get(asset) != self._marks.get(asset)}
         result = self._accounts.scan(changed, marks)
@@ -106,7 +108,7 @@ class Scanner:
         UNPRICED.set(len(result.unpriced))
         for finding in result.warnings:
             await self._warn(finding)
-        await self._store_zones()
+        await self._store_risk_bands()
         for finding in result.liquidations:
             if await self._liquidator.begin(finding.account_id):
                 await self._advance(finding.account_id)
@@ -114,7 +116,7 @@ class Scanner:
 
     async def _read_changes(self) -> None:
         """Read the accounts that changed, those that were marked, and a few in turn."""
-        pool = self._sources.pool
+        pool = self._dependencies.pool
         after = max(self._newest_change - CHANGES_OVERLAP, 0)
         while page := await store.changed_accounts(pool, after, CHANGED_PAGE):
             for account_id, number in page:
@@ -124,7 +126,7 @@ class Scanner:
             after = page[-1][1]
         self._newest_change = max(self._newest_change, after)
         if not self._reread:
-            self._reread = sorted(self._accounts.zones())
+            self._reread = sorted(self._accounts.risk_bands())
         self._marked.update(self._reread[-REREAD_MAX:])
         del self._reread[-REREAD_MAX:]
         while self._marked:
@@ -133,21 +135,21 @@ class Scanner:
             self._marked.difference_update(some)
 
     async def _read(self, account_ids: list[str]) -> None:
-        found = await store.accounts_by_id(self._sources.pool, account_ids)
-        loans = await store.loans_of_accounts(self._sources.pool, account_ids)
-        scanned = self._accounts.zones()
+        found = await store.accounts_by_id(self._dependencies.pool, account_ids)
+        loans = await store.loans_of_accounts(self._dependencies.pool, account_ids)
+        scanned = self._accounts.risk_bands()
         gate = asyncio.Semaphore(READ_AT_ONCE)
 
-        async def read(account: Account) -> None:
+        async def read(account: MarginAccountRow) -> None:
             account_id = account.account_id
             if account.status is not AccountStatus.ACTIVE or account_id not in loans:
                 self._accounts.put(account_id, {})
                 return
             async with gate:
-                holdings = await holdings_of(self._sources.queries, account_id, loans[account_id])
+                holdings = await holdings_of(self._dependencies.queries, account_id, loans[account_id])
             self._accounts.put(account_id, holdings.balances())
             if account_id not in scanned:
-                self._accounts.restore_zones({account_id: account.zone})
+                self._accounts.restore_risk_bands({account_id: account.risk_band})
 
         await asyncio.gather(*(read(account) for account in found.values()))
         self._known.update(found)
@@ -166,23 +168,23 @@ class Scanner:
             amount_to_text(level),
             amount_to_text(figures.equity),
             amount_to_text(figures.debt_amount),
-            self._sources.now_ms(),
+            self._dependencies.now_ms(),
         )
-        await self._sources.bus.publish(subjects.MARGIN_LIQUIDATION_WARNING, event, message_id)
-        async with self._sources.pool.acquire() as connection:
-            await store.set_zone(connection, account.account_id, Zone.WARNING, warned=True)
+        await self._dependencies.bus.publish(subjects.MARGIN_LIQUIDATION_WARNING, event, message_id)
+        async with self._dependencies.pool.acquire() as connection:
+            await store.set_risk_band(connection, account.account_id, RiskBand.WARNING, warned=True)
         account.warnings += 1
-        account.zone = Zone.WARNING
+        account.risk_band = RiskBand.WARNING
         WARNINGS.inc()
 
-    async def _store_zones(self) -> None:
-        zones = self._accounts.zones()
+    async def _store_risk_bands(self) -> None:
+        risk_bands = self._accounts.risk_bands()
         for account_id, account in self._known.items():
-            zone = zones.get(account_id, Zone.SAFE)
-            if zone is not account.zone:
-                async with self._sources.pool.acquire() as connection:
-                    await store.set_zone(connection, account_id, zone, warned=False)
-                account.zone = zone
+            risk_band = risk_bands.get(account_id, RiskBand.SAFE)
+            if risk_band is not account.risk_band:
+                async with self._dependencies.pool.acquire() as connection:
+                    await store.set_risk_band(connection, account_id, risk_band, warned=False)
+                account.risk_band = risk_band
 
     async def _interest(self) -> None:
         while True:
@@ -191,15 +193,15 @@ class Scanner:
                 await self.post_interest()
             except FAILURES as error:
                 log.warning("interest not posted; the next time posts it", error=repr(error))
-            await asyncio.sleep(self._sources.settings.margin_interest_s)
+            await asyncio.sleep(self._dependencies.settings.margin_interest_s)
 
     async def post_interest(self) -> int:
         """Add the interest of whole minutes to every loan's debt; returns how many loans that changed."""
-        sources, after, count = self._sources, "", 0
+        dependencies, after, count = self._dependencies, "", 0
         while True:
-            async with sources.pool.acquire() as connection, connection.transaction():
+            async with dependencies.pool.acquire() as connection, connection.transaction():
                 loans = await store.loans_to_accrue(connection, after, ACCRUE_PAGE)
-                now_ms = sources.now_ms()
+                now_ms = dependencies.now_ms()
                 postings = []
                 for loan in loans:
                     accrued = accrue(loan.accrual, now_ms)
@@ -220,7 +222,9 @@ class Scanner:
         while True:
             self._lease.check()
             try:
-                for account_id in await store.accounts_with_work(self._sources.pool, self._sources.now_ms(), WORK_MAX):
+                for account_id in await store.accounts_with_work(
+                    self._dependencies.pool, self._dependencies.now_ms(), WORK_MAX
+                ):
                     self._lease.check()
                     await self._advance(account_id)
             except TRANSIENT_ERRORS as error:

@@ -21,6 +21,7 @@ from openspot.kit.lease import Lease
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
 from openspot.margin import store
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.descriptor import LEASE_BUCKET
 from openspot.margin.handlers import RequestHandlers
 from openspot.margin.liquidation import ROUNDS_MAX
@@ -31,7 +32,6 @@ from openspot.margin.metrics import LEADS
 from openspot.margin.positions import Positions
 from openspot.margin.scanner import Scanner
 from openspot.margin.settings import MarginSettings
-from openspot.margin.sources import Sources
 
 NAME = "margin"
 KEY = "scanner"
@@ -59,7 +59,7 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
         frame.at_end(queries.close)
         marks = MarkPrices(bus, settings.margin_valuation_asset, settings.margin_mark_stale_s, time.monotonic)
         await marks.listen()
-        sources = Sources(
+        dependencies = Dependencies(
             settings=settings,
             pool=pool,
             bus=bus,
@@ -69,18 +69,18 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
             markets=markets,
             clock=clock,
         )
-        loans = Loans(sources)
-        positions = Positions(sources, loans)
-        leader = MarginLeader(sources, positions, bus)
-        sources.wake = leader.wake
+        loans = Loans(dependencies)
+        positions = Positions(dependencies, loans)
+        leader = MarginLeader(dependencies, positions, bus)
+        dependencies.wake = leader.wake
 
         frame.health.add("engine", queries.check)
         frame.health.add("mark prices", marks.check)
         frame.health.add("scan", leader.check)
-        frame.health.add("liquidations", lambda: _check_liquidations(sources))
+        frame.health.add("liquidations", lambda: _check_liquidations(dependencies))
         await serve_health(frame, settings.margin_port, "OpenSpot margin risk service", settings.margin_host)
 
-        await RequestHandlers(sources, loans, positions).serve(bus)
+        await RequestHandlers(dependencies, loans, positions).serve(bus)
         await leader.follow()
         # First of what ends after the leader: no request is cut off by a closed database.
         frame.at_end(bus.stop_serving)
@@ -95,12 +95,12 @@ class NotScanningError(Exception):
 class MarginLeader:
     """Scans while this process holds the lease."""
 
-    def __init__(self, sources: Sources, positions: Positions, bus: Bus) -> None:
-        self._sources = sources
+    def __init__(self, dependencies: Dependencies, positions: Positions, bus: Bus) -> None:
+        self._dependencies = dependencies
         self._positions = positions
         self._bus = bus
         self._scanner: Scanner | None = None
-        self._lease = Lease.on(bus, LEASE_BUCKET, KEY, sources.settings.margin_lease_s)
+        self._lease = Lease.on(bus, LEASE_BUCKET, KEY, dependencies.settings.margin_lease_s)
         self._leader = Leader(
             bus, self._lease, self._lead, work="margin scans", gauge=LEADS, fault="nobody is known to scan yet"
         )
@@ -120,7 +120,7 @@ class MarginLeader:
         if self._scanner is None:
             self._leader.check()
             return
-        late_s = SCANS_MISSED_MAX * self._sources.settings.margin_scan_s
+        late_s = SCANS_MISSED_MAX * self._dependencies.settings.margin_scan_s
         if time.monotonic() - self._scanner.scanned_at > late_s:
             raise NotScanningError(f"no scan has ended in {late_s:g} s: {self._scanner.fault}")
 
@@ -129,7 +129,7 @@ class MarginLeader:
         await self._leader.run()
 
     async def _lead(self) -> None:
-        self._scanner = Scanner(self._sources, self._positions, Liquidator(self._sources), self._lease)
+        self._scanner = Scanner(self._dependencies, self._positions, Liquidator(self._dependencies), self._lease)
         try:
             await self._scanner.run()
         finally:
@@ -145,10 +145,10 @@ class MarginLeader:
             self._scanner.mark([event.margin_account_id])
 
 
-async def _check_liquidations(sources: Sources) -> None:
-    exhausted = await store.exhausted_liquidations(sources.pool, ROUNDS_MAX)
+async def _check_liquidations(dependencies: Dependencies) -> None:
+    exhausted = await store.exhausted_liquidations(dependencies.pool, ROUNDS_MAX)
     if exhausted:
         raise NotScanningError(f"{exhausted} liquidations find no market: an operator has to look")
-    uncovered = await store.uncovered_losses(sources.pool)
+    uncovered = await store.uncovered_losses(dependencies.pool)
     if uncovered:
         raise NotScanningError(f"{uncovered} losses wait for funds in the insurance account")

@@ -11,11 +11,18 @@ from openspot.domain.transfer import Movement
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import numeric
-from openspot.margin.crossings import Zone
+from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual, yearly_rate
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
 from openspot.margin.liquidation import Liquidation, LiquidationOrder, LiquidationStep
-from openspot.margin.records import Account, LiquidationRow, Loan, Position, Purpose, Transfer
+from openspot.margin.records import (
+    LiquidationRow,
+    MarginAccountRow,
+    MarginLoanRow,
+    MarginPositionRow,
+    MarginTransferRow,
+    Purpose,
+)
 
 _ACCOUNT = "account_id, user_id, status, zone, warnings"
 _LOAN = (
@@ -34,7 +41,7 @@ _OPEN_POSITIONS = "('opening', 'open', 'closing', 'liquidating')"
 # Accounts
 
 
-async def account_of_user(connection: Connection | Pool, user_id: str) -> Account | None:
+async def account_of_user(connection: Connection | Pool, user_id: str) -> MarginAccountRow | None:
     """The user's account that is not closed."""
     row = await connection.fetchrow(
         f"SELECT {_ACCOUNT} FROM margin_accounts WHERE user_id = $1 AND status <> 'closed'",  # noqa: S608
@@ -43,7 +50,9 @@ async def account_of_user(connection: Connection | Pool, user_id: str) -> Accoun
     return None if row is None else _account_of(row)
 
 
-async def lock_account(connection: Connection, account_id: str, *, skip_locked: bool = False) -> Account | None:
+async def lock_account(
+    connection: Connection, account_id: str, *, skip_locked: bool = False
+) -> MarginAccountRow | None:
     """An account, locked until the transaction ends. None if there is none, or another holds it and `skip_locked`."""
     row = await connection.fetchrow(
         f"SELECT {_ACCOUNT} FROM margin_accounts WHERE account_id = $1"  # noqa: S608
@@ -87,12 +96,12 @@ async def touch(connection: Connection, account_id: str) -> None:
     )
 
 
-async def set_zone(connection: Connection, account_id: str, zone: Zone, *, warned: bool) -> None:
-    """Store the zone of an account, and that a warning was published."""
+async def set_risk_band(connection: Connection, account_id: str, risk_band: RiskBand, *, warned: bool) -> None:
+    """Store the risk band of an account, and that a warning was published."""
     await connection.execute(
         "UPDATE margin_accounts SET zone = $2, warnings = warnings + $3 WHERE account_id = $1",
         account_id,
-        zone.value,
+        risk_band.value,
         int(warned),
     )
 
@@ -105,7 +114,7 @@ async def changed_accounts(pool: Pool, after: int, limit: int) -> list[tuple[str
     return [(row["account_id"], row["changes"]) for row in rows]
 
 
-async def accounts_by_id(pool: Pool, account_ids: Iterable[str]) -> dict[str, Account]:
+async def accounts_by_id(pool: Pool, account_ids: Iterable[str]) -> dict[str, MarginAccountRow]:
     """Accounts by id."""
     rows = await pool.fetch(
         f"SELECT {_ACCOUNT} FROM margin_accounts WHERE account_id = ANY ($1::text[])",  # noqa: S608
@@ -132,7 +141,7 @@ async def accounts_with_work(pool: Pool, now_ms: int, limit: int) -> list[str]:
 # Loans
 
 
-async def loans_of(connection: Connection | Pool, account_id: str, *, all_states: bool = False) -> list[Loan]:
+async def loans_of(connection: Connection | Pool, account_id: str, *, all_states: bool = False) -> list[MarginLoanRow]:
     """The loans of an account that are pending or active, oldest first; with `all_states` the newest hundred."""
     if all_states:
         query = f"SELECT {_LOAN} FROM margin_loans WHERE account_id = $1 ORDER BY created_at DESC, loan_id LIMIT 100"  # noqa: S608
@@ -144,19 +153,19 @@ async def loans_of(connection: Connection | Pool, account_id: str, *, all_states
     return [_loan_of(row) for row in await connection.fetch(query, account_id)]
 
 
-async def loans_of_accounts(pool: Pool, account_ids: Iterable[str]) -> dict[str, list[Loan]]:
+async def loans_of_accounts(pool: Pool, account_ids: Iterable[str]) -> dict[str, list[MarginLoanRow]]:
     """The active loans of several accounts, by account."""
     rows = await pool.fetch(
         f"SELECT {_LOAN} FROM margin_loans WHERE account_id = ANY ($1::text[]) AND status = 'active'",  # noqa: S608
         list(account_ids),
     )
-    found: dict[str, list[Loan]] = {}
+    found: dict[str, list[MarginLoanRow]] = {}
     for row in rows:
         found.setdefault(row["account_id"], []).append(_loan_of(row))
     return found
 
 
-async def loan(connection: Connection, loan_id: str) -> Loan | None:
+async def loan(connection: Connection, loan_id: str) -> MarginLoanRow | None:
     """One loan, locked until the transaction ends."""
     row = await connection.fetchrow(
         f"SELECT {_LOAN} FROM margin_loans WHERE loan_id = $1 FOR UPDATE",  # noqa: S608
@@ -165,7 +174,7 @@ async def loan(connection: Connection, loan_id: str) -> Loan | None:
     return None if row is None else _loan_of(row)
 
 
-async def add_loan(connection: Connection, new: Loan) -> None:
+async def add_loan(connection: Connection, new: MarginLoanRow) -> None:
     """Write a new loan."""
     await connection.execute(
         f"INSERT INTO margin_loans ({_LOAN}) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, NULL, $8, $9, NULL)",  # noqa: S608
@@ -181,7 +190,7 @@ async def add_loan(connection: Connection, new: Loan) -> None:
     )
 
 
-async def save_loan(connection: Connection, changed: Loan) -> None:
+async def save_loan(connection: Connection, changed: MarginLoanRow) -> None:
     """Write the state of a loan."""
     accrual = changed.accrual
     await connection.execute(
@@ -210,7 +219,7 @@ async def add_interest(connection: Connection, posting_id: str, loan_id: str, am
     )
 
 
-async def loans_to_accrue(connection: Connection, after: str, limit: int) -> list[Loan]:
+async def loans_to_accrue(connection: Connection, after: str, limit: int) -> list[MarginLoanRow]:
     """Up to `limit` active loans that are not being repaid, by id, locked; those that others hold are left out."""
     rows = await connection.fetch(
         f"SELECT {_LOAN} FROM margin_loans WHERE status = 'active' AND repaying IS NULL AND loan_id > $1"  # noqa: S608
@@ -251,7 +260,9 @@ async def touch_many(connection: Connection, account_ids: Sequence[str]) -> None
 # Positions
 
 
-async def positions_of(connection: Connection | Pool, account_id: str, *, all_states: bool = False) -> list[Position]:
+async def positions_of(
+    connection: Connection | Pool, account_id: str, *, all_states: bool = False
+) -> list[MarginPositionRow]:
     """The positions of an account that have not ended, oldest first; with `all_states` the newest hundred."""
     if all_states:
         query = (
@@ -266,7 +277,7 @@ async def positions_of(connection: Connection | Pool, account_id: str, *, all_st
     return [_position_of(row) for row in await connection.fetch(query, account_id)]
 
 
-async def position(connection: Connection, position_id: str) -> Position | None:
+async def position(connection: Connection, position_id: str) -> MarginPositionRow | None:
     """One position."""
     row = await connection.fetchrow(
         f"SELECT {_POSITION} FROM margin_positions WHERE position_id = $1",  # noqa: S608
@@ -275,7 +286,7 @@ async def position(connection: Connection, position_id: str) -> Position | None:
     return None if row is None else _position_of(row)
 
 
-async def add_position(connection: Connection, new: Position) -> None:
+async def add_position(connection: Connection, new: MarginPositionRow) -> None:
     """Write a new position."""
     await connection.execute(
         f"INSERT INTO margin_positions ({_POSITION})"  # noqa: S608
@@ -294,7 +305,7 @@ async def add_position(connection: Connection, new: Position) -> None:
     )
 
 
-async def save_position(connection: Connection, changed: Position) -> None:
+async def save_position(connection: Connection, changed: MarginPositionRow) -> None:
     """Write the state of a position."""
     await connection.execute(
         "UPDATE margin_positions SET quantity = $2, required_margin = $3, entry_price = $4, status = $5, reason = $6,"
@@ -314,7 +325,7 @@ async def save_position(connection: Connection, changed: Position) -> None:
 # Transfers
 
 
-async def add_transfer(connection: Connection, new: Transfer) -> None:
+async def add_transfer(connection: Connection, new: MarginTransferRow) -> None:
     """Write a transfer that is to be sent."""
     movements = [[each.source, each.destination, each.asset, decimal_to_text(each.amount)] for each in new.movements]
     await connection.execute(
@@ -331,7 +342,7 @@ async def add_transfer(connection: Connection, new: Transfer) -> None:
     )
 
 
-async def transfer(connection: Connection, reference: str) -> Transfer | None:
+async def transfer(connection: Connection, reference: str) -> MarginTransferRow | None:
     """One transfer."""
     row = await connection.fetchrow(
         f"SELECT {_TRANSFER} FROM margin_transfers WHERE reference = $1",  # noqa: S608
@@ -340,7 +351,7 @@ async def transfer(connection: Connection, reference: str) -> Transfer | None:
     return None if row is None else _transfer_of(row)
 
 
-async def pending_transfers(connection: Connection, account_id: str) -> list[Transfer]:
+async def pending_transfers(connection: Connection, account_id: str) -> list[MarginTransferRow]:
     """The transfers of an account that are not decided, oldest first."""
     rows = await connection.fetch(
         f"SELECT {_TRANSFER} FROM margin_transfers WHERE account_id = $1 AND status = 'pending' ORDER BY number",  # noqa: S608
@@ -432,11 +443,13 @@ async def open_orders(connection: Connection, account_id: str, limit: int) -> li
     return [(row["order_id"], row["symbol"]) for row in rows]
 
 
-def _account_of(row: Any) -> Account:
-    return Account(row["account_id"], row["user_id"], AccountStatus(row["status"]), Zone(row["zone"]), row["warnings"])
+def _account_of(row: Any) -> MarginAccountRow:
+    return MarginAccountRow(
+        row["account_id"], row["user_id"], AccountStatus(row["status"]), RiskBand(row["zone"]), row["warnings"]
+    )
 
 
-def _loan_of(row: Any) -> Loan:
+def _loan_of(row: Any) -> MarginLoanRow:
     accrual = LoanAccrual(
         row["loan_id"],
         to_amount(row["principal"]),
@@ -446,7 +459,7 @@ def _loan_of(row: Any) -> Loan:
         to_amount(row["posted"]),
         to_amount(row["paid"]),
     )
-    return Loan(
+    return MarginLoanRow(
         account_id=row["account_id"],
         asset=row["asset"],
         borrowed=to_amount(row["borrowed"]),
@@ -459,8 +472,8 @@ def _loan_of(row: Any) -> Loan:
     )
 
 
-def _position_of(row: Any) -> Position:
-    return Position(
+def _position_of(row: Any) -> MarginPositionRow:
+    return MarginPositionRow(
         position_id=row["position_id"],
         account_id=row["account_id"],
         symbol=row["symbol"],
@@ -480,9 +493,9 @@ def _position_of(row: Any) -> Position:
     )
 
 
-def _transfer_of(row: Any) -> Transfer:
+def _transfer_of(row: Any) -> MarginTransferRow:
     movements = msgspec.json.decode(row["movements"], type=list[tuple[str, str, str, str]])
-    return Transfer(
+    return MarginTransferRow(
         reference=row["reference"],
         account_id=row["account_id"],
         purpose=Purpose(row["purpose"]),

@@ -17,21 +17,21 @@ from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection
 from openspot.kit.sql import numeric
 from openspot.margin import store
+from openspot.margin.dependencies import Dependencies
 from openspot.margin.interest import repay
 from openspot.margin.lifecycle import LoanStatus, LoanTrigger, next_loan_status
 from openspot.margin.metrics import TRANSFERS
-from openspot.margin.records import Loan, Purpose, Transfer
-from openspot.margin.sources import Sources
+from openspot.margin.records import MarginLoanRow, MarginTransferRow, Purpose
 
 
-async def settle_transfers(sources: Sources, connection: Connection, account_id: str) -> bool:
+async def settle_transfers(dependencies: Dependencies, connection: Connection, account_id: str) -> bool:
     """Send the account's pending transfers, oldest first. False if the insurance account could not pay a loss yet.
 
     The caller holds the account's lock. Raises EngineError if a decision is not known; the transfer stays pending.
     """
     all_settled = True
     for transfer in await store.pending_transfers(connection, account_id):
-        outcome = await sources.commands.transfer(transfer.reference, transfer.movements, TransferKind.LOAN)
+        outcome = await dependencies.commands.transfer(transfer.reference, transfer.movements, TransferKind.LOAN)
         if outcome.may_be_repeated:
             raise EngineRefusedError(outcome.code.name)
         TRANSFERS.labels(transfer.purpose.value, "done" if outcome.is_done else "refused").inc()
@@ -42,13 +42,19 @@ async def settle_transfers(sources: Sources, connection: Connection, account_id:
             continue
         status = "done" if outcome.is_done else "refused"
         await store.decide_transfer(connection, transfer.reference, status, outcome.code.name)
-        await _apply(sources, connection, transfer, is_done=outcome.is_done)
+        await _apply(dependencies, connection, transfer, is_done=outcome.is_done)
         await store.touch(connection, account_id)
     return all_settled
 
 
 async def add_collateral_transfer(
-    sources: Sources, connection: Connection, reference: str, account_id: str, user_id: str, asset: str, amount: int
+    dependencies: Dependencies,
+    connection: Connection,
+    reference: str,
+    account_id: str,
+    user_id: str,
+    asset: str,
+    amount: int,
 ) -> None:
     """Write a transfer between the user's spot account and the margin account: in if `amount` is positive, else out."""
     purpose = Purpose.IN if amount > 0 else Purpose.OUT
@@ -56,7 +62,7 @@ async def add_collateral_transfer(
     movement = Movement(source, destination, asset, numeric(abs(amount)))
     await store.add_transfer(
         connection,
-        Transfer(
+        MarginTransferRow(
             reference=reference,
             account_id=account_id,
             purpose=purpose,
@@ -64,17 +70,17 @@ async def add_collateral_transfer(
             asset=asset,
             amount=abs(amount),
             movements=(movement,),
-            at_ms=sources.now_ms(),
+            at_ms=dependencies.now_ms(),
         ),
     )
 
 
-async def add_funding(sources: Sources, connection: Connection, loan: Loan) -> None:
+async def add_funding(dependencies: Dependencies, connection: Connection, loan: MarginLoanRow) -> None:
     """Write the transfer that pays a new loan out."""
     movement = Movement(LENDING_ACCOUNT_ID, loan.account_id, loan.asset, numeric(loan.borrowed))
     await store.add_transfer(
         connection,
-        Transfer(
+        MarginTransferRow(
             reference=f"margin:{loan.loan_id}:borrow",
             account_id=loan.account_id,
             purpose=Purpose.BORROW,
@@ -82,19 +88,25 @@ async def add_funding(sources: Sources, connection: Connection, loan: Loan) -> N
             asset=loan.asset,
             amount=loan.borrowed,
             movements=(movement,),
-            at_ms=sources.now_ms(),
+            at_ms=dependencies.now_ms(),
         ),
     )
 
 
 async def add_repayment(
-    sources: Sources, connection: Connection, loan: Loan, amount: int, reference: str, *, is_loss: bool = False
+    dependencies: Dependencies,
+    connection: Connection,
+    loan: MarginLoanRow,
+    amount: int,
+    reference: str,
+    *,
+    is_loss: bool = False,
 ) -> None:
     """Write a repayment of `amount` at most, interest first. The insurance account pays it if `is_loss`.
 
     The time of the repayment is now: until the engine has decided, no interest is posted to the loan.
     """
-    now_ms = sources.now_ms()
+    now_ms = dependencies.now_ms()
     repayment = repay(loan.accrual, amount, now_ms)
     payer = INSURANCE_ACCOUNT_ID if is_loss else loan.account_id
     movements = tuple(
@@ -106,7 +118,7 @@ async def add_repayment(
     purpose = Purpose.LOSS if is_loss else Purpose.REPAY
     await store.add_transfer(
         connection,
-        Transfer(
+        MarginTransferRow(
             reference=reference,
             account_id=loan.account_id,
             purpose=purpose,
@@ -121,13 +133,15 @@ async def add_repayment(
     await store.save_loan(connection, loan)
 
 
-async def _apply(sources: Sources, connection: Connection, transfer: Transfer, *, is_done: bool) -> None:
+async def _apply(
+    dependencies: Dependencies, connection: Connection, transfer: MarginTransferRow, *, is_done: bool
+) -> None:
     if transfer.loan_id is None:
         return
     loan = await store.loan(connection, transfer.loan_id)
     assert loan is not None, "a loan's transfer is written with the loan"
     if transfer.purpose is Purpose.BORROW:
-        now_ms = sources.now_ms()
+        now_ms = dependencies.now_ms()
         _move(loan, LoanTrigger.FUNDED if is_done else LoanTrigger.POOL_EMPTY)
         loan.accrual = replace(loan.accrual, segment_start=now_ms)
         loan.ended_at = None if is_done else datetime_from_ms(now_ms)
@@ -138,7 +152,7 @@ async def _apply(sources: Sources, connection: Connection, transfer: Transfer, *
     await store.save_loan(connection, loan)
 
 
-async def _repaid(connection: Connection, loan: Loan, transfer: Transfer) -> None:
+async def _repaid(connection: Connection, loan: MarginLoanRow, transfer: MarginTransferRow) -> None:
     repayment = repay(loan.accrual, transfer.amount, transfer.at_ms)
     if repayment.posting is not None:
         posting_id, amount = repayment.posting
@@ -152,7 +166,7 @@ async def _repaid(connection: Connection, loan: Loan, transfer: Transfer) -> Non
     loan.ended_at = datetime_from_ms(transfer.at_ms)
 
 
-def _move(loan: Loan, trigger: LoanTrigger) -> None:
+def _move(loan: MarginLoanRow, trigger: LoanTrigger) -> None:
     status = next_loan_status(loan.status, trigger)
     assert status is not None, f"a {loan.status} loan cannot be {trigger}"
     loan.status = LoanStatus(status)

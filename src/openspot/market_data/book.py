@@ -44,7 +44,7 @@ class BookBase(NamedTuple):
     asks: Iterable[Level]
 
 
-class BookSide(RankedSide[int]):
+class PublishedSide(RankedSide[int]):
     """One side: quantities by price, both as amounts of 18 places."""
 
     def __init__(self, levels: Iterable[Level], *, is_bids: bool) -> None:
@@ -86,7 +86,7 @@ class BookSide(RankedSide[int]):
         return [self.level(rank, quantity or 0) for rank, quantity in differences(before, after).items()]
 
 
-class OrderBook:
+class PublishedBook:
     """The book of one market. `depth` levels a side are published."""
 
     def __init__(self, symbol: str, base: BookBase, depth: int) -> None:
@@ -140,8 +140,8 @@ class OrderBook:
         """The newest event that the book includes."""
         self.timestamp = base.timestamp
         """When that event happened, in milliseconds since 1970."""
-        self.bids = BookSide(base.bids, is_bids=True)
-        self.asks = BookSide(base.asks, is_bids=False)
+        self.bids = PublishedSide(base.bids, is_bids=True)
+        self.asks = PublishedSide(base.asks, is_bids=False)
         self._published = None
         self._examined: int | None = None
         self._is_sound = True
@@ -207,7 +207,7 @@ class OrderBook:
         self._resting.pop(order_id, None)
         self._immediate.discard(order_id)
 
-    def _side(self, side: str) -> BookSide:
+    def _side(self, side: str) -> PublishedSide:
         return self.bids if side == _BUY else self.asks
 
     # Publication
@@ -296,9 +296,9 @@ class OrderBook:
         )
 
 
-_APPLY: dict[type[BookEvent], Callable[[OrderBook, Any], None]] = {
-    AcceptedEvent: OrderBook._accept,
-    TradeEvent: OrderBook._trade,
-    ReduceEvent: OrderBook._reduce,
-    MovedEvent: OrderBook._move,
+_APPLY: dict[type[BookEvent], Callable[[PublishedBook, Any], None]] = {
+    AcceptedEvent: PublishedBook._accept,
+    TradeEvent: PublishedBook._trade,
+    ReduceEvent: PublishedBook._reduce,
+    MovedEvent: PublishedBook._move,
 }

@@ -28,7 +28,7 @@ from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks, first_ended
 from openspot.market_data.book import BookBase
-from openspot.market_data.markets import Applied, Markets, publishable
+from openspot.market_data.markets import EventOutcome, Markets, publishable
 from openspot.market_data.metrics import EVENTS, LAG, PUBLISHED, REBASED, SEQUENCE
 from openspot.market_data.recorder import Recorder
 from openspot.market_data.settings import MarketDataSettings
@@ -238,7 +238,7 @@ class LeaderSession:
         SEQUENCE.set(self._position.sequence)
         await self._recorder.put(trades, self._position)
 
-    async def _rebase(self, applied: Applied) -> None:
+    async def _rebase(self, applied: EventOutcome) -> None:
         """Take a book from the engine again. No event is applied meanwhile, so none is missed between the two."""
         REBASED.labels("contradiction").inc()
         log.warning("book taken from the engine again", symbol=applied.symbol, reason=applied.contradiction)

@@ -13,7 +13,7 @@ from openspot.contracts.engine_events import AcceptedEvent, EngineEvent, MovedEv
 from openspot.contracts.messages import MarketTradeEvent, OrderBookEvent, TickerEvent
 from openspot.domain.money import amount_to_text, text_to_amount
 from openspot.domain.order_book import BookContradictionError
-from openspot.market_data.book import BookBase, BookEvent, OrderBook
+from openspot.market_data.book import BookBase, BookEvent, PublishedBook
 from openspot.market_data.day import MINUTE_MS, RollingDay
 
 _BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent})
@@ -26,7 +26,7 @@ class MarketHistory(NamedTuple):
     last_trade: int
 
 
-class Applied(NamedTuple):
+class EventOutcome(NamedTuple):
     """What follows from an event. `contradiction` says why the book of `symbol` needs a new base."""
 
     symbol: str
@@ -34,10 +34,10 @@ class Applied(NamedTuple):
     contradiction: str | None = None
 
 
-class Market:
+class MarketState:
     """One market."""
 
-    def __init__(self, symbol: str, book: OrderBook, history: MarketHistory) -> None:
+    def __init__(self, symbol: str, book: PublishedBook, history: MarketHistory) -> None:
         self.symbol = symbol
         self.book = book
         self.day = history.day
@@ -83,7 +83,7 @@ class Markets:
 
     def __init__(self, depth: int) -> None:
         self._depth = depth
-        self._markets: dict[str, Market] = {}
+        self._markets: dict[str, MarketState] = {}
         self._histories: dict[str, MarketHistory] = {}
 
     def begin(self, histories: dict[str, MarketHistory]) -> None:
@@ -91,11 +91,11 @@ class Markets:
         self._markets.clear()
         self._histories = dict(histories)
 
-    def all(self) -> list[Market]:
+    def all(self) -> list[MarketState]:
         """The markets, by symbol."""
         return [market for _, market in sorted(self._markets.items())]
 
-    def get(self, symbol: str) -> Market | None:
+    def get(self, symbol: str) -> MarketState | None:
         """The market of that symbol, or None."""
         return self._markets.get(symbol)
 
@@ -107,7 +107,7 @@ class Markets:
         else:
             market.book.rebase(base)
 
-    def apply(self, event: EngineEvent) -> Applied | None:
+    def apply(self, event: EngineEvent) -> EventOutcome | None:
         """Take the next event. None if nothing follows from it but a changed book."""
         if type(event) not in _BOOK_EVENTS:
             return None
@@ -120,15 +120,15 @@ class Markets:
         try:
             market.book.apply(changing)
         except BookContradictionError as error:
-            return Applied(market.symbol, trade, f"event {event.seq}: {error}")
-        return None if trade is None else Applied(market.symbol, trade)
+            return EventOutcome(market.symbol, trade, f"event {event.seq}: {error}")
+        return None if trade is None else EventOutcome(market.symbol, trade)
 
-    def _begin_market(self, symbol: str, base: BookBase) -> Market:
+    def _begin_market(self, symbol: str, base: BookBase) -> MarketState:
         history = self._histories.pop(symbol, None) or MarketHistory(RollingDay(), 0)
-        market = self._markets[symbol] = Market(symbol, OrderBook(symbol, base, self._depth), history)
+        market = self._markets[symbol] = MarketState(symbol, PublishedBook(symbol, base, self._depth), history)
         return market
 
-    def _trade(self, market: Market, event: TradeEvent) -> MarketTradeEvent:
+    def _trade(self, market: MarketState, event: TradeEvent) -> MarketTradeEvent:
         market.day.add(event.timestamp, text_to_amount(event.price), text_to_amount(event.quantity))
         before, market.last_trade = market.last_trade, event.seq
         return MarketTradeEvent(
@@ -143,7 +143,7 @@ class Markets:
         )
 
 
-def publishable(markets: Iterable[Market]) -> list[OrderBookEvent]:
+def publishable(markets: Iterable[MarketState]) -> list[OrderBookEvent]:
     """Publish the changed books that are not in the middle of a command, and return the messages."""
     messages = []
     for market in markets:

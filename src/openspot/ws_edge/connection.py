@@ -160,7 +160,7 @@ class EdgeConnection(ServerConnection):
     # The socket
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket has been let in (`door`). Its first bytes come next."""
+        """The socket has been let in (`handshake_gate`). Its first bytes come next."""
         super().connection_made(transport)
         self._socket = self.transport
         self.recv_messages.pause = self._pause_input

@@ -48,8 +48,8 @@ from openspot.ws_edge.connection import (
     Limits,
     text_frame,
 )
-from openspot.ws_edge.door import RETRY_AFTER_S, Arrivals, Door
 from openspot.ws_edge.feed import Feed
+from openspot.ws_edge.handshake_gate import RETRY_AFTER_S, Arrivals
 from openspot.ws_edge.hub import Hub
 from openspot.ws_edge.incoming import Turns
 from openspot.ws_edge.login import METHOD, TokenChecker, claims_of, login
@@ -325,14 +325,14 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
         )
         arriving = Turns(call_later, time.perf_counter)
         refusals = Turns(call_later, time.perf_counter)
-        door = Door(open_connections, handshakes.admission, arriving, refusals, make_connection)
+        gate = HandshakeGate(open_connections, handshakes.admission, arriving, refusals, make_connection)
         try:
             server = await serve(
                 sessions.handle,
                 settings.ws_host or settings.host,
                 settings.ws_port,
                 process_request=handshakes.process_request,
-                create_connection=cast(type[ServerConnection], door),
+                create_connection=cast(type[ServerConnection], gate),
                 backlog=BACKLOG,
                 open_timeout=HEAD_S_MAX,
                 max_size=settings.ws_message_bytes_max,

@@ -196,7 +196,7 @@ async def test_the_service_warns_once_and_liquidates_by_itself(served: MarginMar
         def warnings() -> list[MarginWarning]:
             return heard.of(subjects.MARGIN_LIQUIDATION_WARNING, MarginWarning)
 
-        # A level of about 132 % lies in the warning zone from the beginning.
+        # A level of about 132 % lies in the warning risk band from the beginning.
         await eventually(lambda: bool(warnings()))
         await served.trade_at("78")
         await served.place("buy", "78", "5", "bob")

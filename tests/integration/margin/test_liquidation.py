@@ -111,7 +111,7 @@ async def test_killed_at_every_call_it_is_resumed_and_everything_is_done_once(pr
     assert await stored(market) == before + len(SEQUENCE) * (len(accounts) - 1)
 
     for account_id in accounts:
-        record = await account_record(process.sources, account_id)
+        record = await account_record(process.dependencies, account_id)
         assert (record.status, record.debt, record.margin_level) == ("active", "0", None)
         assert [each.status for each in record.positions] == ["liquidated"]
         assert [each.status for each in record.loans] == ["repaid"]
@@ -141,13 +141,13 @@ async def test_a_loss_waits_for_the_insurance_account_and_is_paid_from_it_once(p
         return bool(await store.uncovered_losses(market.pool))
 
     await eventually(owes, 60)
-    record = await account_record(process.sources, account_id)
+    record = await account_record(process.dependencies, account_id)
     assert (record.status, [each.status for each in record.loans]) == ("liquidating", ["active"])
     assert await market.total("house:insurance") == "1"
 
     await market.deposit("house:insurance", "USD", "99")
     await process.finish_liquidation(account_id)
-    record = await account_record(process.sources, account_id)
+    record = await account_record(process.dependencies, account_id)
     assert (record.status, [each.status for each in record.loans]) == ("active", ["written_off"])
     assert Decimal(await market.total(account_id)) == 0
     loss = await market.pool.fetchval("SELECT sum(amount) FROM margin_transfers WHERE purpose = 'loss'")
@@ -163,13 +163,13 @@ async def test_without_a_current_mark_price_nothing_is_liquidated(process: Proce
     await process.restart()
     account_id = await open_long(process, "unpriced")
     await market.trade_at("92")
-    known, process.sources.marks = process.sources.marks, MarkPrices(market.bus, "USD", 60.0, lambda: 0.0)
-    process.sources.marks._read_at = -61.0
-    process.sources.marks._market_data = MarketDataClient(Silent())  # type: ignore[arg-type]
+    known, process.dependencies.marks = process.dependencies.marks, MarkPrices(market.bus, "USD", 60.0, lambda: 0.0)
+    process.dependencies.marks._read_at = -61.0
+    process.dependencies.marks._market_data = MarketDataClient(Silent())  # type: ignore[arg-type]
     with pytest.raises(StaleMarksError, match="nothing is liquidated"):
-        await process.sources.marks.check()
+        await process.dependencies.marks.check()
     assert not await process.liquidator.begin(account_id)
-    process.sources.marks = known
+    process.dependencies.marks = known
     await process.restart()
     assert await process.liquidator.begin(account_id)
     await market.place("buy", "92", "1", "bob")
@@ -186,14 +186,14 @@ async def test_interest_of_a_year_is_exact_however_often_two_processes_post_it(p
     await process.loans.transfer("in", "saver", "USD", 1000 * AMOUNT_SCALE)
     account_id, loan_id = await process.loans.borrow("loan", "saver", "USD", 777 * AMOUNT_SCALE)
     lease: Any = None
-    scanners = [Scanner(process.sources, process.positions, process.liquidator, lease) for _ in range(2)]
+    scanners = [Scanner(process.dependencies, process.positions, process.liquidator, lease) for _ in range(2)]
     year_ms = 365 * 24 * 60 * MINUTE_MS
     for moment in sorted(source.randrange(year_ms) for _ in range(40)):
         process.clock_ms = began + moment
         await asyncio.gather(*(scanner.post_interest() for scanner in scanners))
     process.clock_ms = began + year_ms
     await scanners[0].post_interest()
-    record = await account_record(process.sources, account_id)
+    record = await account_record(process.dependencies, account_id)
     # A tenth of 777 a year, to the last of 18 places.
     assert record.loans[0].interest == "77.7"
     posted = await market.pool.fetchval("SELECT sum(amount) FROM margin_interest WHERE loan_id = $1", loan_id)
@@ -201,5 +201,5 @@ async def test_interest_of_a_year_is_exact_however_often_two_processes_post_it(p
     held = Decimal(await market.total("house:interest"))
     await process.loans.repay("back", "saver", loan_id, None)
     assert Decimal(await market.total("house:interest")) == held + Decimal("77.7")
-    assert (await account_record(process.sources, account_id)).loans[0].status == "repaid"
+    assert (await account_record(process.dependencies, account_id)).loans[0].status == "repaid"
     process.clock_ms = None

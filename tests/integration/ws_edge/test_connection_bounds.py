@@ -18,7 +18,7 @@ from openspot.kit.rate_limit import NANOSECONDS_PER_S
 from openspot.kit.settings import Settings
 from openspot.ws_edge import service
 from openspot.ws_edge.connection import TOO_MANY_MESSAGES
-from openspot.ws_edge.door import FLOOD_COST, Arrivals
+from openspot.ws_edge.handshake_gate import FLOOD_COST, Arrivals
 from openspot.ws_edge.metrics import CONNECTIONS, REFUSED
 from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import get, nothing_but_a_pong, open_as, open_client, running_edge

@@ -101,7 +101,15 @@ async def test_a_stream_is_iterated_waits_no_longer_than_told_and_closes(edge: S
 
 async def test_a_book_is_read_whole(edge: ScriptedEdge) -> None:
     bids = [("100", "1"), ("99", "2")]
-    data = {"type": "snapshot", "seq": 5, "prevSeq": None, "timestamp": 7, "bids": bids, "asks": []}
+    data = {
+        "symbol": "BTC-USD",
+        "type": "snapshot",
+        "seq": 5,
+        "prevSeq": None,
+        "timestamp": 7,
+        "bids": bids,
+        "asks": [],
+    }
     message = {"channel": "orderbook:BTC-USD", "type": "snapshot", "seq": 5, "ts": 7}
     edge.on_subscribe = lambda _: [message | {"data": data | {"checksum": checksum(bids, [])}}]
 

@@ -37,8 +37,8 @@ async def test_trades_and_positions_of_margin_accounts_are_looked_at_and_no_othe
     unused: Any = None
     bus, scanner = FakeBus(), NotingScanner()
     fake: Any = bus
-    sources: Any = SimpleNamespace(settings=MarginSettings())
-    leader = MarginLeader(sources, unused, fake)
+    dependencies: Any = SimpleNamespace(settings=MarginSettings())
+    leader = MarginLeader(dependencies, unused, fake)
     await leader.follow()
     take_trade = bus.handlers[subjects.TRADES_EXECUTED]
     take_position = bus.handlers[subjects.MARGIN_POSITION_UPDATED]

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from openspot.domain.money import AMOUNT_SCALE
-from openspot.margin.crossings import CROSSINGS, Crossing, Zone, crossing, zone_of
+from openspot.margin.crossings import CROSSINGS, Crossing, RiskBand, crossing, risk_band_of
 from openspot.margin.figures import AssetBalance, margin_figures
 from openspot.margin.scan import IndebtedAccounts
 
@@ -23,25 +23,25 @@ def long(owed: int) -> dict[str, AssetBalance]:
 
 @pytest.mark.spec("A8-16", "A8-17")
 @pytest.mark.parametrize(
-    ("btc", "zone"),
+    ("btc", "risk_band"),
     [
-        (15_001, Zone.SAFE),
-        (15_000, Zone.WARNING),
-        (10_501, Zone.WARNING),
-        (10_500, Zone.LIQUIDATION),
-        (1, Zone.LIQUIDATION),
+        (15_001, RiskBand.SAFE),
+        (15_000, RiskBand.WARNING),
+        (10_501, RiskBand.WARNING),
+        (10_500, RiskBand.LIQUIDATION),
+        (1, RiskBand.LIQUIDATION),
     ],
 )
-def test_the_zones_begin_at_150_and_105_percent(btc: int, zone: Zone) -> None:
-    assert zone_of(margin_figures(long(10_000), marks(btc))) is zone
+def test_the_risk_bands_begin_at_150_and_105_percent(btc: int, risk_band: RiskBand) -> None:
+    assert risk_band_of(margin_figures(long(10_000), marks(btc))) is risk_band
 
 
 def test_every_step_between_zones_is_in_the_table() -> None:
-    assert set(CROSSINGS) == {(before, now) for before in Zone for now in Zone}
+    assert set(CROSSINGS) == {(before, now) for before in RiskBand for now in RiskBand}
     warned = [step for step, asked in CROSSINGS.items() if asked.warn]
-    assert warned == [(Zone.SAFE, Zone.WARNING), (Zone.SAFE, Zone.LIQUIDATION)]
-    assert all(asked.liquidate == (now is Zone.LIQUIDATION) for (_, now), asked in CROSSINGS.items())
-    assert crossing(Zone.WARNING, Zone.LIQUIDATION) == Crossing(warn=False, liquidate=True)
+    assert warned == [(RiskBand.SAFE, RiskBand.WARNING), (RiskBand.SAFE, RiskBand.LIQUIDATION)]
+    assert all(asked.liquidate == (now is RiskBand.LIQUIDATION) for (_, now), asked in CROSSINGS.items())
+    assert crossing(RiskBand.WARNING, RiskBand.LIQUIDATION) == Crossing(warn=False, liquidate=True)
 
 
 def test_a_warning_is_published_for_each_crossing_not_for_each_scan() -> None:
@@ -114,9 +114,9 @@ def test_restored_zones_repeat_no_warning() -> None:
     before.scan([], marks(14_000))
     after = IndebtedAccounts()
     after.put("a", long(10_000))
-    after.restore_zones({**before.zones(), "gone": Zone.WARNING})
+    after.restore_risk_bands({**before.risk_bands(), "gone": RiskBand.WARNING})
     assert after.scan([], marks(14_000)).warnings == []
-    assert set(after.zones()) == {"a"}
+    assert set(after.risk_bands()) == {"a"}
 
 
 def test_due_accounts_give_the_same_findings_as_looking_at_all() -> None:
@@ -124,7 +124,7 @@ def test_due_accounts_give_the_same_findings_as_looking_at_all() -> None:
     source = random.Random(7)
     accounts, held = IndebtedAccounts(), {}
     prices = {"USDT": UNIT, "BTC": 100 * UNIT, "ETH": 10 * UNIT}
-    zones: dict[str, Zone] = {}
+    risk_bands: dict[str, RiskBand] = {}
     for _ in range(300):
         changed = [asset for asset in ("BTC", "ETH") if source.random() < 0.3]
         for asset in changed:
@@ -142,13 +142,13 @@ def test_due_accounts_give_the_same_findings_as_looking_at_all() -> None:
         for account_id, balances in sorted(held.items()):
             figures = margin_figures(balances, prices)
             if figures.level is None:
-                zones.pop(account_id, None)
+                risk_bands.pop(account_id, None)
                 continue
-            zone = zone_of(figures)
-            if zone is not Zone.SAFE and zones.get(account_id, Zone.SAFE) is Zone.SAFE:
+            risk_band = risk_band_of(figures)
+            if risk_band is not RiskBand.SAFE and risk_bands.get(account_id, RiskBand.SAFE) is RiskBand.SAFE:
                 expected_warnings.append(account_id)
-            if zone is Zone.LIQUIDATION:
+            if risk_band is RiskBand.LIQUIDATION:
                 expected_liquidations.append(account_id)
-            zones[account_id] = zone
+            risk_bands[account_id] = risk_band
         assert [finding.account_id for finding in result.warnings] == expected_warnings
         assert [finding.account_id for finding in result.liquidations] == expected_liquidations

@@ -15,11 +15,11 @@ from openspot.contracts.messages import MarginPositionUpdated
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.engine_client.queries import EngineBalance
 from openspot.margin import scanner as scanner_module
-from openspot.margin.crossings import Zone
+from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import new_loan, yearly_rate
 from openspot.margin.lifecycle import AccountStatus, LoanStatus
 from openspot.margin.liquidator import Liquidator
-from openspot.margin.records import Account, Loan
+from openspot.margin.records import MarginAccountRow, MarginLoanRow
 from openspot.margin.scanner import Scanner
 from openspot.margin.service import MarginLeader
 from openspot.margin.settings import MarginSettings
@@ -68,11 +68,11 @@ class Account100:
         weather = Weather(self.loop, random.Random(1))
         self.process = Process("margin", weather)
         self.tables = MarginTables()
-        account = Account("margin:ann", "ann", AccountStatus.ACTIVE, Zone.SAFE, 0)
+        account = MarginAccountRow("margin:ann", "ann", AccountStatus.ACTIVE, RiskBand.SAFE, 0)
         self.tables.rows["accounts", "margin:ann"] = AccountRow(account, self.tables.next_change())
         accrual = new_loan("loan", 100 * AMOUNT_SCALE, yearly_rate(Decimal("0.1")), NOW_MS)
         moment = datetime.now(UTC)
-        self.tables.rows["loans", "loan"] = Loan(
+        self.tables.rows["loans", "loan"] = MarginLoanRow(
             account_id="margin:ann",
             asset="USD",
             borrowed=100 * AMOUNT_SCALE,
@@ -86,14 +86,14 @@ class Account100:
         self.usd = "300"
         self.bus = NotingBus()
         pool: Any = SimulatedPool(self.tables, Rows(), self.process, weather)
-        self.sources: Any = SimpleNamespace(
+        self.dependencies: Any = SimpleNamespace(
             settings=MarginSettings(), pool=pool, bus=self.bus, queries=self, marks=self, now_ms=lambda: NOW_MS
         )
         lease: Any = HeldLease()
         unused: Any = None
         bus: Any = self.bus
-        self.scanner = Scanner(self.sources, unused, Liquidator(self.sources), lease)
-        self.leader = MarginLeader(self.sources, unused, bus)
+        self.scanner = Scanner(self.dependencies, unused, Liquidator(self.dependencies), lease)
+        self.leader = MarginLeader(self.dependencies, unused, bus)
         self.leader._scanner = self.scanner
 
     async def balances(self, account_id: str) -> list[EngineBalance]:

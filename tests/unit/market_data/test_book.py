@@ -6,13 +6,13 @@ import pytest
 
 from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent
 from openspot.domain.order_book import BookContradictionError, checksum
-from openspot.market_data.book import BookBase, OrderBook
+from openspot.market_data.book import BookBase, PublishedBook
 
 BASE = BookBase(10, 1_000, [("99.5", "1"), ("99", "2")], [("100", "0.5"), ("101", "3")])
 
 
-def book(base: BookBase = BASE, depth: int = 100) -> OrderBook:
-    return OrderBook("BTC-USD", base, depth)
+def book(base: BookBase = BASE, depth: int = 100) -> PublishedBook:
+    return PublishedBook("BTC-USD", base, depth)
 
 
 def accepted(seq: int, side: str, price: str, quantity: str, kind: str = "GTC") -> AcceptedEvent:

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from openspot.contracts.messages import OrderRecord
 from openspot.rest_edge.orders import recent
-from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
+from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, newer_record
 
 
 def order(
@@ -33,48 +33,50 @@ def order(
 )
 def test_the_newer_record_counts(row: tuple[str, int], answered: tuple[str, int], winner: str) -> None:
     both = {"row": order("a", row[0], updated=row[1]), "answered": order("a", answered[0], updated=answered[1])}
-    assert fresher(both["row"], both["answered"]) is both[winner]
+    assert newer_record(both["row"], both["answered"]) is both[winner]
 
 
 def test_a_record_alone_counts() -> None:
     record = order("a")
-    assert fresher(record, None) is record
-    assert fresher(None, record) is record
-    assert fresher(None, None) is None
+    assert newer_record(record, None) is record
+    assert newer_record(None, record) is record
+    assert newer_record(None, None) is None
 
 
-def laid_over(answered: list[OrderRecord], rows: list[OrderRecord], wanted: OrderFilter, **window: Any) -> list[str]:
+def merged_with_recent(
+    answered: list[OrderRecord], rows: list[OrderRecord], wanted: OrderFilter, **window: Any
+) -> list[str]:
     orders = RecentOrders()
     for record in answered:
         orders.note(record, 0)
-    page = orders.laid_over("u1", rows, wanted, window.get("after"), window.get("before"))
+    page = orders.merged_with_recent("u1", rows, wanted, window.get("after"), window.get("before"))
     return [f"{record.order_id}:{record.status}" for record in page]
 
 
 def test_a_placed_order_stands_in_its_place_before_its_row_is_written() -> None:
     rows = [order("c", created=3), order("a", created=1)]
-    assert laid_over([order("b", created=2)], rows, OrderFilter()) == ["c:open", "b:open", "a:open"]
+    assert merged_with_recent([order("b", created=2)], rows, OrderFilter()) == ["c:open", "b:open", "a:open"]
 
 
 def test_a_cancelled_order_leaves_the_open_ones_and_joins_the_ended_ones() -> None:
     cancelled = order("a", "cancelled", created=1, updated=9)
-    assert laid_over([cancelled], [order("a", created=1)], OrderFilter(("open",))) == []
-    assert laid_over([cancelled], [], OrderFilter(("cancelled",))) == ["a:cancelled"]
+    assert merged_with_recent([cancelled], [order("a", created=1)], OrderFilter(("open",))) == []
+    assert merged_with_recent([cancelled], [], OrderFilter(("cancelled",))) == ["a:cancelled"]
 
 
 def test_an_order_outside_the_page_stays_outside() -> None:
     answered = [order(name, created=number) for number, name in enumerate("abcde")]
     rows = [order("d", created=3), order("b", created=1)]
     window = {"after": (order("e", created=4).created_at, "e"), "before": (order("b", created=1).created_at, "b")}
-    assert laid_over(answered, rows, OrderFilter(), **window) == ["d:open", "c:open", "b:open"]
+    assert merged_with_recent(answered, rows, OrderFilter(), **window) == ["d:open", "c:open", "b:open"]
 
 
 def test_only_what_the_filter_takes_joins() -> None:
     answered = [order("a", symbol="ETH-USD"), order("b", side="sell"), order("c", client_order_id="x"), order("d")]
-    assert laid_over(answered, [], OrderFilter(symbol="ETH-USD")) == ["a:open"]
-    assert laid_over(answered, [], OrderFilter(side="sell")) == ["b:open"]
-    assert laid_over(answered, [], OrderFilter(client_order_id="x")) == ["c:open"]
-    assert laid_over([order("z", user_id="u2")], [], OrderFilter()) == []
+    assert merged_with_recent(answered, [], OrderFilter(symbol="ETH-USD")) == ["a:open"]
+    assert merged_with_recent(answered, [], OrderFilter(side="sell")) == ["b:open"]
+    assert merged_with_recent(answered, [], OrderFilter(client_order_id="x")) == ["c:open"]
+    assert merged_with_recent([order("z", user_id="u2")], [], OrderFilter()) == []
 
 
 def test_records_are_forgotten_by_age_and_by_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ class OrderFilter:
         )
 
 
-def fresher(row: OrderRecord | None, sent: OrderRecord | None) -> OrderRecord | None:
+def newer_record(row: OrderRecord | None, sent: OrderRecord | None) -> OrderRecord | None:
     """The newer of two records of one order. If their times are equal: the ended one, or else the row."""
     if row is None or sent is None:
         return row or sent
@@ -87,7 +87,7 @@ class RecentOrders:
         """The newest record of that order that was sent to this user."""
         return self._of_user.get(user_id, {}).get(order_id)
 
-    def laid_over(
+    def merged_with_recent(
         self,
         user_id: str,
         rows: Sequence[OrderRecord],
@@ -107,7 +107,7 @@ class RecentOrders:
         for order_id, record in sent.items():
             place = place_of(record)
             if order_id in page or ((after is None or place < after) and (before is None or place > before)):
-                newest = fresher(page.get(order_id), record)
+                newest = newer_record(page.get(order_id), record)
                 assert newest is not None
                 page[order_id] = newest
         return sorted((record for record in page.values() if wanted.takes(record)), key=place_of, reverse=True)

@@ -34,7 +34,7 @@ from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
-from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, fresher
+from openspot.rest_edge.orders.recent import OrderFilter, RecentOrders, newer_record
 from openspot.rest_edge.orders.schemas import (
     BatchEntry,
     BatchRefusal,
@@ -119,7 +119,7 @@ class OrderService:
             row = await self._known_to_the_router(user_id, order_id, answered)
         if row is None or row.user_id != user_id:
             raise _not_found(order_id)
-        return fresher(row, answered) or row
+        return newer_record(row, answered) or row
 
     async def get_by_client_id(self, user_id: str, client_order_id: str) -> OrderRecord:
         """The caller's newest order with this client order id. 404 if there is none."""
@@ -156,7 +156,7 @@ class OrderService:
         """A page of the caller's orders, newest first, and where the next one begins."""
         rows, following = await self._store.list_of(user_id, wanted, limit, after)
         self._recent.forget_old(time.monotonic())
-        page = self._recent.laid_over(
+        page = self._recent.merged_with_recent(
             user_id, rows, wanted, after.place if after else None, following.place if following else None
         )
         if len(page) <= limit:
@@ -175,7 +175,7 @@ class OrderService:
 
     async def _record(self, user_id: str, order_id: str) -> OrderRecord | None:
         """The row of an order, whoever owns it, or a newer record that was sent to this user."""
-        return fresher(await self._store.get(order_id), self._recent.get(user_id, order_id))
+        return newer_record(await self._store.get(order_id), self._recent.get(user_id, order_id))
 
     # Cancel
 

@@ -4,7 +4,7 @@ import pytest
 
 from openspot.http.errors import HttpError
 from openspot.kit.rate_limit import NANOSECONDS_PER_S
-from openspot.ws_edge.door import FLOOD_COST, UNDELAYED, Arrivals
+from openspot.ws_edge.handshake_gate import FLOOD_COST, UNDELAYED, Arrivals
 
 PER_SECOND = 100
 INTERVAL_S = 1 / PER_SECOND

@@ -35,7 +35,7 @@ class MarginBus(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class Sources:
+class Dependencies:
     """The outside of the service. Every part is given by the composition root, or by a test."""
 
     settings: MarginSettings

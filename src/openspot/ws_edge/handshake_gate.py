@@ -66,7 +66,7 @@ class Arrivals:
             self._handshakes.take(network, now_ns)
 
 
-class Door:
+class HandshakeGate:
     """Lets sockets in. It stands where the library makes a connection of each socket."""
 
     def __init__(
@@ -92,8 +92,8 @@ class Door:
 class Arrival(asyncio.Protocol):
     """A socket that is not served yet."""
 
-    def __init__(self, door: Door, make_connection: Callable[[], ServerConnection]) -> None:
-        self._door = door
+    def __init__(self, gate: HandshakeGate, make_connection: Callable[[], ServerConnection]) -> None:
+        self._gate = gate
         self._make_connection = make_connection
         self._received = b""
         self._refusal: HttpError | None = None
@@ -104,7 +104,7 @@ class Arrival(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         peer = transport.get_extra_info("peername")
         self._address = peer[0] if isinstance(peer, tuple) else ""
-        if self._door.open_connections.admit(self._transport, self._address, self._cut):
+        if self._gate.open_connections.admit(self._transport, self._address, self._cut):
             self._timer = asyncio.get_running_loop().call_later(HEAD_S_MAX, self._cut)
         else:
             self._cut()
@@ -119,12 +119,12 @@ class Arrival(asyncio.Protocol):
         self._stop_timer()
         call_later = asyncio.get_running_loop().call_later
         try:
-            wait_s = self._door.admission(self._address, data.startswith(_HANDSHAKE_BEGINS))
+            wait_s = self._gate.admission(self._address, data.startswith(_HANDSHAKE_BEGINS))
         except HttpError as refusal:
             self._refusal = refusal
-            self._timer = call_later(REFUSAL_DELAY_S, self._door.refusals.add, self)
+            self._timer = call_later(REFUSAL_DELAY_S, self._gate.refusals.add, self)
         else:
-            self._timer = call_later(wait_s, self._door.turns.add, self)
+            self._timer = call_later(wait_s, self._gate.turns.add, self)
 
     def parse_slice(self) -> bool:
         """Refuse the request, or serve the socket: from now on it is a connection."""
@@ -146,7 +146,7 @@ class Arrival(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         """The socket is closed: give its place back."""
         self._stop_timer()
-        self._door.open_connections.remove(self._transport)
+        self._gate.open_connections.remove(self._transport)
 
     def _cut(self) -> None:
         REFUSED.labels("cut").inc()
