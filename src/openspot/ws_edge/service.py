@@ -49,7 +49,7 @@ from openspot.ws_edge.connection import (
     text_frame,
 )
 from openspot.ws_edge.feed import Feed
-from openspot.ws_edge.handshake_gate import RETRY_AFTER_S, Arrivals
+from openspot.ws_edge.handshake_gate import RETRY_AFTER_S, Arrivals, HandshakeGate
 from openspot.ws_edge.hub import Hub
 from openspot.ws_edge.incoming import Turns
 from openspot.ws_edge.login import METHOD, TokenChecker, claims_of, login
