@@ -89,7 +89,7 @@ def trades(count: int, users: int, run: str, seed: int = 1) -> Iterator[Executed
             buyer_id=buyer,
             seller_id=seller,
             price=scaled_to_text(price, 100),
-            qty=scaled_to_text(quantity, 10**8),
+            quantity=scaled_to_text(quantity, 10**8),
             fees=TradeFees(
                 TradeFee(buyer, amount_to_text(buyer_fee), "USD"), TradeFee(seller, amount_to_text(seller_fee), "USD")
             ),

@@ -33,7 +33,7 @@ def trade(
         "buyer_id": buyer,
         "seller_id": seller,
         "price": price,
-        "qty": qty,
+        "quantity": qty,
         "fees": TradeFees(TradeFee(buyer, buyer_fee, quote), TradeFee(seller, seller_fee, quote)),
         "taker_side": "buy",
         "taker_order_id": "taker-order",

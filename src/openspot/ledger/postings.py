@@ -94,7 +94,7 @@ def trade_postings(trade: ExecutedTrade) -> Postings:
     if base == quote:
         raise PostingError("baseAsset and quoteAsset are the same")
     price = _amount("price", trade.price)
-    quantity = _amount("qty", trade.qty)
+    quantity = _amount("qty", trade.quantity)
     if price <= 0:
         raise PostingError("price must be positive")
     if quantity <= 0:

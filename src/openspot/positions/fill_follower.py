@@ -101,7 +101,7 @@ def followed_trade(trade: ExecutedTrade) -> FollowedTrade:
         raise UnusableTradeError("symbol is not <BASE>-<QUOTE>")
     if not 0 <= trade.timestamp <= TIMESTAMP_MAX:
         raise UnusableTradeError("timestamp is out of range")
-    quantity, price = _amount("qty", trade.qty), _amount("price", trade.price)
+    quantity, price = _amount("qty", trade.quantity), _amount("price", trade.price)
     notional = quantity * price // AMOUNT_SCALE
     quote = trade.symbol.split("-")[1]
 

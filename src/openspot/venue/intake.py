@@ -69,10 +69,10 @@ class Intake:
         if not self._novelty.is_new_quote(market, quote):
             count_drop(Kind.BOOK_TICKER, DropReason.UNCHANGED)
             return
-        bid_price, bid_qty, ask_price, ask_qty, venue_ms = quote
+        bid_price, bid_quantity, ask_price, ask_quantity, venue_ms = quote
         timestamp = venue_ms if venue_ms is not None else self._now_ms()
         for symbol in symbols:
-            message = VenueBookTicker(self._venue, symbol, bid_price, bid_qty, ask_price, ask_qty, timestamp)
+            message = VenueBookTicker(self._venue, symbol, bid_price, bid_quantity, ask_price, ask_quantity, timestamp)
             self._outbox.put_quote(message, venue_ms)
 
     def take_trade(self, tick: Tick) -> None:

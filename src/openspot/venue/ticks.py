@@ -24,9 +24,9 @@ class Quote(NamedTuple):
     """The best bid and ask of a market. `timestamp` is in milliseconds since 1970, None if the venue gave none."""
 
     bid_price: str
-    bid_qty: str
+    bid_quantity: str
     ask_price: str
-    ask_qty: str
+    ask_quantity: str
     timestamp: int | None
 
 

@@ -51,7 +51,7 @@ async def test_a_trade_settles_with_the_price_quantity_and_fees_of_the_engines_e
     reply = await router.submit("bob", price="105", quantity="1")
     assert reply.success
     (trade,) = await eventually(published.trades)
-    assert (trade.price, trade.qty) == ("100", "0.4")
+    assert (trade.price, trade.quantity) == ("100", "0.4")
     assert (trade.fees.buyer.amount, trade.fees.seller.amount) == ("0.2", "0.02")
     row = await eventually(lambda: pool.fetchrow("SELECT price, quantity, taker_fee, maker_fee FROM trades"))
     assert [str(value.normalize()) for value in row.values()] == ["1E+2", "0.4", "0.2", "0.02"]

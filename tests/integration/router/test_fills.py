@@ -44,7 +44,7 @@ async def test_a_trade_fills_taker_and_maker_and_is_published_and_stored(
     assert (reply.order.fee, reply.order.fee_currency) == ("0.25", "USD")
     await eventually(lambda: published.orders("orders.updated.alice"))
     (trade,) = published.trades()
-    assert (trade.buyer_id, trade.seller_id, trade.price, trade.qty) == ("alice", "bob", "100", "1")
+    assert (trade.buyer_id, trade.seller_id, trade.price, trade.quantity) == ("alice", "bob", "100", "1")
     assert (trade.fees.buyer.amount, trade.fees.seller.amount, trade.fees.buyer.currency) == ("0.15", "0.25", "USD")
     assert (15, 25) not in [(tier.maker_bps, tier.taker_bps) for tier in GATEWAY_TIERS]
     sides = published.of("trades.executed.BTC-USD", SideTrade)

@@ -97,7 +97,7 @@ def test_a_trade_is_published_once_consolidated_and_once_for_each_side() -> None
     executed = translated.publications[0].message
     assert isinstance(executed, ExecutedTrade)
     assert (executed.id, executed.buyer_id, executed.seller_id) == ("epoch-3", "alice", "bob")
-    assert (executed.price, executed.qty) == ("100", "1")
+    assert (executed.price, executed.quantity) == ("100", "1")
     assert (executed.base_asset, executed.quote_asset) == ("BTC", "USD")
     assert (executed.fees.buyer.amount, executed.fees.seller.amount) == ("0.15", "0.25")
     assert (executed.taker_order_id, executed.maker_order_id) == ("ext2", "ext1")

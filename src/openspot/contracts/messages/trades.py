@@ -1,5 +1,7 @@
 """Trades: the events `trades.executed`, `trades.executed.<SYMBOL>` and `trades.settled`."""
 
+import msgspec
+
 from openspot.contracts.messages.message import Message
 
 
@@ -47,7 +49,7 @@ class ExecutedTrade(Message, frozen=True):
     buyer_id: str
     seller_id: str
     price: str
-    qty: str
+    quantity: str = msgspec.field(name="qty")
     fees: TradeFees
     taker_side: str
     taker_order_id: str

@@ -1,5 +1,7 @@
 """Ticks of external venues (Document A 6.1). No stream keeps them: a listener that is away misses them."""
 
+import msgspec
+
 from openspot.contracts.messages.message import Message
 
 
@@ -13,9 +15,9 @@ class VenueBookTicker(Message, frozen=True):
     venue: str
     symbol: str
     bid_price: str
-    bid_qty: str
+    bid_quantity: str = msgspec.field(name="bidQty")
     ask_price: str
-    ask_qty: str
+    ask_quantity: str = msgspec.field(name="askQty")
     timestamp: int
 
 

@@ -301,7 +301,7 @@ class OrderStateMachine:
             buyer_id=buyer.user_id,
             seller_id=seller.user_id,
             price=event.price,
-            qty=event.quantity,
+            quantity=event.quantity,
             fees=TradeFees(
                 TradeFee(buyer.user_id, buyer.fee, event.fee_currency),
                 TradeFee(seller.user_id, seller.fee, event.fee_currency),
