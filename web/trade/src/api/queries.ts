@@ -15,7 +15,7 @@ export type Market = Schemas["Market"];
 export type Ticker = Schemas["Ticker"];
 export type Network = Schemas["NetworkFeeResponse"];
 export type Order = Schemas["OrderRecord"];
-export type Balance = Schemas["BalanceResponse"];
+export type Balance = Schemas["Balance"];
 export type Fill = Schemas["OwnTrade"];
 
 /** All markets. While their list is shown it is read every few seconds, so that a new market appears. */

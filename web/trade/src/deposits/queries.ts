@@ -5,7 +5,7 @@ import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { PAGE, PENDING_MS, UNDER_WAY_MS } from "../api/lists.ts";
 import { useSession } from "../api/session.ts";
 
-export type Deposit = Schemas["DepositResponse"];
+export type Deposit = Schemas["Deposit"];
 
 export function useDepositAddress(asset: string, network: string) {
   const { rest } = useExchange();

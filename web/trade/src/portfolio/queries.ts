@@ -4,7 +4,7 @@ import { returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { useGrowingList } from "../api/lists.ts";
 import { useSession } from "../api/session.ts";
 
-export type Transaction = Schemas["TransactionResponse"];
+export type Transaction = Schemas["LedgerHistoryEntry"];
 export type PortfolioPoint = Schemas["PortfolioPointResponse"];
 export type PortfolioInterval = "1h" | "1d" | "1w";
 
