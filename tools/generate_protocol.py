@@ -33,7 +33,7 @@ def generate(target: Path) -> None:
     )
     for folder in (target, target / "exchange", target / "exchange/v1"):
         (folder / "__init__.py").write_text(PACKAGE_DOCUMENTATION, "utf-8")
-    for path in target.rglob("*_pb2*.py*"):
+    for path in (*target.rglob("*_pb2*.py"), *target.rglob("*_pb2*.pyi")):
         text = path.read_text("utf-8")
         path.write_text(
             text.replace("from exchange.v1 import", "from openspot.contracts.gen.exchange.v1 import"), "utf-8"

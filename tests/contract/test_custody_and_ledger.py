@@ -18,8 +18,8 @@ from openspot.contracts.messages import (
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, RESERVED_SUFFIXES
 from openspot.domain.market import load_markets
 from openspot.ledger.changes import CONTRA_SUFFIX
-from openspot.ledger.postings import LEG_NAMES, transfer_postings
-from openspot.ledger.schemas import checked_posting
+from openspot.ledger.postings import POSTING_NAMES, transfer_entry
+from openspot.ledger.schemas import checked_credit_or_debit
 from openspot.router.custody.bridge import CustodyBridge, CustodyError
 
 ASSETS = load_markets().assets
@@ -88,7 +88,7 @@ def test_a_deposit_or_withdrawal_that_the_engine_makes_is_one_that_the_ledger_ta
         recorder = carried_out(event)
         assert len(recorder.engine_calls) == len(recorder.postings)
         for posting in recorder.postings:
-            assert checked_posting(posting, sign).transaction_id == reference
+            assert checked_credit_or_debit(posting, sign).transaction_id == reference
 
 
 @pytest.mark.spec("A7-13", side="consumer")
@@ -108,6 +108,8 @@ def test_an_ordinary_deposit_reaches_both() -> None:
 
 def test_the_reserved_endings_are_those_that_the_ledger_gives() -> None:
     movement = TransferMovement("a", "b", "USD", "1")
-    postings = transfer_postings(ExecutedTransfer("r", "conversion", [movement], 1, 1))
-    of_transfers = {f":{leg.transaction_id.rpartition(':')[2]}" for leg in (*postings.legs, *postings.house_legs)}
-    assert set(RESERVED_SUFFIXES) == {CONTRA_SUFFIX, *(f":{name}" for name in LEG_NAMES)} | of_transfers
+    entry = transfer_entry(ExecutedTransfer("r", "conversion", [movement], 1, 1))
+    of_transfers = {
+        f":{posting.transaction_id.rpartition(':')[2]}" for posting in (*entry.postings, *entry.house_postings)
+    }
+    assert set(RESERVED_SUFFIXES) == {CONTRA_SUFFIX, *(f":{name}" for name in POSTING_NAMES)} | of_transfers

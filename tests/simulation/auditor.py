@@ -56,8 +56,8 @@ class Auditor:
         entries: Counter[tuple[str, str]] = Counter()
         last: dict[tuple[str, str], int] = {}
         for entry in tables.entries.values():
-            entries[entry.leg.account] += entry.leg.amount
-            last[entry.leg.account] = entry.balance
+            entries[entry.posting.account] += entry.posting.amount
+            last[entry.posting.account] = entry.balance
         for account, total in shown.items():
             self._expect(f"sum of the entries of {account}", entries[account], total)
             self._expect(f"balance of the newest entry of {account}", last.get(account, 0), total)
@@ -69,7 +69,7 @@ class Auditor:
     def _look_at_entries(self, tables: LedgerTables, told: Told) -> None:
         real: dict[str, tuple[str, str, int]] = {}
         for trade in self.history.trades:
-            real |= _legs(trade)
+            real |= _postings(trade)
         for move in self.history.moves:
             if move.kind in ("DEPOSIT", "COMMIT"):
                 amount = move.amount
@@ -82,7 +82,7 @@ class Auditor:
                 real[f"{transfer.reference}:{number}:transfer-credit"] = (destination, asset, amount)
         for key in sorted(tables.entries.keys() | real.keys()):
             entry = tables.entries.get(key)
-            shown = None if entry is None else (*entry.leg.account, entry.leg.amount)
+            shown = None if entry is None else (*entry.posting.account, entry.posting.amount)
             self._expect(f"ledger entry {key}", shown, real.get(key))
         for tx_hash, deposit in told.deposits.items():
             credited = (deposit.user_id, deposit.asset, units(deposit.amount))
@@ -218,12 +218,12 @@ def without_repeats(messages: Messages) -> tuple[list[tuple[str, str, Any]], lis
     return [(subject, message_id, json.loads(payload)) for message_id, (subject, payload) in first.items()], differing
 
 
-def _legs(trade: TradeHistory) -> dict[str, tuple[str, str, int]]:
+def _postings(trade: TradeHistory) -> dict[str, tuple[str, str, int]]:
     """Double entries of a trade: what each account gives and gets (Document A 2.4, design section 10)."""
     buyer_fee, seller_fee = _fees(trade)
     buyer, seller = trade.buyer.user, trade.seller.user
     base, quote = trade.market.base, trade.market.quote
-    legs = {
+    postings = {
         "buyer-quote": (buyer, quote, -trade.notional),
         "buyer-base": (buyer, base, trade.base_amount),
         "seller-base": (seller, base, -trade.base_amount),
@@ -233,7 +233,7 @@ def _legs(trade: TradeHistory) -> dict[str, tuple[str, str, int]]:
         "house-buyer-fee": (HOUSE, quote, buyer_fee),
         "house-seller-fee": (HOUSE, quote, seller_fee),
     }
-    return {f"{EPOCH}-{trade.sequence}:{name}": leg for name, leg in legs.items()}
+    return {f"{EPOCH}-{trade.sequence}:{name}": posting for name, posting in postings.items()}
 
 
 def _fees(trade: TradeHistory) -> tuple[int, int]:

@@ -19,14 +19,14 @@ from openspot.ledger.changes import (
     AccountState,
     BalanceChange,
     Change,
-    Posting,
+    CreditOrDebit,
     Recorded,
     decide,
 )
 from openspot.ledger.consumer import trade_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
-from openspot.ledger.postings import Leg, Postings, changes_of, running_balances, sums
+from openspot.ledger.postings import JournalEntry, Posting, changes_of, running_balances, sums
 from openspot.ledger.settlement import Settlement
 from openspot.ledger.store import Applied, Outbox, Posted, RejectedTrade
 from openspot.ledger.transfers import TransferPosting, transfer_consumer
@@ -35,9 +35,9 @@ from tests.simulation.process import Place, Process
 
 
 class Entry(NamedTuple):
-    """A ledger entry: its leg, and the account's total after it."""
+    """A ledger entry: its posting, and the account's total after it."""
 
-    leg: Leg
+    posting: Posting
     balance: int
 
 
@@ -51,35 +51,35 @@ class LedgerTables:
         self.rejected: list[RejectedTrade] = []
         self._outbox_ids = 0
 
-    def post(self, postings: Sequence[Postings]) -> Posted:
-        """One transaction, as `LedgerStore.post`: a trade or transfer whose mark is there is skipped as a whole."""
-        fresh = [posting for posting in postings if not self.is_posted(posting)]
-        legs = [leg for posting in fresh for leg in posting.legs]
-        house_legs = [leg for posting in fresh for leg in posting.house_legs]
-        changes = changes_of(legs + house_legs)
+    def post(self, entries: Sequence[JournalEntry]) -> Posted:
+        """One transaction, as `LedgerStore.post`: a trade or transfer whose marker is there is skipped as a whole."""
+        fresh = [entry for entry in entries if not self.is_posted(entry)]
+        postings = [posting for entry in fresh for posting in entry.postings]
+        house_postings = [posting for entry in fresh for posting in entry.house_postings]
+        changes = changes_of(postings + house_postings)
         assert not any(sums(changes).values()), "everything sums to zero in each asset"
         totals = {account: self.accounts.get(account, NEW_ACCOUNT).total for account in changes}
-        self.insert(legs + house_legs, running_balances(legs + house_legs, totals))
+        self.insert(postings + house_postings, running_balances(postings + house_postings, totals))
         for account, amount in changes.items():
             state = self.accounts.get(account, NEW_ACCOUNT)
             self.accounts[account] = AccountState(state.available + amount, state.locked, state.version + 1)
-        users = changes_of(legs)
-        return Posted({posting.id for posting in fresh}, {account: self.accounts[account] for account in users})
+        users = changes_of(postings)
+        return Posted({entry.id for entry in fresh}, {account: self.accounts[account] for account in users})
 
-    def is_posted(self, posting: Postings) -> bool:
-        """Whether the mark of a trade or transfer is there."""
-        return posting.mark in self.entries
+    def is_posted(self, entry: JournalEntry) -> bool:
+        """Whether the marker of a trade or transfer is there."""
+        return entry.marker in self.entries
 
     def apply(self, changes: Sequence[Change]) -> Applied:
         """One transaction, as `LedgerStore.apply`."""
         recorded = {}
         for change in changes:
-            assert isinstance(change, Posting), "nothing here locks or unlocks (Document A 2.4)"
+            assert isinstance(change, CreditOrDebit), "nothing here locks or unlocks"
             entry = self.entries.get(change.transaction_id)
             if entry is not None:
-                recorded[change.transaction_id] = Recorded(*entry.leg.account, entry.leg.amount)
+                recorded[change.transaction_id] = Recorded(*entry.posting.account, entry.posting.amount)
         decision = decide(changes, self.accounts, recorded, {})
-        self.insert(decision.legs, decision.balances)
+        self.insert(decision.postings, decision.balances)
         self.accounts |= decision.states
         return Applied(decision, self.add_to_outbox(decision.balance_changes))
 
@@ -99,12 +99,12 @@ class LedgerTables:
                 found.setdefault(user_id, []).append(LedgerBalance(asset, *amounts))
         return found
 
-    def insert(self, legs: Sequence[Leg], balances: Sequence[int]) -> None:
+    def insert(self, postings: Sequence[Posting], balances: Sequence[int]) -> None:
         """Write entries. Raises asyncpg.UniqueViolationError; the caller then changes nothing else."""
-        for leg, balance in zip(legs, balances, strict=True):
-            if leg.transaction_id in self.entries:
-                raise asyncpg.UniqueViolationError(leg.transaction_id)
-            self.entries[leg.transaction_id] = Entry(leg, balance)
+        for posting, balance in zip(postings, balances, strict=True):
+            if posting.transaction_id in self.entries:
+                raise asyncpg.UniqueViolationError(posting.transaction_id)
+            self.entries[posting.transaction_id] = Entry(posting, balance)
 
 
 class SimulatedLedgerStore:
@@ -114,9 +114,9 @@ class SimulatedLedgerStore:
         self._tables = tables
         self._process = process
 
-    async def post(self, postings: Sequence[Postings]) -> Posted:
+    async def post(self, entries: Sequence[JournalEntry]) -> Posted:
         """As `LedgerStore.post`."""
-        return await self._process.act(Place.LEDGER, lambda: self._tables.post(postings))
+        return await self._process.act(Place.LEDGER, lambda: self._tables.post(entries))
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
         """As `LedgerStore.reject`."""

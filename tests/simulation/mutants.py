@@ -14,7 +14,7 @@ from openspot.engine.state.order_memory import OrderMemory
 from openspot.engine_client.position import Position
 from openspot.ledger import settlement, transfers
 from openspot.ledger.changes import Change, decide
-from openspot.ledger.postings import Leg, Postings, trade_postings, transfer_postings
+from openspot.ledger.postings import JournalEntry, Posting, trade_entry, transfer_entry
 from openspot.ledger.store import Applied
 from openspot.router.orders.submission import Submission
 from openspot.router.tracked_order import TrackedOrder
@@ -29,9 +29,9 @@ from tests.simulation.rows import Rows
 Fault = AbstractContextManager[Any]
 
 
-def _no_unique_key(tables: LedgerTables, legs: Sequence[Leg], balances: Sequence[int]) -> None:
-    for leg, balance in zip(legs, balances, strict=True):
-        tables.entries[leg.transaction_id] = Entry(leg, balance)
+def _no_unique_key(tables: LedgerTables, postings: Sequence[Posting], balances: Sequence[int]) -> None:
+    for posting, balance in zip(postings, balances, strict=True):
+        tables.entries[posting.transaction_id] = Entry(posting, balance)
 
 
 class ForgetfulTables(LedgerTables):
@@ -39,7 +39,7 @@ class ForgetfulTables(LedgerTables):
 
     insert = _no_unique_key
 
-    def is_posted(self, posting: Postings) -> bool:
+    def is_posted(self, entry: JournalEntry) -> bool:
         """Never."""
         return False
 
@@ -49,9 +49,9 @@ class TransfersAgainTables(LedgerTables):
 
     insert = _no_unique_key
 
-    def is_posted(self, posting: Postings) -> bool:
+    def is_posted(self, entry: JournalEntry) -> bool:
         """Never, for a transfer."""
-        return not posting.mark.endswith(":transfer-debit") and super().is_posted(posting)
+        return not entry.marker.endswith(":transfer-debit") and super().is_posted(entry)
 
 
 class GenerousTables(LedgerTables):
@@ -62,7 +62,7 @@ class GenerousTables(LedgerTables):
     def apply(self, changes: Sequence[Change]) -> Applied:
         """Every credit counts."""
         decision = decide(changes, self.accounts, {}, {})
-        self.insert(decision.legs, decision.balances)
+        self.insert(decision.postings, decision.balances)
         self.accounts |= decision.states
         return Applied(decision, [])
 
@@ -80,25 +80,25 @@ class UnfencedRows(Rows):
 
 
 def seller_pays_no_fee() -> Fault:
-    """A fee leg is missing, on both sides."""
+    """The posting of a fee is missing, on both sides."""
 
-    def postings(trade: Any) -> Postings:
-        whole = trade_postings(trade)
+    def entry(trade: Any) -> JournalEntry:
+        whole = trade_entry(trade)
         kept = [
-            tuple(leg for leg in legs if not leg.transaction_id.endswith("seller-fee"))
-            for legs in (whole.legs, whole.house_legs)
+            tuple(posting for posting in postings if not posting.transaction_id.endswith("seller-fee"))
+            for postings in (whole.postings, whole.house_postings)
         ]
-        return whole._replace(legs=kept[0], house_legs=kept[1])
+        return whole._replace(postings=kept[0], house_postings=kept[1])
 
-    return patch.object(settlement, "trade_postings", postings)
+    return patch.object(settlement, "trade_entry", entry)
 
 
 def balance_events_share_ids() -> Fault:
     """A trade settled earlier shares the message ids of new balance events, so the stream may drop news."""
     publish = settlement.Settlement._publish
 
-    async def as_one(ledger: Any, postings: Any, settled: Any) -> None:
-        await publish(ledger, postings, settled._replace(ids={trade.id for trade in postings}))
+    async def as_one(ledger: Any, entries: Any, settled: Any) -> None:
+        await publish(ledger, entries, settled._replace(ids={entry.id for entry in entries}))
 
     return patch.object(settlement.Settlement, "_publish", as_one)
 
@@ -214,13 +214,13 @@ def position_inside_a_transfer() -> Fault:
 def last_movement_is_not_posted() -> Fault:
     """The ledger posts a transfer without its last movement."""
 
-    def postings(transfer: ExecutedTransfer) -> Postings:
+    def entry(transfer: ExecutedTransfer) -> JournalEntry:
         kept = ExecutedTransfer(
             transfer.id, transfer.kind, transfer.movements[:-1], transfer.sequence, transfer.timestamp
         )
-        return transfer_postings(kept if kept.movements else transfer)
+        return transfer_entry(kept if kept.movements else transfer)
 
-    return patch.object(transfers, "transfer_postings", postings)
+    return patch.object(transfers, "transfer_entry", entry)
 
 
 def transfers_lose_their_reference() -> Fault:

@@ -1,4 +1,4 @@
-"""Credits, debits, locks and unlocks: what a batch of them changes (Document A 2.4). Rules without IO.
+"""Credits, debits, locks and unlocks: what a batch of them changes (facts A2.4-06 to A2.4-08). Rules without IO.
 
 | Change | available | locked | Refused if |
 |---|---|---|---|
@@ -9,12 +9,12 @@
 | unlock | + amount | − amount | locked does not cover it |
 
 A credit or debit is written once for its transaction id. A repeat succeeds, returns the present balance and changes
-nothing, even if its other fields differ (Document A 2.4); `altered` reports that they do. A credit or debit posts two
-legs: the user's and, under the transaction id with `:contra`, that of the outside world. So every asset sums to zero.
+nothing, even if its other fields differ; `altered` reports that they do. A credit or debit has two postings: the
+user's and, under the transaction id with `:contra`, that of the outside world. So every asset sums to zero.
 
 A lock and an unlock are done once each for (user, asset, reference). A repeat succeeds and changes nothing; a repeat
 with another amount is refused. An unlock need not name the reference of a lock; the account's locked amount must cover
-it. Locks and unlocks post no entry: an entry's balance is the account's total, which they do not change.
+it. Locks and unlocks post nothing: the balance of a ledger entry is the account's total, which they do not change.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,14 +25,14 @@ from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID
 from openspot.domain.money import AMOUNT_MAX, amount_to_text
-from openspot.ledger.postings import Leg
+from openspot.ledger.postings import Posting
 
 CONTRA_SUFFIX = ":contra"
-"""Ends the transaction id of a posting's other side."""
+"""Ends the transaction id of the outside world's posting."""
 
 
 class AccountState(NamedTuple):
-    """The state of an account. Amounts are integers at 18 places; `version` counts the changes."""
+    """An account's balance, as integers at 18 places; `version` counts its changes."""
 
     available: int
     locked: int
@@ -47,7 +47,7 @@ class AccountState(NamedTuple):
 NEW_ACCOUNT = AccountState(0, 0, 0)
 
 
-class Posting(NamedTuple):
+class CreditOrDebit(NamedTuple):
     """A credit (`amount` above zero) or a debit (below).
 
     `already_moved`: the engine has moved the money, so the ledger posts it even if the account does not cover it.
@@ -73,7 +73,7 @@ class Posting(NamedTuple):
         return AccountKey(EXTERNAL_ACCOUNT_ID, self.asset)
 
 
-class Movement(NamedTuple):
+class LockOrUnlock(NamedTuple):
     """A lock (`amount` above zero) or an unlock (below). `locked` changes by `amount`."""
 
     user_id: str
@@ -92,16 +92,16 @@ class Movement(NamedTuple):
         return "lock" if self.amount > 0 else "unlock"
 
     @property
-    def key(self) -> "MovementKey":
-        """The movement is done once for this key."""
-        return MovementKey(self.user_id, self.asset, self.reference_id, self.direction)
+    def key(self) -> "LockKey":
+        """The lock or unlock is done once for this key."""
+        return LockKey(self.user_id, self.asset, self.reference_id, self.direction)
 
 
-Change = Posting | Movement
+Change = CreditOrDebit | LockOrUnlock
 
 
-class MovementKey(NamedTuple):
-    """A movement is done once for each key."""
+class LockKey(NamedTuple):
+    """A lock or unlock is done once for each key."""
 
     user_id: str
     asset: str
@@ -141,13 +141,13 @@ class BalanceChange(NamedTuple):
 class Decision:
     """The outcome of a batch. `results` has one for each change, in order; the store writes the other fields.
 
-    `balances` has the account's total after each of `legs`. `states` has each changed account after the batch.
+    `balances` has the account's total after each of `postings`. `states` has each changed account after the batch.
     """
 
     results: list[ChangeResult] = field(default_factory=list)
-    legs: list[Leg] = field(default_factory=list)
+    postings: list[Posting] = field(default_factory=list)
     balances: list[int] = field(default_factory=list)
-    movements: list[Movement] = field(default_factory=list)
+    locks: list[LockOrUnlock] = field(default_factory=list)
     states: dict[AccountKey, AccountState] = field(default_factory=dict)
     balance_changes: list[BalanceChange] = field(default_factory=list)
 
@@ -157,7 +157,7 @@ def accounts_of(changes: Iterable[Change]) -> set[AccountKey]:
     accounts: set[AccountKey] = set()
     for change in changes:
         accounts.add(change.account)
-        if isinstance(change, Posting):
+        if isinstance(change, CreditOrDebit):
             accounts.add(change.contra_account)
     return accounts
 
@@ -166,16 +166,17 @@ def decide(
     changes: Sequence[Change],
     accounts: Mapping[AccountKey, AccountState],
     recorded: Mapping[str, Recorded],
-    moved: Mapping[MovementKey, int],
+    locked_before: Mapping[LockKey, int],
 ) -> Decision:
     """Apply `changes` one after the other, without IO.
 
     `accounts` holds the existing accounts, `recorded` the existing entries under the transaction ids of `changes`, and
-    `moved` the amounts (signed as in Movement) of the movements among `changes` that are already done.
+    `locked_before` the amounts (signed as in LockOrUnlock) of the locks and unlocks among `changes` that are already
+    done.
     """
-    batch = _Batch(accounts, recorded, moved)
+    batch = _Batch(accounts, recorded, locked_before)
     for change in changes:
-        outcome = batch.post(change) if isinstance(change, Posting) else batch.move(change)
+        outcome = batch.post(change) if isinstance(change, CreditOrDebit) else batch.lock(change)
         batch.decision.results.append(outcome)
     return batch.decision
 
@@ -185,59 +186,59 @@ class _Batch:
         self,
         accounts: Mapping[AccountKey, AccountState],
         recorded: Mapping[str, Recorded],
-        moved: Mapping[MovementKey, int],
+        locked_before: Mapping[LockKey, int],
     ) -> None:
         self.decision = Decision()
         self._accounts = accounts
         self._recorded = dict(recorded)
-        self._moved = dict(moved)
+        self._locked_before = dict(locked_before)
 
-    def post(self, posting: Posting) -> ChangeResult:
-        state = self._state(posting.account)
-        known = self._recorded.get(posting.transaction_id)
+    def post(self, change: CreditOrDebit) -> ChangeResult:
+        state = self._state(change.account)
+        known = self._recorded.get(change.transaction_id)
         if known is not None:
-            altered = known != (posting.user_id, posting.asset, posting.amount)
+            altered = known != (change.user_id, change.asset, change.amount)
             return ChangeResult(None, state.available, altered=altered)
-        contra = self._state(posting.contra_account)
-        refusal = _posting_refusal(posting, state, contra)
+        contra = self._state(change.contra_account)
+        refusal = _refusal_of(change, state, contra)
         if refusal is not None:
             return ChangeResult(refusal, state.available)
-        self._recorded[posting.transaction_id] = Recorded(posting.user_id, posting.asset, posting.amount)
-        state = self._change(posting.account, posting.amount, 0)
-        contra = self._change(posting.contra_account, -posting.amount, 0)
-        leg = Leg(
-            posting.transaction_id,
-            posting.account,
-            posting.amount,
-            posting.entry_type,
-            posting.reference_type,
-            posting.reference_id,
+        self._recorded[change.transaction_id] = Recorded(change.user_id, change.asset, change.amount)
+        state = self._change(change.account, change.amount, 0)
+        contra = self._change(change.contra_account, -change.amount, 0)
+        posting = Posting(
+            change.transaction_id,
+            change.account,
+            change.amount,
+            change.entry_type,
+            change.reference_type,
+            change.reference_id,
         )
-        other = leg._replace(
-            transaction_id=leg.transaction_id + CONTRA_SUFFIX, account=posting.contra_account, amount=-leg.amount
+        other = posting._replace(
+            transaction_id=posting.transaction_id + CONTRA_SUFFIX, account=change.contra_account, amount=-posting.amount
         )
-        self.decision.legs += (leg, other)
+        self.decision.postings += (posting, other)
         self.decision.balances += (state.total, contra.total)
-        self.decision.balance_changes.append(BalanceChange(posting.account, state, posting.transaction_id))
+        self.decision.balance_changes.append(BalanceChange(change.account, state, change.transaction_id))
         return ChangeResult(None, state.available, changed=True)
 
-    def move(self, movement: Movement) -> ChangeResult:
-        state = self._state(movement.account)
-        done = self._moved.get(movement.key)
+    def lock(self, change: LockOrUnlock) -> ChangeResult:
+        state = self._state(change.account)
+        done = self._locked_before.get(change.key)
         if done is not None:
-            if done == movement.amount:
+            if done == change.amount:
                 return ChangeResult(None, state.available)
-            reason = f"referenceId was already used to {movement.direction} {amount_to_text(abs(done))}"
+            reason = f"referenceId was already used to {change.direction} {amount_to_text(abs(done))}"
             return ChangeResult(Refusal(RefusalCode.REFERENCE_USED, reason), state.available)
-        covering = state.available if movement.amount > 0 else state.locked
-        if covering < abs(movement.amount):
-            held = "available" if movement.amount > 0 else "locked"
+        covering = state.available if change.amount > 0 else state.locked
+        if covering < abs(change.amount):
+            held = "available" if change.amount > 0 else "locked"
             reason = f"insufficient balance: {amount_to_text(covering)} {held}"
             return ChangeResult(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), state.available)
-        self._moved[movement.key] = movement.amount
-        state = self._change(movement.account, -movement.amount, movement.amount)
-        self.decision.movements.append(movement)
-        self.decision.balance_changes.append(BalanceChange(movement.account, state, ":".join(reversed(movement.key))))
+        self._locked_before[change.key] = change.amount
+        state = self._change(change.account, -change.amount, change.amount)
+        self.decision.locks.append(change)
+        self.decision.balance_changes.append(BalanceChange(change.account, state, ":".join(reversed(change.key))))
         return ChangeResult(None, state.available, changed=True)
 
     def _state(self, account: AccountKey) -> AccountState:
@@ -250,9 +251,9 @@ class _Batch:
         return changed
 
 
-def _posting_refusal(posting: Posting, state: AccountState, contra: AccountState) -> Refusal | None:
-    amount = posting.amount
-    if amount < 0 and state.available < -amount and not posting.already_moved:
+def _refusal_of(change: CreditOrDebit, state: AccountState, contra: AccountState) -> Refusal | None:
+    amount = change.amount
+    if amount < 0 and state.available < -amount and not change.already_moved:
         reason = f"insufficient balance: {amount_to_text(state.available)} available"
         return Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason)
     if abs(state.total + amount) > AMOUNT_MAX:

@@ -1,4 +1,4 @@
-"""The ledger's requests (Document B 4.3): the same in the main process and the workflow worker.
+"""The ledger's requests (facts B4.3-06 to B4.3-13), served by the main process and by the workflow worker.
 
 A request that cannot be used, or cannot be done, is refused with a reason. Concurrent requests share statements: all
 waiting requests for balances are one query, all waiting changes one transaction.
@@ -31,8 +31,8 @@ from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.retrying import with_retries
 from openspot.ledger.schemas import (
     check_balances,
-    checked_movement,
-    checked_posting,
+    checked_credit_or_debit,
+    checked_lock_or_unlock,
     history_position,
 )
 from openspot.ledger.store import LedgerStore
@@ -109,7 +109,7 @@ class RequestHandlers:
 
     async def _post(self, operation: str, request: LedgerPosting, sign: int) -> LedgerPostingReply:
         try:
-            outcome = await self._changed(operation, checked_posting(request, sign))
+            outcome = await self._changed(operation, checked_credit_or_debit(request, sign))
         except _EXPECTED as error:
             return LedgerPostingReply.refused(_refusal(error))
         if outcome.refusal is not None:
@@ -131,7 +131,7 @@ class RequestHandlers:
 
     async def _move(self, operation: str, request: LedgerLock, sign: int) -> LedgerLockReply:
         try:
-            outcome = await self._changed(operation, checked_movement(request, sign))
+            outcome = await self._changed(operation, checked_lock_or_unlock(request, sign))
         except _EXPECTED as error:
             return LedgerLockReply.refused(_refusal(error))
         return LedgerLockReply(True) if outcome.refusal is None else LedgerLockReply.refused(outcome.refusal)

@@ -1,11 +1,12 @@
-"""What a trade posts: its legs, and their running balances (Document A 2.4, design section 10).
+"""What the ledger posts for a trade or a transfer, and the running balances (facts A2.4-09 to A2.4-15).
 
-Every trade has the same eight legs. Six are those of Document A: debit buyer quote, credit buyer base, debit seller
-base, credit seller quote, debit each fee. Two are the house's side of the fees. A fee of zero is posted too, so that
-every settled trade shows all its legs. A rebate is a negative fee, so its leg is a credit. A credit is positive, a
-debit negative. Amounts are integers at 18 places; nothing is rounded.
+The journal entry of a trade always has the same eight postings. Six are those of the facts: debit the buyer's quote,
+credit the buyer's base, debit the seller's base, credit the seller's quote, debit each fee. The other two are the
+house's side of the fees; with them every asset sums to zero. A fee of zero is posted too, so that every settled trade
+has all its postings. A rebate is a negative fee, so its posting is a credit. A credit is positive, a debit negative.
+Amounts are integers at 18 places; nothing is rounded.
 
-A transfer posts two legs for each movement: the payer's debit and the receiver's credit.
+The journal entry of a transfer has two postings for each movement: a debit of the source, a credit of the destination.
 """
 
 import functools
@@ -22,7 +23,7 @@ from openspot.domain.transfer import MOVEMENTS_MAX, REFERENCE_LENGTH_MAX
 
 TRADE_REFERENCE = "trade"
 TRANSFER_REFERENCE = "transfer"
-LEG_NAMES = (
+POSTING_NAMES = (
     "buyer-quote",
     "buyer-base",
     "seller-base",
@@ -32,10 +33,10 @@ LEG_NAMES = (
     "house-buyer-fee",
     "house-seller-fee",
 )
-"""The first six are those of Document A 2.4, in its order."""
+"""The first six are those of the facts A2.4-10 to A2.4-15, in their order."""
 
 SEQUENCE_MAX = 2**63 - 1
-"""Largest sequence of an engine event."""
+"""Largest sequence of an engine event: the largest `bigint`."""
 
 _KIND_TEXT = re.compile(r"[a-z-]{1,32}")
 _POWERS = tuple(10**exponent for exponent in range(AMOUNT_PLACES + 1))
@@ -45,8 +46,8 @@ class PostingError(ValueError):
     """A trade or transfer cannot be posted; the message names the field and the reason."""
 
 
-class Leg(NamedTuple):
-    """One side of a double entry: `amount` is what the account changes by, at 18 places."""
+class Posting(NamedTuple):
+    """One side of a double entry: the account changes by `amount`. It becomes one row of `ledger_entries`."""
 
     transaction_id: str
     account: AccountKey
@@ -56,21 +57,21 @@ class Leg(NamedTuple):
     reference_id: str
 
 
-class Postings(NamedTuple):
-    """The legs of one trade or transfer: `legs` of its participants, and `house_legs` of the house's accounts.
+class JournalEntry(NamedTuple):
+    """The postings of one trade or transfer: to its participants' accounts, and to those of the house.
 
-    `id` is the trade's id or the transfer's reference. All legs are written together or none, so the entry with the
-    transaction id `mark` proves that they are written.
+    `id` is the trade's id or the transfer's reference. All postings are written together or none. So the row with the
+    transaction id `marker` proves that all are written.
     """
 
     id: str
-    mark: str
-    legs: tuple[Leg, ...]
-    house_legs: tuple[Leg, ...]
+    marker: str
+    postings: tuple[Posting, ...]
+    house_postings: tuple[Posting, ...]
 
 
-def mark_of(trade_id: str) -> str:
-    """The transaction id whose entry proves that a trade is settled."""
+def settlement_marker(trade_id: str) -> str:
+    """The transaction id of a trade's first posting. If the ledger has its row, the trade is settled."""
     return f"{trade_id}:buyer-quote"
 
 
@@ -79,8 +80,8 @@ def is_house(user_id: str) -> bool:
     return user_id.startswith(HOUSE_PREFIX)
 
 
-def trade_postings(trade: ExecutedTrade) -> Postings:
-    """The legs of `trade`, summing to zero in each asset. Raises PostingError for a bad figure or name."""
+def trade_entry(trade: ExecutedTrade) -> JournalEntry:
+    """The journal entry of `trade`: it sums to zero in each asset. Raises PostingError for a bad figure or name."""
     trade_id, base, quote = trade.id, trade.base_asset, trade.quote_asset
     buyer, seller = trade.buyer_id, trade.seller_id
     if not REFERENCE_TEXT.fullmatch(trade_id):
@@ -116,26 +117,26 @@ def trade_postings(trade: ExecutedTrade) -> Postings:
     buyer_fees = AccountKey(FEE_ACCOUNT_ID, buyer_currency)
     seller_fees = buyer_fees if seller_currency == buyer_currency else AccountKey(FEE_ACCOUNT_ID, seller_currency)
     kind = TRADE_REFERENCE
-    legs: tuple[Leg, ...] = (
-        Leg(f"{trade_id}:buyer-quote", buyer_quote, -notional, "trade", kind, trade_id),
-        Leg(f"{trade_id}:buyer-base", AccountKey(buyer, base), quantity, "trade", kind, trade_id),
-        Leg(f"{trade_id}:seller-base", AccountKey(seller, base), -quantity, "trade", kind, trade_id),
-        Leg(f"{trade_id}:seller-quote", seller_quote, notional, "trade", kind, trade_id),
-        Leg(f"{trade_id}:buyer-fee", buyer_pays, -buyer_fee, buyer_type, kind, trade_id),
-        Leg(f"{trade_id}:seller-fee", seller_pays, -seller_fee, seller_type, kind, trade_id),
+    postings: tuple[Posting, ...] = (
+        Posting(f"{trade_id}:buyer-quote", buyer_quote, -notional, "trade", kind, trade_id),
+        Posting(f"{trade_id}:buyer-base", AccountKey(buyer, base), quantity, "trade", kind, trade_id),
+        Posting(f"{trade_id}:seller-base", AccountKey(seller, base), -quantity, "trade", kind, trade_id),
+        Posting(f"{trade_id}:seller-quote", seller_quote, notional, "trade", kind, trade_id),
+        Posting(f"{trade_id}:buyer-fee", buyer_pays, -buyer_fee, buyer_type, kind, trade_id),
+        Posting(f"{trade_id}:seller-fee", seller_pays, -seller_fee, seller_type, kind, trade_id),
     )
-    house_legs: tuple[Leg, ...] = (
-        Leg(f"{trade_id}:house-buyer-fee", buyer_fees, buyer_fee, buyer_type, kind, trade_id),
-        Leg(f"{trade_id}:house-seller-fee", seller_fees, seller_fee, seller_type, kind, trade_id),
+    house_postings: tuple[Posting, ...] = (
+        Posting(f"{trade_id}:house-buyer-fee", buyer_fees, buyer_fee, buyer_type, kind, trade_id),
+        Posting(f"{trade_id}:house-seller-fee", seller_fees, seller_fee, seller_type, kind, trade_id),
     )
     if is_house(buyer) or is_house(seller):
-        house_legs = tuple(leg for leg in (*legs, *house_legs) if is_house(leg.account.user_id))
-        legs = tuple(leg for leg in legs if not is_house(leg.account.user_id))
-    return Postings(trade_id, mark_of(trade_id), legs, house_legs)
+        house_postings = tuple(each for each in (*postings, *house_postings) if is_house(each.account.user_id))
+        postings = tuple(each for each in postings if not is_house(each.account.user_id))
+    return JournalEntry(trade_id, settlement_marker(trade_id), postings, house_postings)
 
 
-def transfer_postings(transfer: ExecutedTransfer) -> Postings:
-    """The legs of `transfer`, summing to zero in each asset. Raises PostingError for a bad figure or name."""
+def transfer_entry(transfer: ExecutedTransfer) -> JournalEntry:
+    """The journal entry of `transfer`: it sums to zero in each asset. Raises PostingError for a bad figure or name."""
     reference = transfer.id
     if len(reference) > REFERENCE_LENGTH_MAX or not REFERENCE_TEXT.fullmatch(reference):
         raise PostingError(
@@ -147,7 +148,7 @@ def transfer_postings(transfer: ExecutedTransfer) -> Postings:
         raise PostingError(f"sequence must be between 0 and {SEQUENCE_MAX}")
     if not 1 <= len(transfer.movements) <= MOVEMENTS_MAX:
         raise PostingError(f"movements must be 1 to {MOVEMENTS_MAX}")
-    legs: list[Leg] = []
+    postings: list[Posting] = []
     for number, movement in enumerate(transfer.movements, start=1):
         field = f"movements[{number - 1}]"
         _check_participant(f"{field}.fromId", movement.from_id)
@@ -158,15 +159,15 @@ def transfer_postings(transfer: ExecutedTransfer) -> Postings:
         amount = _amount(f"{field}.amount", movement.amount)
         if amount <= 0:
             raise PostingError(f"{field}.amount must be positive")
-        payer, receiver = AccountKey(movement.from_id, movement.asset), AccountKey(movement.to_id, movement.asset)
+        source, destination = AccountKey(movement.from_id, movement.asset), AccountKey(movement.to_id, movement.asset)
         common = (transfer.kind, TRANSFER_REFERENCE, reference)
-        legs.append(Leg(f"{reference}:{number}:transfer-debit", payer, -amount, *common))
-        legs.append(Leg(f"{reference}:{number}:transfer-credit", receiver, amount, *common))
-    return Postings(
+        postings.append(Posting(f"{reference}:{number}:transfer-debit", source, -amount, *common))
+        postings.append(Posting(f"{reference}:{number}:transfer-credit", destination, amount, *common))
+    return JournalEntry(
         reference,
         f"{reference}:1:transfer-debit",
-        tuple(leg for leg in legs if not is_house(leg.account.user_id)),
-        tuple(leg for leg in legs if is_house(leg.account.user_id)),
+        tuple(posting for posting in postings if not is_house(posting.account.user_id)),
+        tuple(posting for posting in postings if is_house(posting.account.user_id)),
     )
 
 
@@ -175,12 +176,12 @@ def lock_order(account: AccountKey) -> tuple[bool, AccountKey]:
     return is_house(account.user_id), account
 
 
-def changes_of(legs: Iterable[Leg]) -> dict[AccountKey, int]:
-    """By how much `legs` change each account."""
+def changes_of(postings: Iterable[Posting]) -> dict[AccountKey, int]:
+    """The amount by which `postings` change each account."""
     changes: dict[AccountKey, int] = {}
-    for leg in legs:
-        account = leg.account
-        changes[account] = changes.get(account, 0) + leg.amount
+    for posting in postings:
+        account = posting.account
+        changes[account] = changes.get(account, 0) + posting.amount
     return changes
 
 
@@ -192,16 +193,16 @@ def sums(changes: Mapping[AccountKey, int]) -> dict[str, int]:
     return totals
 
 
-def running_balances(legs: Iterable[Leg], totals: Mapping[AccountKey, int]) -> list[int]:
-    """The account's total after each of `legs`, posted in order on top of `totals`.
+def running_balances(postings: Iterable[Posting], totals: Mapping[AccountKey, int]) -> list[int]:
+    """The account's total after each of `postings`, which are posted in order. `totals` are the totals before.
 
-    Raises KeyError for a leg whose account is not in `totals`.
+    Raises KeyError for a posting whose account is not in `totals`.
     """
     running = dict(totals)
     balances = []
-    for leg in legs:
-        account = leg.account
-        balance = running[account] = running[account] + leg.amount
+    for posting in postings:
+        account = posting.account
+        balance = running[account] = running[account] + posting.amount
         balances.append(balance)
     return balances
 
@@ -214,7 +215,7 @@ def _fee(field: str, fee: TradeFee, payer: str) -> int:
 
 
 def _amount(field: str, text: str) -> int:
-    # Nearly every amount is plain digits. This fast path gives the same integer several times faster.
+    # Nearly every amount is plain digits. For those, this gives the same integer several times faster.
     digits = text[1:] if text[:1] == "-" else text
     whole, _, fraction = digits.partition(".")
     if (

@@ -12,14 +12,14 @@ from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_TEXT, RESERVED_SUFFIXES
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
-from openspot.ledger.changes import Movement, Posting
+from openspot.ledger.changes import CreditOrDebit, LockOrUnlock
 
 HISTORY_LIMIT_MAX = 1000
 _KIND_TEXT = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _CURSOR_TEXT = re.compile(r"[0-9]{1,18}")
 
 
-def checked_posting(request: LedgerPosting, sign: int) -> Posting:
+def checked_credit_or_debit(request: LedgerPosting, sign: int) -> CreditOrDebit:
     """The credit (`sign` 1) or debit (-1) that `request` asks for. Raises InvalidRequestError."""
     _reference("transactionId", request.transaction_id)
     if request.transaction_id.endswith(RESERVED_SUFFIXES):
@@ -33,7 +33,7 @@ def checked_posting(request: LedgerPosting, sign: int) -> Posting:
     _kind("entryType", request.entry_type)
     _kind("referenceType", request.reference_type)
     _reference("referenceId", request.reference_id)
-    return Posting(
+    return CreditOrDebit(
         transaction_id=request.transaction_id,
         user_id=request.user_id,
         asset=request.asset,
@@ -45,13 +45,13 @@ def checked_posting(request: LedgerPosting, sign: int) -> Posting:
     )
 
 
-def checked_movement(request: LedgerLock, sign: int) -> Movement:
+def checked_lock_or_unlock(request: LedgerLock, sign: int) -> LockOrUnlock:
     """The lock (`sign` 1) or unlock (-1) that `request` asks for. Raises InvalidRequestError."""
     _user(request.user_id)
     _asset(request.asset)
     amount = _positive_amount(request.amount)
     _reference("referenceId", request.reference_id)
-    return Movement(request.user_id, request.asset, sign * amount, request.reference_id)
+    return LockOrUnlock(request.user_id, request.asset, sign * amount, request.reference_id)
 
 
 def check_balances(request: LedgerBalancesRequest) -> None:

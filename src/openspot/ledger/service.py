@@ -1,4 +1,4 @@
-"""The ledger's main process: requests and settlement (Document A 1.1)."""
+"""The ledger's main process: requests and settlement (facts A1.1-04, B4.3-20)."""
 
 import asyncio
 from collections.abc import AsyncIterator

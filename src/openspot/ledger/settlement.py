@@ -1,4 +1,4 @@
-"""Settlement of trades (Document A 1.3, 2.4; design section 7).
+"""Settlement of trades (facts A1.3-35, A1.3-36, A2.4-09).
 
 A batch is one transaction. A trade that is already settled is skipped as a whole. A trade that cannot be settled is
 kept in `ledger_rejected_trades`, counted and logged; the others are settled. The ledger follows the engine: it settles
@@ -21,7 +21,7 @@ from openspot.ledger.batch_posting import LOGGED_LENGTH_MAX, post_writable, reje
 from openspot.ledger.changes import BalanceChange
 from openspot.ledger.metrics import BATCH_SECONDS, BATCH_TRADES, NEGATIVE_BALANCES, SETTLED_SEQUENCE, TRADES
 from openspot.ledger.outbox import BalanceEvents
-from openspot.ledger.postings import PostingError, Postings, trade_postings
+from openspot.ledger.postings import JournalEntry, PostingError, trade_entry
 from openspot.ledger.retrying import with_retries
 from openspot.ledger.store import LedgerStore, Posted, RejectedTrade
 
@@ -29,9 +29,9 @@ log = get_logger("settlement")
 
 
 class CheckedBatch(NamedTuple):
-    """A batch before it is written: trades that can be posted, by trade id and in order, and those that cannot."""
+    """A batch before it is written: the trades that can be posted, in order, and those that cannot."""
 
-    postings: dict[str, Postings]
+    entries: dict[str, JournalEntry]
     trades: dict[str, ExecutedTrade]
     rejected: list[RejectedTrade]
 
@@ -57,12 +57,12 @@ class Settlement:
         """
         begin = time.perf_counter()
         batch = check_batch(trades)
-        settled, unwritable = await post_writable(self._store, list(batch.postings.values()))
+        settled, unwritable = await post_writable(self._store, list(batch.entries.values()))
         refused = batch.rejected + [rejected(batch.trades[trade_id], reason) for trade_id, reason in unwritable.items()]
         if refused:
             await self._reject(refused)
-        posted = batch.postings.keys() - unwritable.keys()
-        await self._publish([trade for trade_id, trade in batch.postings.items() if trade_id in posted], settled)
+        posted = batch.entries.keys() - unwritable.keys()
+        await self._publish([trade for trade_id, trade in batch.entries.items() if trade_id in posted], settled)
         self._note_settled(max((batch.trades[trade_id].sequence for trade_id in posted), default=0))
         TRADES.labels("settled").inc(len(settled.ids))
         TRADES.labels("already_settled").inc(len(posted) - len(settled.ids))
@@ -75,7 +75,7 @@ class Settlement:
         SETTLED_SEQUENCE.set(self._newest_settled)
 
     async def announce(self, trades: Sequence[ExecutedTrade], rejected_ids: frozenset[str]) -> None:
-        """Publish `trades.settled` for a batch that `settle` has settled. Informational: it may be lost."""
+        """Publish `trades.settled` for a batch that `settle` has settled. Nothing depends on it: it may be lost."""
         settled = {trade.id: trade.sequence for trade in trades if trade.id not in rejected_ids}
         if settled:
             last = max(settled.values())
@@ -88,14 +88,14 @@ class Settlement:
         await with_retries(lambda: self._store.reject(trades))
         TRADES.labels("rejected").inc(len(trades))
 
-    async def _publish(self, postings: Sequence[Postings], settled: Posted) -> None:
-        fresh = [trade for trade in postings if trade.id in settled.ids]
-        news = list({leg.account: leg.transaction_id for trade in fresh for leg in trade.legs}.items())
-        # Of the trades that were settled before, some were also published before. So each trade has its own message
-        # ids: under a shared id the stream would drop a new event as a repeat.
-        for trade in postings:
+    async def _publish(self, entries: Sequence[JournalEntry], settled: Posted) -> None:
+        fresh = [trade for trade in entries if trade.id in settled.ids]
+        news = list({posting.account: posting.transaction_id for trade in fresh for posting in trade.postings}.items())
+        # Some of the trades that were settled before are published, too. So each trade has message ids of its own:
+        # under a shared id the stream would drop a new event as a repeat.
+        for trade in entries:
             if trade.id not in settled.ids:
-                news += {leg.account: leg.transaction_id for leg in trade.legs}.items()
+                news += {posting.account: posting.transaction_id for posting in trade.postings}.items()
         states = settled.states
         before = {account for account, _ in news} - states.keys()
         if before:
@@ -113,10 +113,10 @@ def check_batch(trades: Sequence[ExecutedTrade]) -> CheckedBatch:
     """Sort `trades` into those that can be posted and the others. Among equal ids, the first valid one counts."""
     batch = CheckedBatch({}, {}, [])
     for trade in trades:
-        if trade.id in batch.postings:
+        if trade.id in batch.entries:
             continue
         try:
-            batch.postings[trade.id] = trade_postings(trade)
+            batch.entries[trade.id] = trade_entry(trade)
             batch.trades[trade.id] = trade
         except PostingError as error:
             batch.rejected.append(rejected(trade, str(error)))

@@ -2,7 +2,7 @@
 
 There are no deadlocks: every transaction locks the accounts that it changes in one order (house, user, asset) before it
 writes their entries. The house's accounts come last, after the users' entries are written, so that several processes do
-most of their work side by side. A batch changes an account once, however many of its legs do.
+most of their work side by side. A batch changes an account once, however many of its postings do.
 
 Entries are written with COPY. It has no ON CONFLICT and needs none: existing entries are looked up first, and if two
 transactions write the same entry at the same time, the second fails at the unique key as a whole, begins again, and
@@ -28,18 +28,18 @@ from openspot.ledger.changes import (
     AccountState,
     BalanceChange,
     Change,
+    CreditOrDebit,
     Decision,
-    Movement,
-    MovementKey,
-    Posting,
+    LockKey,
+    LockOrUnlock,
     Recorded,
     accounts_of,
     decide,
 )
 from openspot.ledger.postings import (
     TRADE_REFERENCE,
-    Leg,
-    Postings,
+    JournalEntry,
+    Posting,
     changes_of,
     lock_order,
     running_balances,
@@ -100,13 +100,13 @@ _FIND_ENTRY_IDS = "SELECT transaction_id FROM ledger_entries WHERE transaction_i
 _FIND_ENTRIES = """
     SELECT transaction_id, user_id, asset, amount::text FROM ledger_entries WHERE transaction_id = ANY ($1::text[])
 """
-_FIND_MOVEMENTS = """
+_FIND_LOCKS = """
     SELECT user_id, asset, reference_id, direction, amount::text
     FROM ledger_movements
     WHERE (user_id, asset, reference_id, direction) IN
         (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))
 """
-_WRITE_MOVEMENTS = """
+_WRITE_LOCKS = """
     INSERT INTO ledger_movements (user_id, asset, reference_id, direction, amount)
     SELECT user_id, asset, reference_id, direction, amount::numeric
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
@@ -220,32 +220,32 @@ class LedgerStore:
 
     # Trades and transfers
 
-    async def post(self, postings: Sequence[Postings]) -> Posted:
-        """Write the legs of all that is not posted yet, in order. If it raises, nothing is written.
+    async def post(self, entries: Sequence[JournalEntry]) -> Posted:
+        """Write the entries that are not written yet, in order. If it raises, nothing is written.
 
-        No two of `postings` have the same id. Raises asyncpg.DataError or IntegrityConstraintViolationError if one of
+        No two of `entries` have the same id. Raises asyncpg.DataError or IntegrityConstraintViolationError if one of
         them cannot be written.
         """
         for _ in range(ATTEMPTS_MAX - 1):
             try:
-                return await self._post_once(postings)
+                return await self._post_once(entries)
             except asyncpg.UniqueViolationError:
                 # Another process wrote one of them at the same time. The next attempt sees that.
                 continue
-        return await self._post_once(postings)
+        return await self._post_once(entries)
 
-    async def _post_once(self, postings: Sequence[Postings]) -> Posted:
+    async def _post_once(self, entries: Sequence[JournalEntry]) -> Posted:
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
-            marks = {posting.mark for posting in postings}
-            marks -= {row[0] for row in await connection.fetch(_FIND_ENTRY_IDS, list(marks))}
-            fresh = [posting for posting in postings if posting.mark in marks]
-            legs = [leg for posting in fresh for leg in posting.legs]
-            house_legs = [leg for posting in fresh for leg in posting.house_legs]
-            changes, house_changes = changes_of(legs), changes_of(house_legs)
+            markers = {entry.marker for entry in entries}
+            markers -= {row[0] for row in await connection.fetch(_FIND_ENTRY_IDS, list(markers))}
+            fresh = [entry for entry in entries if entry.marker in markers]
+            postings = [posting for entry in fresh for posting in entry.postings]
+            house_postings = [posting for entry in fresh for posting in entry.house_postings]
+            changes, house_changes = changes_of(postings), changes_of(house_postings)
             assert not any(sums(changes | house_changes).values()), "everything sums to zero in each asset"
-            states = await _write_legs(connection, legs, changes)
-            await _write_legs(connection, house_legs, house_changes)
-        return Posted({posting.id for posting in fresh}, states)
+            states = await _write_postings(connection, postings, changes)
+            await _write_postings(connection, house_postings, house_changes)
+        return Posted({entry.id for entry in fresh}, states)
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
         """Store trades that cannot be settled. A repeat is not stored again."""
@@ -268,19 +268,19 @@ class LedgerStore:
         return await self._apply_once(changes)
 
     async def _apply_once(self, changes: Sequence[Change]) -> Applied:
-        postings = [change for change in changes if isinstance(change, Posting)]
-        movements = [change for change in changes if isinstance(change, Movement)]
+        credits_and_debits = [change for change in changes if isinstance(change, CreditOrDebit)]
+        locks = [change for change in changes if isinstance(change, LockOrUnlock)]
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             states = await _lock(connection, accounts_of(changes))
-            recorded = await _find_entries(connection, postings)
-            moved = await _find_movements(connection, movements)
-            decision = decide(changes, states, recorded, moved)
+            recorded = await _find_entries(connection, credits_and_debits)
+            locked_before = await _find_locks(connection, locks)
+            decision = decide(changes, states, recorded, locked_before)
             missing = decision.states.keys() - states.keys()
             if missing:
                 raise _AccountsMissingError(missing)
-            assert not any(sums(changes_of(decision.legs)).values()), "every change sums to zero in each asset"
-            await _copy_entries(connection, decision.legs, decision.balances)
-            await _write_movements(connection, decision.movements)
+            assert not any(sums(changes_of(decision.postings)).values()), "every change sums to zero in each asset"
+            await _copy_entries(connection, decision.postings, decision.balances)
+            await _write_locks(connection, decision.locks)
             await _write_accounts(connection, decision.states)
             outbox_ids = await _write_outbox(connection, decision.balance_changes)
         return Applied(decision, outbox_ids)
@@ -382,22 +382,22 @@ def _states(rows: Iterable[asyncpg.Record]) -> dict[AccountKey, AccountState]:
     }
 
 
-async def _write_legs(
-    connection: Connection, legs: Sequence[Leg], changes: Mapping[AccountKey, int]
+async def _write_postings(
+    connection: Connection, postings: Sequence[Posting], changes: Mapping[AccountKey, int]
 ) -> dict[AccountKey, AccountState]:
-    """Write `legs` and change their accounts by `changes`, the sums of `legs`. Returns the accounts after that."""
-    if not legs:
+    """Write `postings` and add their sums, `changes`, to the accounts. Returns the accounts after that."""
+    if not postings:
         return {}
     accounts = _sorted(changes)
     amounts = [f"{changes[account]}e-18" for account in accounts]
     states = _states(await connection.fetch(_CHANGE_ACCOUNTS, *_columns(accounts, 2), amounts))
     totals = {account: states[account].total - amount for account, amount in changes.items()}
-    await _copy_entries(connection, legs, running_balances(legs, totals))
+    await _copy_entries(connection, postings, running_balances(postings, totals))
     return states
 
 
-async def _copy_entries(connection: Connection, legs: Sequence[Leg], balances: Sequence[int]) -> None:
-    if not legs:
+async def _copy_entries(connection: Connection, postings: Sequence[Posting], balances: Sequence[int]) -> None:
+    if not postings:
         return
     # No field contains a tab, a line end or a backslash: the checks of requests and trades refuse them.
     text = "".join(
@@ -405,7 +405,7 @@ async def _copy_entries(connection: Connection, legs: Sequence[Leg], balances: S
             f"{transaction_id}\t{user_id}\t{asset}\t{amount}e-18\t{balance}e-18"
             f"\t{entry_type}\t{reference_type}\t{reference_id}\n"
             for (transaction_id, (user_id, asset), amount, entry_type, reference_type, reference_id), balance in zip(
-                legs, balances, strict=True
+                postings, balances, strict=True
             )
         ]
     )
@@ -422,27 +422,27 @@ async def _write_accounts(connection: Connection, states: Mapping[AccountKey, Ac
     await connection.execute(_WRITE_ACCOUNTS, *_columns(rows, 5))
 
 
-async def _find_entries(connection: Connection, postings: Sequence[Posting]) -> dict[str, Recorded]:
-    if not postings:
+async def _find_entries(connection: Connection, changes: Sequence[CreditOrDebit]) -> dict[str, Recorded]:
+    if not changes:
         return {}
-    rows = await connection.fetch(_FIND_ENTRIES, [posting.transaction_id for posting in postings])
+    rows = await connection.fetch(_FIND_ENTRIES, [change.transaction_id for change in changes])
     return {
         transaction_id: Recorded(user_id, asset, _amount(amount)) for transaction_id, user_id, asset, amount in rows
     }
 
 
-async def _find_movements(connection: Connection, movements: Sequence[Movement]) -> dict[MovementKey, int]:
-    if not movements:
+async def _find_locks(connection: Connection, locks: Sequence[LockOrUnlock]) -> dict[LockKey, int]:
+    if not locks:
         return {}
-    rows = await connection.fetch(_FIND_MOVEMENTS, *_columns([movement.key for movement in movements], 4))
-    return {MovementKey(*key): _amount(amount) if key[3] == "lock" else -_amount(amount) for *key, amount in rows}
+    rows = await connection.fetch(_FIND_LOCKS, *_columns([lock.key for lock in locks], 4))
+    return {LockKey(*key): _amount(amount) if key[3] == "lock" else -_amount(amount) for *key, amount in rows}
 
 
-async def _write_movements(connection: Connection, movements: Sequence[Movement]) -> None:
-    if not movements:
+async def _write_locks(connection: Connection, locks: Sequence[LockOrUnlock]) -> None:
+    if not locks:
         return
-    rows = [(*movement.key, amount_to_text(abs(movement.amount))) for movement in movements]
-    await connection.execute(_WRITE_MOVEMENTS, *_columns(rows, 5))
+    rows = [(*lock.key, amount_to_text(abs(lock.amount))) for lock in locks]
+    await connection.execute(_WRITE_LOCKS, *_columns(rows, 5))
 
 
 async def _write_outbox(connection: Connection, changes: Sequence[BalanceChange]) -> list[int]:

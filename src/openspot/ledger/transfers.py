@@ -21,7 +21,7 @@ from openspot.ledger.changes import BalanceChange
 from openspot.ledger.consumer import ACKNOWLEDGE_WAIT_S
 from openspot.ledger.metrics import NEGATIVE_BALANCES, TRANSFERS_POSTED
 from openspot.ledger.outbox import BalanceEvents
-from openspot.ledger.postings import PostingError, Postings, transfer_postings
+from openspot.ledger.postings import JournalEntry, PostingError, transfer_entry
 from openspot.ledger.retrying import with_retries
 from openspot.ledger.store import LedgerStore, Posted, RejectedTrade
 
@@ -40,14 +40,14 @@ class TransferPosting:
 
     async def post(self, transfers: Sequence[ExecutedTransfer]) -> None:
         """Post `transfers` in order and publish their balance events. Raises the database's error if it fails."""
-        checked: dict[str, Postings] = {}
+        checked: dict[str, JournalEntry] = {}
         messages: dict[str, ExecutedTransfer] = {}
         refused: list[RejectedTrade] = []
         for transfer in transfers:
             if transfer.id in checked:
                 continue
             try:
-                checked[transfer.id] = transfer_postings(transfer)
+                checked[transfer.id] = transfer_entry(transfer)
                 messages[transfer.id] = transfer
             except PostingError as error:
                 refused.append(rejected(transfer, str(error)))
@@ -67,24 +67,24 @@ class TransferPosting:
         await with_retries(lambda: self._store.reject(transfers))
         TRANSFERS_POSTED.labels("rejected").inc(len(transfers))
 
-    async def _publish(self, postings: Mapping[str, Postings], posted: Posted) -> None:
+    async def _publish(self, entries: Mapping[str, JournalEntry], posted: Posted) -> None:
         """Publish one event for each user account of each transfer, under that transfer's own message ids.
 
         An account's event of an earlier posting shows its present state too.
         """
-        legs = {
-            (reference, leg.account): leg.transaction_id
-            for reference, transfer in postings.items()
-            for leg in transfer.legs
+        transaction_ids = {
+            (reference, posting.account): posting.transaction_id
+            for reference, transfer in entries.items()
+            for posting in transfer.postings
         }
         states = posted.states
-        before = {account for _, account in legs} - states.keys()
+        before = {account for _, account in transaction_ids} - states.keys()
         if before:
             states = states | await with_retries(lambda: self._store.states(before))
         NEGATIVE_BALANCES.inc(sum(state.available < 0 for state in posted.states.values()))
         changes = [
             BalanceChange(account, states[account], transaction_id)
-            for (_, account), transaction_id in legs.items()
+            for (_, account), transaction_id in transaction_ids.items()
             if account in states
         ]
         await with_retries(lambda: self._events.publish_or_keep(changes))

@@ -1,4 +1,4 @@
-"""The ledger's workflow worker: the main process's requests, and settlement in durable workflows (Document A 6.1).
+"""The ledger's workflow worker: settlement in durable workflows, and the requests (facts A6.1-14, B4.3-21).
 
 A batch of trades is one workflow of two steps: settle, then publish `trades.settled`. Its state is in the schema `dbos`
 of the same database. A killed worker resumes its unfinished workflow at its next start. Meanwhile the bus gives the

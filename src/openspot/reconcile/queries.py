@@ -37,9 +37,9 @@ ANALYZE = "ANALYZE reconcile_orders, reconcile_trades, reconcile_money, reconcil
 
 # The entries that a trade must have. This shares no code with the ledger's postings on purpose: shared code would share
 # its faults.
-_LEGS = f"""
-    SELECT trade.sequence, trade.trade_id, trade.trade_id || ':' || leg.name AS transaction_id,
-        leg.user_id, leg.asset, leg.amount
+_POSTINGS = f"""
+    SELECT trade.sequence, trade.trade_id, trade.trade_id || ':' || posting.name AS transaction_id,
+        posting.user_id, posting.asset, posting.amount
     FROM reconcile_trades AS trade
     CROSS JOIN LATERAL (
         SELECT split_part(trade.symbol, '-', 1) AS base, split_part(trade.symbol, '-', 2) AS quote,
@@ -56,32 +56,33 @@ _LEGS = f"""
         ('seller-fee', trade.seller_id, trade.fee_currency, -of_trade.seller_fee),
         ('house-buyer-fee', '{FEE_ACCOUNT_ID}', trade.fee_currency, of_trade.buyer_fee),
         ('house-seller-fee', '{FEE_ACCOUNT_ID}', trade.fee_currency, of_trade.seller_fee)
-    ) AS leg (name, user_id, asset, amount)
+    ) AS posting (name, user_id, asset, amount)
 """
-_TRANSFER_LEGS = """
-    SELECT transfer.sequence, transfer.reference, transfer.reference || ':' || place || ':' || leg.name
-        AS transaction_id, leg.user_id, transfer.asset, leg.amount
+_TRANSFER_POSTINGS = """
+    SELECT transfer.sequence, transfer.reference, transfer.reference || ':' || place || ':' || posting.name
+        AS transaction_id, posting.user_id, transfer.asset, posting.amount
     FROM reconcile_transfers AS transfer
     CROSS JOIN LATERAL (VALUES
         ('transfer-debit', transfer.from_id, -transfer.amount),
         ('transfer-credit', transfer.to_id, transfer.amount)
-    ) AS leg (name, user_id, amount)
+    ) AS posting (name, user_id, amount)
 """
 _SEQUENCE_OF_TRADE = "substring(reference_id FROM '-([0-9]{1,18})$')::bigint"
 
 # What the engine moved, with the entry that must mirror it. An operator's adjustment has no entry (Document A 1.5).
 FIND_GAPS = f"""
     WITH pair AS (
-        SELECT 'trade' AS source, coalesce(leg.trade_id, entry.reference_id) AS name,
-            coalesce(leg.transaction_id, entry.transaction_id) AS transaction_id, leg.sequence,
-            leg.user_id, leg.asset, leg.amount, entry.user_id AS entry_user_id, entry.asset AS entry_asset,
+        SELECT 'trade' AS source, coalesce(posting.trade_id, entry.reference_id) AS name,
+            coalesce(posting.transaction_id, entry.transaction_id) AS transaction_id, posting.sequence,
+            posting.user_id, posting.asset, posting.amount, entry.user_id AS entry_user_id, entry.asset AS entry_asset,
             entry.amount AS entry_amount
-        FROM ({_LEGS}) AS leg
+        FROM ({_POSTINGS}) AS posting
         FULL JOIN (
             SELECT * FROM ledger_entries
             WHERE reference_type = '{TRADE_REFERENCE}' AND ($1::bigint = 1 OR {_SEQUENCE_OF_TRADE} >= $1)
-        ) AS entry ON entry.transaction_id = leg.transaction_id
-        WHERE (leg.user_id, leg.asset, leg.amount) IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
+        ) AS entry ON entry.transaction_id = posting.transaction_id
+        WHERE (posting.user_id, posting.asset, posting.amount)
+            IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
         UNION ALL
         SELECT 'money', coalesce(money.reference, entry.transaction_id),
             coalesce(money.reference, entry.transaction_id), money.sequence,
@@ -95,14 +96,15 @@ FIND_GAPS = f"""
         WHERE (money.user_id, money.asset, money.amount) IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
             AND ($1::bigint = 1 OR money.reference IS NOT NULL)
         UNION ALL
-        SELECT 'transfer', coalesce(leg.reference, entry.reference_id),
-            coalesce(leg.transaction_id, entry.transaction_id), leg.sequence,
-            leg.user_id, leg.asset, leg.amount, entry.user_id, entry.asset, entry.amount
-        FROM ({_TRANSFER_LEGS}) AS leg
+        SELECT 'transfer', coalesce(posting.reference, entry.reference_id),
+            coalesce(posting.transaction_id, entry.transaction_id), posting.sequence,
+            posting.user_id, posting.asset, posting.amount, entry.user_id, entry.asset, entry.amount
+        FROM ({_TRANSFER_POSTINGS}) AS posting
         FULL JOIN (SELECT * FROM ledger_entries WHERE reference_type = '{TRANSFER_REFERENCE}') AS entry
-            ON entry.transaction_id = leg.transaction_id
-        WHERE (leg.user_id, leg.asset, leg.amount) IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
-            AND ($1::bigint = 1 OR leg.reference IS NOT NULL)
+            ON entry.transaction_id = posting.transaction_id
+        WHERE (posting.user_id, posting.asset, posting.amount)
+            IS DISTINCT FROM (entry.user_id, entry.asset, entry.amount)
+            AND ($1::bigint = 1 OR posting.reference IS NOT NULL)
     ), judged AS (
         SELECT *, CASE WHEN entry_user_id IS NULL THEN 'missing' WHEN user_id IS NULL THEN 'extra'
             ELSE 'altered' END AS state
@@ -210,9 +212,9 @@ UNEVEN_ASSETS = """
 # The engine's balances minus the sums of its events.
 UNSUMMED = f"""
     WITH moved AS (
-        SELECT user_id, asset, amount FROM ({_LEGS}) AS leg
+        SELECT user_id, asset, amount FROM ({_POSTINGS}) AS posting
         UNION ALL SELECT user_id, asset, amount FROM reconcile_money
-        UNION ALL SELECT user_id, asset, amount FROM ({_TRANSFER_LEGS}) AS transfer_leg
+        UNION ALL SELECT user_id, asset, amount FROM ({_TRANSFER_POSTINGS}) AS transfer_leg
     ), summed AS (SELECT user_id, asset, sum(amount) AS total FROM moved GROUP BY user_id, asset)
     SELECT user_id, asset, coalesce(balance.total, 0) - coalesce(summed.total, 0) AS rest
     FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)

@@ -21,9 +21,9 @@ from openspot.contracts.refusals import InvalidRequestError
 from openspot.engine_client.position import Position
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, DatabaseUnavailableError, Pool, create_pool
-from openspot.ledger.changes import Posting
-from openspot.ledger.postings import PostingError, Postings, trade_postings, transfer_postings
-from openspot.ledger.rebuild import posting_of
+from openspot.ledger.changes import CreditOrDebit
+from openspot.ledger.postings import JournalEntry, PostingError, trade_entry, transfer_entry
+from openspot.ledger.rebuild import credit_or_debit_of
 from openspot.ledger.store import LedgerStore
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.router.store import Store, write_orders, write_trades
@@ -152,7 +152,7 @@ class _Rebuild:
         async for events in self._engine.events(1, until):
             rows: list[TradeRow] = []
             trades: list[ExecutedTrade] = []
-            postings: list[Posting] = []
+            changes: list[CreditOrDebit] = []
             transfers: list[ExecutedTransfer] = []
             for event in events:
                 translated = machine.apply(event)
@@ -160,22 +160,22 @@ class _Rebuild:
                 messages = [publication.message for publication in translated.publications]
                 trades += [message for message in messages if isinstance(message, ExecutedTrade)]
                 transfers += [message for message in messages if isinstance(message, ExecutedTransfer)]
-                posting = self._posting_of(event)
-                if posting is None:
+                change = self._credit_or_debit_of(event)
+                if change is None:
                     continue
-                if posting.amount < 0:
+                if change.amount < 0:
                     # Post earlier credits first: they must cover this debit.
-                    await self._add_entries(postings, trades, transfers)
-                    postings, trades, transfers = [], [], []
-                postings.append(posting)
-            await self._add_entries(postings, trades, transfers)
+                    await self._add_entries(changes, trades, transfers)
+                    changes, trades, transfers = [], [], []
+                changes.append(change)
+            await self._add_entries(changes, trades, transfers)
             await self._add_trades(rows)
 
-    def _posting_of(self, event: EngineEvent) -> Posting | None:
+    def _credit_or_debit_of(self, event: EngineEvent) -> CreditOrDebit | None:
         if not isinstance(event, BalanceEvent):
             return None
         try:
-            return posting_of(event)
+            return credit_or_debit_of(event)
         except InvalidRequestError as error:
             self._rebuilt.problem(f"event {event.seq}, {event.kind} {event.reference!r}: {error}")
             return None
@@ -187,67 +187,69 @@ class _Rebuild:
             self._rebuilt.trades += await self._write(write_trades, wanted, lambda trade: f"trade {trade.trade_id}")
 
     async def _add_entries(
-        self, postings: Sequence[Posting], trades: Sequence[ExecutedTrade], transfers: Sequence[ExecutedTransfer]
+        self, changes: Sequence[CreditOrDebit], trades: Sequence[ExecutedTrade], transfers: Sequence[ExecutedTransfer]
     ) -> None:
-        for part in _parts(postings):
+        for part in _parts(changes):
             await self._post(part)
         for part_of_trades in _parts(trades):
             await self._settle(part_of_trades)
         for part_of_transfers in _parts(transfers):
             await self._post_transfers(part_of_transfers)
 
-    async def _post(self, postings: Sequence[Posting]) -> None:
-        known = await self._known_entries(posting.transaction_id for posting in postings)
-        wanted = [posting for posting in postings if posting.transaction_id not in known]
+    async def _post(self, changes: Sequence[CreditOrDebit]) -> None:
+        known = await self._known_entries(change.transaction_id for change in changes)
+        wanted = [change for change in changes if change.transaction_id not in known]
         if self._dry_run or not wanted:
             self._rebuilt.postings += len(wanted)
             return
         results = (await self._ledger.apply(wanted)).decision.results
-        for posting, result in zip(wanted, results, strict=True):
+        for change, result in zip(wanted, results, strict=True):
             if result.refusal is not None:
-                self._rebuilt.problem(f"{posting.entry_type} {posting.transaction_id}: {result.refusal.message}")
+                self._rebuilt.problem(f"{change.entry_type} {change.transaction_id}: {result.refusal.message}")
             self._rebuilt.postings += result.changed
 
     async def _settle(self, trades: Sequence[ExecutedTrade]) -> None:
-        postings = [posting for trade in trades if (posting := self._trade_postings(trade)) is not None]
-        wanted = await self._lacking(postings, lambda posting: f"trade {posting.id}")
+        entries = [entry for trade in trades if (entry := self._trade_entry(trade)) is not None]
+        wanted = await self._lacking(entries, lambda entry: f"trade {entry.id}")
         if self._dry_run or not wanted:
             self._rebuilt.settled += len(wanted)
             return
         self._rebuilt.settled += len((await self._ledger.post(wanted)).ids)
 
     async def _post_transfers(self, transfers: Sequence[ExecutedTransfer]) -> None:
-        postings: list[Postings] = []
+        entries: list[JournalEntry] = []
         for transfer in transfers:
             try:
-                postings.append(transfer_postings(transfer))
+                entries.append(transfer_entry(transfer))
             except PostingError as error:
                 self._rebuilt.problem(f"transfer {transfer.id}: {error}")
-        wanted = await self._lacking(postings, lambda posting: f"transfer {posting.id}")
+        wanted = await self._lacking(entries, lambda entry: f"transfer {entry.id}")
         if self._dry_run or not wanted:
             self._rebuilt.transfers += len(wanted)
             return
         self._rebuilt.transfers += len((await self._ledger.post(wanted)).ids)
 
-    async def _lacking(self, postings: Sequence[Postings], name: Callable[[Postings], str]) -> list[Postings]:
-        """Those of `postings` that the ledger does not have. Notes those that it has in part."""
-        ids = [[leg.transaction_id for leg in posting.legs + posting.house_legs] for posting in postings]
+    async def _lacking(
+        self, entries: Sequence[JournalEntry], name: Callable[[JournalEntry], str]
+    ) -> list[JournalEntry]:
+        """The entries that the ledger does not have. Notes a problem for each entry that it has in part."""
+        ids = [[posting.transaction_id for posting in entry.postings + entry.house_postings] for entry in entries]
         known = await self._known_entries(itertools.chain.from_iterable(ids))
-        wanted: list[Postings] = []
-        for posting, own in zip(postings, ids, strict=True):
+        wanted: list[JournalEntry] = []
+        for entry, own in zip(entries, ids, strict=True):
             there = known.intersection(own)
             if not there:
-                wanted.append(posting)
+                wanted.append(entry)
             elif len(there) < len(own):
                 self._rebuilt.problem(
-                    f"{name(posting)}: {len(there)} of its {len(own)} entries exist, but the ledger "
+                    f"{name(entry)}: {len(there)} of its {len(own)} entries exist, but the ledger "
                     "writes all or none: something has deleted the others"
                 )
         return wanted
 
-    def _trade_postings(self, trade: ExecutedTrade) -> Postings | None:
+    def _trade_entry(self, trade: ExecutedTrade) -> JournalEntry | None:
         try:
-            return trade_postings(trade)
+            return trade_entry(trade)
         except PostingError as error:
             self._rebuilt.problem(f"trade {trade.id}: {error}")
             return None

@@ -7,18 +7,18 @@ import asyncpg
 import pytest
 
 from openspot.domain.money import amount_to_text
-from openspot.ledger.changes import AccountState, Posting
-from openspot.ledger.postings import Postings, trade_postings
+from openspot.ledger.changes import AccountState, CreditOrDebit
+from openspot.ledger.postings import JournalEntry, trade_entry
 from openspot.ledger.store import LedgerStore, RejectedTrade
 from tests.support.ledger import assert_books_are_right, available, count, trade
 
 
-def posted(*numbers: int, **changes: str) -> list[Postings]:
-    return [trade_postings(trade(number, **changes)) for number in numbers]
+def posted(*numbers: int, **changes: str) -> list[JournalEntry]:
+    return [trade_entry(trade(number, **changes)) for number in numbers]
 
 
 @pytest.mark.spec("A1.3-35", "A2.4-01", "A2.4-03", "A2.4-05")
-async def test_a_trade_is_written_as_six_legs_and_the_houses_two(store: LedgerStore, pool: asyncpg.Pool) -> None:
+async def test_a_trade_is_written_as_six_postings_and_the_houses_two(store: LedgerStore, pool: asyncpg.Pool) -> None:
     settled = await store.post(posted(1))
     rows = await pool.fetch(
         """
@@ -47,7 +47,7 @@ async def test_a_trade_is_written_as_six_legs_and_the_houses_two(store: LedgerSt
 async def test_running_balances_go_on_from_what_stands_and_locked_funds_count(
     store: LedgerStore, pool: asyncpg.Pool
 ) -> None:
-    await store.apply([Posting("d1", "ann", "USD", 1000 * 10**18, "deposit", "custody", "d1")])
+    await store.apply([CreditOrDebit("d1", "ann", "USD", 1000 * 10**18, "deposit", "custody", "d1")])
     await pool.execute("UPDATE ledger_accounts SET available = 900, locked = 100 WHERE user_id = 'ann'")
     settled = await store.post(posted(1, 2))
     assert settled.states[("ann", "USD")] == AccountState(499 * 10**18, 100 * 10**18, 2)
@@ -84,7 +84,7 @@ async def test_processes_that_settle_overlapping_batches_at_once_write_each_trad
     trades = {}
     for number in numbers:
         buyer, seller = source.sample(users, 2)
-        trades[number] = trade_postings(trade(number, buyer, seller, qty=str(number)))
+        trades[number] = trade_entry(trade(number, buyer, seller, qty=str(number)))
     batches = []
     for _ in range(24):
         chosen = source.sample(numbers, 60)
@@ -101,7 +101,7 @@ async def test_crossing_orders_of_accounts_do_not_deadlock(store: LedgerStore, p
     async def settle(start: int, users: list[str], quotes: list[str]) -> None:
         for turn in range(15):
             batch = [
-                trade_postings(trade(start + turn * 10 + place, buyer, seller, symbol=f"BTC-{quote}"))
+                trade_entry(trade(start + turn * 10 + place, buyer, seller, symbol=f"BTC-{quote}"))
                 for place, (buyer, seller, quote) in enumerate(zip(users, reversed(users), quotes, strict=True))
             ]
             await store.post(batch)
@@ -110,7 +110,7 @@ async def test_crossing_orders_of_accounts_do_not_deadlock(store: LedgerStore, p
         for turn in range(15):
             await store.apply(
                 [
-                    Posting(f"d{start}-{turn}-{place}", user, "USD", 10**18, "deposit", "custody", "r")
+                    CreditOrDebit(f"d{start}-{turn}-{place}", user, "USD", 10**18, "deposit", "custody", "r")
                     for place, user in enumerate((*users, "house:fees"))
                 ]
             )
@@ -153,15 +153,15 @@ async def test_a_rebate_is_paid_by_the_house(store: LedgerStore, pool: asyncpg.P
 
 
 @pytest.mark.spec("A2.4-09")
-@pytest.mark.parametrize("leg", ["buyer-base", "seller-base", "seller-fee", "house-seller-fee"])
+@pytest.mark.parametrize("posting", ["buyer-base", "seller-base", "seller-fee", "house-seller-fee"])
 async def test_if_one_leg_of_a_trade_cannot_be_written_none_of_its_batch_is(
-    store: LedgerStore, pool: asyncpg.Pool, leg: str
+    store: LedgerStore, pool: asyncpg.Pool, posting: str
 ) -> None:
-    # Another entry already has the transaction id of this leg.
+    # Another entry already has the transaction id of this posting.
     await pool.execute(
         "INSERT INTO ledger_entries (transaction_id, user_id, asset, amount, balance, entry_type, reference_type, "
         "reference_id) VALUES ($1, 'x', 'BTC', 0, 0, 'a', 'b', 'c')",
-        f"epoch-2:{leg}",
+        f"epoch-2:{posting}",
     )
     with pytest.raises(asyncpg.UniqueViolationError):
         await store.post(posted(1, 2, 3))

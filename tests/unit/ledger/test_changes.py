@@ -11,10 +11,10 @@ from openspot.ledger.changes import (
     AccountState,
     Change,
     ChangeResult,
+    CreditOrDebit,
     Decision,
-    Movement,
-    MovementKey,
-    Posting,
+    LockKey,
+    LockOrUnlock,
     Recorded,
     accounts_of,
     decide,
@@ -25,21 +25,21 @@ ANN = AccountKey("ann", "USD")
 OUTSIDE = AccountKey("house:external", "USD")
 
 
-def post(transaction_id: str, amount: int, user_id: str = "ann") -> Posting:
-    return Posting(transaction_id, user_id, "USD", amount, "deposit", "custody", "r")
+def post(transaction_id: str, amount: int, user_id: str = "ann") -> CreditOrDebit:
+    return CreditOrDebit(transaction_id, user_id, "USD", amount, "deposit", "custody", "r")
 
 
-def move(amount: int, reference_id: str = "r", user_id: str = "ann") -> Movement:
-    return Movement(user_id, "USD", amount, reference_id)
+def move(amount: int, reference_id: str = "r", user_id: str = "ann") -> LockOrUnlock:
+    return LockOrUnlock(user_id, "USD", amount, reference_id)
 
 
 def decided(
     changes: list[Change],
     accounts: dict[AccountKey, AccountState] | None = None,
     recorded: dict[str, Recorded] | None = None,
-    moved: dict[MovementKey, int] | None = None,
+    locked_before: dict[LockKey, int] | None = None,
 ) -> Decision:
-    return decide(changes, accounts or {}, recorded or {}, moved or {})
+    return decide(changes, accounts or {}, recorded or {}, locked_before or {})
 
 
 @pytest.mark.spec("A2.4-08")
@@ -47,7 +47,7 @@ def test_a_credit_makes_the_account_and_has_its_other_side_outside() -> None:
     decision = decided([post("t1", 5)])
     assert decision.results == [ChangeResult(None, 5, changed=True)]
     assert decision.states == {ANN: AccountState(5, 0, 1), OUTSIDE: AccountState(-5, 0, 1)}
-    assert [(leg.transaction_id, leg.account, leg.amount) for leg in decision.legs] == [
+    assert [(posting.transaction_id, posting.account, posting.amount) for posting in decision.postings] == [
         ("t1", ANN, 5),
         ("t1:contra", OUTSIDE, -5),
     ]
@@ -61,7 +61,7 @@ def test_a_debit_beyond_available_is_refused_and_changes_nothing() -> None:
     reason = "insufficient balance: 0.000000000000000005 available"
     assert decision.results == [ChangeResult(Refusal(RefusalCode.INSUFFICIENT_BALANCE, reason), 5)]
     assert not decision.states
-    assert not decision.legs
+    assert not decision.postings
     assert not decision.balance_changes
 
 
@@ -94,7 +94,7 @@ def test_a_repeat_succeeds_with_the_balance_as_it_is_and_changes_nothing(amount:
     decision = decided([post("t1", amount)], {ANN: AccountState(70, 0, 3)}, {"t1": Recorded("ann", "USD", amount)})
     assert decision.results == [ChangeResult(None, 70)]
     assert not decision.states
-    assert not decision.legs
+    assert not decision.postings
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back() -> None:
     decision = decided([move(4), move(-3)], {ANN: AccountState(5, 0, 1)})
     assert [outcome.available for outcome in decision.results] == [1, 4]
     assert decision.states == {ANN: AccountState(4, 1, 3)}
-    assert decision.movements == [move(4), move(-3)]
-    assert not decision.legs, "the total has not changed"
+    assert decision.locks == [move(4), move(-3)]
+    assert not decision.postings, "the total has not changed"
     assert [change.transaction_id for change in decision.balance_changes] == ["lock:r:USD:ann", "unlock:r:USD:ann"]
 
 
@@ -148,22 +148,22 @@ def test_a_lock_moves_available_to_locked_and_an_unlock_moves_it_back() -> None:
         (move(-1, user_id="bob"), "insufficient balance: 0 locked"),
     ],
 )
-def test_a_movement_that_is_not_covered_is_refused(change: Movement, error: str) -> None:
+def test_a_lock_or_unlock_that_is_not_covered_is_refused(change: LockOrUnlock, error: str) -> None:
     decision = decided([change], {ANN: AccountState(5, 2, 1)})
     assert decision.results[0].refusal == Refusal(RefusalCode.INSUFFICIENT_BALANCE, error)
     assert not decision.states
-    assert not decision.movements
+    assert not decision.locks
 
 
 def test_a_repeated_movement_succeeds_and_changes_nothing() -> None:
-    decision = decided([move(4)], {ANN: AccountState(1, 4, 1)}, moved={move(4).key: 4})
+    decision = decided([move(4)], {ANN: AccountState(1, 4, 1)}, locked_before={move(4).key: 4})
     assert decision.results == [ChangeResult(None, 1)]
     assert not decision.states
 
 
 def test_a_reference_that_is_used_for_another_amount_is_refused() -> None:
     decision = decided(
-        [move(3 * AMOUNT_SCALE)], {ANN: AccountState(AMOUNT_MAX, 0, 1)}, moved={move(1).key: AMOUNT_SCALE}
+        [move(3 * AMOUNT_SCALE)], {ANN: AccountState(AMOUNT_MAX, 0, 1)}, locked_before={move(1).key: AMOUNT_SCALE}
     )
     assert decision.results[0].refusal == Refusal(RefusalCode.REFERENCE_USED, "referenceId was already used to lock 1")
 
@@ -189,25 +189,27 @@ changes = st.one_of(
 def test_batches_conserve_every_asset_and_leave_nothing_below_zero(batches: list[list[Change]]) -> None:
     accounts: dict[AccountKey, AccountState] = {}
     recorded: dict[str, Recorded] = {}
-    moved: dict[MovementKey, int] = {}
+    locked_before: dict[LockKey, int] = {}
     for batch in batches:
-        decision = decide(batch, accounts, recorded, moved)
+        decision = decide(batch, accounts, recorded, locked_before)
         assert len(decision.results) == len(batch)
-        assert not any(sums(changes_of(decision.legs)).values())
-        totals = {account: accounts.get(account, AccountState(0, 0, 0)).total for account in changes_of(decision.legs)}
-        assert decision.balances == running_balances(decision.legs, totals)
-        posted = changes_of(decision.legs)
+        assert not any(sums(changes_of(decision.postings)).values())
+        totals = {
+            account: accounts.get(account, AccountState(0, 0, 0)).total for account in changes_of(decision.postings)
+        }
+        assert decision.balances == running_balances(decision.postings, totals)
+        posted = changes_of(decision.postings)
         for account, state in decision.states.items():
             before = accounts.get(account, AccountState(0, 0, 0))
             assert state.total - before.total == posted.get(account, 0)
             assert state.version > before.version
         accounts |= decision.states
         recorded |= {
-            leg.transaction_id: Recorded(*leg.account, leg.amount)
-            for leg in decision.legs
-            if not leg.transaction_id.endswith(":contra")
+            posting.transaction_id: Recorded(*posting.account, posting.amount)
+            for posting in decision.postings
+            if not posting.transaction_id.endswith(":contra")
         }
-        moved |= {movement.key: movement.amount for movement in decision.movements}
+        locked_before |= {lock.key: lock.amount for lock in decision.locks}
         for account, state in accounts.items():
             assert state.locked >= 0
             assert state.available >= 0 or account == OUTSIDE

@@ -9,27 +9,30 @@ from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
 from openspot.ledger.postings import (
-    LEG_NAMES,
-    Leg,
+    POSTING_NAMES,
+    Posting,
     PostingError,
     changes_of,
     lock_order,
-    mark_of,
     running_balances,
+    settlement_marker,
     sums,
-    trade_postings,
+    trade_entry,
 )
 from tests.support.ledger import trade
 
 
-def amounts(legs: tuple[Leg, ...]) -> list[tuple[str, str, str, str]]:
-    return [(leg.transaction_id.rpartition(":")[2], *leg.account, amount_to_text(leg.amount)) for leg in legs]
+def amounts(postings: tuple[Posting, ...]) -> list[tuple[str, str, str, str]]:
+    return [
+        (posting.transaction_id.rpartition(":")[2], *posting.account, amount_to_text(posting.amount))
+        for posting in postings
+    ]
 
 
 @pytest.mark.spec("A1-04", "A1.2-03", "A2.4-10", "A2.4-11", "A2.4-12", "A2.4-13", "A2.4-14", "A2.4-15")
-def test_a_trade_posts_the_six_legs_of_the_document_and_the_houses_side_of_the_fees() -> None:
-    postings = trade_postings(trade(price="100", qty="2", buyer_fee="0.5", seller_fee="0.3"))
-    assert amounts(postings.legs) == [
+def test_a_trade_posts_the_six_postings_of_the_document_and_the_houses_side_of_the_fees() -> None:
+    entry = trade_entry(trade(price="100", qty="2", buyer_fee="0.5", seller_fee="0.3"))
+    assert amounts(entry.postings) == [
         ("buyer-quote", "ann", "USD", "-200"),
         ("buyer-base", "ann", "BTC", "2"),
         ("seller-base", "bob", "BTC", "-2"),
@@ -37,63 +40,61 @@ def test_a_trade_posts_the_six_legs_of_the_document_and_the_houses_side_of_the_f
         ("buyer-fee", "ann", "USD", "-0.5"),
         ("seller-fee", "bob", "USD", "-0.3"),
     ]
-    assert amounts(postings.house_legs) == [
+    assert amounts(entry.house_postings) == [
         ("house-buyer-fee", FEE_ACCOUNT_ID, "USD", "0.5"),
         ("house-seller-fee", FEE_ACCOUNT_ID, "USD", "0.3"),
     ]
-    names = [leg.transaction_id.rpartition(":")[2] for leg in (*postings.legs, *postings.house_legs)]
-    assert tuple(names) == LEG_NAMES
+    names = [posting.transaction_id.rpartition(":")[2] for posting in (*entry.postings, *entry.house_postings)]
+    assert tuple(names) == POSTING_NAMES
 
 
-def test_legs_are_numbered_by_the_trades_id_and_the_first_one_marks_it_as_settled() -> None:
-    postings = trade_postings(trade(7))
-    assert [leg.transaction_id for leg in postings.legs] == [f"epoch-7:{name}" for name in LEG_NAMES[:6]]
-    assert postings.legs[0].transaction_id == mark_of("epoch-7")
-    assert {(leg.reference_type, leg.reference_id) for leg in postings.legs} == {("trade", "epoch-7")}
+def test_postings_are_numbered_by_the_trades_id_and_the_first_one_marks_it_as_settled() -> None:
+    entry = trade_entry(trade(7))
+    assert [posting.transaction_id for posting in entry.postings] == [f"epoch-7:{name}" for name in POSTING_NAMES[:6]]
+    assert entry.postings[0].transaction_id == settlement_marker("epoch-7")
+    assert {(posting.reference_type, posting.reference_id) for posting in entry.postings} == {("trade", "epoch-7")}
 
 
 @pytest.mark.spec("A1.2-03")
 def test_a_rebate_is_credited_to_the_maker_and_debited_from_the_house() -> None:
-    postings = trade_postings(trade(seller_fee="-0.04"))
-    fee, house_fee = postings.legs[5], postings.house_legs[1]
+    entry = trade_entry(trade(seller_fee="-0.04"))
+    fee, house_fee = entry.postings[5], entry.house_postings[1]
     assert (amount_to_text(fee.amount), fee.entry_type) == ("0.04", "rebate")
     assert (amount_to_text(house_fee.amount), house_fee.entry_type) == ("-0.04", "rebate")
 
 
 def test_a_fee_of_zero_is_posted_too() -> None:
-    postings = trade_postings(trade(buyer_fee="0", seller_fee="0.0"))
-    assert [leg.amount for leg in (*postings.legs[4:], *postings.house_legs)] == [0, 0, 0, 0]
+    entry = trade_entry(trade(buyer_fee="0", seller_fee="0.0"))
+    assert [posting.amount for posting in (*entry.postings[4:], *entry.house_postings)] == [0, 0, 0, 0]
 
 
 def test_fees_in_another_asset_than_the_quote_are_posted_in_theirs() -> None:
     fees = TradeFees(TradeFee("ann", "1", "TOK"), TradeFee("bob", "0.3", "USD"))
-    postings = trade_postings(trade(fees=fees))
-    assert postings.legs[4].account == ("ann", "TOK")
-    assert postings.house_legs[0].account == (FEE_ACCOUNT_ID, "TOK")
-    assert not any(sums(changes_of((*postings.legs, *postings.house_legs))).values())
+    entry = trade_entry(trade(fees=fees))
+    assert entry.postings[4].account == ("ann", "TOK")
+    assert entry.house_postings[0].account == (FEE_ACCOUNT_ID, "TOK")
+    assert not any(sums(changes_of((*entry.postings, *entry.house_postings))).values())
 
 
 def test_a_trade_with_oneself_changes_nothing_but_the_fees() -> None:
-    postings = trade_postings(trade(buyer="ann", seller="ann"))
-    assert changes_of(postings.legs) == {("ann", "USD"): -8 * 10**17, ("ann", "BTC"): 0}
+    entry = trade_entry(trade(buyer="ann", seller="ann"))
+    assert changes_of(entry.postings) == {("ann", "USD"): -8 * 10**17, ("ann", "BTC"): 0}
 
 
-def test_legs_of_a_participant_that_is_the_house_are_among_the_houses() -> None:
-    postings = trade_postings(trade(buyer="house:desk"))
-    assert {leg.account[0] for leg in postings.legs} == {"bob"}
-    assert {leg.account[0] for leg in postings.house_legs} == {"house:desk", FEE_ACCOUNT_ID}
-    assert len(postings.legs) + len(postings.house_legs) == len(LEG_NAMES)
+def test_postings_of_a_participant_that_is_the_house_are_among_the_houses() -> None:
+    entry = trade_entry(trade(buyer="house:desk"))
+    assert {posting.account[0] for posting in entry.postings} == {"bob"}
+    assert {posting.account[0] for posting in entry.house_postings} == {"house:desk", FEE_ACCOUNT_ID}
+    assert len(entry.postings) + len(entry.house_postings) == len(POSTING_NAMES)
 
 
 @pytest.mark.spec("A2.4-02")
 def test_amounts_are_exact_to_the_eighteenth_place() -> None:
-    postings = trade_postings(
-        trade(price="0.000000001", qty="0.000000001", buyer_fee="0.000000000000000001", seller_fee="0")
-    )
-    assert postings.legs[0].amount == -1
-    assert postings.legs[4].amount == -1
-    wide = trade_postings(trade(price="9999999999.999999999", qty="999999999.999999999"))
-    assert amount_to_text(-wide.legs[0].amount) == "9999999999999999989.000000000000000001"
+    entry = trade_entry(trade(price="0.000000001", qty="0.000000001", buyer_fee="0.000000000000000001", seller_fee="0"))
+    assert entry.postings[0].amount == -1
+    assert entry.postings[4].amount == -1
+    wide = trade_entry(trade(price="9999999999.999999999", qty="999999999.999999999"))
+    assert amount_to_text(-wide.postings[0].amount) == "9999999999999999989.000000000000000001"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_amounts_are_exact_to_the_eighteenth_place() -> None:
 )
 def test_a_trade_that_is_not_sound_is_refused_naming_field_and_reason(change: dict[str, object], reason: str) -> None:
     with pytest.raises(PostingError) as error:
-        trade_postings(trade(**change))  # type: ignore[arg-type]
+        trade_entry(trade(**change))  # type: ignore[arg-type]
     assert reason in str(error.value)
 
 
@@ -146,7 +147,7 @@ def test_a_trade_that_is_not_sound_is_refused_naming_field_and_reason(change: di
 def test_every_trade_sums_to_zero_in_each_asset(
     price: int, qty: int, buyer_fee: int, seller_fee: int, buyer: str, seller: str
 ) -> None:
-    postings = trade_postings(
+    entry = trade_entry(
         trade(
             price=amount_to_text(price * 10**9),
             qty=amount_to_text(qty * 10**9),
@@ -156,9 +157,9 @@ def test_every_trade_sums_to_zero_in_each_asset(
             seller=seller,
         )
     )
-    legs = (*postings.legs, *postings.house_legs)
-    assert len(legs) == len(LEG_NAMES)
-    assert set(sums(changes_of(legs)).values()) == {0}
+    postings = (*entry.postings, *entry.house_postings)
+    assert len(postings) == len(POSTING_NAMES)
+    assert set(sums(changes_of(postings)).values()) == {0}
 
 
 @given(st.one_of(st.from_regex(r"-?[0-9]{0,25}\.?[0-9]{0,20}", fullmatch=True), st.text(max_size=8)))
@@ -172,7 +173,7 @@ def test_the_quick_way_of_reading_amounts_agrees_with_the_exact_one(text: str) -
 
     def quick() -> int | None:
         try:
-            return trade_postings(trade(qty=text, price="1")).legs[1].amount
+            return trade_entry(trade(qty=text, price="1")).postings[1].amount
         except PostingError:
             return None
 
@@ -182,17 +183,17 @@ def test_the_quick_way_of_reading_amounts_agrees_with_the_exact_one(text: str) -
     assert quick() == expected
 
 
-def test_running_balances_begin_from_the_totals_and_go_leg_by_leg() -> None:
-    postings = [trade_postings(trade(number, price="1", qty="1")) for number in (1, 2)]
-    legs = [leg for one in postings for leg in one.legs]
-    start = dict.fromkeys(changes_of(legs), 10 * AMOUNT_SCALE)
-    balances = [amount_to_text(balance) for balance in running_balances(legs, start)]
+def test_running_balances_begin_from_the_totals_and_go_posting_by_posting() -> None:
+    entries = [trade_entry(trade(number, price="1", qty="1")) for number in (1, 2)]
+    postings = [posting for one in entries for posting in one.postings]
+    start = dict.fromkeys(changes_of(postings), 10 * AMOUNT_SCALE)
+    balances = [amount_to_text(balance) for balance in running_balances(postings, start)]
     assert balances == ["9", "11", "9", "11", "8.5", "10.7", "7.5", "12", "8", "11.7", "7", "11.4"]
 
 
-def test_a_leg_without_an_account_is_a_fault() -> None:
+def test_a_posting_without_an_account_is_a_fault() -> None:
     with pytest.raises(KeyError):
-        running_balances(trade_postings(trade()).legs, {})
+        running_balances(trade_entry(trade()).postings, {})
 
 
 def test_the_house_is_locked_last() -> None:

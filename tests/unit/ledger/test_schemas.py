@@ -7,12 +7,12 @@ import pytest
 
 from openspot.contracts.messages import LedgerBalancesRequest, LedgerHistoryRequest, LedgerLock
 from openspot.domain.ids import RESERVED_SUFFIXES
-from openspot.ledger.changes import Movement, Posting
+from openspot.ledger.changes import CreditOrDebit, LockOrUnlock
 from openspot.ledger.schemas import (
     InvalidRequestError,
     check_balances,
-    checked_movement,
-    checked_posting,
+    checked_credit_or_debit,
+    checked_lock_or_unlock,
     history_position,
 )
 from tests.support.ledger import posting
@@ -40,25 +40,25 @@ BAD_KINDS = ["", "a b", "x" * 65, "a\n", "a/b"]
 
 
 def test_a_sound_credit_and_debit_come_out_as_exact_signed_amounts() -> None:
-    assert checked_posting(posting("tx", amount="0.000000000000000001"), 1) == Posting(
+    assert checked_credit_or_debit(posting("tx", amount="0.000000000000000001"), 1) == CreditOrDebit(
         "tx", "ann", "USD", 1, "deposit", "custody", "tx"
     )
-    assert checked_posting(posting("tx", amount="1.5"), -1).amount == -15 * 10**17
+    assert checked_credit_or_debit(posting("tx", amount="1.5"), -1).amount == -15 * 10**17
 
 
 @pytest.mark.parametrize(
     "transaction_id", ["0x" + "ab" * 32, "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQ", "a+b/c==", "w:1"]
 )
 def test_transaction_hashes_of_any_chain_are_taken(transaction_id: str) -> None:
-    assert checked_posting(posting(transaction_id), 1).transaction_id == transaction_id
+    assert checked_credit_or_debit(posting(transaction_id), 1).transaction_id == transaction_id
 
 
 @pytest.mark.parametrize(("amount", "reason"), BAD_AMOUNTS)
 def test_a_bad_amount_is_refused_naming_it(amount: str, reason: str) -> None:
     with pytest.raises(InvalidRequestError, match=reason):
-        checked_posting(posting("tx", amount=amount), 1)
+        checked_credit_or_debit(posting("tx", amount=amount), 1)
     with pytest.raises(InvalidRequestError, match=reason):
-        checked_movement(LedgerLock("ann", "USD", amount, "r"), 1)
+        checked_lock_or_unlock(LedgerLock("ann", "USD", amount, "r"), 1)
 
 
 @pytest.mark.parametrize(
@@ -75,25 +75,25 @@ def test_a_bad_field_of_a_credit_is_refused_naming_it(field: str, value: str) ->
     named |= {"entry_type": "entryType", "reference_type": "referenceType", "asset": "asset"}
     changes: dict[str, Any] = {field: value}
     with pytest.raises(InvalidRequestError, match=f"^{named[field]} "):
-        checked_posting(msgspec.structs.replace(posting("tx"), **changes), 1)
+        checked_credit_or_debit(msgspec.structs.replace(posting("tx"), **changes), 1)
 
 
 @pytest.mark.parametrize("suffix", RESERVED_SUFFIXES)
 def test_ids_that_the_ledger_gives_itself_are_refused(suffix: str) -> None:
     with pytest.raises(InvalidRequestError, match=r"^transactionId must not end in :"):
-        checked_posting(posting(f"epoch-1{suffix}"), 1)
+        checked_credit_or_debit(posting(f"epoch-1{suffix}"), 1)
 
 
 def test_the_outside_world_cannot_be_credited_but_the_fee_account_can_be_debited() -> None:
     with pytest.raises(InvalidRequestError, match=r"^userId house:external"):
-        checked_posting(posting("tx", "house:external"), 1)
-    assert checked_posting(posting("tx", "house:fees"), -1).user_id == "house:fees"
+        checked_credit_or_debit(posting("tx", "house:external"), 1)
+    assert checked_credit_or_debit(posting("tx", "house:fees"), -1).user_id == "house:fees"
 
 
 def test_a_sound_lock_and_unlock_come_out_signed() -> None:
     request = LedgerLock("ann", "USD", "2", "r")
-    assert checked_movement(request, 1) == Movement("ann", "USD", 2 * 10**18, "r")
-    assert checked_movement(request, -1).direction == "unlock"
+    assert checked_lock_or_unlock(request, 1) == LockOrUnlock("ann", "USD", 2 * 10**18, "r")
+    assert checked_lock_or_unlock(request, -1).direction == "unlock"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_sound_lock_and_unlock_come_out_signed() -> None:
 )
 def test_a_bad_field_of_a_lock_is_refused_naming_it(request_: LedgerLock, field: str) -> None:
     with pytest.raises(InvalidRequestError, match=f"^{field} "):
-        checked_movement(request_, 1)
+        checked_lock_or_unlock(request_, 1)
 
 
 def test_balances_need_a_user_and_perhaps_an_asset() -> None:
