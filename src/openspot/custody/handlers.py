@@ -37,7 +37,7 @@ log = get_logger("custody")
 
 FUNDS_WAIT_S = 3.0
 """How long a new withdrawal waits for the engine's decision on its funds before the reply."""
-_FUNDS_LOOK_S = 0.03
+_FUNDS_POLL_INTERVAL_S = 0.03
 LIMIT_CENTS_MAX = 2**62
 _UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the custody's database does not answer")
 
@@ -180,7 +180,7 @@ class RequestHandlers:
         deadline = asyncio.get_running_loop().time() + FUNDS_WAIT_S
         current = created
         while current.funds in (Funds.NEW, Funds.REQUESTED) and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(_FUNDS_LOOK_S)
+            await asyncio.sleep(_FUNDS_POLL_INTERVAL_S)
             async with self._pool.acquire() as connection:
                 current = await store.get(connection, created.withdrawal_id) or created
         return current

@@ -12,11 +12,11 @@ class Target:
     """How much of an asset a bot wants to hold, and the distance from it at which it stops to buy or to sell."""
 
     amount: Decimal
-    reach: Decimal
+    band: Decimal
 
     def imbalance(self, total: Decimal) -> Decimal:
         """How far `total` is from the target: 0 on it, 1 at the upper bound or beyond, -1 at the lower one."""
-        return max(-ONE, min(ONE, (total - self.amount) / self.reach))
+        return max(-ONE, min(ONE, (total - self.amount) / self.band))
 
 
 @dataclass(frozen=True, slots=True)

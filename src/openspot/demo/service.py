@@ -76,7 +76,7 @@ async def _trade(
         return
     start = distances(dollar_prices(markets, last_prices), usual)
     prices = SimulatedPrices(configuration.seeds, secrets.randbits(32), settings.demo_quotes_per_s, start)
-    aims = targets(settings.demo_funds_dollars, settings.demo_reach, usual, configuration.assets)
+    aims = targets(settings.demo_funds_dollars, settings.demo_inventory_band, usual, configuration.assets)
     around = Surroundings(markets, prices.mids, usual, aims, Treasury(bus, aims, system_clock))
     rules = settings.quoting
     maker = Maker(

@@ -45,11 +45,11 @@ class DemoSettings(RestSharedSettings):
         le=1_000_000_000,
         description="Value in US dollars of what each bot gets of each asset, and keeps",
     )
-    demo_reach: Decimal = Field(
+    demo_inventory_band: Decimal = Field(
         default=Decimal("0.05"),
         gt=0,
         le=Decimal("0.5"),
-        description="Share of that by which an asset may grow or shrink until a bot stops to buy or to sell it",
+        description="A bot stops to buy or to sell an asset that is further than this share from those funds",
     )
 
     @property

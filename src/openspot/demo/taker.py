@@ -16,7 +16,7 @@ from openspot.rest_edge.common.demo_account_names import DEMO_TAKER
 BEGIN_S = 0.1
 FIRST_TAKES_S = 1.5
 """In this time after the first quotes every market gets its first trade."""
-LOOK_S = 5.0
+POLL_INTERVAL_S = 5.0
 """How often it looks at its balances, and for orders that a lost reply has left."""
 
 
@@ -56,7 +56,7 @@ class Taker(Bot):
         while True:
             at, place = heapq.heappop(due)
             await self._pause(max(0.0, at - clock()))
-            if clock() - looked > LOOK_S:
+            if clock() - looked > POLL_INTERVAL_S:
                 looked, imbalance = clock(), await self._imbalances()
                 for order in await self._open_orders():
                     await self._cancel(order.order_id)

@@ -30,14 +30,14 @@ def fundings(user_id: str, totals: Mapping[str, Decimal], targets: Mapping[str, 
     """What a bot with these balances gets: its first funds, or what fees have used up, once a day.
 
     Reference and amount follow from user, asset and day alone, so that a repeated deposit is the same deposit. A loss
-    of up to half the reach is left alone.
+    of up to half the band is left alone.
     """
     for asset, target in targets.items():
         total = totals.get(asset, ZERO)
         if total < target.amount / 2:
             yield Funding(f"{user_id}-{asset}-first", asset, target.amount)
-        elif total < target.amount - target.reach / 2:
-            yield Funding(f"{user_id}-{asset}-{day}", asset, target.reach / 2)
+        elif total < target.amount - target.band / 2:
+            yield Funding(f"{user_id}-{asset}-{day}", asset, target.band / 2)
 
 
 class Treasury:

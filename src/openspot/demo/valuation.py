@@ -42,12 +42,12 @@ def distances(now: Mapping[str, Decimal], usual: Mapping[str, Decimal]) -> dict[
 
 
 def targets(
-    dollars: Decimal, reach_share: Decimal, prices: Mapping[str, Decimal], assets: Mapping[str, AssetScale]
+    dollars: Decimal, band_share: Decimal, prices: Mapping[str, Decimal], assets: Mapping[str, AssetScale]
 ) -> dict[str, Target]:
-    """`dollars` worth of each priced asset, and `reach_share` of it as reach, in steps that deposits can have."""
+    """`dollars` worth of each priced asset, and `band_share` of it as its band, in steps that deposits can have."""
     found = {}
     for asset, price in prices.items():
         step = Decimal(1).scaleb(-assets[asset].places)
         amount = (dollars / price).quantize(step, ROUND_FLOOR)
-        found[asset] = Target(amount, max(step, (amount * reach_share).quantize(step, ROUND_FLOOR)))
+        found[asset] = Target(amount, max(step, (amount * band_share).quantize(step, ROUND_FLOOR)))
     return found

@@ -42,10 +42,10 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
-    """What a request does, by an id under which it is done once, however often the request comes.
+class IdempotentOperation:
+    """What a request does, once for its `operation_id`, however often the request is repeated.
 
-    `is_resumed` says that an earlier run under this id may have done it already: look before doing it again.
+    `is_resumed` says that an earlier run under this id may have done it already. The handler must look before it acts.
     """
 
     operation_id: str
@@ -87,7 +87,7 @@ class RequestContext:
         self.content_type = b""
         self.takes_body = False
         """Whether the route reads a JSON body."""
-        self.operation: Operation | None = None
+        self.operation: IdempotentOperation | None = None
         """What the request is done under, if it came with an `Idempotency-Key`."""
         self.receive = receive
         self._limits = limits
@@ -213,14 +213,14 @@ def caller(request: Request) -> Identity:
     return identity_of(context_of(request))
 
 
-def operation_of(context: RequestContext) -> Operation:
+def operation_of(context: RequestContext) -> IdempotentOperation:
     """The operation of a request, with a new id if it came without an `Idempotency-Key`."""
     return context.operation or new_operation()
 
 
-def new_operation() -> Operation:
+def new_operation() -> IdempotentOperation:
     """An operation that nobody has begun. Its id has the form of an order id."""
-    return Operation(short_id(os.urandom(ORDER_ID_LENGTH)))
+    return IdempotentOperation(short_id(os.urandom(ORDER_ID_LENGTH)))
 
 
 def request_ids(prefix: str) -> Callable[[], str]:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from openspot.http.context import Operation, RequestContext, identity_of, new_operation
+from openspot.http.context import IdempotentOperation, RequestContext, identity_of, new_operation
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool
 from openspot.kit.log import get_logger
@@ -130,7 +130,7 @@ class DatabaseIdempotency:
             if number < DELETED_AT_A_TIME:
                 return deleted
 
-    async def _claim(self, user_id: str, key: str, context: RequestContext) -> Operation | StoredResponse:
+    async def _claim(self, user_id: str, key: str, context: RequestContext) -> IdempotentOperation | StoredResponse:
         """Begin or take over the operation of `key`, or return its response. Raises HttpError (409)."""
         wanted = request_hash(context)
         fresh = new_operation().operation_id
@@ -163,7 +163,7 @@ class DatabaseIdempotency:
                 self._kept_s,
             )
             if claimed is not None:
-                return Operation(claimed, is_resumed=claimed != fresh)
+                return IdempotentOperation(claimed, is_resumed=claimed != fresh)
             row = await self._pool.fetchrow(
                 """
                 SELECT request_hash, status, headers, body FROM idempotency_keys
@@ -186,7 +186,7 @@ class DatabaseIdempotency:
             headers={"Retry-After": "1"},
         )
 
-    async def _keep(self, user_id: str, key: str, operation: Operation, response: StoredResponse) -> None:
+    async def _keep(self, user_id: str, key: str, operation: IdempotentOperation, response: StoredResponse) -> None:
         headers = [[name.decode("latin-1"), value.decode("latin-1")] for name, value in response.headers]
         await self._after(
             """
@@ -201,7 +201,7 @@ class DatabaseIdempotency:
             response.body,
         )
 
-    async def _release(self, user_id: str, key: str, operation: Operation, *, forget: bool) -> None:
+    async def _release(self, user_id: str, key: str, operation: IdempotentOperation, *, forget: bool) -> None:
         """Let the next request with this key run at once, as a new operation if `forget`, else as the same one."""
         statement = "DELETE FROM idempotency_keys" if forget else "UPDATE idempotency_keys SET claimed_until = now()"
         await self._after(

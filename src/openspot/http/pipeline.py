@@ -196,9 +196,9 @@ class Pipeline:
                 response = await self._idempotency.run(key, context, execute)
                 await _send(send, context, response.status, [*response.headers], response.body)
                 return
-        if route.direct is not None:
-            direct = await route.direct(context)
-            await _send(send, context, direct.status, [JSON_TYPE], direct.body)
+        if route.fast_path is not None:
+            answer = await route.fast_path(context)
+            await _send(send, context, answer.status, [JSON_TYPE], answer.body)
             return
 
         async def send_with_headers(message: Message) -> None:

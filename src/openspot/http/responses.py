@@ -13,8 +13,8 @@ encode_json = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
-class DirectResponse:
-    """What a direct handler returns: a status and a JSON body."""
+class FastPathResponse:
+    """What the handler of a fast path returns: a status and a JSON body."""
 
     status: int
     body: bytes

@@ -23,9 +23,9 @@ from openspot.http.errors import ErrorBody, HttpError
 from openspot.http.json_body import MalformedJsonError, decode_json
 from openspot.http.policy import Policy
 from openspot.http.record_schemas import is_made_of_records
-from openspot.http.responses import DirectResponse
+from openspot.http.responses import FastPathResponse
 
-DirectHandler = Callable[[RequestContext], Awaitable[DirectResponse]]
+FastPathHandler = Callable[[RequestContext], Awaitable[FastPathResponse]]
 """Handles a request without FastAPI, which saves time; the declared handler still documents the route."""
 WebSocketHandler = Callable[[WebSocket], Awaitable[None]]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -43,7 +43,7 @@ class BodyKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One method of one path. `direct` handles its requests if there is one, otherwise `application` does."""
+    """One method of one path. Its requests go to `fast_path` if there is one, otherwise to `application`."""
 
     method: str
     path: str
@@ -51,7 +51,7 @@ class Route:
     application: ASGIApp
     body: BodyKind
     documented: APIRoute | None = None
-    direct: DirectHandler | None = None
+    fast_path: FastPathHandler | None = None
     response: Any = None
     """The type of the response's body if it is made of records (msgspec); FastAPI documents other types."""
 
@@ -88,7 +88,7 @@ class Router:
         refusals: Mapping[int, str] | None = None,
         headers: Mapping[str, Any] | None = None,
         name: str = "",
-        direct: DirectHandler | None = None,
+        fast_path: FastPathHandler | None = None,
         responses: Mapping[int | str, Any] | None = None,
         content: Mapping[str, Any] | None = None,
     ) -> Callable[[Endpoint], Endpoint]:
@@ -130,7 +130,7 @@ class Router:
                     AsyncExitStackMiddleware(documented.app),
                     BodyKind.JSON if documented.body_field is not None else BodyKind.IGNORED,
                     documented,
-                    direct,
+                    fast_path,
                     record,
                 )
             )

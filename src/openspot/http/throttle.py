@@ -115,7 +115,7 @@ def caller_key(subject: str | None, address: str) -> str:
 
 
 class MemoryThrottle:
-    """Counts in this process. `now` returns the seconds of a clock that never goes back.
+    """Counts in this process. `now` returns the seconds of a monotonic clock.
 
     It remembers at most `keys_max` callers. Beyond that it forgets the one that was quiet for longest.
     """

@@ -16,7 +16,7 @@ from decimal import Decimal
 from openspot.domain.ids import HOUSE_ACCOUNT_PURPOSES
 from openspot.domain.money import EXACT, decimal_to_text
 from openspot.reconcile.records import Difference
-from openspot.reconcile.tables import BalanceGap, EntryGap, UnevenAccount
+from openspot.reconcile.tables import BalanceGap, EntryGap, Imbalance
 
 ADJUSTED = "operator adjustment"
 UNREFERENCED = "moved in the engine alone, without a reference"
@@ -80,7 +80,7 @@ def balance_difference(gap: BalanceGap, settled: bool | None, complete: bool) ->
     )
 
 
-def account_difference(account: UnevenAccount) -> Difference:
+def account_difference(account: Imbalance) -> Difference:
     """A ledger account that is not the sum of its entries: something other than the ledger wrote to the tables."""
     by_entries = decimal_to_text(account.entries)
     if account.newest != account.entries:

@@ -191,7 +191,7 @@ TRADE_PAIRS = f"""
     ORDER BY coalesce(engine.trade_id, row_.trade_id) LIMIT $3
 """
 # Three ways to say what an account holds: its own figure, the sum of its entries, the balance of the newest one.
-UNEVEN_ACCOUNTS = """
+IMBALANCES = """
     SELECT account.user_id, account.asset, account.available + account.locked AS total,
         coalesce(summed.amount, 0) AS entries, coalesce(newest.balance, 0) AS newest, count(*) OVER () AS found
     FROM ledger_accounts AS account

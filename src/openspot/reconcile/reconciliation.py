@@ -162,9 +162,9 @@ class _Comparison:
         self._name([causes.balance_difference(gap, settled, complete) for gap in balances.listed], balances.found)
         entries = await self._tables.entry_gaps(mark, DIFFERENCES_MAX)
         self._name([causes.entry_difference(gap, settled) for gap in entries.listed], entries.found)
-        accounts = await self._tables.uneven_accounts(DIFFERENCES_MAX)
+        accounts = await self._tables.imbalances(DIFFERENCES_MAX)
         self._name([causes.account_difference(account) for account in accounts.listed], accounts.found)
-        self._differences += [causes.asset_difference(*asset) for asset in await self._tables.uneven_assets()]
+        self._differences += [causes.asset_difference(*asset) for asset in await self._tables.unbalanced_assets()]
         await self._compare_rows()
         counts = await self._tables.counts()
         return Report(

@@ -23,12 +23,12 @@ from openspot.reconcile.queries import (
     ENTRY_GAPS,
     FIND_GAPS,
     HOUSE_BALANCES,
+    IMBALANCES,
     ORDER_FIELDS,
     ORDER_PAIRS,
     TEMPORARY_TABLES,
     TRADE_FIELDS,
     TRADE_PAIRS,
-    UNEVEN_ACCOUNTS,
     UNEVEN_ASSETS,
     UNSUMMED,
 )
@@ -70,7 +70,7 @@ class BalanceGap(NamedTuple):
     other: Decimal
 
 
-class UnevenAccount(NamedTuple):
+class Imbalance(NamedTuple):
     """A ledger account that is not the sum of its entries."""
 
     user_id: str
@@ -221,12 +221,12 @@ class Tables:
         pairs = [TradePair(_trade(row[:width]), _trade(row[width : 2 * width])) for row in map(tuple, rows)]
         return Findings(pairs, _found(rows))
 
-    async def uneven_accounts(self, limit: int) -> Findings[UnevenAccount]:
+    async def imbalances(self, limit: int) -> Findings[Imbalance]:
         """Ledger accounts that are not the sum of their entries."""
-        rows = await self._connection.fetch(UNEVEN_ACCOUNTS, limit)
-        return Findings([UnevenAccount(**_fields(row)) for row in rows], _found(rows))
+        rows = await self._connection.fetch(IMBALANCES, limit)
+        return Findings([Imbalance(**_fields(row)) for row in rows], _found(rows))
 
-    async def uneven_assets(self) -> list[tuple[str, Decimal]]:
+    async def unbalanced_assets(self) -> list[tuple[str, Decimal]]:
         """Assets whose ledger accounts, the outside world's included, do not sum to zero, with their sums."""
         return [(row["asset"], row["total"]) for row in await self._connection.fetch(UNEVEN_ASSETS)]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
-from openspot.http.context import Identity, Operation
+from openspot.http.context import IdempotentOperation, Identity
 from openspot.http.errors import HttpError
 from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
 from openspot.kit.clock import DateClock
@@ -85,7 +85,7 @@ class Billing:
         subscription = None if stored is None else stored.subscription
         return entitlements_response(entitlements(subscription, self._today(), self._configuration))
 
-    async def subscribe(self, caller: Identity, body: SubscribeBody, operation: Operation) -> ChargedResponse:
+    async def subscribe(self, caller: Identity, body: SubscribeBody, operation: IdempotentOperation) -> ChargedResponse:
         """Begin a subscription and charge its first period. Both have the operation's id. 409 if one is active."""
         if operation.is_resumed and (done := await self._done(caller.user_id, operation.operation_id)):
             return done
@@ -130,7 +130,7 @@ class Billing:
             await self._store.save(connection, ended, now)
         return self._response(replace(stored, subscription=ended))
 
-    async def upgrade(self, caller: Identity, body: UpgradeBody, operation: Operation) -> ChargedResponse:
+    async def upgrade(self, caller: Identity, body: UpgradeBody, operation: IdempotentOperation) -> ChargedResponse:
         """Change to a plan of higher rank from today on. The payment has the operation's id."""
         if operation.is_resumed and (done := await self._done(caller.user_id, operation.operation_id)):
             return done

@@ -64,7 +64,7 @@ async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateC
             AuditWithoutAddresses(audit),
             idempotency,
         )
-        frame.start("renewals", renewals.run(settings.subscriptions_look_s), is_essential=False)
+        frame.start("renewals", renewals.run(settings.subscriptions_poll_interval_s), is_essential=False)
         frame.start("clean-up", _forget_responses(idempotency), is_essential=False)
         application = make_app(settings, services)
         await frame.serve(http_server(application, settings, settings.subscriptions_port, settings.subscriptions_host))

@@ -22,8 +22,8 @@ class SubscriptionSettings(UserTokenSettings, PageOriginSettings):
     )
     subscriptions_plans_file: str = Field(default="", description="Plans (TOML); empty: those of the package")
     subscriptions_throttle_enabled: bool = Field(default=True, description="Throttle the subscription service")
-    subscriptions_look_s: float = Field(
-        default=60.0, gt=0, le=3600, description="How often due renewals and expiries are looked for"
+    subscriptions_poll_interval_s: float = Field(
+        default=60.0, gt=0, le=3600, description="Seconds between two searches for due renewals and expiries"
     )
 
     @property

@@ -11,7 +11,7 @@ import pytest
 
 from openspot.domain.order import OrderStatus
 from openspot.engine_client.position import Position
-from openspot.kit.bus import HoldingPublisher, Outgoing, PendingEvent, PublishError
+from openspot.kit.bus import Outgoing, PendingEvent, PublishError, RetryingPublisher
 from openspot.kit.database import Connection
 from openspot.router.metrics import ROW_WRITE_FAILURES, ROWS_DROPPED
 from openspot.router.store import FencedError, Store
@@ -107,7 +107,7 @@ class RefusingBus:
 
 
 @asynccontextmanager
-async def publishing(bus: RefusingBus, store: Store) -> AsyncIterator[HoldingPublisher]:
+async def publishing(bus: RefusingBus, store: Store) -> AsyncIterator[RetryingPublisher]:
     """A publisher that keeps in the database what the bus refuses."""
 
     async def forget(events: Sequence[PendingEvent]) -> None:
@@ -116,7 +116,7 @@ async def publishing(bus: RefusingBus, store: Store) -> AsyncIterator[HoldingPub
     async def ready() -> None:
         return
 
-    publisher = HoldingPublisher(bus, held_max=1000, ready=ready, forget=forget)
+    publisher = RetryingPublisher(bus, held_max=1000, ready=ready, forget=forget)
     try:
         yield publisher
     finally:

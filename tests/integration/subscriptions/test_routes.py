@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from openspot.http.context import Identity, Operation
+from openspot.http.context import IdempotentOperation, Identity
 from openspot.http.policy import Access
 from openspot.subscriptions.plans import load_plans
 from openspot.subscriptions.schemas import SubscribeBody, UpgradeBody
@@ -281,9 +281,9 @@ async def test_an_operation_that_was_done_before_its_process_died_is_not_done_ag
         (shop.billing.subscribe, SubscribeBody(planId="pro", asset="USD")),
         (shop.billing.upgrade, UpgradeBody(planId="premium")),
     ):
-        operation = Operation(f"operation-{work.__name__}")
+        operation = IdempotentOperation(f"operation-{work.__name__}")
         done = await work(ada, body, operation)  # type: ignore[operator]
-        resumed = await work(ada, body, Operation(operation.operation_id, is_resumed=True))  # type: ignore[operator]
+        resumed = await work(ada, body, IdempotentOperation(operation.operation_id, is_resumed=True))  # type: ignore[operator]
         assert resumed == done
         # Another user's operation of the same id is another one.
         assert await shop.store.payment(operation.operation_id, "bob") is None

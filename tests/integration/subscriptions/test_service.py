@@ -31,7 +31,7 @@ async def test_the_service_serves_from_its_own_database_and_says_when_it_cannot(
 ) -> None:
     assert SubscriptionSettings().subscriptions_port == 3060
     settings = settings.model_copy(
-        update={"subscriptions_database_url": subscriptions_database_url, "subscriptions_look_s": 0.05}
+        update={"subscriptions_database_url": subscriptions_database_url, "subscriptions_poll_interval_s": 0.05}
     )
     async with (
         running(settings, "subscriptions"),

@@ -127,7 +127,7 @@ def test_a_body_nested_ten_thousand_levels_deep_is_refused(client: HostileClient
         assert client(operation, deep).status == 400
 
 
-# A direct route, one of FastAPI's, and a webhook; the bound itself is checked on every route in test_route_policies.py.
+# A route with a fast path, and a webhook. test_route_policies.py checks the bound itself on every route.
 @each([operation for operation in WITH_BODY if operation.path in ("/api/v1/orders", "/api/v1/kyc/webhook")])
 def test_a_body_of_two_megabytes_is_refused(client: HostileClient, operation: Operation) -> None:
     token = f"Authorization: Bearer {client.token}\r\nContent-Type: application/json\r\n"

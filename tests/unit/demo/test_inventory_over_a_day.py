@@ -59,7 +59,7 @@ class World:
     def note_worst(self) -> None:
         for totals in self.totals.values():
             for asset, target in TARGETS.items():
-                self.worst = max(self.worst, abs(totals[asset] - target.amount) / target.reach)
+                self.worst = max(self.worst, abs(totals[asset] - target.amount) / target.band)
 
     def wanted_of(self, bot: str, market: DemoMarket) -> tuple[Decimal, Decimal]:
         found = imbalances(self.totals[bot], TARGETS)

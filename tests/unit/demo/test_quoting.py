@@ -59,7 +59,7 @@ def test_too_much_inventory_lowers_both_prices_a_little() -> None:
     neutral, long, short = ladder("0"), ladder("0.8"), ladder("-0.8")
     for side in Side:
         assert long[side][0].price < neutral[side][0].price < short[side][0].price
-    # 0.8 of the reach is 0.4 bps with the quote asset on its target.
+    # 0.8 of the band is 0.4 bps with the quote asset on its target.
     assert long[Side.SELL][0].price == Decimal("60045.60")
 
 

@@ -46,7 +46,7 @@ def test_every_asset_has_a_price_in_dollars_and_a_target_that_deposits_can_make(
     for asset, target in found.items():
         assert abs(target.amount * prices[asset] / 1_000_000 - 1) < Decimal("0.001")
         assert target.amount == round(target.amount, configuration.assets[asset].places)
-        assert abs(target.reach / target.amount - Decimal("0.05")) < Decimal("0.0001")
+        assert abs(target.band / target.amount - Decimal("0.05")) < Decimal("0.0001")
 
 
 def test_prices_go_on_where_the_markets_stand_but_not_at_an_absurd_one() -> None:

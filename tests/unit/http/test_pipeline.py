@@ -16,7 +16,7 @@ from openspot.http.context import RequestContext, caller
 from openspot.http.errors import HttpError
 from openspot.http.idempotency import StoredResponse
 from openspot.http.policy import PUBLIC, Access, Policy, Scope, ThrottleClass
-from openspot.http.responses import DirectResponse, json_response
+from openspot.http.responses import FastPathResponse, json_response
 from openspot.http.routing import Router
 from openspot.http.throttle import MemoryThrottle, Tier
 from openspot.http.validation import Body, WholeNumber
@@ -91,13 +91,13 @@ class Service:
         async def fail(kind: str) -> Response:
             raise OwnError(kind) if kind == "own" else RuntimeError("secret detail")
 
-        async def answer_directly(context: RequestContext) -> DirectResponse:
+        async def answer_on_the_fast_path(context: RequestContext) -> FastPathResponse:
             self.runs += 1
-            return DirectResponse(200, b'{"direct":true}')
+            return FastPathResponse(200, b'{"fast":true}')
 
-        @router.get("/direct/answer", PUBLIC, direct=answer_directly, summary="Without FastAPI")
+        @router.get("/fast/answer", PUBLIC, fast_path=answer_on_the_fast_path, summary="Without FastAPI")
         async def documented_only() -> Response:
-            raise AssertionError("the direct handler runs instead")
+            raise AssertionError("the fast path runs instead")
 
         defaults: dict[str, Any] = {
             "title": "Things", "health": Health(), "authenticators": [UserTokens(SECRET)], "audit": Sink(),
@@ -115,8 +115,8 @@ async def test_a_route_gets_its_parameters_and_its_caller() -> None:
 
 
 async def test_a_direct_handler_runs_instead_of_the_declared_one() -> None:
-    reply = await ask(Service().app, "GET", "/things/direct/answer")
-    assert (reply.status, reply.json, reply.header("content-length")) == (200, {"direct": True}, "15")
+    reply = await ask(Service().app, "GET", "/things/fast/answer")
+    assert (reply.status, reply.json, reply.header("content-length")) == (200, {"fast": True}, "15")
 
 
 async def test_own_exceptions_are_translated_and_faults_show_nothing() -> None:

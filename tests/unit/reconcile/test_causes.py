@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from openspot.reconcile import causes
-from openspot.reconcile.tables import BalanceGap, EntryGap, UnevenAccount
+from openspot.reconcile.tables import BalanceGap, EntryGap, Imbalance
 
 ZERO = Decimal(0)
 NOTHING = BalanceGap("u1", "USD", ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
@@ -72,11 +72,11 @@ def test_what_nothing_explains_is_said_to_be_so() -> None:
 
 
 def test_differences_within_one_side_name_the_sides() -> None:
-    account = causes.account_difference(UnevenAccount("u1", "USD", Decimal(5), Decimal(4), Decimal(3)))
+    account = causes.account_difference(Imbalance("u1", "USD", Decimal(5), Decimal(4), Decimal(3)))
     assert str(account) == (
         "account u1 USD: total is 4 (the newest says 3) by its entries, 5 in the account (written past the ledger)"
     )
-    even = causes.account_difference(UnevenAccount("u1", "USD", Decimal(5), Decimal(4), Decimal(4)))
+    even = causes.account_difference(Imbalance("u1", "USD", Decimal(5), Decimal(4), Decimal(4)))
     assert even.engine == "4"
     assert "0 by rule, 1 in the ledger" in str(causes.asset_difference("USD", Decimal(1)))
     assert "engine verify" in str(causes.engine_difference("u1", "USD", Decimal(1)))

@@ -9,7 +9,7 @@ import pytest
 from openspot.contracts.messages import CreateWithdrawal
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
-from openspot.http.context import Operation
+from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError
 from openspot.rest_edge.funds.addresses.store import SavedAddress
 from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
@@ -66,7 +66,14 @@ class Bench:
     async def withdraw(self, *, is_resumed: bool) -> Any:
         """One run of the same operation."""
         return await self.service.withdraw(
-            "u1", Operation("op1", is_resumed), "a1", "BTC", "bitcoin", Decimal("0.01"), is_fiat=False, code="111111"
+            "u1",
+            IdempotentOperation("op1", is_resumed),
+            "a1",
+            "BTC",
+            "bitcoin",
+            Decimal("0.01"),
+            is_fiat=False,
+            code="111111",
         )
 
 

@@ -129,7 +129,7 @@ class Sequencer:
         return self._failed
 
     def now(self) -> int:
-        """The engine's time in nanoseconds since 1970. It never goes back, even if the clock does."""
+        """The engine's time in nanoseconds since 1970. It is monotonic, even if the system's clock goes back."""
         self._time_ns = max(self._time_ns, self._clock())
         return self._time_ns
 

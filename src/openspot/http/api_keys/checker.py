@@ -60,7 +60,7 @@ class ApiKey:
 
 
 class ApiKeyChecker:
-    """Checks signed requests. `wall_clock` gives seconds since 1970, `now` those of a clock that never goes back."""
+    """Checks signed requests. `wall_clock` returns seconds since 1970, `now` those of a monotonic clock."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ class Replays(Protocol):
 
 
 class MemoryReplays:
-    """Remembers in this process. `now` returns the seconds of a clock that never goes back."""
+    """Remembers in this process. `now` returns the seconds of a monotonic clock."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now

@@ -27,10 +27,10 @@ from openspot.kit.bus.errors import (
     StreamError,
     WrongRevisionError,
 )
-from openspot.kit.bus.holding import HoldingPublisher, PendingEvent
 from openspot.kit.bus.kept_writes import KeptWrites
 from openspot.kit.bus.key_value import Entry, KeyValueBucket
 from openspot.kit.bus.outgoing import Outgoing
+from openspot.kit.bus.retrying_publisher import PendingEvent, RetryingPublisher
 from openspot.kit.bus.streams import ConsumerState
 from openspot.kit.bus.subscriptions import MalformedEventError
 
@@ -46,7 +46,6 @@ __all__ = [
     "DurableConsumer",
     "Entry",
     "HandlerFailedError",
-    "HoldingPublisher",
     "KeptWrites",
     "KeyValueBucket",
     "KeyValueError",
@@ -58,6 +57,7 @@ __all__ = [
     "PendingEvent",
     "PublishError",
     "RequestFailedError",
+    "RetryingPublisher",
     "StreamError",
     "WrongRevisionError",
     "encode",

@@ -14,7 +14,7 @@ from openspot.contracts.messages import (
     TransferCollateral,
 )
 from openspot.contracts.refusals import UNCERTAIN, RefusalCode
-from openspot.http.context import Operation
+from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.bus import Bus, NotSentError, RequestFailedError
 from openspot.kit.log import get_logger
@@ -55,36 +55,36 @@ class MarginClient:
         """The user's margin account."""
         return (await self._ask(subjects.RISK_MARGIN_ACCOUNT, GetMarginAccount(user_id), None)).account
 
-    async def transfer(self, user_id: str, body: CollateralBody, operation: Operation) -> MarginResult:
+    async def transfer(self, user_id: str, body: CollateralBody, operation: IdempotentOperation) -> MarginResult:
         """Move collateral."""
         request_id = body.request_id or operation.operation_id
         message = TransferCollateral(request_id, user_id, body.asset, body.amount, body.direction)
         return await self._ask(subjects.RISK_MARGIN_TRANSFER, message, request_id)
 
-    async def open(self, user_id: str, body: OpenPositionBody, operation: Operation) -> MarginResult:
+    async def open(self, user_id: str, body: OpenPositionBody, operation: IdempotentOperation) -> MarginResult:
         """Open a position."""
         request_id = body.request_id or operation.operation_id
         message = OpenMarginPosition(request_id, user_id, body.symbol, body.side, body.quantity, body.leverage)
         return await self._ask(subjects.RISK_MARGIN_OPEN, message, request_id)
 
-    async def close(self, user_id: str, body: ClosePositionBody, operation: Operation) -> MarginResult:
+    async def close(self, user_id: str, body: ClosePositionBody, operation: IdempotentOperation) -> MarginResult:
         """Close a position."""
         request_id = body.request_id or operation.operation_id
         message = CloseMarginPosition(request_id, user_id, body.position_id)
         return await self._ask(subjects.RISK_MARGIN_CLOSE, message, request_id)
 
-    async def close_account(self, user_id: str, operation: Operation) -> MarginResult:
+    async def close_account(self, user_id: str, operation: IdempotentOperation) -> MarginResult:
         """Close the account, which must be empty."""
         message = CloseMarginPosition(operation.operation_id, user_id)
         return await self._ask(subjects.RISK_MARGIN_CLOSE, message, operation.operation_id)
 
-    async def borrow(self, user_id: str, body: BorrowBody, operation: Operation) -> MarginResult:
+    async def borrow(self, user_id: str, body: BorrowBody, operation: IdempotentOperation) -> MarginResult:
         """Borrow an amount."""
         request_id = body.request_id or operation.operation_id
         message = BorrowMargin(request_id, user_id, body.asset, body.amount)
         return await self._ask(subjects.RISK_MARGIN_BORROW, message, request_id)
 
-    async def repay(self, user_id: str, body: RepayBody, operation: Operation) -> MarginResult:
+    async def repay(self, user_id: str, body: RepayBody, operation: IdempotentOperation) -> MarginResult:
         """Repay a loan."""
         request_id = body.request_id or operation.operation_id
         message = RepayMargin(request_id, user_id, body.loan_id, body.amount)

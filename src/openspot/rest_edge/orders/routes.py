@@ -23,8 +23,8 @@ from openspot.http.lists import (
     unknown_cursor,
 )
 from openspot.http.policy import Access, Policy, Scope
-from openspot.http.responses import DirectResponse, encode_json, json_response, page_response
-from openspot.http.routing import DirectHandler, Router
+from openspot.http.responses import FastPathResponse, encode_json, json_response, page_response
+from openspot.http.routing import FastPathHandler, Router
 from openspot.http.validation import LowerCase, Moment, PrintableText, Symbol
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.recent import OrderFilter
@@ -101,7 +101,7 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
             503: "the order was not sent",
             504: "nobody knows yet what became of the order: ORDER_STATUS_UNKNOWN, with its id in `details`",
         },
-        direct=_place_directly(orders) if direct else None, summary="Place an order",
+        fast_path=_place_directly(orders) if direct else None, summary="Place an order",
     )  # fmt: skip
     async def place_order(request: Request, body: OrderBody) -> Response:
         return json_response(await orders.place(caller(request).user_id, body, operation_of(context_of(request))), 201)
@@ -234,12 +234,12 @@ def order_routes(prefix: str, orders: OrderService, *, direct: bool = True) -> R
     return router
 
 
-def _place_directly(orders: OrderService) -> DirectHandler:
+def _place_directly(orders: OrderService) -> FastPathHandler:
     """`POST /orders` without FastAPI; the declared route gives the same responses."""
 
-    async def place(context: RequestContext) -> DirectResponse:
+    async def place(context: RequestContext) -> FastPathResponse:
         identity = identity_of(context)
         order = read_order(context.body)
-        return DirectResponse(201, encode_json(await orders.place(identity.user_id, order, operation_of(context))))
+        return FastPathResponse(201, encode_json(await orders.place(identity.user_id, order, operation_of(context))))
 
     return place

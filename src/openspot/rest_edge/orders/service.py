@@ -28,7 +28,7 @@ from openspot.contracts.refusals import UNCERTAIN, RefusalCode
 from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
-from openspot.http.context import Operation
+from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
@@ -66,7 +66,7 @@ class OrderService:
 
     # Place
 
-    async def place(self, user_id: str, body: OrderBody, operation: Operation) -> OrderRecord:
+    async def place(self, user_id: str, body: OrderBody, operation: IdempotentOperation) -> OrderRecord:
         """Send an order to the router and return its record. The order's id is that of the operation.
 
         400 with the reason if the pre-trade check or the engine rejected it, 503 if nothing was done, 504 if nobody
@@ -97,12 +97,12 @@ class OrderService:
                 return _outcome_of(earlier)
         raise _submit_refusal(order_id, reply)
 
-    async def place_batch(self, user_id: str, orders: Sequence[object], operation: Operation) -> list[BatchEntry]:
+    async def place_batch(self, user_id: str, orders: Sequence[object], operation: IdempotentOperation) -> list[BatchEntry]:
         """Place orders side by side, each alone; the outcomes are in the order of `orders`."""
 
         async def place(number: int, given: object) -> BatchEntry:
             # Each order is an operation of its own, whose id follows from that of the batch.
-            own = Operation(_id_in_batch(operation.operation_id, number), operation.is_resumed)
+            own = IdempotentOperation(_id_in_batch(operation.operation_id, number), operation.is_resumed)
             try:
                 return BatchEntry(201, await self.place(user_id, checked_order(given), own), None)
             except HttpError as error:

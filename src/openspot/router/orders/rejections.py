@@ -16,7 +16,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import OrderEvent, RiskCheckFailed
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
-from openspot.kit.bus import Bus, HoldingPublisher, Outgoing, PendingEvent, encode
+from openspot.kit.bus import Bus, Outgoing, PendingEvent, RetryingPublisher, encode
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks, first_ended
@@ -72,7 +72,7 @@ class Rejections:
     def __init__(self, bus: Bus, store: Store) -> None:
         self._bus = bus
         self._store = store
-        self._publisher = HoldingPublisher(bus, held_max=SLOTS, ready=self._connected)
+        self._publisher = RetryingPublisher(bus, held_max=SLOTS, ready=self._connected)
         self._events: Batcher[_Refused, None] = Batcher(self._publish, batch_max=BATCH_MAX, waiting_max=SLOTS)
         self._rows: Batcher[TrackedOrder, None] = Batcher(self._write, batch_max=BATCH_MAX, waiting_max=SLOTS)
         self._taken = 0

@@ -15,7 +15,7 @@ import asyncpg
 from openspot.engine_client.position import Position
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
-from openspot.kit.bus import HoldingPublisher
+from openspot.kit.bus import RetryingPublisher
 from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.kit.log import get_logger
 from openspot.router.metrics import ROW_QUEUE, ROW_WRITE_FAILURES, ROWS_DROPPED
@@ -47,7 +47,7 @@ class RowWriter:
     When the rows move past a held event, the same transaction stores the event, so that it survives this process.
     """
 
-    def __init__(self, store: Store, publisher: HoldingPublisher, written: Position | None, rows_max: int) -> None:
+    def __init__(self, store: Store, publisher: RetryingPublisher, written: Position | None, rows_max: int) -> None:
         self._store = store
         self._publisher = publisher
         self._written = written

@@ -27,7 +27,7 @@ from openspot.contracts.messages import OrderEvent
 from openspot.engine_client.position import Position
 from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.backoff import Backoff
-from openspot.kit.bus import Bus, HoldingPublisher, KeyValueError, Outgoing, PendingEvent, encode
+from openspot.kit.bus import Bus, RetryingPublisher, KeyValueError, Outgoing, PendingEvent, encode
 from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
@@ -78,7 +78,7 @@ class Translator:
         self._store = store
         self._session = session
         self._engine_url = engine_url
-        self._publisher: HoldingPublisher | None = None
+        self._publisher: RetryingPublisher | None = None
         self._lease = Lease.on(bus, LEASE_BUCKET, KEY, settings.translator_lease_s)
         self._position = PublishedPosition(bus.key_value(POSITION_BUCKET, Position))
         self._leader = Leader(bus, self._lease, self._lead, work="translation", gauge=TRANSLATOR_LEADS)
@@ -113,7 +113,7 @@ class Translator:
                 await asyncio.sleep(PAUSE_S)
                 lease.check()
 
-        publisher = HoldingPublisher(self._bus, held_max=HELD_MAX, ready=may_publish, forget=self._forget)
+        publisher = RetryingPublisher(self._bus, held_max=HELD_MAX, ready=may_publish, forget=self._forget)
         self._publisher = publisher
         HELD_EVENTS.set_function(lambda: self.held)
         writer = RowWriter(self._store, publisher, resumption.position, self._settings.row_queue_max)
@@ -175,7 +175,7 @@ class _LeaderSession:
         may_publish: Callable[[], Awaitable[None]],
         published_position: PublishedPosition,
         published: Position | None,
-        publisher: HoldingPublisher,
+        publisher: RetryingPublisher,
         writer: RowWriter,
         resumption: Resumption,
     ) -> None:

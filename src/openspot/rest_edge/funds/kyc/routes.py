@@ -7,8 +7,8 @@ from starlette.responses import Response
 from openspot.http.context import RequestContext, caller, context_of
 from openspot.http.errors import validation_error
 from openspot.http.policy import Access, Policy, Scope
-from openspot.http.responses import DirectResponse, encode_json, json_response
-from openspot.http.routing import DirectHandler, Router, read_json
+from openspot.http.responses import FastPathResponse, encode_json, json_response
+from openspot.http.routing import FastPathHandler, Router, read_json
 from openspot.http.validation import messages_of
 from openspot.rest_edge.common.payload_digest import DIGEST_HEADER
 from openspot.rest_edge.funds.kyc.schemas import (
@@ -61,10 +61,10 @@ def kyc_routes(prefix: str, kyc: KycService) -> Router:
         "/webhook", _WEBHOOK, response=KycEventResponse,
         refusals={400: "the body is not valid", 401: "X-Payload-Digest is missing or wrong: SIGNATURE_INVALID"},
         summary="Takes the provider's events, signed in X-Payload-Digest: hex HMAC-SHA256 of the raw body",
-        direct=_take_directly(kyc),
+        fast_path=_take_directly(kyc),
     )  # fmt: skip
     async def take_kyc_event(request: Request, body: KycEventBody) -> Response:
-        # The direct handler checks the signature before it reads the body; this one documents the route.
+        # The fast path checks the signature before it reads the body; this one documents the route.
         context = context_of(request)
         kyc.check_signature(context.body, context.header(DIGEST_HEADER))
         return json_response({"received": True, "applied": await kyc.take_event(body)})
@@ -72,14 +72,14 @@ def kyc_routes(prefix: str, kyc: KycService) -> Router:
     return router
 
 
-def _take_directly(kyc: KycService) -> DirectHandler:
-    async def take(context: RequestContext) -> DirectResponse:
+def _take_directly(kyc: KycService) -> FastPathHandler:
+    async def take(context: RequestContext) -> FastPathResponse:
         kyc.check_signature(context.body, context.header(DIGEST_HEADER))
         value = read_json(context.body)
         try:
             event = KycEventBody.model_validate(value)
         except ValidationError as error:
             raise validation_error(messages_of(error.errors())) from None
-        return DirectResponse(200, encode_json({"received": True, "applied": await kyc.take_event(event)}))
+        return FastPathResponse(200, encode_json({"received": True, "applied": await kyc.take_event(event)}))
 
     return take

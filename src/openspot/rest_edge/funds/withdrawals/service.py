@@ -9,7 +9,7 @@ from openspot.contracts.messages import CreateWithdrawal, CustodyAddress, Withdr
 from openspot.domain.market import AssetScale
 from openspot.domain.money import MoneyError, decimal_to_text, to_scaled
 from openspot.domain.networks import Network
-from openspot.http.context import Operation
+from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock
 from openspot.rest_edge.funds.addresses.store import SavedAddress
@@ -95,7 +95,7 @@ class WithdrawalService:
     async def withdraw(
         self,
         user_id: str,
-        operation: Operation,
+        operation: IdempotentOperation,
         address_id: str,
         asset: str,
         network: str | None,

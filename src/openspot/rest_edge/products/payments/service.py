@@ -16,7 +16,7 @@ from openspot.domain.ids import PAYMENTS_ACCOUNT_ID
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text
 from openspot.domain.transfer import Movement, TransferKind
-from openspot.http.context import Operation
+from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock
@@ -117,7 +117,9 @@ class PaymentService:
             raise HttpError(404, f"payment route {route_id} not found", "PAYMENT_ROUTE_NOT_FOUND")
         return route
 
-    async def open_session(self, user_id: str, body: SessionBody, operation: Operation) -> PaymentSessionResponse:
+    async def open_session(
+        self, user_id: str, body: SessionBody, operation: IdempotentOperation
+    ) -> PaymentSessionResponse:
         """Open a payment for the user. It has the operation's id."""
         if operation.is_resumed:
             earlier = await self._store.get(operation.operation_id)

@@ -11,7 +11,7 @@ from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.domain.transfer import Movement, TransferKind
-from openspot.http.context import Operation, new_operation
+from openspot.http.context import IdempotentOperation, new_operation
 from openspot.http.errors import HttpError, validation_error
 from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
 from openspot.kit.clock import Clock
@@ -80,7 +80,7 @@ class StakingService:
 
     # Stakes
 
-    async def stake(self, user_id: str, body: StakeBody, operation: Operation) -> StakingBalanceResponse:
+    async def stake(self, user_id: str, body: StakeBody, operation: IdempotentOperation) -> StakingBalanceResponse:
         """Stake an amount: one transfer from the user to the staking account. The stake has the operation's id."""
         if operation.is_resumed:
             earlier = await self._store.get(operation.operation_id, user_id)
@@ -127,7 +127,7 @@ class StakingService:
 
     # The way back
 
-    async def unstake(self, user_id: str, body: UnstakeBody, operation: Operation) -> UnstakeResponse:
+    async def unstake(self, user_id: str, body: UnstakeBody, operation: IdempotentOperation) -> UnstakeResponse:
         """Take back an amount, or all. Days that are over are accrued first; the day under way earns nothing on it.
 
         The unstake has the operation's id.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from openspot.kit.bus import HoldingPublisher, Outgoing, PendingEvent, PublishError
+from openspot.kit.bus import Outgoing, PendingEvent, PublishError, RetryingPublisher
 from openspot.kit.bus import holding as holding_module
 from tests.support.waiting import eventually, stretched
 
@@ -42,8 +42,8 @@ async def no_wait() -> None:
     return
 
 
-def publisher_on(bus: FakeBus, held_max: int = 1000) -> HoldingPublisher:
-    return HoldingPublisher(bus, held_max=held_max, ready=no_wait)
+def publisher_on(bus: FakeBus, held_max: int = 1000) -> RetryingPublisher:
+    return RetryingPublisher(bus, held_max=held_max, ready=no_wait)
 
 
 def order_event(user: str, number: int) -> PendingEvent:
@@ -148,7 +148,7 @@ async def test_what_is_not_on_disk_is_named_until_it_is_stored_or_published() ->
     async def forget(events: Sequence[PendingEvent]) -> None:
         forgotten.extend(pending.event.message_id for pending in events)
 
-    publisher = HoldingPublisher(bus, held_max=100, ready=no_wait, forget=forget)
+    publisher = RetryingPublisher(bus, held_max=100, ready=no_wait, forget=forget)
     assert publisher.oldest_unstored is None
     await publisher.publish([order_event("ann", 3), order_event("ann", 5), trade(6)])
     assert publisher.oldest_unstored == 3
@@ -172,7 +172,7 @@ async def test_an_event_that_was_published_while_it_was_stored_is_forgotten_too(
             raise OSError("the database is away")
         forgotten.extend(pending.event.message_id for pending in events)
 
-    publisher = HoldingPublisher(bus, held_max=100, ready=no_wait, forget=forget)
+    publisher = RetryingPublisher(bus, held_max=100, ready=no_wait, forget=forget)
     await publisher.publish([order_event("ann", 1)])
     being_stored = publisher.unstored(1)
     bus.failing = set()
@@ -191,7 +191,7 @@ async def test_what_an_earlier_process_held_is_published_before_new_events_of_th
     async def forget(events: Sequence[PendingEvent]) -> None:
         forgotten.extend(pending.event.message_id for pending in events)
 
-    publisher = HoldingPublisher(bus, held_max=100, ready=no_wait, forget=forget)
+    publisher = RetryingPublisher(bus, held_max=100, ready=no_wait, forget=forget)
     held = [PendingEvent(order_event("ann", number).event, number, is_stored=True) for number in (1, 2)]
     publisher.restore(held)
     assert publisher.oldest_unstored is None
@@ -221,7 +221,7 @@ async def test_if_this_process_may_no_longer_publish_the_caller_hears_of_it() ->
         if lost:
             raise RuntimeError("the lease was lost")
 
-    publisher = HoldingPublisher(bus, held_max=100, ready=ready)
+    publisher = RetryingPublisher(bus, held_max=100, ready=ready)
     await publisher.publish([order_event("ann", 1)])
     lost = True
 

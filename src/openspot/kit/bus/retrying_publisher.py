@@ -45,7 +45,7 @@ class PendingEvent:
 
 
 class PublishingBus(Protocol):
-    """What a HoldingPublisher needs of a bus."""
+    """What a RetryingPublisher needs of a bus."""
 
     @property
     def is_connected(self) -> bool:
@@ -55,7 +55,7 @@ class PublishingBus(Protocol):
         """Publish events in their order; raises PublishError with those that were not taken."""
 
 
-class HoldingPublisher:
+class RetryingPublisher:
     """Publishes in order on one bus. Only one task at a time may call `publish`.
 
     `ready` is awaited before each attempt: it returns when there is a connection, and raises if this process may no
