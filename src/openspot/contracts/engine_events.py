@@ -1,11 +1,11 @@
-"""Messages of the engine's event stream `/ws/events` (Document A 2.2, 6.4; design section 6).
+"""Messages of the engine's event stream `/ws/events` (facts A2.2-01 to A2.2-09, A6.4-02 to A6.4-05).
 
 One JSON object for each event; `type` tells them apart. Decimals are text, times are milliseconds since 1970, and `seq`
 counts from 1 without gaps. The first message of a connection is a `hello`.
 
-An order has two ids: `order_id`, which clients know and the caller gave with the order (empty if it gave none), and the
-engine's numeric `engine_order_id`, as text. On the wire they are `externalId` and `orderId`, as Document A 2.2 names
-the engine's ids.
+An order has two ids. `order_id` is the id that clients know; the caller gave it with the order (empty if it gave none).
+`engine_order_id` is the engine's number, as text. On the wire they are `externalId` and `orderId`: there, the names
+are the engine's (fact A2.2-02).
 """
 
 import msgspec
@@ -13,7 +13,7 @@ from msgspec import field
 
 
 class StreamMessage(msgspec.Struct, rename="camel", frozen=True):
-    """Base of all messages of the stream."""
+    """The base of all messages of the stream."""
 
 
 class Hello(StreamMessage, tag="hello", frozen=True):

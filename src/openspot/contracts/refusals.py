@@ -1,7 +1,7 @@
 """Refusals: why a provider on the bus refused a request.
 
 A refusal is a code for programs and a message for people. Provider and caller share the codes; nobody compares
-messages. The texts that Document A 7 prescribes are messages.
+messages. The texts that the facts A7-01 to A7-14 prescribe are messages.
 """
 
 from enum import StrEnum
@@ -10,7 +10,7 @@ import msgspec
 
 
 class RefusalCode(StrEnum):
-    """What kind of refusal it is. Unless a code says otherwise, nothing was done."""
+    """The kind of a refusal. Unless a code says otherwise, nothing was done."""
 
     # Any request
     MALFORMED = "MALFORMED"
@@ -26,7 +26,7 @@ class RefusalCode(StrEnum):
     VALIDATION = "VALIDATION"
     """A field breaks its rules; the message names the field and the reason."""
     NOT_FOUND = "NOT_FOUND"
-    """Nobody knows what the request names, or it belongs to another user."""
+    """What the request names does not exist, or belongs to another user."""
     UNRECOGNISED = "UNRECOGNISED"
     """A code of a newer provider. The request may have been done."""
 
@@ -62,9 +62,9 @@ class RefusalCode(StrEnum):
     WITHDRAWAL_TOO_LARGE = "WITHDRAWAL_TOO_LARGE"
     """No wallet may send so much at once."""
     WALLET_DAILY_LIMIT = "WALLET_DAILY_LIMIT"
-    """The wallet has reached its limit of 24 hours."""
+    """The wallet has reached its limit for 24 hours."""
     USER_DAILY_LIMIT = "USER_DAILY_LIMIT"
-    """The user has reached the limit of 24 hours of the verification level."""
+    """The user has reached the limit for 24 hours of the verification level."""
     NOT_CANCELLABLE = "NOT_CANCELLABLE"
     """The withdrawal is approved already, or has ended."""
 
@@ -78,7 +78,7 @@ class RefusalCode(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "RefusalCode":
-        # A reply from a newer provider stays readable, and its caller treats the outcome as uncertain.
+        # A code of a newer provider stays readable, and the caller treats the outcome as uncertain.
         return cls.UNRECOGNISED
 
 
@@ -87,7 +87,7 @@ UNCERTAIN = frozenset({RefusalCode.FAILED, RefusalCode.STATUS_UNKNOWN, RefusalCo
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A refusal."""
+    """A refusal: a code for programs, and a message for people."""
 
     code: RefusalCode
     message: str

@@ -1,6 +1,6 @@
-"""JetStream streams: the events that the bus keeps until every consumer has them (design section 7).
+"""JetStream streams: the events that the bus keeps until every consumer has them (docs/adr/0001, docs/adr/0006).
 
-Subjects of requests (`orders.submit`, `ledger.*`, …) are in no stream: a late reply helps nobody.
+Subjects of requests (`orders.submit`, `ledger.*`, …) are in no stream: nobody waits for a late reply.
 """
 
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from openspot.contracts import subjects
 
 _DAY_S = 86_400
 DUPLICATE_WINDOW_S = 120
-"""A message id that comes again within this time is dropped as a repeat."""
+"""Within this time the bus drops a message whose id it has seen before."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamDefinition:
-    """A stream: its name, its subjects and how long (seconds) it keeps a message.
+    """A stream: its name, its subjects, and for how many seconds it keeps a message.
 
     With `republish` (pattern, destination) the server publishes each message a second time, once it is stored, on a
     subject that is in no stream.
@@ -46,7 +46,7 @@ ORDERS = StreamDefinition(
         )
     ),
     7 * _DAY_S,
-    # The router publishes the subject with the user id; the server adds the bare one (Document A 6.1).
+    # The router publishes the subject with the user id; the server adds the bare one (facts A6.1-01, A6.2-04).
     republish=("orders.*.*", "orders.{{wildcard(1)}}"),
     is_news=True,
 )

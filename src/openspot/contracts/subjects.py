@@ -1,4 +1,4 @@
-"""Subjects, queue groups and buckets of the bus (Document A 6, Document B 4.3). Subjects carry no version (A 9)."""
+"""Subjects, queue groups and buckets of the bus. Subjects carry no version (fact A9-06)."""
 
 # Requests
 ORDERS_SUBMIT = "orders.submit"
@@ -63,11 +63,11 @@ VENUE_TRADE = "trade"
 
 # Buckets
 SESSIONS_REVOKED_BUCKET = "sessions-revoked"
-"""Keys are the ids of sessions that were ended. Entries live as long as an access token of the session can be valid."""
+"""Keys are the ids of ended sessions. An entry lives as long as an access token of its session can be valid."""
 API_KEYS_CHANGED_BUCKET = "api-keys-changed"
-"""Keys are the ids of API keys that were rotated or revoked, values the lowest version of each that may still work."""
+"""Keys are the ids of rotated or revoked API keys. The value is the lowest version of the key that still works."""
 USERS_DELETED_BUCKET = "users-deleted"
-"""Keys are the ids of users who deleted their accounts. Entries stay, since an id is never given again."""
+"""Keys are the ids of users who deleted their accounts. Entries stay forever: an id is never given again."""
 
 # Queue groups
 ORDER_ROUTER_QUEUE = "order-router"

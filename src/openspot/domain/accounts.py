@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 MARGIN_PREFIX = "margin:"
-"""Begins the ids of margin accounts. Users' own ids have no colon, so none of them is one."""
+"""The ids of margin accounts begin with this. A user's own id has no colon, so it is never one of them."""
 
 
 def margin_account_id(user_id: str, number: int) -> str:
-    """The id of a user's margin account: a participant of its own. `number` counts from 1 as accounts are closed."""
+    """The participant id of a user's margin account. `number` is 1, and one more for each account that was closed."""
     return f"{MARGIN_PREFIX}{user_id}" if number == 1 else f"{MARGIN_PREFIX}{user_id}:{number}"
 
 

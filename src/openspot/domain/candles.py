@@ -1,15 +1,15 @@
-"""Candles: which intervals there are, where each begins, and which of them a request covers."""
+"""Candles: the intervals that exist, where each begins, and which of them a request covers."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 ORIGIN = datetime(1970, 1, 5, tzinfo=UTC)
-"""A Monday. Every interval begins a whole number of its lengths from here, so weeks begin on Mondays."""
+"""A Monday. Intervals of each length begin whole multiples of the length after it, so weeks begin on Mondays."""
 
 
 class Interval(StrEnum):
-    """Length of a candle."""
+    """The interval that a candle covers."""
 
     M1 = "1m"
     M5 = "5m"
@@ -22,7 +22,6 @@ class Interval(StrEnum):
 
     @property
     def length(self) -> timedelta:
-        """Its length."""
         return _LENGTHS[self]
 
 
@@ -50,7 +49,7 @@ class Window:
 def window_of(interval: Interval, since: datetime | None, until: datetime | None, limit: int, now: datetime) -> Window:
     """The intervals that begin at or after `since` and before `until`, at most `limit`.
 
-    With `since`, they are the first ones after it. Without, they are the last ones before `until`, or up to `now`.
+    With `since`, they are the first ones after it. Without it, they are the last ones before `until`, or up to `now`.
     """
     end = _next_begin(interval, now if until is None else until)
     if until is None:
@@ -64,7 +63,7 @@ def window_of(interval: Interval, since: datetime | None, until: datetime | None
 
 
 def begin_of(interval: Interval, time: datetime) -> datetime:
-    """When the interval that `time` lies in began. A week begins on Monday, 00:00 UTC."""
+    """The begin of the interval that contains `time`. A week begins on Monday, 00:00 UTC."""
     return time - (time - ORIGIN) % interval.length
 
 

@@ -1,4 +1,4 @@
-"""Fees: the tier tables of Document A 2.7, and the exact amount of a fee."""
+"""Fees: the tier tables of the facts A2.7-03 to A2.7-18, and the exact amount of a fee."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,7 +25,7 @@ GATEWAY_TIERS = (
     FeeTier("Diamond", Decimal(1_000_000), 8, 16),
     FeeTier("VIP", Decimal(5_000_000), 5, 10),
 )
-"""Only for the fee lookup. No fee is charged by these tiers (Document A 2.7)."""
+"""Only the fee lookup uses these tiers. No charged fee comes from them (fact A2.7-01)."""
 
 ENGINE_TIERS = (
     FeeTier("Base", Decimal(0), 15, 25),
@@ -36,10 +36,10 @@ ENGINE_TIERS = (
     FeeTier("Tier 5", Decimal(50_000_000), 2, 12),
     FeeTier("VIP", Decimal(100_000_000), -2, 10),
 )
-"""The engine's volume tiers; charging by them is opt-in (Document A 2.7)."""
+"""The engine's volume tiers (facts A2.7-12 to A2.7-18). It charges by them only if a setting says so."""
 
 GATEWAY_LOOKUP_VOLUME = Decimal(25_000)
-"""The lookup's fixed 30-day volume (Document A 2.7)."""
+"""The fee lookup takes this 30-day volume for every user (fact A2.7-02)."""
 
 TOKEN_HOLDER_MAKER_RATE = Decimal("0.0003")
 TOKEN_HOLDER_TAKER_RATE = Decimal("0.0006")
@@ -58,7 +58,7 @@ def engine_tier(volume: Decimal) -> FeeTier:
 
 
 def fee_amount(notional: int, fee_bps: int) -> int:
-    """The fee on `notional` in amount units; negative for a rebate. Exact, because of the rules for symbol scales."""
+    """The fee on `notional` in amount units; negative for a rebate. It is exact because of the rules for scales."""
     fee, rest = divmod(notional * fee_bps, BASIS_POINTS)
     assert rest == 0, "a symbol's scales must leave room for basis points"
     return fee

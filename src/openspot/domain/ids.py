@@ -2,7 +2,7 @@
 
 import re
 
-# URL-safe, without look-alikes (0/O, 1/I/l): people read order ids to each other.
+# URL-safe, and without letters that look alike (0/O, 1/I/l): people read order ids to each other.
 _ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 ORDER_ID_LENGTH = 16
@@ -15,10 +15,10 @@ FEE_ACCOUNT_ID = "house:fees"
 """The participant that receives fees and pays rebates."""
 
 EXTERNAL_ACCOUNT_ID = "house:external"
-"""The outside world in the ledger: the other side of every credit and debit."""
+"""The outside world in the ledger. It is the other side of every credit and debit."""
 
 HOUSE_PREFIX = "house:"
-"""Begins the ids of the house's own accounts. No participant can be created under such an id."""
+"""The ids of the house's own accounts begin with this. No participant can be created under such an id."""
 
 CONVERSIONS_ACCOUNT_ID = "house:conversions"
 """The other side of every conversion between assets."""
@@ -70,7 +70,7 @@ RESERVED_SUFFIXES = (
     ":transfer-debit",
     ":transfer-credit",
 )
-"""Endings that only the ledger itself gives to transaction ids."""
+"""Only the ledger itself gives a transaction id one of these endings."""
 
 
 def short_id(random_bytes: bytes, length: int = ORDER_ID_LENGTH) -> str:

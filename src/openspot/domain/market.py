@@ -1,6 +1,6 @@
 """The configuration of markets and assets: order limits for the pre-trade check, and what a new engine creates.
 
-The list of markets is fixed (Document A 2.5).
+The list of markets is fixed (facts A2.5-07, A2.5-08).
 """
 
 import tomllib
@@ -55,7 +55,7 @@ class MarketSeed:
 
 @dataclass(frozen=True, slots=True)
 class AssetScale:
-    """An asset and the decimal places of its deposits (Document A 1.5)."""
+    """An asset and the decimal places of its deposits (facts A1.5-02, A2.5-06)."""
 
     asset: str
     currency_id: int

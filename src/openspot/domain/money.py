@@ -14,7 +14,7 @@ AMOUNT_SCALE: int = 10**AMOUNT_PLACES
 AMOUNT_MAX: int = 10**37
 BASIS_POINTS = 10_000
 
-# Has room for the product of any two amounts. Raises an exception for an inexact result, and never rounds.
+# Has room for the product of any two amounts. It never rounds: an inexact result raises an exception.
 EXACT = Context(prec=100, traps=[InvalidOperation, Inexact, Rounded])
 
 _DECIMAL_TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
@@ -74,7 +74,7 @@ def scaled_to_text(value: int, scale: int) -> str:
 
 def amount_to_text(amount: int) -> str:
     """The shortest plain decimal text of an amount with 18 places."""
-    # Same as scaled_to_text, but takes two thirds of the time: every fill writes several amounts.
+    # Does what scaled_to_text does, in two thirds of the time: every fill writes several amounts.
     digits = str(abs(amount)).rjust(AMOUNT_PLACES + 1, "0")
     fraction = digits[-AMOUNT_PLACES:].rstrip("0")
     text = digits[:-AMOUNT_PLACES] + ("." + fraction if fraction else "")

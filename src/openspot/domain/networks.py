@@ -1,4 +1,4 @@
-"""The networks on which assets arrive and leave, from the configuration file beside this module."""
+"""The networks over which assets arrive and leave. The configuration file is beside this module."""
 
 import tomllib
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class BankAccount:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network: how its addresses are checked, after how many blocks a transfer counts, and what it carries."""
+    """A network: the rules for its addresses, the blocks after which a transfer counts, and the assets it carries."""
 
     name: str
     family: str

@@ -1,8 +1,8 @@
 """Orders: their enums and their states.
 
-An order row starts as `pending` when a valid request arrives, and changes only by TRANSITIONS (Document A 3.1).
-Terminal states have no transition. A partially filled order can get more partial fills, so
-partially_filled → partially_filled is a transition too.
+An order row starts as `pending` when a valid request arrives, and changes only by TRANSITIONS (facts A3.1-01 to
+A3.1-14). Terminal states have no transition. A partially filled order can get more partial fills, so partially_filled →
+partially_filled is a transition too.
 """
 
 from enum import IntEnum, StrEnum
@@ -16,7 +16,7 @@ class Side(IntEnum):
 
 
 class EngineOrderType(IntEnum):
-    """Order types of the engine (Document A 2.8). POST_ONLY is internal: no public interface selects it."""
+    """Order types of the engine (facts A2.8-01 to A2.8-06). POST_ONLY is internal: no public interface selects it."""
 
     GTC = 1
     IOC = 2
@@ -26,11 +26,11 @@ class EngineOrderType(IntEnum):
 
 
 RESTING_TYPES = frozenset({EngineOrderType.GTC, EngineOrderType.POST_ONLY})
-"""Order types of the engine whose unfilled rest stays in the book. The others end at once."""
+"""An unfilled remainder of these order types stays in the book. Orders of other types end at once."""
 
 
 class OrderType(StrEnum):
-    """Order types of the REST edge (Document A 2.1)."""
+    """Order types of the REST edge (fact A2.1-06)."""
 
     LIMIT = "limit"
     MARKET = "market"
@@ -39,7 +39,7 @@ class OrderType(StrEnum):
 
 
 class TimeInForce(StrEnum):
-    """Only stored on the order row: it does not change what the engine receives (Document A 1.2)."""
+    """How long an order stays. It is only stored, unless the router honours it (facts A1.2-11 to A1.2-15)."""
 
     GTC = "gtc"
     IOC = "ioc"
@@ -47,7 +47,7 @@ class TimeInForce(StrEnum):
 
 
 class StpMode(IntEnum):
-    """Self-trade prevention modes (Document A 2.6). The mode of the incoming order's participant applies."""
+    """Self-trade prevention modes (facts A2.6-12 to A2.6-17). The mode of the incoming order's participant applies."""
 
     NONE = 0
     CANCEL_RESTING = 1
@@ -57,7 +57,7 @@ class StpMode(IntEnum):
 
 
 class OrderStatus(StrEnum):
-    """States of an order (Document A 3.1)."""
+    """States of an order (fact A2.1-11)."""
 
     PENDING = "pending"
     OPEN = "open"
@@ -68,7 +68,7 @@ class OrderStatus(StrEnum):
 
 
 class OrderTrigger(StrEnum):
-    """What moves an order from one state to the next (Document A 3.1)."""
+    """What moves an order from one state to the next."""
 
     ACCEPTED = "accepted"
     PRE_TRADE_FAILURE = "pre_trade_failure"
@@ -86,7 +86,7 @@ TRANSITIONS: dict[tuple[OrderStatus, OrderTrigger], OrderStatus] = {
     (OrderStatus.PENDING, OrderTrigger.PRE_TRADE_FAILURE): OrderStatus.REJECTED,
     (OrderStatus.PENDING, OrderTrigger.ENGINE_REJECTED): OrderStatus.REJECTED,
     (OrderStatus.PENDING, OrderTrigger.ENGINE_CANCELLED): OrderStatus.CANCELLED,
-    # A late reject: the engine rejects an order that it had already accepted (design section 10).
+    # A late reject: the engine rejects an order that it had already accepted (fact A6.1-03).
     (OrderStatus.OPEN, OrderTrigger.ENGINE_REJECTED): OrderStatus.REJECTED,
     (OrderStatus.OPEN, OrderTrigger.PARTIAL_FILL): OrderStatus.PARTIALLY_FILLED,
     (OrderStatus.OPEN, OrderTrigger.COMPLETING_FILL): OrderStatus.FILLED,

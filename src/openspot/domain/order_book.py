@@ -1,4 +1,4 @@
-"""Level-2 order books: sides in the order of price, and the checksum that publisher and receivers compare.
+"""Level-2 order books: sides sorted by price, and the checksum that publisher and receivers compare.
 
 Prices and quantities are exact. A book of texts keeps each level as it was sent, because the checksum is made of the
 texts (docs/guides/order-book.md).
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 class BookContradictionError(Exception):
-    """An event or message contradicts the book, or needs what the book does not know."""
+    """An event or message contradicts the book, or refers to a part of the book that is not known."""
 
 
 class RankedSide(Generic[Value]):
@@ -49,7 +49,6 @@ class RankedSide(Generic[Value]):
         return self._sign * self._ranks[0] if self._ranks else None
 
     def put(self, rank: int, value: Value) -> None:
-        """Set the value of a rank."""
         if rank not in self._values:
             insort(self._ranks, rank)
         self._values[rank] = value
@@ -62,7 +61,7 @@ class RankedSide(Generic[Value]):
         return True
 
     def top(self, depth: int | None = None) -> dict[int, Value]:
-        """The values by rank of the best `depth` prices, or of all, best first."""
+        """The values of the best `depth` prices by rank, best first; of all prices without `depth`."""
         values = self._values
         return {rank: values[rank] for rank in islice(self._ranks, depth)}
 
@@ -73,7 +72,7 @@ class TextSide(RankedSide[Level]):
     def __init__(self, *, is_bids: bool) -> None:
         super().__init__(is_bids=is_bids)
         self._best_levels: list[Level] | None = None
-        """The levels of the checksum, None if one of them may have changed."""
+        """The levels that the checksum is made of; None if one of them may have changed."""
 
     def set(self, level: Level) -> None:
         """Set a level; quantity "0" removes it. Raises BookContradictionError."""
@@ -106,21 +105,20 @@ class TextSide(RankedSide[Level]):
 
 
 class TextBook:
-    """A book that follows messages. Sequences are up to its user."""
+    """A book that follows messages. Its user checks their sequences."""
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
-        """Remove every level."""
         self.bids = TextSide(is_bids=True)
         self.asks = TextSide(is_bids=False)
         self._checksum = 0
 
     def apply(self, bids: Iterable[Level], asks: Iterable[Level], expected: int) -> None:
-        """Set levels; the book's checksum must then be `expected`.
+        """Set levels, and check that the book's checksum is then `expected`.
 
-        Raises BookContradictionError. The levels are then set in part: the book needs a snapshot.
+        Raises BookContradictionError. Some levels may be set then, so the book needs a snapshot.
         """
         for level in bids:
             self.bids.set(level)
@@ -130,7 +128,6 @@ class TextBook:
             raise BookContradictionError("the checksum differs")
 
     def checksum(self) -> int:
-        """The checksum of the book."""
         if self.bids.has_new_best or self.asks.has_new_best:
             self._checksum = checksum(self.bids.best_levels(), self.asks.best_levels())
         return self._checksum
@@ -139,7 +136,7 @@ class TextBook:
 def checksum(bids: Iterable[Level], asks: Iterable[Level]) -> int:
     """The CRC-32 of the ten best levels: `bidPrice:bidQuantity:askPrice:askQuantity` of level 1, 2 …
 
-    Levels are best first. All texts are joined with colons; a level that a side does not have is left out.
+    Levels are best first. All texts are joined with colons. If a side has fewer levels, its part is left out.
     """
     best_bids, best_asks = list(islice(bids, CHECKSUM_LEVELS)), list(islice(asks, CHECKSUM_LEVELS))
     both = min(len(best_bids), len(best_asks))
@@ -149,7 +146,7 @@ def checksum(bids: Iterable[Level], asks: Iterable[Level]) -> int:
 
 
 def differences(before: dict[int, Value], after: dict[int, Value]) -> dict[int, Value | None]:
-    """What turns one view of a side into another, best first: the new value of a rank, None if it is gone."""
+    """The ranks at which two views of a side differ, best first, with the new value; None for a rank that is gone."""
     changes: dict[int, Value | None] = dict(after.items() - before.items())
     changes.update(dict.fromkeys(before.keys() - after.keys()))
     return {rank: changes[rank] for rank in sorted(changes)}

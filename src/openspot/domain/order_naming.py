@@ -1,4 +1,4 @@
-"""The alternative names of order states (Document A 3.2), as in the execution reports of other trading systems.
+"""The alternative names of order states (fact A3.2-01), as in the execution reports of other trading systems.
 
 The spec gives the names but no transitions; this file defines them. Each name is derived from the order's state, so
 the two never disagree. Only Expired needs more than the state: it is a cancelled order that could not rest (market,
@@ -11,7 +11,7 @@ from openspot.domain.order import TRANSITIONS, OrderStatus
 
 
 class OrderName(StrEnum):
-    """The alternative names."""
+    """An alternative name of an order's state."""
 
     PENDING_NEW = "PendingNew"
     NEW = "New"

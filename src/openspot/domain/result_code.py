@@ -1,7 +1,7 @@
 """Result codes of the engine.
 
-A code has the name that exchange-core uses, if there is one, else a name of our own (design section 6). The numbers
-are part of the engine's records and never change. A new code takes the next free number.
+A code has the name that exchange-core uses, if there is one, else a name of our own (fact A7-21). The numbers are
+part of the engine's records and never change. A new code takes the next free number.
 """
 
 from enum import IntEnum

@@ -3,7 +3,7 @@
 Scales are powers of ten. The engine stores a quantity as the integer `quantity × base_scale_k`, and a price as the
 integer `price × quote_scale_k`. One unit of scaled price × quantity is worth 10^18 / (base_scale_k × quote_scale_k)
 amount units of the quote asset. This number is whole, even when divided by 10^4 basis points. That makes trades and
-fees exact (design section 5).
+fees exact (docs/protocol/matching.md).
 """
 
 import re
@@ -57,7 +57,7 @@ class SymbolSpec:
 def specification_error(
     base_scale_k: int, quote_scale_k: int, tick: int, lot: int, taker_fee_bps: int, maker_fee_bps: int
 ) -> str | None:
-    """Return the first rule that these figures break as "field reason", or None if they break none."""
+    """Return the first rule that these figures break, as "field reason". Returns None if they break no rule."""
     for name, scale in (("baseScaleK", base_scale_k), ("quoteScaleK", quote_scale_k)):
         if scale < 1 or 10 ** (len(str(scale)) - 1) != scale:
             return f"{name} must be a power of ten"

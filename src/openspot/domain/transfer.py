@@ -7,10 +7,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 MOVEMENTS_MAX = 32
-"""Movements of one transfer, at most."""
+"""A transfer has at most this many movements."""
 
 REFERENCE_LENGTH_MAX = 128
-"""Characters of a transfer's reference, at most. The ledger makes longer ids from it."""
+"""A transfer's reference has at most this many characters. The ledger makes longer ids from it."""
 
 _DIGEST_BYTES = 15
 
@@ -39,8 +39,8 @@ class Movement(NamedTuple):
 def transfer_digest(kind: TransferKind, movements: Iterable[tuple[str, str, str, int]]) -> int:
     """A number that identifies a kind and a list of (source, destination, asset, amount at 18 places).
 
-    It is above 0 and below 2^120, so it fits where the core keeps an amount. Two different transfers have the same
-    digest only by a chance that does not matter. Participants and assets must be valid names, which have no spaces.
+    It is above 0 and below 2^120, so it fits where the core keeps an amount. The chance that two different transfers
+    have the same digest is negligible. Participants and assets must be valid names, which have no spaces.
     """
     digest = hashlib.blake2b(kind.value.encode(), digest_size=_DIGEST_BYTES)
     for source, destination, asset, amount in movements:

@@ -1,8 +1,8 @@
 """Payloads on the bus, one file for each family of subjects.
 
 Plain JSON in camelCase. Decimals are text, times are milliseconds since 1970 unless a message says otherwise, and
-`order_id` is the id that clients know. Unknown fields are ignored, so that a service may be newer than its neighbours.
-A field of the wrong type makes a message malformed: a request is refused, an event is logged, counted and dropped.
+`order_id` is the id that clients know. Unknown fields are ignored, so that a service may be newer than those it talks
+to. A field of the wrong type makes a message malformed: a request is refused, an event is logged, counted and dropped.
 """
 
 from openspot.contracts.messages.custody import (

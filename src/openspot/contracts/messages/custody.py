@@ -1,4 +1,4 @@
-"""Custody: the events `custody.deposit.*` and `custody.withdrawal.*` (Document A 1.5), and its requests."""
+"""Custody: the events `custody.deposit.*` and `custody.withdrawal.*` (facts A1.5-01, A1.5-09), and its requests."""
 
 from typing import Annotated, Literal, Self, get_args
 
@@ -50,7 +50,7 @@ class WithdrawalOutcome(Message, frozen=True):
 class CustodyAddress(Message, frozen=True):
     """A deposit address of a user. `simulated` is true: nothing real may be sent to it.
 
-    `confirmations` is how many blocks a deposit waits, `minimum` the smallest deposit.
+    A deposit waits for `confirmations` blocks; `minimum` is the smallest deposit.
     """
 
     user_id: str
@@ -114,9 +114,9 @@ class GetAddress(Message, frozen=True):
 
 
 class GetAddressReply(Message, frozen=True):
-    """Reply of `custody.address.get`: `address` in the form in which custody keeps it.
+    """Reply of `custody.address.get`. `address` has the form in which custody stores it.
 
-    `user_id` is that of the user whose deposit address it is, None for an address outside the platform. An invalid
+    `user_id` is the user who has this deposit address; None for an address outside the platform. An invalid
     address is refused with ADDRESS_INVALID.
     """
 
@@ -135,8 +135,8 @@ class GetAddressReply(Message, frozen=True):
 class CreateWithdrawal(Message, frozen=True):
     """Request `custody.withdrawals.create`. `amount` leaves the account, `amount` - `fee` arrives.
 
-    A repeated `withdrawal_id`, or `client_withdrawal_id` of the user, returns the withdrawal that is there.
-    `user_limit_cents` is how much the user may withdraw within 24 hours (US cents).
+    If the `withdrawal_id`, or the user's `client_withdrawal_id`, was used before, the reply is that withdrawal. The
+    user may withdraw `user_limit_cents` (US cents) within 24 hours.
     """
 
     withdrawal_id: str

@@ -38,8 +38,8 @@ class LedgerPosting(Message, frozen=True):
     """Request `ledger.credit` and `ledger.debit`; `amount` is positive in both.
 
     `already_moved` says that the engine, the authority, has moved the money. The ledger then posts a debit even if the
-    account does not cover it and falls below zero, as it does with trades; `openspot reconcile` names the
-    difference.
+    account does not cover it. The account then falls below zero, as it may after a trade, and `openspot reconcile`
+    names the difference.
     """
 
     transaction_id: str
@@ -89,9 +89,9 @@ class LedgerLockReply(Message, frozen=True):
 
 
 class LedgerHistoryRequest(Message, frozen=True):
-    """Request `ledger.history.get`: a user's ledger entries, newest first. `cursor` is that of the previous page.
+    """Request `ledger.history.get`: a user's ledger entries, newest first, of one `entry_type` if it is given.
 
-    Only entries of `entry_type`, if it is given.
+    `cursor` is the `next_cursor` of the page before.
     """
 
     user_id: str
@@ -132,7 +132,7 @@ class BalanceUpdated(Message, frozen=True):
     """Payload of `balances.updated.<userId>`: an account after a change.
 
     `version` grows with every change of the account. Events may arrive twice or out of order. An event is out of date
-    if its version is lower than one that was seen already.
+    if its receiver has seen a higher version.
     """
 
     user_id: str

@@ -1,4 +1,4 @@
-"""Notifications: a service asks for one, and its user's connections get it."""
+"""Notifications: a service sends one, and the user's connections receive it."""
 
 from openspot.contracts.messages.message import Message
 

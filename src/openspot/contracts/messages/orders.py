@@ -35,7 +35,7 @@ class OrderRequest(Message, frozen=True):
 
 
 class OrderRecord(Message, frozen=True):
-    """An order as clients see it. Times are in UTC.
+    """An order as clients see it (fact A2.1-15). Times are ISO 8601 in UTC.
 
     `time_in_force` and `margin_mode` are only stored: they do not change what the engine receives.
     """
@@ -109,14 +109,14 @@ class CancelOrderReply(Message, frozen=True):
 
 
 class GetOrder(Message, frozen=True):
-    """Request `orders.get`: for an order whose row may not be written yet."""
+    """Request `orders.get`: find an order, even if its row is not written yet."""
 
     user_id: str
     order_id: str
 
 
 class GetOrderReply(Message, frozen=True):
-    """Reply of `orders.get`. Without order and error, nobody knows the order, or it is another user's."""
+    """Reply of `orders.get`. If it has neither order nor error, the order is unknown or another user's."""
 
     order: OrderRecord | None = None
     error: str | None = None
@@ -131,7 +131,7 @@ class GetOrderReply(Message, frozen=True):
 class OrderEvent(Message, frozen=True):
     """Payload of `orders.*`: the order's record after the event.
 
-    `sequence` is that of the engine's event, 0 for an order that the router refused.
+    `sequence` is the sequence of the engine's event; 0 for an order that the router refused.
     """
 
     event: str

@@ -40,7 +40,7 @@ class TradeFees(Message, frozen=True):
 
 
 class ExecutedTrade(Message, frozen=True):
-    """Payload of `trades.executed` (Document A 2.3): published once for each trade, for settlement."""
+    """Payload of `trades.executed` (facts A2.3-01 to A2.3-03): published once for each trade, for settlement."""
 
     id: str
     symbol: str
@@ -61,7 +61,7 @@ class ExecutedTrade(Message, frozen=True):
 
 
 class TradesSettled(Message, frozen=True):
-    """Payload of `trades.settled`: informational, after a batch was settled."""
+    """Payload of `trades.settled`: a batch of trades was settled. Nothing depends on it (fact A6.1-15)."""
 
     trade_ids: list[str]
     count: int

@@ -15,8 +15,8 @@ class TransferMovement(Message, frozen=True):
 class ExecutedTransfer(Message, frozen=True):
     """Payload of `transfers.executed`: published once for each transfer, with all its movements.
 
-    `id` is the transfer's reference, `kind` a domain.transfer.TransferKind. `sequence` is that of its last event in the
-    engine.
+    `id` is the transfer's reference, `kind` a domain.transfer.TransferKind. `sequence` is the sequence of its last
+    event in the engine.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Ticks of external venues (Document A 6.1). No stream keeps them: a listener that is away misses them."""
+"""Ticks of external venues (facts A6.1-21 to A6.1-28). No stream keeps them: a listener that is away misses them."""
 
 import msgspec
 

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AccountServiceStub:
-    """Deposits, withdrawals and balances of the engine's accounts (Document B 4.4). Amounts are decimal strings.
+    """Deposits, withdrawals and balances of the engine's accounts (facts B4.4-25, B4.4-26). Amounts are decimal strings.
     """
 
     def __init__(self, channel):
@@ -73,7 +73,7 @@ class AccountServiceStub:
 
 
 class AccountServiceServicer:
-    """Deposits, withdrawals and balances of the engine's accounts (Document B 4.4). Amounts are decimal strings.
+    """Deposits, withdrawals and balances of the engine's accounts (facts B4.4-25, B4.4-26). Amounts are decimal strings.
     """
 
     def Deposit(self, request, context):
@@ -170,7 +170,7 @@ def add_AccountServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AccountService:
-    """Deposits, withdrawals and balances of the engine's accounts (Document B 4.4). Amounts are decimal strings.
+    """Deposits, withdrawals and balances of the engine's accounts (facts B4.4-25, B4.4-26). Amounts are decimal strings.
     """
 
     @staticmethod

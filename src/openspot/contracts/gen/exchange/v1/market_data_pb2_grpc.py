@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class MarketDataServiceStub:
-    """Market data. No method streams (Document B 4.4).
+    """Market data. No method streams (fact B4.4-27).
     """
 
     def __init__(self, channel):
@@ -53,7 +53,7 @@ class MarketDataServiceStub:
 
 
 class MarketDataServiceServicer:
-    """Market data. No method streams (Document B 4.4).
+    """Market data. No method streams (fact B4.4-27).
     """
 
     def GetOrderBook(self, request, context):
@@ -101,7 +101,7 @@ def add_MarketDataServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MarketDataService:
-    """Market data. No method streams (Document B 4.4).
+    """Market data. No method streams (fact B4.4-27).
     """
 
     @staticmethod

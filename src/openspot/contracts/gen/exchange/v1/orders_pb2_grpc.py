@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class OrderServiceStub:
-    """Order entry of the matching engine (Document B 4.4). Prices and quantities are scaled integers:
+    """Order entry of the matching engine (facts B4.4-18 to B4.4-24). Prices and quantities are scaled integers:
     price × quoteScaleK, quantity × baseScaleK of the symbol.
     """
 
@@ -69,7 +69,7 @@ class OrderServiceStub:
 
 
 class OrderServiceServicer:
-    """Order entry of the matching engine (Document B 4.4). Prices and quantities are scaled integers:
+    """Order entry of the matching engine (facts B4.4-18 to B4.4-24). Prices and quantities are scaled integers:
     price × quoteScaleK, quantity × baseScaleK of the symbol.
     """
 
@@ -155,7 +155,7 @@ def add_OrderServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class OrderService:
-    """Order entry of the matching engine (Document B 4.4). Prices and quantities are scaled integers:
+    """Order entry of the matching engine (facts B4.4-18 to B4.4-24). Prices and quantities are scaled integers:
     price × quoteScaleK, quantity × baseScaleK of the symbol.
     """
 
