@@ -4,6 +4,6 @@
 - `queries`: symbols, books and balances over HTTP.
 - `stream`, `position`: one connection to the event stream, from any sequence on.
 - `errors`: why a call failed, and whether the engine may have carried it out.
-- `administrators`: whose session a token opens, for routes that operators call.
+- `administrators`: finds the session of a token, for routes that operators call.
 - `settings`: the engine's addresses, and the credential of the services that call it.
 """

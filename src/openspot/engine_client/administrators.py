@@ -1,7 +1,7 @@
 """Sessions of administrators, as the engine knows them: for services that operators call from the console.
 
-A page sends the token of its session with the engine (Document A 5.7). The service asks the engine whose it is, at
-every request, so a session that has ended opens nothing.
+A page sends the token of its session with the engine (facts A5-23 to A5-29). The service asks the engine whose it is,
+at every request, so a session that has ended opens nothing.
 """
 
 from typing import NamedTuple
@@ -15,17 +15,17 @@ from openspot.http.errors import HttpError
 from openspot.http.policy import NOBODY, Access
 
 ADMINISTRATORS = frozenset({"SUPER_ADMIN", "SYSTEM"})
-"""Types of participants whose sessions may administer (Document A 5.7)."""
+"""Types of participants whose sessions may administer (facts A5-24, A5-25)."""
 TOKEN_LENGTH_MAX = 4096
 TIMEOUT_S = 3.0
 
 
 class EngineSilentError(Exception):
-    """The engine could not be asked about a session."""
+    """The engine does not say whether there is a session: it cannot be reached, or does not reply."""
 
 
 class EngineSession(NamedTuple):
-    """Whose session it is."""
+    """The participant who has a session."""
 
     participant_id: str
     is_administrator: bool
@@ -38,14 +38,14 @@ class _Validation(msgspec.Struct, rename="camel"):
 
 
 class EngineSessions:
-    """Asks the engine about tokens."""
+    """Asks the engine for the sessions of tokens."""
 
     def __init__(self, client: aiohttp.ClientSession, engine_url: str) -> None:
         self._client = client
         self._url = f"{engine_url}/exchange.v1.AdminService/ValidateToken"
 
     async def find(self, token: str) -> EngineSession | None:
-        """The session of a token, None if it opens none. Raises EngineSilentError."""
+        """The session of a token; None if it has none. Raises EngineSilentError."""
         if not 0 < len(token) <= TOKEN_LENGTH_MAX:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Sends orders and transfers to the engine over gRPC (Document B 4.4). Never retries a call: see `errors`."""
+"""Sends orders and transfers to the engine over gRPC (facts B4.4-18 to B4.4-26). Never retries a call: see `errors`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""Reads symbols, books and balances of the engine over HTTP (Document B 4.4)."""
+"""Reads symbols, books and balances of the engine over HTTP (facts B4.4-01, B4.4-02, B4.4-06)."""
 
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ Shape = TypeVar("Shape")
 
 
 class EngineBalance(msgspec.Struct, rename="camel", frozen=True):
-    """A user's balance of one asset. available = total - locked (Document A 1.4); `reserved` is held in addition."""
+    """A user's balance of one asset. available = total - locked; `reserved` is held in addition."""
 
     asset: str = msgspec.field(name="currency")
     total: str
@@ -102,7 +102,7 @@ class EngineQueries:
         return await self._get("/api/v1/markets", list[EngineMarket]) or []
 
     async def symbols(self) -> dict[str, SymbolSpec]:
-        """The specifications of all symbols by name (Document A 2.5)."""
+        """The specifications of all symbols by name (fact A2.5-01)."""
         try:
             return {market.symbol: _spec_of(market) for market in await self.markets()}
         except MoneyError as error:

@@ -1,4 +1,4 @@
-"""One connection to the engine's event stream `/ws/events` (Document A 6.4).
+"""One connection to the engine's event stream `/ws/events` (facts A6.4-01 to A6.4-05).
 
 A task reads and decodes events into a bounded buffer. While the buffer is full, it reads nothing, and the engine's
 side of the connection fills up. After the connection ends, callers still get the buffered events, then

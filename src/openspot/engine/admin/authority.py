@@ -1,8 +1,8 @@
-"""Logins, sessions, logouts, and the first administrator (Document A 5).
+"""Logins, sessions, logouts, and the first administrator (facts A5-23 to A5-29).
 
-A login counts against its limits before the password is checked. A participant has separate limits and a separate
-hashing queue for networks from which it logged in before. Guesses from other networks use up neither, so they cannot
-lock an administrator out.
+A login counts against its limits before the password is checked. For networks from which a participant has
+logged in before, it has limits and a hashing queue of its own. Guesses from other networks do not use these up, so they
+cannot lock an administrator out.
 """
 
 import secrets
@@ -56,7 +56,7 @@ class Authority:
         self._engine = engine
         self._secret = settings.admin_token_secret
         self._lifetime_ms = settings.admin_token_s * 1000
-        # One thread each, so that password hashing leaves the other cores to the engine.
+        # One thread each, so that password hashing leaves the other processor cores to the engine.
         self.passwords = Passwords(1, LOGINS_WAITING_MAX, _too_many_logins)
         self.known_passwords = Passwords(1, KNOWN_LOGINS_WAITING_MAX, _too_many_logins)
         self._known = KnownNetworks(engine.journal_path.parent)
@@ -74,7 +74,7 @@ class Authority:
     # Logins
 
     async def login(self, participant_id: str, password: str, address: str) -> tuple[str, Session]:
-        """Start a session: (token, session). Raises FieldError if refused, AdminError after too many attempts."""
+        """Start a session. Returns (token, session). Raises FieldError if refused, AdminError at a limit."""
         fields.participant_id(participant_id)
         fields.given_password(password)
         network = network_of(address)
@@ -87,7 +87,7 @@ class Authority:
             log.warning("login failed", participant=participant_id, address=address)
             raise FieldError("participantId or password is wrong")
         self._give_back(participant_id, network, known=known)
-        # Look it up again: the participant may have changed while the password was checked.
+        # The participant may have changed while the password was checked.
         account, profile = self.find(participant_id) or (UNKNOWN_ACCOUNT, None)
         assert profile is not None, "participants are never deleted"
         if not profile.active:

@@ -69,7 +69,7 @@ class _OnlyKnownContent:
 
 
 def _fault(scope: Scope) -> tuple[int, str, str] | None:
-    """(HTTP status, Connect code, reason) of a request that must be refused, or None."""
+    """Return (HTTP status, Connect code, reason) if the request must be refused, otherwise None."""
     try:
         for name, value in scope["headers"]:
             (name + value).decode("utf-8")

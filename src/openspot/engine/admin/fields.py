@@ -9,7 +9,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.admin.errors import FieldError
 
 PARTICIPANT_TYPES = ("MAKER", "TAKER", "BOTH", "BROKER", "SYSTEM", "SUPER_ADMIN")
-"""The types of participants (Document A 2.6)."""
+"""The types of participants (facts A2.6-03 to A2.6-09)."""
 ADJUSTMENT_TYPES = ("DEPOSIT", "WITHDRAW")
 ORDER_STATUSES = tuple(status.name for status in OrderStatus if status is not OrderStatus.PENDING)
 

@@ -1,4 +1,4 @@
-"""The methods of exchange.v1.AdminService, without a transport (Document B 4.4).
+"""The methods of exchange.v1.AdminService, without a transport (facts B4.4-32 to B4.4-59).
 
 Each method takes its request and the caller, and returns its response. dispatch.py decides who may call it and turns
 exceptions into responses.
@@ -58,7 +58,6 @@ class Handlers:
     # Sessions
 
     async def login(self, request: pb.LoginRequest, caller: Caller) -> pb.LoginResponse:
-        """Start a session."""
         token, session = await self._authority.login(request.participant_id, request.password, caller.address)
         return pb.LoginResponse(
             success=True,
@@ -78,7 +77,6 @@ class Handlers:
         return pb.ValidateTokenResponse(valid=True, participant_id=session.participant_id, type=session.profile.type)
 
     async def logout(self, request: pb.LogoutRequest, caller: Caller) -> pb.LogoutResponse:
-        """End the caller's session."""
         await self._authority.logout(caller.logged_in)
         return pb.LogoutResponse(success=True)
 
@@ -99,11 +97,9 @@ class Handlers:
         )
 
     async def get_participant(self, request: pb.GetParticipantRequest, caller: Caller) -> pb.ParticipantResponse:
-        """One participant."""
         return self._participant_response(request.participant_id)
 
     async def create_participant(self, request: pb.CreateParticipantRequest, caller: Caller) -> pb.ParticipantResponse:
-        """Create a participant."""
         await self._changes.create(
             request.participant_id, request.password, request.name, request.type, request.stp_mode
         )
@@ -163,7 +159,7 @@ class Handlers:
     async def cancel_order_admin(
         self, request: pb.CancelOrderAdminRequest, caller: Caller
     ) -> pb.CancelOrderAdminResponse:
-        """Cancel the order of any participant, which emits a reduce event (Document A 1.4)."""
+        """Cancel the order of any participant, which emits a reduce event (facts A1.4-07, A1.4-08)."""
         reason = fields.reason(request.reason)
         order_id = self._order_id(request.order_id)
         order = self._machine.orders.find(order_id)
@@ -200,14 +196,14 @@ class Handlers:
         return pb.ListTradesResponse(trades=[_trade(trade) for trade in trades], total=total)
 
     def _order_id(self, text: str) -> int:
-        """The order id of an order that is named by its order id or its external id; 0 if there is none."""
+        """The order id for `text`, which is an order id or an external id; 0 if there is no such order."""
         if text.isascii() and text.isdigit():
             number = int(text) if len(text) <= _ORDER_ID_DIGITS_MAX else 0
             return number if number <= _ORDER_ID_MAX else 0
         return self._machine.orders.ids.get(text, 0) if text else 0
 
     def _account(self, participant_id: str) -> int:
-        """The account to filter by: 0 means any, UNKNOWN_ACCOUNT that the participant does not exist."""
+        """The account to filter by. 0 means any; UNKNOWN_ACCOUNT means that the participant does not exist."""
         wanted = fields.optional_participant_id(participant_id)
         return self._machine.directory.account(wanted) if wanted else 0
 

@@ -28,7 +28,7 @@ class KnownNetworks:
         return network in self._networks.get(participant_id, ())
 
     def add(self, participant_id: str, network: str) -> None:
-        """Remember the network of a successful login. Forgets the oldest beyond the bounds."""
+        """Remember the network of a successful login. Beyond the bounds, the oldest networks are forgotten."""
         if self.holds(participant_id, network):
             return
         networks = [*self._networks.pop(participant_id, []), network]

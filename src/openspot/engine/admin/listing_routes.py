@@ -1,4 +1,4 @@
-"""The routes /api/v1/admin/symbols and /api/v1/admin/currencies (Document B 4.4), for services and administrators."""
+"""The routes /api/v1/admin/symbols and …/currencies (facts B4.4-07 to B4.4-15), for services and administrators."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

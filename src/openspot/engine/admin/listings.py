@@ -84,7 +84,7 @@ class Listings:
         return spec
 
     async def create_symbol(self, body: SymbolBody) -> SymbolSpec:
-        """Add a symbol (Document A 2.5)."""
+        """Add a symbol (fact A2.5-03)."""
         async with self._turn:
             spec = self._specification(body)
             base, quote = self.currency(spec.base).currency_id, self.currency(spec.quote).currency_id
@@ -158,7 +158,7 @@ class Listings:
             return replace(known, taker_fee_bps=taker, maker_fee_bps=maker, active=active)
 
     async def delete_symbol(self, name: str) -> SymbolSpec:
-        """Delete a symbol that has no open orders (Document B 4.4)."""
+        """Delete a symbol that has no open orders (facts B4.4-10, B4.4-15)."""
         async with self._turn:
             known = self.symbol(name)
             await self._carry_out(Command(CommandKind.DELETE_SYMBOL, symbol=known.symbol_id), (), name)

@@ -46,7 +46,7 @@ class OrderList:
     async def page(
         self, account: int, symbols: frozenset[int], status: str, limit: int, offset: int
     ) -> tuple[list[pb.AdminOrder], int]:
-        """(rows, total), by descending order id. Account 0 and empty `symbols` or `status` mean any."""
+        """Return (rows, total), by descending order id. Account 0 and empty `symbols` or `status` mean any."""
         chosen: list[int] = []
         total = 0
         async for part in self._known():

@@ -67,7 +67,7 @@ class ParticipantChanges:
     async def set_active(self, participant_id: str, active: bool, by: Session) -> None:
         """Activate or deactivate a participant.
 
-        An inactive one cannot place orders or log in; its open orders stay (Document B 4.4).
+        An inactive one cannot place orders or log in; its open orders stay (facts B4.4-45 to B4.4-47).
         """
         self.known(participant_id)
         if not active and participant_id == by.participant_id:
@@ -104,9 +104,9 @@ class ParticipantChanges:
     # Balances
 
     async def adjust(self, participant_id: str, currency: str, amount: str, adjustment: str) -> None:
-        """Add to a balance or subtract from it (Document A 1.5). Adding creates a missing account.
+        """Add to a balance or subtract from it (facts B4.4-54 to B4.4-56). Adding creates a missing account.
 
-        Changes the engine only, not the ledger. The `code` of the FieldError is the result code.
+        It changes the engine only, not the ledger (fact A1.5-12). The `code` of the FieldError is the result code.
         """
         fields.participant_id(participant_id)
         value = fields.positive_amount(amount)

@@ -1,4 +1,4 @@
-"""Session tokens of AdminService: HS256 JWTs, signed with a secret of the engine's own (Document A 5).
+"""Session tokens of AdminService: HS256 JWTs, signed with the engine's own secret (facts A5-28, A5-29).
 
 A token contains its participant (`sub`), its id (`jti`), the epoch of the journal for which it is valid (`aud`), and
 its issue and expiry times in milliseconds since 1970. The engine stores no sessions, only logouts, as commands in the

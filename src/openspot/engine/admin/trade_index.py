@@ -18,9 +18,9 @@ from openspot.engine.stream.event_reader import EventReader
 from openspot.engine.stream.event_store import EventStoreError
 
 EVENTS_MAX = 2_000_000
-"""How many of the newest events are searched for trades. Older trades are in the database."""
+"""Only this many of the newest events are searched for trades. Older trades are in the database."""
 TRADES_MAX = 1_000_000
-"""How many of the newest trades are indexed; each takes 28 bytes."""
+"""The index has at most this many of the newest trades; each takes 28 bytes."""
 
 _TRADE = int(EventType.TRADE)
 _HEAD = struct.Struct("<8xI4xQ32xQQ72x")
@@ -45,7 +45,7 @@ class TradeIndex:
     async def page(
         self, account: int, symbols: frozenset[int], limit: int, offset: int
     ) -> tuple[list[TradeEvent], int]:
-        """(trades, total), newest first. Account 0 and empty `symbols` mean any. Raises AdminError."""
+        """Return (trades, total), newest first. Account 0 and empty `symbols` mean any. Raises AdminError."""
         async with self._turn:
             try:
                 await self._catch_up()

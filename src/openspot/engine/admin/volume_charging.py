@@ -1,8 +1,8 @@
-"""Charging by volume tier (Document A 2.7), switched on by `OPENSPOT_CHARGE_BY_VOLUME_TIER=true`.
+"""Charging by volume tier (facts A2.7-12 to A2.7-18), switched on by `OPENSPOT_CHARGE_BY_VOLUME_TIER=true`.
 
 At each interval, new trades are added to the volumes. Every participant whose tier changed gets the fees of its new
 tier for future orders, by a durable command. In tier Base, the fees of the symbol apply. If charging is off, the
-engine removes at its start the tier fees that are left from before.
+engine removes, at its start, tier fees that were set earlier.
 """
 
 import asyncio

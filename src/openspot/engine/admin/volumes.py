@@ -1,4 +1,4 @@
-"""The trading volume of participants over thirty days, and the fee tier that follows from it (Document A 2.7).
+"""The trading volume of participants over thirty days, and their fee tier (facts A2.7-12 to A2.7-18).
 
 The window is the current UTC day and the twenty-nine days before. A trade counts for both participants, unless they are
 the same. Volumes are exact sums in the quote currencies; they are converted to USD to determine a tier.
@@ -14,7 +14,7 @@ from openspot.domain.money import AMOUNT_SCALE
 WINDOW_DAYS = 30
 USD = "USD"
 STABLE = ("USDT", "USDC")
-"""Worth one dollar each until a trade gives another price."""
+"""Each counts as one dollar until a trade gives it another price."""
 
 
 class VolumeKey(NamedTuple):

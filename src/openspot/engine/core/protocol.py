@@ -34,8 +34,8 @@ class OpenOrder(NamedTuple):
 class Balance(NamedTuple):
     """One account's money in one currency, in amount units (18 places).
 
-    `locked` is Σ remaining × price over open buys (quote asset) or Σ remaining over open sells (base asset), as
-    Document A 1.4 defines it. `reserved` is held in addition: for the worst-case fees of open buys, and for
+    `locked` is Σ remaining × price over open buys (quote asset) or Σ remaining over open sells (base asset), as the
+    facts A1.4-10 to A1.4-17 define it. `reserved` is held in addition: for the worst-case fees of open buys, and for
     withdrawals. New orders can use total − locked − reserved.
     """
 

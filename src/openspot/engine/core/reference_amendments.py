@@ -12,7 +12,7 @@ from openspot.engine.core.reference_state import CommandResult, Emit, State, req
 
 
 def cancel(state: State, command: Command, emit: Emit) -> CommandResult:
-    """Remove an order for its owner, or for an administrator, who has account 0 (Document A 1.4)."""
+    """Remove an order for its owner, or for an administrator, who has account 0 (facts A1.4-06, A1.4-07)."""
     order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
     require(command.account in (order.account, 0), ResultCode.AUTH_INVALID_USER)
     require(command.symbol in (order.symbol, 0), ResultCode.MATCHING_UNKNOWN_ORDER_ID)

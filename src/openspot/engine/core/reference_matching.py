@@ -81,7 +81,7 @@ def reduce_incoming(order: Order, quantity: int, reason: ResultCode, execution: 
 def _prevent_self_trade(
     state: State, mode: StpMode, incoming: Order, resting: Order, execution: Execution, emit: Emit
 ) -> None:
-    """Reduce the two orders of one account as the account's mode says (Document A 2.6)."""
+    """Reduce the two orders of one account as the account's mode says (facts A2.6-12 to A2.6-16)."""
     smaller = min(incoming.remaining, resting.remaining)
     from_resting, from_incoming, reason = {
         StpMode.CANCEL_RESTING: (resting.remaining, 0, ResultCode.STP_CANCEL_RESTING),

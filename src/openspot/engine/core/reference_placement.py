@@ -32,7 +32,7 @@ _FILL_OR_KILL = frozenset({EngineOrderType.FOK, EngineOrderType.FOK_BUDGET})
 
 
 def place(state: State, command: Command, emit: Emit) -> CommandResult:
-    """Check a new order and match it. Its type decides whether the remainder rests or is cancelled (Document A 2.8)."""
+    """Check a new order and match it. Its type decides what becomes of a remainder (facts A2.8-01 to A2.8-05)."""
     try:
         order = _checked_order(state, command)
     except Rejected as rejected:

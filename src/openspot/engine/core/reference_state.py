@@ -3,7 +3,7 @@
 An account has two sums for each currency: `totals` is what it owns, `held` is what its open orders and reservations
 hold. It may spend the difference. `held` can be computed from the orders and reservations, so snapshots omit it; it
 is kept up to date so that a check need not add them up. Each query calculates the locked part of a balance from the
-orders (Document A 1.4).
+orders (fact A1.4-12).
 """
 
 from collections import defaultdict
@@ -134,7 +134,7 @@ class State:
         self.credit(account_number, currency, amount)
 
     def credit(self, account_number: int, currency: int, amount: int) -> None:
-        """Add a signed `amount` to an account's total, as one leg of a trade whose legs sum to zero."""
+        """Add a signed `amount` to an account's total, as one part of a trade whose parts sum to zero."""
         totals = self.accounts[account_number].totals
         totals[currency] = totals.get(currency, 0) + amount
         if totals[currency] == 0:

@@ -62,7 +62,7 @@ def commit(state: State, command: Command, emit: Emit) -> CommandResult:
 
 
 def adjust(state: State, command: Command, emit: Emit) -> CommandResult:
-    """Correct the total of any account up or down for an operator, even of the fee account (Document A 1.5)."""
+    """Correct the total of any account up or down for an operator, even of the fee account (fact A1.5-11)."""
     require(command.symbol in state.supplies, ResultCode.INVALID_CURRENCY)
     require(command.account > 0, ResultCode.AUTH_INVALID_USER)
     require(command.amount != 0 and abs(command.amount) <= AMOUNT_MAX, ResultCode.INVALID_AMOUNT)

@@ -32,7 +32,7 @@ REFERENCE_LENGTH_MAX = 256
 _PLACE, _BUY, _SELL = int(CommandKind.PLACE), int(Side.BUY), int(Side.SELL)
 _BUDGET = int(EngineOrderType.FOK_BUDGET)
 _PUBLIC_TYPES_MAX = int(EngineOrderType.FOK_BUDGET)
-"""POST_ONLY has a higher number and is not offered to clients (Document A 2.8)."""
+"""POST_ONLY has a higher number and is not offered to clients (fact A2.8-06)."""
 _LOW = (1 << 64) - 1
 _pack = COMMAND.pack
 
@@ -193,7 +193,7 @@ class CommandIntake:
         return order_id, self.submit(command, ())
 
     def cancel_as_administrator(self, order_id: int, symbol: str) -> asyncio.Future[CommandOutcome]:
-        """Cancel the order of any participant (Document A 1.4). Raises Refusal, EngineStoppedError."""
+        """Cancel the order of any participant (fact A1.4-07). Raises Refusal, EngineStoppedError."""
         return self.submit(Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=order_id), ())
 
     def move(self, order_id: int, participant_id: str, symbol: str, price: int) -> asyncio.Future[CommandOutcome]:

@@ -1,4 +1,4 @@
-"""The limits on one participant and on one order (Document A 8): rate, open orders, order size and notional.
+"""The limits on one participant and on one order (facts A8-46 to A8-48): rate, open orders, order size and notional.
 
 The router's pre-trade check is narrower. These limits hold for every caller of the engine. So even if a router
 fails or is bypassed, no participant can fill the queue or the books, and no order of absurd size passes. Cancels,

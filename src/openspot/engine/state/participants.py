@@ -1,4 +1,4 @@
-"""Participant profiles (Document A 2.6) and revoked session tokens.
+"""Participant profiles (facts A2.6-01 to A2.6-09) and revoked session tokens.
 
 Part of the state machine: only durable commands change it, and every snapshot contains it. So participants, their
 password hashes and logouts survive a restart.

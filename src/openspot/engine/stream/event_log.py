@@ -16,7 +16,7 @@ from openspot.kit.log import get_logger
 log = get_logger("event_log")
 
 _WRITE_PAUSE_S = 0.1
-"""Pause between writes to the store, so that events share a transaction."""
+"""Writes to the store are this far apart, so that events share a transaction."""
 _WRITE_EVENTS = 4096
 """When this many events wait, they are written without the pause."""
 

@@ -1,4 +1,4 @@
-"""Renders events as the JSON of `/ws/events` (contracts/engine_events.py; Document A 2.2)."""
+"""Renders events as the JSON of `/ws/events` (contracts/engine_events.py)."""
 
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""exchange.v1.AccountService (Document B 4.4): deposits, withdrawals and balances."""
+"""exchange.v1.AccountService (facts B4.4-25, B4.4-26): deposits, withdrawals and balances."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Balances for responses, with names and decimal texts (Document A 1.4)."""
+"""Balances for responses, with names and decimal texts (fact A1.4-13)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""/ws/events: the engine's events over WebSocket, from any retained sequence on (Document A 6.4).
+"""/ws/events: the engine's events over WebSocket, from any retained sequence on (facts A6.4-02 to A6.4-05).
 
     ?fromSeq=N    every event from N on, then live events, without a gap or a repeat; if absent, live events only
     ?batch=true   each message is a JSON array of consecutive events instead of one event

@@ -1,4 +1,4 @@
-"""The engine's gRPC server: all services of package exchange.v1 on one port (Document B 4.4)."""
+"""The engine's gRPC server: all services of package exchange.v1 on one port (fact A9-03)."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, cast

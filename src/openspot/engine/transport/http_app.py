@@ -1,4 +1,4 @@
-"""The engine's HTTP interface (Document B 4.4): markets, order book, deposit, balances, event stream.
+"""The engine's HTTP interface (facts B4.4-01 to B4.4-06): markets, order book, deposit, balances, event stream.
 
 Operators manage symbols and currencies through admin/listing_routes.py, and everything else through AdminService.
 """
@@ -78,7 +78,7 @@ def http_error(code: ResultCode, message: str) -> HttpError:
 
 
 def symbol_view(spec: SymbolSpec) -> dict[str, Any]:
-    """The response for a symbol (Document A 2.5)."""
+    """The response for a symbol (fact A2.5-02)."""
     return {
         "symbol": spec.symbol,
         "symbolId": spec.symbol_id,

@@ -1,4 +1,4 @@
-"""exchange.v1.MarketDataService (Document B 4.4). All methods are unary; none streams."""
+"""exchange.v1.MarketDataService. All methods are unary; none streams (fact B4.4-27)."""
 
 from typing import NoReturn
 

@@ -1,4 +1,4 @@
-"""exchange.v1.OrderService (Document B 4.4)."""
+"""exchange.v1.OrderService (facts B4.4-18 to B4.4-24)."""
 
 import asyncio
 import struct

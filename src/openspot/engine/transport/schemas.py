@@ -50,14 +50,14 @@ class CurrencyBody(Body):
 
 
 class CurrencyChange(Body):
-    """What changes of a currency; the rest stays."""
+    """The new values of a currency. What is not given stays as it is."""
 
     name: CurrencyName | None = None
     places: Places | None = None
 
 
 class SymbolBody(Body):
-    """A new symbol. Scales that are not given are the finest that lot and tick need."""
+    """A new symbol. A scale that is not given becomes the smallest that lot and tick need."""
 
     model_config = example(
         {"symbol": "DOGE-USD", "lotSize": "0.1", "tickSize": "0.0001", "takerFee": 25, "makerFee": 15}
@@ -84,7 +84,7 @@ class SymbolBody(Body):
 
 
 class SymbolChange(Body):
-    """What changes of a symbol; the rest stays. A symbol that is not `active` takes no orders."""
+    """The new values of a symbol. What is not given stays as it is. A symbol that is not `active` takes no orders."""
 
     taker_fee: WholeNumber | None = None
     maker_fee: WholeNumber | None = None
@@ -92,7 +92,7 @@ class SymbolChange(Body):
 
 
 class SymbolResponse(ResponseBody):
-    """A symbol (Document A 2.5). Fees in basis points; a negative maker fee is a rebate."""
+    """A symbol. Fees are in basis points; a negative maker fee is a rebate."""
 
     symbol: str
     symbol_id: int
@@ -138,7 +138,7 @@ class DepositResponse(ResponseBody):
 
 
 class BalanceResponse(ResponseBody):
-    """One participant's money in one currency: available = total - locked (Document A 1.4).
+    """One participant's money in one currency: available = total - locked.
 
     `reserved` is held beyond `locked`: worst-case fees of open buys, and withdrawals on their way. Orders and
     withdrawals can use available - reserved.
