@@ -1,1 +1,1 @@
-"""The custody simulator: deposit addresses, deposits, and withdrawals under the wallet policy (Document A 8)."""
+"""The custody simulator: addresses, deposits, and withdrawals under the wallet policy (facts A8-22 to A8-41)."""

@@ -1,4 +1,4 @@
-"""Deposit addresses of users: one for each user and network, the same for ever."""
+"""Deposit addresses of users: one for each user and network. It never changes."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ class AddressBook:
         self._confirmations = confirmations
 
     async def assign(self, user_id: str, asset: str, network: Network) -> CustodyAddress:
-        """The user's address on `network`; derives and keeps it at the first call."""
+        """The user's address on `network`. The first call derives and stores it."""
         async with store.transaction(self._pool) as connection:
             await store.lock_named(connection, f"openspot-custody-addresses:{user_id}")
             address = await connection.fetchval(
@@ -64,7 +64,7 @@ class AddressBook:
         ]
 
     async def owner(self, network: str, address: str) -> str | None:
-        """The user whose deposit address it is."""
+        """The user who has this deposit address; None if no user has it."""
         owner: str | None = await self._pool.fetchval(
             "SELECT user_id FROM custody_addresses WHERE network = $1 AND address = $2", network, address
         )

@@ -1,8 +1,9 @@
-"""Addresses of the simulated chains: whether one is valid, and the form in which custody keeps it. Pure.
+"""Addresses of the simulated chains: their rules, and the form in which custody stores them. Pure.
 
-Bitcoin, Tron and Stellar addresses and bank accounts carry a checksum. Ethereum's is in the case of its letters, and
-an address in one case has none. Solana has none: a wrong letter is found only if the result is no point on the curve.
-Bitcoin addresses must be of the test network; the other chains write both networks alike.
+Bitcoin, Tron and Stellar addresses and bank accounts carry a checksum. An Ethereum address carries it in the case of
+its letters; in upper or lower case alone it has none. A Solana address has none: a wrong letter is found only if the
+result is not a point on the curve. Bitcoin addresses must be of the test network. On the other chains, an address looks
+the same on both networks.
 """
 
 import re
@@ -44,7 +45,7 @@ class AddressError(ValueError):
 
 
 def normalised(network: Network, address: str) -> str:
-    """The form in which custody keeps `address`. Raises AddressError if it is not valid on `network`."""
+    """The form in which custody stores `address`. Raises AddressError if it is not valid on `network`."""
     if not 1 <= len(address) <= ADDRESS_LENGTH_MAX or not address.isascii() or not address.isprintable():
         raise AddressError(f"must be 1 to {ADDRESS_LENGTH_MAX} visible ASCII characters")
     try:
@@ -52,14 +53,14 @@ def normalised(network: Network, address: str) -> str:
     except AddressError:
         raise
     except _LIBRARY_ERRORS as error:
-        # Not the library's words: they are those of its code, such as "substring not found".
+        # The library's message is about its code, such as "substring not found", and helps no user.
         raise AddressError(
             f"is no {network.name} address: its prefix, its length, its checksum or a character is wrong"
         ) from error
 
 
 def checked_tag(network: Network, tag: str | None) -> str | None:
-    """Return `tag`. Raises AddressError if the network takes none, or not this one."""
+    """Return `tag`. Raises AddressError if the network takes no tag, or if this one breaks its rule."""
     if tag is None:
         return None
     if not network.takes_tag:

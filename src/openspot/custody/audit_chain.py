@@ -1,7 +1,7 @@
 """The hash chain over the custody's audit entries. Pure.
 
-Each entry holds the hash of the entry before it. So no entry can be changed, removed or added later without a change
-of all hashes that follow.
+Each entry holds the hash of the entry before it. So whoever changes, removes or adds an entry must also
+change all hashes that follow.
 """
 
 import hashlib

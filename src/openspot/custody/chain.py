@@ -1,4 +1,4 @@
-"""The simulated chains: blocks by the clock, and the transactions that they have taken.
+"""The simulated chains: their blocks, which come by the clock, and the transactions in them.
 
 All chains share one height, which grows by one every `block_s` seconds. A transaction is included in the next block.
 """
@@ -12,7 +12,7 @@ from openspot.kit.database import Pool
 
 
 class ChainRefusedError(Exception):
-    """The chain refused a transaction: it was surely not sent, and never will be."""
+    """The chain refused a transaction: it certainly was not sent, and never will be."""
 
 
 class Chain(Protocol):
@@ -22,7 +22,7 @@ class Chain(Protocol):
         """The number of the newest block."""
 
     async def send(self, withdrawal: Withdrawal, now: datetime) -> int:
-        """Send the withdrawal's transaction; returns the number of the block that includes it.
+        """Send the withdrawal's transaction, and return the number of the block that includes it.
 
         Sending it again sends nothing and returns the same number. Raises ChainRefusedError; after any other error
         the transaction may have been sent.
@@ -35,7 +35,7 @@ def height_at(now: datetime, block_s: float) -> int:
 
 
 def confirmations(height: int, included_in: int) -> int:
-    """How many blocks confirm what block `included_in` includes: that block and all after it."""
+    """How many blocks confirm a transaction in block `included_in`: that block and all after it."""
     return max(0, height - included_in + 1)
 
 

@@ -1,4 +1,4 @@
-"""Deposits on the simulated chains: included in a block, confirmed some blocks later, then announced once."""
+"""Deposits on the simulated chains. A block includes them, later blocks confirm them, then custody announces them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class DepositError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ChainDeposit:
-    """What somebody sent to a deposit address."""
+    """A payment to a deposit address."""
 
     tx_hash: str
     network: str
@@ -55,7 +55,7 @@ class Deposits:
         self._required = confirmations_required
 
     async def include(self, deposit: ChainDeposit) -> str:
-        """Include a deposit in the next block; returns the user's id. A hash counts once. Raises DepositError."""
+        """Include a deposit in the next block and return the user's id. A hash counts once. Raises DepositError."""
         network = self._networks.get(deposit.network)
         if network is None or network.is_fiat:
             raise DepositError(f"network must be one of {', '.join(_chains(self._networks))}")
@@ -83,7 +83,7 @@ class Deposits:
         return user_id
 
     async def announce_confirmed(self, bus: Publisher) -> int:
-        """Publish the deposits with enough confirmations; returns how many. Raises BusError: call it again then."""
+        """Publish the deposits with enough confirmations, and return their number. After a BusError, call it again."""
         now = utc_datetime(self._clock)
         height = self._chain.height(now)
         announced = 0
@@ -108,7 +108,7 @@ class Deposits:
                     confirmations=confirmations(height, row["height"]),
                     timestamp=self._clock() // NANOSECONDS_PER_MS,
                 )
-                # The bridge counts a hash once, so that a kill before the commit repeats nothing.
+                # If a kill prevents the commit, the deposit is published again. The bridge counts its hash once.
                 await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, event, f"deposit-{row['tx_hash']}")
                 await connection.execute(
                     "UPDATE custody_deposits SET confirmed_at = $2 WHERE tx_hash = $1", row["tx_hash"], now

@@ -1,4 +1,4 @@
-"""The custody's requests (Document B 4.3). Each method returns a reply, even to a bad request."""
+"""The requests of custody (facts B4.3-17 to B4.3-19). Each method returns a reply, even to a bad request."""
 
 import asyncio
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ from openspot.kit.log import get_logger
 log = get_logger("custody")
 
 FUNDS_WAIT_S = 3.0
-"""How long a new withdrawal waits for the engine's decision on its funds before the reply."""
+"""The reply to a new withdrawal waits this long for the engine's decision on the funds."""
 _FUNDS_POLL_INTERVAL_S = 0.03
 LIMIT_CENTS_MAX = 2**62
 _UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the custody's database does not answer")
@@ -46,7 +46,7 @@ _REFUSED = (InvalidRequestError, WithdrawalError)
 
 
 class RequestHandlers:
-    """Handles the requests."""
+    """Handles the requests of one process."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class RequestHandlers:
         except _REFUSED as error:
             return WithdrawalReply.refused(error.refusal)
         except TRANSIENT_ERRORS as error:
-            # It may have been created: the commit's reply may be what got lost.
+            # It may have been created: perhaps only the reply to the commit was lost.
             log.warning("a withdrawal's outcome is unknown", withdrawal_id=request.withdrawal_id, error=repr(error))
             return WithdrawalReply.refused(Refusal(RefusalCode.STATUS_UNKNOWN, "the withdrawal may have been created"))
 
@@ -146,7 +146,7 @@ class RequestHandlers:
             return WithdrawalReply.refused(Refusal(RefusalCode.STATUS_UNKNOWN, "the withdrawal may be cancelled"))
 
     def _checked_withdrawal(self, request: CreateWithdrawal) -> tuple[Decimal, Decimal]:
-        """Amount and fee, exact. Raises InvalidRequestError if any field breaks its rule."""
+        """Return amount and fee, exact. Raises InvalidRequestError if any field breaks its rule."""
         _check_user(request.user_id)
         _check_id("withdrawalId", request.withdrawal_id)
         if request.client_withdrawal_id is not None:

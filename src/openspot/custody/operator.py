@@ -1,6 +1,6 @@
-"""What the commands `openspot custody …` do, on the platform's database.
+"""The commands `openspot custody …`: they write an operator's decisions to the platform's database.
 
-The running custody service sees the decisions there and takes the withdrawals further.
+The running custody service reads the decisions there and does the next steps.
 """
 
 import time
@@ -31,13 +31,13 @@ class OperatorError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """The commands. Every method raises OperatorError."""
+    """Carries out the commands. Every method raises OperatorError."""
 
     pool: Pool
     settings: CustodySettings
 
     async def listed(self) -> list[str]:
-        """A line for each withdrawal that is not settled: what it is, and what it waits for."""
+        """One line for each withdrawal that is not settled. It says what the withdrawal waits for."""
         lines = []
         for withdrawal in await store.list_open(self.pool, LIST_MAX):
             async with self.pool.acquire() as connection:
@@ -76,7 +76,7 @@ class Operator:
         return f"sent {deposit.amount} {deposit.asset} to {user_id} on {deposit.network} ({deposit.tx_hash})"
 
     async def verified_audit(self) -> int:
-        """Check the audit chain; returns how many entries it has."""
+        """Check the audit chain, and return how many entries it has."""
         count, newest = 0, FIRST_HASH
         async with store.transaction(self.pool) as connection:
             async for previous, own, content in store.audit_entries(connection):

@@ -41,7 +41,7 @@ class RejectBody(Body):
 
 
 class SignBody(Body):
-    """Whose key signs: one of the withdrawal's `signers`."""
+    """The signer whose key signs: one of the withdrawal's `signers`."""
 
     model_config = example({"signer": "warm-1"})
 
@@ -49,9 +49,9 @@ class SignBody(Body):
 
 
 class OpenWithdrawal(ResponseBody):
-    """A withdrawal that is not settled, with what it waits for.
+    """A withdrawal that is not settled, and what it waits for.
 
-    `valueUsd` is what it was worth when it was created. `approvals` are the operators who approved it, `signatures` the
+    `valueUsd` is its value at its creation. `approvals` are the operators who approved it, `signatures` the
     `signers` who signed. `createdAt` is in milliseconds since 1970.
     """
 

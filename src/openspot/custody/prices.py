@@ -1,4 +1,4 @@
-"""What an asset is worth in US dollars: the last trades, or a price from the settings before the first one."""
+"""The price of an asset in US dollars: from the last trades, or from the settings before the first trade."""
 
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ _CROSSING_ASSETS = ("BTC", "ETH", "SOL")
 
 
 class PriceUnknownError(Exception):
-    """Nobody knows what the asset is worth."""
+    """There is no price for the asset."""
 
 
 def parse_prices(text: str) -> dict[str, Decimal]:

@@ -1,8 +1,8 @@
-"""Takes each withdrawal through its states, one step a transaction.
+"""Moves each withdrawal through its states, one step in one transaction.
 
 Every step can be repeated: a request on the bus is idempotent by the withdrawal's id, a transaction on the chain by its
-hash. The row says `broadcasting` before anything is sent. So a process that is killed between any two lines leaves a
-withdrawal that the next process takes further, without sending twice. Several processes share the work by row locks.
+hash. The row says `broadcasting` before anything is sent. If a process is killed between any two lines,
+the next process goes on with the withdrawal and does not send twice. Several processes share the work by row locks.
 """
 
 import asyncio
@@ -38,23 +38,23 @@ from openspot.kit.tasks import is_set_within
 log = get_logger("custody")
 
 PAUSE_S = 0.25
-"""Between two looks at the open withdrawals, if nothing wakes the loop."""
+"""The loop reads the open withdrawals this often, if nothing wakes it."""
 PAGE = 500
-"""Open withdrawals read at a time."""
+"""Open withdrawals that one query reads."""
 STEPS_MAX = 16
-"""Steps of one withdrawal in one round: more than there are states."""
+"""At most this many steps of one withdrawal in one round. There are fewer states."""
 CUSTODY_ACTOR = "custody"
 
 
 class Publisher(Protocol):
-    """What progress needs of the bus."""
+    """The part of the bus that progress uses."""
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
         """Publish an event, and wait until it is stored; raises BusError."""
 
 
 class Progress:
-    """Does the steps. `run` does them until it is told to stop; `wake` makes it look at once."""
+    """Does the steps. `run` does them until it is told to stop; `wake` starts a round at once."""
 
     def __init__(
         self, pool: Pool, bus: Publisher, chain: Chain, seed: bytes, automatic: frozenset[Wallet], clock: Clock
@@ -78,11 +78,11 @@ class Progress:
         }
 
     def wake(self) -> None:
-        """Look at the withdrawals at once."""
+        """Start a round now."""
         self._news.set()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Take withdrawals further until `stop` is set."""
+        """Do the due steps until `stop` is set."""
         while not stop.is_set():
             self._news.clear()
             try:
@@ -92,7 +92,7 @@ class Progress:
             await is_set_within(self._news, PAUSE_S)
 
     async def advance_all(self) -> None:
-        """Take every open withdrawal as far as it goes now."""
+        """Do every step that is possible now, for every open withdrawal."""
         count, after = 0, ""
         while ids := await store.open_ids(self._pool, after, PAGE):
             for withdrawal_id in ids:
@@ -103,7 +103,7 @@ class Progress:
         OPEN_WITHDRAWALS.set(count)
 
     async def advance(self, withdrawal_id: str) -> bool:
-        """Do the next step of one withdrawal. False if there is none now, or it failed and is to be tried again."""
+        """Do the next step of one withdrawal. Returns False if none is possible now, or if it must be tried again."""
         step: Step | None = None
         try:
             async with store.transaction(self._pool) as connection:
@@ -128,16 +128,16 @@ class Progress:
         return (status, funds) != (withdrawal.status, withdrawal.funds)
 
     async def reserved(self, event: WithdrawalOutcome) -> None:
-        """The engine holds the amount."""
+        """Note that the engine holds the amount."""
         await self._funds_known(event, Funds.RESERVED)
 
     async def refused(self, event: WithdrawalOutcome) -> None:
-        """The engine did not reserve; ignores the failures that custody itself published."""
+        """Note that the engine did not reserve the amount. Ignores failures that custody itself published."""
         if event.refused:
             await self._funds_known(event, Funds.REFUSED)
 
     async def _funds_known(self, event: WithdrawalOutcome, funds: Funds) -> None:
-        # No withdrawal of ours has such an id. The database would refuse some of them, and the event would come again.
+        # No withdrawal of ours has such an id. The database would refuse some such ids, and the event would come again.
         if not WITHDRAWAL_ID_TEXT.fullmatch(event.withdrawal_id):
             log.warning(
                 "event of an impossible withdrawal", withdrawal_id=event.withdrawal_id[:WITHDRAWAL_ID_LENGTH_MAX]
@@ -146,7 +146,7 @@ class Progress:
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await store.lock(connection, event.withdrawal_id)
-            # Others may have asked for a withdrawal on the bus themselves; and events come more than once.
+            # The event may be about a request that others published on the bus. And events come more than once.
             if withdrawal is None or withdrawal.funds not in (Funds.NEW, Funds.REQUESTED):
                 return
             withdrawal.funds = funds

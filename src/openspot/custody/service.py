@@ -1,4 +1,4 @@
-"""The composition root of the custody simulator (Document B 4.3)."""
+"""The composition root of the custody simulator (fact A1.1-67)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -84,7 +84,7 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
 
 
 def automatic_wallets(text: str) -> frozenset[Wallet]:
-    """The wallets that `text` names, with commas between them. Raises ValueError for an unknown one."""
+    """The wallets in `text`, separated by commas. Raises ValueError for an unknown one."""
     names = [name.strip().upper() for name in text.split(",") if name.strip()]
     if unknown := [name for name in names if name not in Wallet.__members__]:
         raise ValueError(f"OPENSPOT_CUSTODY_AUTOMATIC_SIGNERS: {unknown[0]} is not one of {', '.join(Wallet)}")

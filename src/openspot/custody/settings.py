@@ -9,11 +9,11 @@ from openspot.http.edge_settings import CustodyAddressSettings
 from openspot.kit.settings import EmptyIsNone, Generated
 
 DEVELOPMENT_PRICES = "BRL=0.2,BTC=100000,ETH=4000,SOL=200,USDC=1,USDT=1"
-"""Round prices of every asset, so that a new platform can value withdrawals. Set your own before money is real."""
+"""Round prices of every asset, for the value of withdrawals on a new platform. Set your own before money is real."""
 
 
 class CustodySettings(EngineAddressSettings, CustodyAddressSettings):
-    """What the custody simulator can be told."""
+    """The settings of the custody simulator."""
 
     custody_seed: Annotated[str, Generated()] = Field(
         default="", description="Seed of deposit addresses and signers; empty: generated into the data directory"

@@ -1,6 +1,6 @@
 """Signatures of the wallets' signers over a withdrawal's transaction. Pure.
 
-The simulator derives each signer's key from the custody seed: whoever holds the seed holds every signer.
+The simulator derives each signer's key from the custody seed. Whoever has the seed can sign for all.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from openspot.custody.wallet_policy import RULES, Wallet, signers_of
 
 
 def transaction_digest(withdrawal_id: str, asset: str, network: str, address: str, tag: str | None, amount: str) -> str:
-    """The digest of the transaction that sends `amount` to `address`, in hex. The same withdrawal gives the same."""
+    """The hex digest of the transaction that sends `amount` to `address`. A withdrawal always has the same digest."""
     return hashlib.sha256(msgspec.json.encode([withdrawal_id, asset, network, address, tag, amount])).hexdigest()
 
 
@@ -24,7 +24,7 @@ def sign(seed: bytes, signer: str, digest: str) -> str:
 
 
 def valid_signatures(seed: bytes, wallet: Wallet, digest: str, given: Mapping[str, str]) -> int:
-    """How many of the `given` signatures, by signer, are right and of a signer of this wallet."""
+    """How many of the `given` signatures (by signer) are correct and made by a signer of this wallet."""
     signers = signers_of(wallet)
     return sum(
         signer in signers and hmac.compare_digest(signature, sign(seed, signer, digest))
@@ -38,5 +38,5 @@ def may_send(seed: bytes, wallet: Wallet, digest: str, given: Mapping[str, str])
 
 
 def transaction_hash(digest: str, wallet: Wallet) -> str:
-    """The hash by which the chain knows the transaction. It depends on nothing random: a second send is the first."""
+    """The chain's hash of the transaction. It contains nothing random, so a second send has the same hash."""
     return "0x" + hashlib.sha256(f"{digest}:{wallet.value}".encode()).hexdigest()

@@ -1,19 +1,19 @@
-"""The wallet policy and the multi-signature thresholds (Document A 8). Pure: amounts are US cents, times are given."""
+"""The wallet policy and the multi-signature thresholds (facts A8-22 to A8-41). Pure. Amounts are US cents."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
 POLICY_VERSION = "A8-1"
-"""Recorded with each decision. Change it with any figure below."""
+"""The audit records it with each decision. Change it whenever you change a figure below."""
 QUOTA_WINDOW = timedelta(hours=24)
-"""The daily limit counts withdrawals younger than this (rolling, ends now)."""
+"""The daily limit counts withdrawals younger than this: a rolling window that ends now."""
 
 _USD = 100
 
 
 class Wallet(StrEnum):
-    """The wallets, from the one that moves the least to the one that moves the most."""
+    """The wallets, by how much they may send: the least first."""
 
     HOT = "HOT"
     WARM = "WARM"
@@ -25,7 +25,8 @@ class Wallet(StrEnum):
 class WalletRules:
     """The rules of one wallet. The maxima are inclusive; `auto_approve_below` is exclusive, None means never.
 
-    `approvals` release a withdrawal; `signatures` of `signers` execute it (design section 10).
+    `approvals` people must approve a withdrawal. Then `signatures` of its `signers` must sign it (facts A8-38 to
+    A8-41).
     """
 
     transaction_max: int
@@ -50,7 +51,7 @@ def wallet_for(value: int) -> Wallet | None:
 
 
 def fits_daily_limit(wallet: Wallet, sum_before: int, value: int) -> bool:
-    """Whether the wallet may send `value` after `sum_before` within the window (US cents)."""
+    """Whether the wallet may send `value` if it sent `sum_before` within the window (US cents)."""
     return sum_before + value <= RULES[wallet].daily_max
 
 

@@ -1,4 +1,4 @@
-"""The states of a withdrawal and of its funds, and what has to be done next. Pure.
+"""The states of a withdrawal and of its funds, and the step that follows. Pure.
 
     pending_approval → approved → signing → broadcasting → confirming → completed
     pending_approval → cancelled; pending_approval, approved or signing → rejected
@@ -17,7 +17,7 @@ WITHDRAWAL_ID_TEXT = re.compile(rf"[A-Za-z0-9_-]{{1,{WITHDRAWAL_ID_LENGTH_MAX}}}
 
 
 class Status(StrEnum):
-    """What clients and operators see."""
+    """The state that clients and operators see."""
 
     PENDING_APPROVAL = "pending_approval"
     APPROVED = "approved"
@@ -31,10 +31,10 @@ class Status(StrEnum):
 
 
 class Funds(StrEnum):
-    """The state of the amount at the engine, as far as custody knows."""
+    """What custody knows of the amount's state in the engine."""
 
     NEW = "new"
-    """No request was published, or it is not known that it was."""
+    """No request was published, as far as custody knows."""
     REQUESTED = "requested"
     RESERVED = "reserved"
     REFUSED = "refused"
@@ -57,7 +57,7 @@ class Step(StrEnum):
 
 
 UNSENT = frozenset({Status.CANCELLED, Status.REJECTED, Status.FAILED})
-"""The withdrawal surely never reached the chain: its quota and its funds are returned."""
+"""The withdrawal certainly never reached the chain. Its quota and its funds are returned."""
 CANCELLABLE = frozenset({Status.PENDING_APPROVAL})
 REJECTABLE = frozenset({Status.PENDING_APPROVAL, Status.APPROVED, Status.SIGNING})
 SETTLED_FUNDS = frozenset({Funds.REFUSED, Funds.RELEASED, Funds.TAKEN})
@@ -75,9 +75,9 @@ _BY_STATUS = {
 def next_step(
     status: Status, funds: Funds, *, wallet: Wallet, approvals: int, needed: int, signatures: int
 ) -> Step | None:
-    """What to do next, None if custody waits for a person or for the engine, or is done.
+    """The next step; None if custody waits for a person or the engine, or if nothing is left to do.
 
-    `approvals` and `signatures` are those that are there; `needed` is how many approvals release the withdrawal.
+    `approvals` and `signatures` count those that exist; the withdrawal needs `needed` approvals.
     """
     if funds is Funds.NEW:
         # Also for a cancelled withdrawal: an earlier process may have published the request and been killed then.

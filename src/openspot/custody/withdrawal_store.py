@@ -44,7 +44,7 @@ _SUM_OF_USER = """
     SELECT coalesce(sum(value_cents), 0)::bigint FROM custody_withdrawals
     WHERE user_id = $1 AND created_at > $2 AND NOT (status = ANY ($3::text[]))
 """
-# Constants, so that the partial index serves it.
+# Constants in the text, so that PostgreSQL uses the partial index.
 _IS_OPEN = f"funds NOT IN ({', '.join(repr(funds.value) for funds in SETTLED_FUNDS)})"
 _OPEN = f"""
     SELECT withdrawal_id FROM custody_withdrawals WHERE {_IS_OPEN} AND withdrawal_id > $1
@@ -113,7 +113,7 @@ class Withdrawal:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided on a withdrawal, by whom, and on what grounds."""
+    """A decision on a withdrawal: what was decided, by whom, and why."""
 
     actor: str
     decision: str
@@ -121,7 +121,7 @@ class Decision:
 
 
 def withdrawal_of(row: Any) -> Withdrawal:
-    """Convert a row."""
+    """The withdrawal in a row of the table."""
     fields = dict(row)
     fields |= {
         "wallet": Wallet(fields["wallet"]),
@@ -160,7 +160,7 @@ async def lock(connection: Connection, withdrawal_id: str, *, skip_locked: bool 
 
 
 async def by_client_id(connection: Connection, user_id: str, client_withdrawal_id: str) -> Withdrawal | None:
-    """The user's withdrawal with that id of the client's."""
+    """The user's withdrawal with this client id."""
     row = await connection.fetchrow(_BY_CLIENT_ID, user_id, client_withdrawal_id)
     return None if row is None else withdrawal_of(row)
 
@@ -175,7 +175,7 @@ async def insert(connection: Connection, new: Withdrawal) -> None:
 
 
 async def save(connection: Connection, changed: Withdrawal, now: datetime) -> None:
-    """Write what can change of a withdrawal whose row the transaction has locked."""
+    """Write the fields that can change. The transaction has locked the row."""
     changed.updated_at = now
     await connection.execute(
         """
@@ -189,7 +189,7 @@ async def save(connection: Connection, changed: Withdrawal, now: datetime) -> No
 
 
 async def sum_of_wallet(connection: Connection, wallet: Wallet, now: datetime) -> int:
-    """US cents of the wallet's withdrawals younger than the quota's window, without those that were not sent."""
+    """The sum (US cents) of the wallet's withdrawals within the quota's window. Unsent ones do not count."""
     return int(await connection.fetchval(_SUM_OF_WALLET, wallet.value, now - QUOTA_WINDOW, _UNSENT))
 
 
@@ -199,7 +199,7 @@ async def sum_of_user(connection: Connection, user_id: str, now: datetime) -> in
 
 
 async def open_ids(pool: Pool, after: str, limit: int) -> list[str]:
-    """A page of the withdrawals that are not settled, by id: those after `after`."""
+    """A page of ids of withdrawals that are not settled: the first `limit` ids above `after`."""
     return [row[0] for row in await pool.fetch(_OPEN, after, limit)]
 
 
@@ -212,13 +212,13 @@ async def list_open(pool: Pool, limit: int) -> list[Withdrawal]:
 
 
 async def approvers(connection: Connection, withdrawal_id: str) -> list[str]:
-    """Who has approved, the first one first."""
+    """Who has approved, in order of time."""
     query = "SELECT approver FROM custody_approvals WHERE withdrawal_id = $1 ORDER BY created_at, approver"
     return [row[0] for row in await connection.fetch(query, withdrawal_id)]
 
 
 async def approvers_of_all(pool: Pool, withdrawal_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Who has approved each of these withdrawals, the first one first; only those that somebody approved."""
+    """Who has approved each of these withdrawals, in order of time. Withdrawals without approvals are left out."""
     query = """
         SELECT withdrawal_id, array_agg(approver ORDER BY created_at, approver) FROM custody_approvals
         WHERE withdrawal_id = ANY ($1::text[]) GROUP BY withdrawal_id
@@ -227,7 +227,7 @@ async def approvers_of_all(pool: Pool, withdrawal_ids: Sequence[str]) -> dict[st
 
 
 async def signers_of_all(pool: Pool, withdrawal_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Who has signed each of these withdrawals, by name; only those that somebody signed."""
+    """Who has signed each of these withdrawals, by name. Withdrawals without signatures are left out."""
     query = """
         SELECT withdrawal_id, array_agg(signer ORDER BY signer) FROM custody_signatures
         WHERE withdrawal_id = ANY ($1::text[]) GROUP BY withdrawal_id
@@ -282,7 +282,7 @@ async def audit(connection: Connection, about: Withdrawal, decision: Decision, n
 
 
 async def audit_entries(connection: Connection) -> AsyncIterator[tuple[str, str, dict[str, str | int | None]]]:
-    """Previous hash, hash and content of every audit entry, the first one first. Needs a transaction."""
+    """Previous hash, hash and content of every audit entry, oldest first. Needs a transaction."""
     query = f"SELECT previous_hash, hash, {_AUDIT_COLUMNS} FROM custody_audit ORDER BY entry_number"  # noqa: S608
     async for row in connection.cursor(query):
         fields = dict(row)

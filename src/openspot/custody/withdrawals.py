@@ -1,7 +1,7 @@
 """Decisions on withdrawals: create, cancel, approve, sign, reject. Each is one transaction with its audit entry.
 
-The quota of a wallet and of a user is taken under a lock when a withdrawal is created. It is returned by the state: a
-sum leaves out withdrawals that were surely not sent.
+A withdrawal takes quota of its wallet and of its user, under a lock, when it is created. If it is never sent, its state
+returns the quota: the sums leave such withdrawals out.
 """
 
 import re
@@ -41,7 +41,7 @@ class WithdrawalError(Exception):
 
 
 class Withdrawals:
-    """The decisions. Methods raise WithdrawalError for a refusal, and the database's errors."""
+    """Makes the decisions. Methods raise WithdrawalError for a refusal, and the database's errors."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Withdrawals:
         self._confirmations = confirmations
 
     async def create(self, request: CreateWithdrawal, amount: Decimal, fee: Decimal) -> Withdrawal:
-        """Create a withdrawal if every limit allows it. A repeated id returns the withdrawal that is there."""
+        """Create a withdrawal if every limit allows it. A repeated id returns the existing withdrawal."""
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             await store.lock_named(connection, f"openspot-custody-user:{request.user_id}")
@@ -120,7 +120,7 @@ class Withdrawals:
         return withdrawal
 
     async def sign(self, withdrawal_id: str, signer: str, seed: bytes, *, operator: str = "") -> Withdrawal:
-        """Add the signature of one of the wallet's signers. The audit entry names the operator who had it made."""
+        """Add the signature of one of the wallet's signers. The audit entry names the operator who asked for it."""
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await store.lock(connection, withdrawal_id)
@@ -207,7 +207,7 @@ class Withdrawals:
         )
 
     async def _locked(self, connection: Connection, withdrawal_id: str, operator: str) -> Withdrawal:
-        """The withdrawal, locked for a decision of an operator who is not its requester."""
+        """Lock and return the withdrawal for an operator's decision. The operator must not be its requester."""
         if not OPERATOR_TEXT.fullmatch(operator):
             raise WithdrawalError(
                 RefusalCode.VALIDATION, "the operator's name must be 1 to 64 small letters, digits or . _ @ + -"

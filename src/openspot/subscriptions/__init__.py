@@ -1,1 +1,1 @@
-"""Subscription service: plans, billing, entitlements (Document B 4.6)."""
+"""Subscription service: plans, billing, entitlements (facts B4.6-01 to B4.6-15)."""

@@ -36,7 +36,7 @@ TRANSLATIONS: dict[type[Exception], ErrorTranslation] = {
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the routes and the pipeline are made of. `throttles` is empty where throttling is turned off."""
+    """What routes and pipeline need. `throttles` is empty if throttling is off."""
 
     billing: Billing
     health: Health
@@ -49,14 +49,14 @@ class Services:
 class AuditWithoutAddresses:
     """Audit records in the service's own database.
 
-    They hold no addresses: the REST edge erases those of a deleted account, and does not reach this database.
+    They contain no addresses: the REST edge erases the addresses of a deleted account, but cannot reach this database.
     """
 
     def __init__(self, records: DatabaseAudit) -> None:
         self._records = records
 
     async def reserve(self) -> bool:
-        """Reserve a place for one record; False if none became free in time."""
+        """Reserve a place for one record. Returns False if none became free in time."""
         return await self._records.reserve()
 
     def record(self, record: AuditRecord) -> None:
@@ -87,7 +87,7 @@ def service_routers(billing: Billing) -> list[Router]:
 
 
 def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
-    """Routers, and the OpenAPI document with throttling on; `stand_in` stands for what is behind the routes."""
+    """Routers, and the OpenAPI document with throttling on. `stand_in` takes the place of the service."""
     routers = service_routers(stand_in)
     throttles = {ThrottleClass.STANDARD: TIERS}
     return routers, openapi_document(TITLE, DESCRIPTION, routers, [UserTokens("unused")], throttles, idempotency=True)

@@ -1,7 +1,7 @@
-"""What the routes do: subscribe, cancel, upgrade, and look.
+"""The work of the routes: subscribe, cancel, upgrade, and read.
 
 Each change is one transaction with the user's subscription locked, so it happens wholly or not at all. A payment is
-recorded as completed in the same transaction (Document B 4.6): nothing outside has to confirm it.
+recorded as completed in the same transaction (facts B4.6-13, B4.6-14): nothing outside has to confirm it.
 """
 
 from dataclasses import replace
@@ -37,13 +37,13 @@ from openspot.subscriptions.upgrade import upgrade_charge
 
 _PAYMENT_NUMBER_MAX = 2**63 - 1
 _STAKING_BALANCE_MAX = (DISCOUNT_BPS_MAX - DISCOUNT_BPS_MIN) * STAKING_BALANCE_STEP
-"""More gives no larger discount."""
+"""A larger staking balance gives no larger discount."""
 
 
 class Billing:
     """Subscriptions of all users.
 
-    Raises HttpError with what the client is told, and the rules' SubscriptionError and ChargeError.
+    Methods raise HttpError, whose message is for the client, and the SubscriptionError and ChargeError of the rules.
     """
 
     def __init__(self, store: SubscriptionStore, configuration: PlanConfiguration, now: DateClock) -> None:
@@ -58,7 +58,7 @@ class Billing:
         return [self._plan_response(plan) for plan in self._configuration.offered()]
 
     def plan(self, plan_id: str) -> PlanResponse:
-        """One plan, also one that takes no new subscribers. 404 for an unknown one."""
+        """One plan, even if it takes no new subscribers. 404 if the plan is unknown."""
         return self._plan_response(self._known(plan_id))
 
     def _plan_response(self, plan: Plan) -> PlanResponse:
@@ -113,7 +113,7 @@ class Billing:
         async with self._store.transaction() as connection:
             earlier = await self._store.lock_running(connection, caller.user_id)
             if earlier is not None and not blocks_another(earlier.subscription, today):
-                # The end that was asked for is over; it only has not been recorded yet.
+                # Its last period is over; only the record of its end is missing.
                 await self._store.save(connection, expire(earlier.subscription), now)
                 EXPIRED.inc()
             if not await self._store.add(connection, subscription, stake, now):
@@ -175,7 +175,7 @@ class Billing:
         return stored
 
     async def _done(self, user_id: str, operation_id: str) -> ChargedResponse | None:
-        """What an earlier run of the operation did."""
+        """The response of an earlier run of the operation, if there was one."""
         payment = await self._store.payment(operation_id, user_id)
         stored = None if payment is None else await self._store.get(payment.subscription_id, user_id)
         return None if payment is None or stored is None else self._shown(stored, payment)
@@ -192,7 +192,7 @@ class Billing:
 
 
 def staking_balance_of(caller: Identity) -> int:
-    """The caller's stake in whole units, as far as it counts; 0 if the token names none."""
+    """The caller's stake in whole units, up to the largest that counts; 0 if the token has none."""
     return int(min(caller.staking_balance or Decimal(0), Decimal(_STAKING_BALANCE_MAX)))
 
 

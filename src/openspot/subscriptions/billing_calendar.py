@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 
 class Period(NamedTuple):
-    """From `start`, included, to `end`, excluded; UTC dates."""
+    """UTC dates: `start` is the first day, `end` is the day after the last."""
 
     start: date
     end: date
 
     @property
     def days(self) -> int:
-        """Length of the period."""
+        """The number of days."""
         return (self.end - self.start).days
 
     def __contains__(self, day: object) -> bool:
@@ -26,7 +26,7 @@ class Period(NamedTuple):
 
 
 def utc_date(moment: datetime) -> date:
-    """The UTC date of a moment. Raises ValueError if the moment does not know its zone."""
+    """The UTC date of a moment. Raises ValueError if it has no time zone."""
     if moment.tzinfo is None:
         raise ValueError("moment must know its time zone")
     return moment.astimezone(UTC).date()

@@ -1,9 +1,9 @@
 """The charge of a period: price, discount, credit. Amounts are integers at 18 places.
 
 The discount holds for payments in the payment token only: discountBps = 1000 + min(1000, ⌊stakingBalance / 100⌋),
-so 10 % without a stake and 20 % from a staking balance of 100,000 on (Document A 8).
+so 10 % without a stake and 20 % from a staking balance of 100,000 on (facts A8-20, A8-21).
 
-An upgrade credits the rest of the paid period: price · remaining days / days of the period (Document B 4.6). The day
+An upgrade credits the rest of the paid period: price · remaining days / days of the period (fact B4.6-09). The day
 of the upgrade is the first day of the new period, so it counts as remaining. `price` is the price of the whole period
 after discount. Credit that paid for a part of it counts like money. Surplus credit is kept for later charges.
 
@@ -29,7 +29,10 @@ class ChargeError(ValueError):
 
 
 class Charge(NamedTuple):
-    """`price` is after discount; `credit` pays a part of it and `due` is the rest; `credit_left` is kept for later."""
+    """A charge. `price` is after discount, `credit` pays a part of it, `due` is the rest.
+
+    `credit_left` is kept for later charges.
+    """
 
     asset: str
     price: int
@@ -42,7 +45,7 @@ class Charge(NamedTuple):
 def token_discount_bps(staking_balance: Decimal) -> int:
     """Discount of a payment in the payment token, from 1,000 to 2,000 basis points.
 
-    A staking balance that is negative or no number counts as none: it comes from a token's claim.
+    The staking balance comes from a token's claim, so a negative one, or one that is no number, counts as none.
     """
     if not staking_balance.is_finite() or staking_balance <= 0:
         return DISCOUNT_BPS_MIN

@@ -1,8 +1,8 @@
 """Entitlements: the features and limits that a user has at a moment.
 
-A paid period gives access to its end. After it, a subscription that is to renew keeps its access while its charge is
-tried again, to the end of the last retry's day. If nobody runs the renewals, it keeps its access for as many days.
-A subscription that is to end gives no access from the day of its end on, even before its expiry is recorded.
+A paid period gives access until its end. After that, a subscription that is to renew keeps its access while its charge
+is tried again, until the end of the last retry's day; just as long if no process runs the renewals. A subscription
+that is to end gives no access from the day of its end on, even if its expiry is not recorded yet.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from openspot.subscriptions.plans import Access, PlanConfiguration
 
 @dataclass(frozen=True, slots=True)
 class Entitlements:
-    """A user's access and the plan that gives it; `valid_until` is the first day without it, as things stand."""
+    """A user's access and the plan that gives it. As things stand, `valid_until` is the first day without access."""
 
     plan_id: str | None
     access: Access
@@ -31,7 +31,7 @@ def access_end(subscription: Subscription, retry_days: tuple[int, ...]) -> date 
 
 
 def entitlements(subscription: Subscription | None, today: date, configuration: PlanConfiguration) -> Entitlements:
-    """The entitlements of a user with that subscription at `today` (UTC)."""
+    """The entitlements of a user with this subscription on `today` (UTC)."""
     if subscription is not None:
         end = access_end(subscription, configuration.retry_days)
         plan = configuration.plans.get(subscription.plan_id)

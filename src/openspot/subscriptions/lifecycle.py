@@ -1,9 +1,9 @@
-"""The state machine of a subscription, and its due steps (Document A 3.2 leaves states and transitions open).
+"""The state machine of a subscription, and its due steps (fact A3.2-03).
 
-Theory of operation. A subscription is `active` in a period that is paid. When the period ends, the next one is
-charged; if that fails the subscription is `past_due` and keeps its access while the charge is tried again 1, 3 and 7
-days after the first failure. A charge that succeeds makes it `active`, and its periods stay where the anchor puts
-them. After the last failure it is `expired`, for good.
+A subscription is `active` in a period that is paid. When the period ends, the next one is charged; if that fails the
+subscription is `past_due` and keeps its access while the charge is tried again 1, 3 and 7 days after the first failure.
+A charge that succeeds makes it `active` again, with the periods that the anchor gives. After the last failure it is
+`expired` for ever.
 
 A deleted user's subscription expires at its next step, without a charge.
 
@@ -48,7 +48,7 @@ class SubscriptionTrigger(StrEnum):
 
 
 class State(NamedTuple):
-    """Status and whether the subscription is to end with its period."""
+    """A status, and whether the subscription is to end with its period."""
 
     status: SubscriptionStatus
     cancel_at_period_end: bool = False
@@ -60,7 +60,7 @@ PAST_DUE = State(SubscriptionStatus.PAST_DUE)
 EXPIRED = State(SubscriptionStatus.EXPIRED)
 
 TRANSITIONS: dict[tuple[State | None, SubscriptionTrigger], State] = {
-    # The first period is charged when the subscription begins; it exists only once that succeeded.
+    # A subscription exists only after the charge of its first period has succeeded.
     (None, SubscriptionTrigger.CHARGE_SUCCEEDED): ACTIVE,
     (ACTIVE, SubscriptionTrigger.CANCEL_REQUESTED): ENDING,
     (ACTIVE, SubscriptionTrigger.UPGRADED): ACTIVE,
@@ -80,15 +80,15 @@ TRANSITIONS: dict[tuple[State | None, SubscriptionTrigger], State] = {
 
 
 class SubscriptionError(ValueError):
-    """A subscription cannot take the asked step; the message gives the reason."""
+    """A subscription cannot take this step; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
     """A subscription. `period_index` counts periods from the anchor, `period_number` all paid periods ever, from 1.
 
-    `price` is what the paid period cost after discount, before credit; `credit` is kept for later charges (18 places).
-    `attempts` counts the failed charges of the next period, the first of which was made on `past_due_since`.
+    `price` is the price of the paid period after discount and before credit. `credit` is kept for later charges (18
+    places). `attempts` counts the failed charges of the next period; the first of them was on `past_due_since`.
     """
 
     subscription_id: str
@@ -137,7 +137,7 @@ def charge_key(subscription_id: str, period_number: int) -> str:
 
 
 def due_step(subscription: Subscription, today: date, retry_days: tuple[int, ...]) -> DueStep | None:
-    """The step that is due at `today` (UTC), or None. `retry_days` count from the first failed charge."""
+    """The step that is due on `today` (UTC), or None. `retry_days` count from the first failed charge."""
     due_on = next_due_on(subscription, retry_days)
     if due_on is None or today < due_on:
         return None
@@ -159,7 +159,7 @@ def next_due_on(subscription: Subscription, retry_days: tuple[int, ...]) -> date
 
 
 def blocks_another(subscription: Subscription, today: date) -> bool:
-    """Whether its user cannot subscribe anew (409): until it has expired, or ended at the end that was asked for."""
+    """Whether its user cannot subscribe anew (409): it has not expired, and no cancelled period of it is over."""
     if subscription.state == ENDING:
         return today < subscription.period.end
     return subscription.state != EXPIRED
@@ -181,9 +181,9 @@ def user_deleted(subscription: Subscription) -> Subscription:
 
 
 def charge_succeeded(subscription: Subscription, period_index: int, price: int, credit_left: int) -> Subscription:
-    """The subscription in the period that was charged, which cost `price`.
+    """The subscription after a charge of `price` for the period `period_index`.
 
-    Raises SubscriptionError if the subscription has expired or is to end, or had that period already.
+    Raises SubscriptionError if it has expired, is to end, or had this period already.
     """
     state = _move(subscription, SubscriptionTrigger.CHARGE_SUCCEEDED)
     if period_index <= subscription.period_index:
@@ -218,7 +218,7 @@ def charge_failed(subscription: Subscription, today: date, retry_days: tuple[int
 def upgraded(
     subscription: Subscription, plan_id: str, interval_months: int, today: date, price: int, credit_left: int
 ) -> Subscription:
-    """The subscription on its new plan, in a new period from `today` that cost `price`.
+    """The subscription on its new plan. A new period, which cost `price`, begins on `today`.
 
     Raises SubscriptionError if it is past due or expired, or `today` lies outside its paid period.
     """

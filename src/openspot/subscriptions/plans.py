@@ -27,7 +27,7 @@ class Access:
 class Plan:
     """A plan. `prices` are for one period of `interval_months`, by asset, at 18 places; `rank` orders upgrades.
 
-    A plan that is not active is not offered any more; its subscribers keep it.
+    A plan that is not active takes no new subscribers; present subscribers keep it.
     """
 
     plan_id: str
@@ -55,7 +55,7 @@ class PlanConfiguration:
 
 
 def load_plans(text: str | None = None) -> PlanConfiguration:
-    """The configuration that `text` (TOML) holds, or that the package ships. Raises PlanError on a bad one."""
+    """Parse `text` (TOML), or by default the file of the package. Raises PlanError if it breaks a rule."""
     try:
         document = tomllib.loads(text or files("openspot.subscriptions").joinpath("plans.toml").read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -92,7 +92,7 @@ def _value(where: str, row: Mapping[str, Any], name: str, kind: type[Value]) -> 
     if name not in row:
         raise PlanError(f"{where}{name} is missing")
     value = row[name]
-    # Not isinstance: true is no whole number.
+    # Not isinstance: Python counts true as a whole number.
     if type(value) is not kind:
         raise PlanError(f"{where}{name} must be {_KINDS[kind]}")
     return value

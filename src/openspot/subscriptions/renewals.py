@@ -1,8 +1,8 @@
-"""Renewals, retries and expiries: the work that comes with time.
+"""Renewals, retries and expiries: the steps that a date makes due.
 
 Due dates are in the database. A process claims one due subscription at a time with `FOR UPDATE SKIP LOCKED`, does its
 step, and commits charge and new state together. So any number of processes may run side by side, and a process that is
-killed has done a step wholly or not at all. A deleted user is charged no more. Time is passed in.
+killed has done a step wholly or not at all. A deleted user is not charged any more. The time is an argument.
 """
 
 import asyncio
@@ -34,11 +34,11 @@ from openspot.subscriptions.store import PaymentDraft, PaymentKind, StoredSubscr
 log = get_logger("subscriptions")
 
 FAULT_PAUSE = timedelta(hours=1)
-"""How long a subscription is left alone after a step that failed by a fault, so that the others get their turn."""
+"""After a fault in a step, the subscription waits this long, so that the others get their turn."""
 
 
 class NotRenewingError(Exception):
-    """Due subscriptions are not worked on; the message says why."""
+    """The due steps are not done; the message says why."""
 
 
 class Renewals:
@@ -51,7 +51,7 @@ class Renewals:
         is_deleted: Callable[[str], Awaitable[bool]],
         now: DateClock,
     ) -> None:
-        """`is_deleted` says whether a user is deleted; it raises KeyValueError if nobody knows now."""
+        """`is_deleted` says whether a user is deleted; it raises KeyValueError if that is not known now."""
         self._store = store
         self._configuration = configuration
         self._is_deleted = is_deleted
@@ -59,12 +59,12 @@ class Renewals:
         self._fault: str | None = "not started"
 
     async def check(self) -> None:
-        """Raise NotRenewingError if the last look at due subscriptions failed."""
+        """Raise NotRenewingError if the last search for due subscriptions failed."""
         if self._fault is not None:
             raise NotRenewingError(self._fault)
 
     async def run(self, interval_s: float) -> None:
-        """Do what is due every `interval_s` seconds, until cancelled."""
+        """Do the due steps every `interval_s` seconds, until cancelled."""
         while True:
             try:
                 await self.run_due()
@@ -78,7 +78,7 @@ class Renewals:
             await asyncio.sleep(interval_s)
 
     async def run_due(self) -> int:
-        """Do every step that is due now; returns how many steps were done."""
+        """Do every step that is due now, and return how many were done."""
         steps = 0
         while await self.do_next():
             steps += 1
@@ -86,9 +86,9 @@ class Renewals:
         return steps
 
     async def do_next(self) -> bool:
-        """Do the step that is due for the longest time. False if none is due.
+        """Do the step that has been due for the longest time. Returns False if none is due.
 
-        A step that fails by a fault changes nothing and is put off by FAULT_PAUSE.
+        After a fault, a step has changed nothing and is put off by FAULT_PAUSE.
         """
         now = self._now()
         claimed: StoredSubscription | None = None
@@ -116,7 +116,7 @@ class Renewals:
         before = claimed.subscription
         step = due_step(before, today, self._configuration.retry_days)
         if step is None:
-            # The retries were configured otherwise when the date was stored: store the present one.
+            # The date was stored under another configuration of retries. Store the present date.
             after, status = before, None
         elif await self._is_deleted(before.user_id):
             after, status = user_deleted(before), None

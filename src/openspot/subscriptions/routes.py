@@ -1,4 +1,4 @@
-"""Paths of the subscription service (Document B 4.6)."""
+"""Paths of the subscription service (facts B4.6-01 to B4.6-12)."""
 
 from typing import Annotated
 

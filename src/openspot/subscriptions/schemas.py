@@ -18,7 +18,7 @@ PlanName = Annotated[str, StringConstraints(pattern=PLAN_ID_PATTERN)]
 
 
 class SubscribeBody(Body):
-    """The plan, and the asset to pay in; by default the payment token, which gives the discount."""
+    """The plan, and the asset to pay in. The default is the payment token, which gives the discount."""
 
     model_config = example({"planId": "pro", "asset": "USDT"})
 
@@ -54,8 +54,8 @@ class PlanResponse(ResponseBody):
 class SubscriptionResponse(ResponseBody):
     """A subscription. Its paid period is [`periodStart`, `periodEnd`), dates in UTC.
 
-    `price` is what that period cost after discount. `credit` is kept for later charges. `nextChargeOn` is null if it
-    is to end. Access lasts until `accessUntil`, as things stand: the first day without it, null if it has expired.
+    `price` is the price of that period after discount. `credit` is kept for later charges. `nextChargeOn` is null if
+    the subscription is to end. `accessUntil` is the first day without access, as things stand; null if it has expired.
     """
 
     id: str
@@ -76,7 +76,7 @@ class SubscriptionResponse(ResponseBody):
 class PaymentResponse(ResponseBody):
     """The charge of a period. `amount` = `price` - `credit` was paid; `price` is after discount.
 
-    A failed charge has a `reason`, and null where a figure is not known.
+    A failed charge has a `reason`. Figures that are not known are null.
     """
 
     id: str
@@ -103,7 +103,7 @@ class ChargedResponse(ResponseBody):
 
 
 class EntitlementsResponse(ResponseBody):
-    """What the user may use now. Without a plan it is what everybody has, and `validUntil` is null."""
+    """What the user may use now. A user without a plan has what everybody has, and `validUntil` is null."""
 
     plan_id: str | None
     features: list[str]

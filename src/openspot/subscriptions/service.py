@@ -73,7 +73,7 @@ async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateC
 
 
 def deleted_users(bus: Bus) -> Callable[[str], Awaitable[bool]]:
-    """Whether a user has deleted the account, as the REST edge has announced it."""
+    """Return a function that says whether a user was deleted. The REST edge announces deletions on the bus."""
     bucket = bus.key_value(USERS_DELETED_BUCKET, bytes)
 
     async def is_deleted(user_id: str) -> bool:

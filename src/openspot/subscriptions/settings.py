@@ -11,7 +11,7 @@ _SUFFIX = "_subscriptions"
 
 
 class SubscriptionSettings(UserTokenSettings, PageOriginSettings):
-    """What the subscription service can be told."""
+    """The settings of the subscription service."""
 
     subscriptions_host: str = own_host("subscription service")
     subscriptions_port: Port = Field(default=3060, description="Subscription service")

@@ -1,6 +1,6 @@
 """The tables of the subscription service, in its own database.
 
-A charge is one row in `subscription_payments`, written in the transaction that moves the subscription on. The unique
+A charge is one row in `subscription_payments`, written in the transaction that changes the subscription. The unique
 index on (subscription, period) of completed payments makes a second charge of a period impossible.
 """
 
@@ -38,7 +38,7 @@ class PaymentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredSubscription:
-    """A subscription, the stake by which its renewals are discounted (whole units), and when it was made."""
+    """A subscription, the stake that gives its renewals a discount (whole units), and its creation time."""
 
     subscription: Subscription
     staking_balance: int
@@ -47,7 +47,7 @@ class StoredSubscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentDraft:
-    """A charge of a period, completed, or failed for a `reason`."""
+    """A charge of a period. It is completed, or has failed for a `reason`."""
 
     payment_id: str
     kind: PaymentKind
@@ -118,7 +118,7 @@ class SubscriptionStore:
         return None if row is None else _subscription_of(row)
 
     async def claim_due(self, connection: Connection, today: date, now: datetime) -> StoredSubscription | None:
-        """Lock the subscription whose step is due for the longest time. Leaves out those that others have locked."""
+        """Lock the subscription whose step has been due for the longest time. Skips those that others have locked."""
         row = await connection.fetchrow(
             f"""
             SELECT {_SUBSCRIPTION} FROM subscriptions
@@ -137,7 +137,7 @@ class SubscriptionStore:
     async def add(
         self, connection: Connection, subscription: Subscription, staking_balance: int, now: datetime
     ) -> bool:
-        """Keep a new subscription. False, with nothing kept, if its user has one that has not expired."""
+        """Store a new subscription. If its user has one that has not expired, returns False and stores nothing."""
         outcome = await connection.execute(
             """
             INSERT INTO subscriptions (
@@ -177,7 +177,7 @@ class SubscriptionStore:
         )
 
     async def put_off(self, subscription_id: str, until: datetime) -> None:
-        """Leave a subscription alone until then."""
+        """Do no step of a subscription before `until`."""
         await self._pool.execute(
             "UPDATE subscriptions SET not_before = $2 WHERE subscription_id = $1", subscription_id, until
         )

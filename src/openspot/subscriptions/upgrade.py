@@ -1,8 +1,8 @@
-"""An upgrade: its credit and its price (Document B 4.6).
+"""An upgrade: its credit and its price (fact B4.6-09).
 
-The credit for the rest of the paid period, and credit kept from before, pay for the new plan's first period; surplus
-credit is kept. An upgrade leads to a plan of higher rank and is paid in the asset of the subscription, since credit
-cannot change its asset.
+The credit for the rest of the paid period, and credit that was left over before, pay for the new plan's first period.
+Surplus credit is kept. An upgrade leads to a plan of higher rank and is paid in the asset of the subscription, since
+credit cannot change its asset.
 """
 
 from datetime import date

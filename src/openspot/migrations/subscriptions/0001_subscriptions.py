@@ -8,8 +8,8 @@ branch_labels = None
 depends_on = None
 
 STATEMENTS = (
-    # `due_on` is the date of the next step, `not_before` a pause after a step that failed by a fault.
-    # `staking_balance` is what the newest token of the user said, in whole units up to where the discount is largest.
+    # `due_on` is the date of the next step, `not_before` a pause after a step that failed by a fault. `staking_balance`
+    # comes from the user's newest token. It is in whole units, and at most what gives the largest discount.
     """
     CREATE TABLE subscriptions (
         subscription_id text PRIMARY KEY,
@@ -62,7 +62,7 @@ STATEMENTS = (
         CHECK (status = 'failed' OR (price IS NOT NULL AND amount = price - credit AND amount >= 0))
     )
     """,
-    # One charge for a period, whoever tries how often.
+    # A period has one completed charge, whoever tries, and however often.
     "CREATE UNIQUE INDEX subscription_payments_one_charge ON subscription_payments (subscription_id, period_number)"
     " WHERE status = 'completed'",
     "CREATE INDEX subscription_payments_user ON subscription_payments (user_id, payment_number DESC)",
