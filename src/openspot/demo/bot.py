@@ -1,4 +1,4 @@
-"""What maker and taker share: a session of an ordinary user, balances, orders, and beginning again after failures."""
+"""The common part of maker and taker: a user's session, balances, orders, and a new begin after a failure."""
 
 import asyncio
 import secrets
@@ -23,7 +23,7 @@ from openspot.rest_edge.common.demo_account_names import DemoAccount
 log = get_logger("demo")
 
 PAUSE_S_MIN, PAUSE_S_MAX = 0.5, 15.0
-"""Pauses before a bot begins again."""
+"""The shortest and the longest pause before a bot begins again."""
 FUNDS_PAUSE_S = 0.25
 SWEEPS_MAX = 5
 ORDERS_PAGE = 500
@@ -38,12 +38,12 @@ class NotReadyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What bots trade in. `mids` changes while they run."""
+    """The markets, prices and targets that bots share. `mids` changes while they run."""
 
     markets: tuple[DemoMarket, ...]
     mids: Mapping[str, Decimal]
     dollars: Mapping[str, Decimal]
-    """The usual price of each asset in US dollars, by which sizes are made."""
+    """The usual price of each asset in US dollars. Sizes follow from it."""
     targets: Mapping[str, Target]
     treasury: Treasury
 
@@ -55,8 +55,8 @@ class StoppedError(Exception):
 class Bot(ABC):
     """A user that trades by rules until `stop` is set; `end` then takes its orders out of the books.
 
-    Whenever something fails, it pauses, cancels what it may have left, and begins again. So it needs no memory, and an
-    earlier life that was killed leaves nothing.
+    After any failure it pauses, cancels the orders that it may have left, and begins again. So it needs no memory, and
+    the orders of a killed process are cancelled too.
     """
 
     name = ""
@@ -90,7 +90,7 @@ class Bot(ABC):
             return
 
     async def _try_to_trade(self) -> None:
-        """Trade until something fails, and pause then."""
+        """Trade until something fails, then pause."""
         try:
             await self._begin()
             await self._trade()
@@ -106,7 +106,7 @@ class Bot(ABC):
             await self._pause(pause_s)
 
     def check(self, silence_s_max: float) -> None:
-        """Raise NotReadyError if the bot has done nothing for so long."""
+        """Raise NotReadyError if the bot has done nothing for `silence_s_max` seconds."""
         now = asyncio.get_running_loop().time()
         if self._last_success is None or now - self._last_success > silence_s_max:
             raise NotReadyError(f"{self.name}: {self._problem}")
@@ -144,7 +144,7 @@ class Bot(ABC):
 
     @abstractmethod
     async def _trade(self) -> None:
-        """Trade for ever. Calls `_succeeded` now and then. Raises OpenSpotError, BusError, StoppedError."""
+        """Trade for ever, and call `_succeeded` now and then. Raises OpenSpotError, BusError, StoppedError."""
 
     async def _begin(self) -> None:
         if not self._has_session:
@@ -170,7 +170,7 @@ class Bot(ABC):
         return {balance.asset: balance.total for balance in await self._client.balances()}
 
     async def _imbalances(self) -> dict[str, Decimal]:
-        """The imbalance of each asset now. Funds that fees have used up are asked for."""
+        """The imbalance of each asset now. Also asks for funds in place of those that fees have used up."""
         totals = await self._totals()
         await self._around.treasury.fund(self._account.user_id, totals)
         found = imbalances(totals, self._around.targets)
@@ -184,7 +184,7 @@ class Bot(ABC):
         self._last_success = asyncio.get_running_loop().time()
 
     async def _place(self, market: DemoMarket, side: Side, price: Decimal, quantity: Decimal) -> Order | None:
-        """The order as it was accepted, None if it was refused."""
+        """Place an order. Returns it as it was accepted, or None if it was refused."""
         self._orders_sent += 1
         try:
             order = await self._client.place_order(
@@ -211,7 +211,7 @@ class Bot(ABC):
 
     @staticmethod
     async def _all(calls: Iterable[Coroutine[Any, Any, object]]) -> None:
-        """Make all calls side by side, and wait for every one. Raises the first error then."""
+        """Make all calls side by side, and wait for all of them. Then raises the first error."""
         for outcome in await asyncio.gather(*calls, return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome

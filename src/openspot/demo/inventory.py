@@ -1,4 +1,4 @@
-"""How far the holdings of a bot are from their targets, and how that limits what it buys and sells. Pure rules."""
+"""How far a bot's holdings are from their targets, and how much it then buys and sells. Pure rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ ZERO, ONE = Decimal(0), Decimal(1)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How much of an asset a bot wants to hold, and the distance from it at which it stops to buy or to sell."""
+    """The amount of an asset that a bot wants to hold. Further from it than `band`, the bot stops to buy or to sell."""
 
     amount: Decimal
     band: Decimal
@@ -34,9 +34,9 @@ class Appetite:
 def appetite(base: Decimal, quote: Decimal) -> Appetite:
     """The appetite of a bot with these imbalances of base and quote asset.
 
-    The factors are linear in the imbalance of the base asset, from 0 to 2. A lack of quote reduces what is bought, too
-    much of it reduces what is sold. So neither asset leaves its bounds: a buy adds base and takes quote, and stops when
-    there is too much of the one or too little of the other.
+    The factors are linear in the imbalance of the base asset, from 0 to 2. With too
+    little quote asset the bot buys less, with too much of it the bot sells less. So neither asset leaves its bounds. A
+    buy adds base and takes quote; it stops when there is too much base or too little quote.
     """
     return Appetite(
         buy=(ONE - base) * min(ONE, ONE + quote),

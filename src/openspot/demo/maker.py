@@ -14,7 +14,7 @@ from openspot.rest_edge.common.demo_account_names import DEMO_MAKER
 
 
 class Maker(Bot):
-    """Looks at every market once in `refresh_s`, one market after the other, so that requests come evenly."""
+    """Renews the quotes of every market once in `refresh_s`, market after market, so that requests come evenly."""
 
     name = DEMO_MAKER.user_id
 
@@ -47,7 +47,7 @@ class Maker(Bot):
                 await self._pause(pause_s)
             self._succeeded()
             self.quoting.set()
-            # The first round is done at once.
+            # The first round does not wait between markets.
             pause_s = self._refresh_s / len(self._around.markets)
 
     async def _standing(self) -> dict[str, list[OpenOrder]]:

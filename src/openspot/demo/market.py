@@ -29,14 +29,14 @@ class DemoMarket:
     notional_min: Decimal
 
     def price(self, mid: Decimal, side: Side, distance_bps: Decimal) -> Decimal:
-        """The price `distance_bps` below `mid` for a buy, above it for a sell, on the tick farther from the mid."""
+        """The price `distance_bps` below `mid` for a buy, above it for a sell. Rounds to the tick away from the mid."""
         share = distance_bps / BASIS_POINTS
         if side is Side.BUY:
             return max(self.tick, _on_step(mid * (1 - share), self.tick, ROUND_FLOOR))
         return max(self.tick, _on_step(mid * (1 + share), self.tick, ROUND_CEILING))
 
     def quantity(self, wanted: Decimal, price: Decimal) -> Decimal | None:
-        """`wanted` in whole lots and within the limits; None if that is below the least quantity or notional."""
+        """`wanted` in whole lots and within the limits; None if it is below the least quantity or notional."""
         quantity = min(_on_step(wanted, self.lot, ROUND_FLOOR), self.quantity_max)
         if quantity < self.quantity_min or quantity * price < self.notional_min:
             return None

@@ -1,4 +1,4 @@
-"""The prices that the bots trade around: those that the simulated venue invents, played in this process."""
+"""The prices that the bots trade around. The simulated venue's generator invents them in this process."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -8,7 +8,7 @@ from openspot.venue_simulator.events import Event, market_id
 from openspot.venue_simulator.generator import Generator
 
 CATCH_UP_NS = 10_000_000_000
-"""After a longer pause of the process, prices go on where they stood instead of playing all that was missed."""
+"""If the process paused for longer, the timeline goes on where it stopped. It does not play what was missed."""
 NANOSECONDS_PER_S = 1_000_000_000
 
 
@@ -16,7 +16,7 @@ class SimulatedPrices:
     """The middle of best bid and best ask of each market, on a timeline that `advance` plays."""
 
     def __init__(self, seeds: Sequence[MarketSeed], seed: int, quotes_per_s: float, start: Mapping[str, float]) -> None:
-        """`start` says where assets begin, as the generator's `distances`."""
+        """`start` is the generator's `distances`: where the price of each asset begins."""
         generator = Generator(seed, seeds, quotes_per_s, start)
         self._symbols = {f"{market_id(market).lower()}@bookTicker": market.symbol for market in seeds}
         self._mids = {market.symbol: _first_mid(generator, market) for market in seeds}
@@ -47,7 +47,7 @@ class SimulatedPrices:
 
 
 def usual_prices(seeds: Sequence[MarketSeed]) -> dict[str, Decimal]:
-    """The middle price that each market has when no asset has moved, by symbol. It never changes."""
+    """The middle price of each market, by symbol, before any asset has moved. It never changes."""
     generator = Generator(0, seeds)
     return {market.symbol: _first_mid(generator, market) for market in seeds}
 

@@ -1,8 +1,8 @@
-"""The market maker's rules: which orders should stand on a market, and how to get there. Pure.
+"""The market maker's rules: the orders that should stand on a market, and the changes that lead there. Pure.
 
-The spread about the mid is fixed. The sizes lean against the inventory, linear from nothing to twice the neutral size,
-and the mid that it quotes around shifts a little: a maker that holds too much buys less, for less. An order that is
-close enough to a wanted one stays.
+The spread about the mid is fixed. The sizes depend on the inventory, linearly from nothing to twice the neutral size.
+The mid shifts a little, too: a maker that holds too much buys less, at a lower price. An order that is close enough to
+a wanted one stays.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ def quotes(
 ) -> list[Quote]:
     """The orders that should stand, best level first. `level_quantity` is the neutral size of the best level.
 
-    Each level farther out is a quarter of that larger. A level that is below the market's limits is left out.
+    Each level farther out is larger by a quarter of that size. A level that is below the market's limits is left out.
     """
     centre = mid * (1 - wants.lean * rules.shift_bps / BASIS_POINTS)
     found: list[Quote] = []
@@ -85,7 +85,7 @@ def quotes(
 
 
 def changes(mid: Decimal, wanted: Sequence[Quote], standing: Sequence[OpenOrder], rules: QuotingRules) -> Changes:
-    """What turns the standing orders into the wanted ones, where they differ by more than the tolerance."""
+    """The changes from the standing orders to the wanted ones. An order within the tolerance stays."""
     free = [order for order in standing if order.age_s < rules.age_s_max]
     distance_max = mid * rules.tolerance_bps / BASIS_POINTS
     place = []

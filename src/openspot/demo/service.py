@@ -28,11 +28,11 @@ log = get_logger("demo")
 
 PRICE_STEP_S = 0.25
 END_S_MAX = 10.0
-"""How long taking the orders out of the books may last. What stays is cancelled by the next start."""
+"""At a stop, cancelling the orders gets this much time. The next start cancels those that stay."""
 SILENCE_ROUNDS = 10
 SILENCE_S_MIN = 30.0
 ONE_ATTEMPT = RetryPolicy(attempts_max=1)
-"""Bots do not repeat a request: they look at the world again."""
+"""Bots do not repeat a request. They read balances and orders again."""
 
 
 async def run(settings: DemoSettings, stop: asyncio.Event) -> None:
@@ -66,7 +66,7 @@ async def run(settings: DemoSettings, stop: asyncio.Event) -> None:
 async def _trade(
     settings: DemoSettings, bus: Bus, clients: list[OpenSpotClient], bots: list[Bot], stop: asyncio.Event
 ) -> None:
-    """Make the bots, from where the markets stand, and let them trade until `stop` is set."""
+    """Make the bots, start from the markets' last prices, and let them trade until `stop` is set."""
     configuration = load_markets()
     markets = demo_markets(configuration)
     usual = dollar_prices(markets, usual_prices(configuration.seeds))
@@ -95,7 +95,7 @@ async def _trade(
         stop,
         take_dollars=settings.demo_take_dollars,
         take_s=settings.demo_take_s,
-        # Through the first two levels, wherever within their tolerance they stand.
+        # Far enough for the first two levels, wherever they stand within their tolerance.
         reach_bps=rules.half_spread_bps + rules.gap_bps + rules.shift_bps + 2 * rules.tolerance_bps,
         begin=maker.quoting,
         chance=random.Random(),  # noqa: S311  (sides and sizes, not secrets)

@@ -10,7 +10,7 @@ from openspot.rest_edge.settings import RestSharedSettings
 
 
 class DemoSettings(RestSharedSettings):
-    """What the demo market can be told."""
+    """The settings of the demo market."""
 
     demo_host: str = own_host("demo market")
     demo_port: Port = Field(default=3014, description="Demo market: health and metrics")
@@ -21,15 +21,17 @@ class DemoSettings(RestSharedSettings):
     demo_half_spread_bps: Decimal = Field(
         default=Decimal(8), ge=4, le=100, description="Distance of its best price from the mid, in basis points"
     )
-    demo_gap_bps: Decimal = Field(default=Decimal(4), gt=0, le=50, description="… and between its levels")
+    demo_gap_bps: Decimal = Field(
+        default=Decimal(4), gt=0, le=50, description="Distance between its levels, in basis points"
+    )
     demo_tolerance_bps: Decimal = Field(
         default=Decimal(2),
         ge=0,
         le=2,
-        description="An order that is at most so far from its wanted price stays, in basis points",
+        description="An order stays if it is at most this far from its wanted price, in basis points",
     )
     demo_refresh_s: float = Field(
-        default=3.0, ge=0.5, le=60, description="How often the maker looks at each market's orders"
+        default=3.0, ge=0.5, le=60, description="The maker looks at each market's orders once in this time"
     )
     demo_order_age_s: float = Field(default=120.0, ge=5, description="The maker replaces an older order")
     demo_take_s: float = Field(default=3.0, ge=0.2, le=60, description="Usual time between two takes on a market")

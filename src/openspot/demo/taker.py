@@ -15,13 +15,13 @@ from openspot.rest_edge.common.demo_account_names import DEMO_TAKER
 
 BEGIN_S = 0.1
 FIRST_TAKES_S = 1.5
-"""In this time after the first quotes every market gets its first trade."""
+"""Every market gets its first trade within this time after the first quotes."""
 POLL_INTERVAL_S = 5.0
-"""How often it looks at its balances, and for orders that a lost reply has left."""
+"""The taker looks this often at its balances, and for orders that a lost reply has left."""
 
 
 class Taker(Bot):
-    """Takes from each market about once in `take_s`. What an order does not fill is cancelled at once."""
+    """Takes from each market about once in `take_s`. The unfilled rest of an order is cancelled at once."""
 
     name = DEMO_TAKER.user_id
 
@@ -38,7 +38,7 @@ class Taker(Bot):
         begin: asyncio.Event,
         chance: random.Random,
     ) -> None:
-        """It waits for `begin`: without quotes there is nothing to take."""
+        """The taker waits for `begin`: without quotes there is nothing to take."""
         super().__init__(client, DEMO_TAKER, password, surroundings, stop)
         self._take_dollars = take_dollars
         self._take_s = take_s

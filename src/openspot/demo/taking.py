@@ -11,7 +11,7 @@ from openspot.demo.market import DemoMarket, Side
 SIZE_SPREAD = 0.8
 """Standard deviation of the logarithm of a size."""
 SIZE_FACTOR_MAX = 4.0
-"""Largest size, in multiples of the usual one. It is below two levels of the maker, so a taker empties no book."""
+"""Largest size, in multiples of the usual one. It is less than two levels of the maker, so no take empties a book."""
 _CENTS = Decimal("0.01")
 
 
@@ -34,7 +34,7 @@ def take(
 ) -> Take | None:
     """A take on one market, or None if the inventory allows neither side or the size is below the market's limits.
 
-    The side is drawn, with odds as the appetite has them: a taker that holds too much sells more often, and at the
+    The side is drawn at random, with the odds of the appetite: a taker that holds too much sells more often, and at the
     bound it only sells. The price is `reach_bps` beyond the mid, so that the order meets the maker's quotes.
     """
     either = wants.buy + wants.sell
@@ -49,5 +49,5 @@ def take(
 
 
 def pause_s(usual_s: float, chance: random.Random) -> float:
-    """The pause before the next take on a market: between half and one and a half of the usual one."""
+    """The pause before the next take on a market: 0.5 to 1.5 times the usual one."""
     return usual_s * (0.5 + chance.random())

@@ -1,4 +1,4 @@
-"""The bots' funds: deposits as the custody service confirms them, each made once."""
+"""The bots' funds: confirmed deposits, as the custody service publishes them, each made once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ class Funding:
 
 
 def fundings(user_id: str, totals: Mapping[str, Decimal], targets: Mapping[str, Target], day: str) -> Iterator[Funding]:
-    """What a bot with these balances gets: its first funds, or what fees have used up, once a day.
+    """The deposits for a bot with these balances: its first funds, or once a day a replacement of what fees used up.
 
     Reference and amount follow from user, asset and day alone, so that a repeated deposit is the same deposit. A loss
-    of up to half the band is left alone.
+    of up to half the band is not replaced.
     """
     for asset, target in targets.items():
         total = totals.get(asset, ZERO)
@@ -54,7 +54,7 @@ class Treasury:
         return all(totals.get(asset, ZERO) >= target.amount / 2 for asset, target in self._targets.items())
 
     async def fund(self, user_id: str, totals: Mapping[str, Decimal]) -> None:
-        """Send what the bot with these balances needs. Raises BusError; it may be repeated then."""
+        """Send what the bot with these balances needs. After a BusError, call it again."""
         now_ns = self._clock()
         day = datetime.fromtimestamp(now_ns / 1e9, UTC).date().isoformat()
         for funding in fundings(user_id, totals, self._targets, day):

@@ -10,11 +10,11 @@ from openspot.domain.market import AssetScale
 
 DOLLAR = "USD"
 DISTANCE_MAX = 0.5
-"""Bound of a logarithmic distance from the usual price: a market that traded at an absurd price does not set ours."""
+"""Bound of a logarithmic distance from the usual price. So one absurd trade does not set our prices."""
 
 
 def dollar_prices(markets: Iterable[DemoMarket], prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """The price of each asset in US dollars, by way of as many markets as it takes.
+    """The price of each asset in US dollars, through as many markets as needed.
 
     `prices` are by symbol. An asset that no priced market connects with the dollar is left out.
     """
@@ -44,7 +44,10 @@ def distances(now: Mapping[str, Decimal], usual: Mapping[str, Decimal]) -> dict[
 def targets(
     dollars: Decimal, band_share: Decimal, prices: Mapping[str, Decimal], assets: Mapping[str, AssetScale]
 ) -> dict[str, Target]:
-    """`dollars` worth of each priced asset, and `band_share` of it as its band, in steps that deposits can have."""
+    """The target of each priced asset: `dollars` worth of it, and `band_share` of that as band.
+
+    Both are whole multiples of the asset's smallest deposit step.
+    """
     found = {}
     for asset, price in prices.items():
         step = Decimal(1).scaleb(-assets[asset].places)

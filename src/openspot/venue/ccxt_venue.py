@@ -24,7 +24,7 @@ KEEP_ALIVE_MS = 15_000
 """Longest time between two pings to the venue. Two pings without a pong end the connection."""
 GOODBYE_TIMEOUT_S = 1.0
 FRAMES_IN_A_ROW_MAX = 64
-"""Frames that are handled in a row, before other tasks get their turn."""
+"""After this many frames in a row, other tasks get their turn."""
 
 
 class VenueSettingError(ValueError):
@@ -32,7 +32,7 @@ class VenueSettingError(ValueError):
 
 
 class VenueExchange(Protocol):
-    """What the adapter uses of the library's exchange object, apart from the `watch_*` methods, called by name."""
+    """The part of the library's exchange object that the adapter uses. It calls the `watch_*` methods by name."""
 
     has: Mapping[str, Any]
     markets: Mapping[str, Any]
@@ -47,7 +47,7 @@ class VenueExchange(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TickSink:
-    """Callbacks for a venue's ticks and faults. `ended` takes the reason for which a connection ended."""
+    """Callbacks for a venue's ticks and faults. `ended` gets the reason for the end of a connection."""
 
     quote: Callable[[Tick], None]
     trade: Callable[[Tick], None]
@@ -62,7 +62,7 @@ class WrittenNumber(float):
     _text: str
 
     def __new__(cls, text: str) -> "WrittenNumber":
-        """The number in `text`."""
+        """Parse `text`, and keep it."""
         number = super().__new__(cls, text)
         number._text = text
         return number

@@ -24,10 +24,10 @@ log = get_logger("venue")
 
 FIRST_PAUSE_S = 0.5
 STEADY_S = 60.0
-"""A session that lived this long and had ticks was a success: the pause after it is short again."""
+"""A session that lasted this long and had ticks counts as a success: the pause after it is short again."""
 CLOSE_TIMEOUT_S = 5.0
 MARKETS_AGE_S_MAX = 3600.0
-"""The first session after this time fetches the venue's list of markets again."""
+"""If the venue's list of markets is older than this, the next session fetches it again."""
 OpenExchange = Callable[[TickSink], VenueExchange]
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -41,7 +41,7 @@ class SessionEndedError(Exception):
 
 
 class Feed:
-    """Follows the venue in one session after the other. `longest_pause_s` bounds the pause between two."""
+    """Follows the venue, session after session. `longest_pause_s` is the longest pause between two sessions."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Feed:
         except SessionEndedError as error:
             return error
         except Exception as error:
-            # The library's venues raise errors of any kind; a new session is the remedy for all of them.
+            # The library raises errors of any kind. Against all of them, a new session helps.
             return SessionEndedError("failed", f"{type(error).__name__}: {error}")
         finally:
             if exchange is not None:
@@ -121,7 +121,7 @@ class Feed:
         return listed
 
     async def _follow(self, exchange: VenueExchange, symbols: Sequence[str], ended: asyncio.Future[str]) -> NoReturn:
-        """Subscribe. When the session is over, raise SessionEndedError or what a subscription raised."""
+        """Subscribe, and raise when the session is over: SessionEndedError, or the error of a subscription."""
         quotes, trades = choose(QUOTE_SOURCES, exchange.has), choose(TRADE_SOURCES, exchange.has)
         began = self._monotonic()
         subscriptions = {

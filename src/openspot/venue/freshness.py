@@ -1,4 +1,4 @@
-"""Whether ticks still come (Document B 4.7: health)."""
+"""Whether ticks still come. The adapter's health depends on it."""
 
 
 class Freshness:
@@ -9,7 +9,7 @@ class Freshness:
         self._last_tick: float | None = None
 
     def note_tick(self, now: float) -> None:
-        """A tick came."""
+        """Note that a tick came at `now`."""
         self._last_tick = now
 
     def silence_s(self, now: float, since: float) -> float:
@@ -21,7 +21,7 @@ class Freshness:
         return max(0.0, self._stale_s - self.silence_s(now, since))
 
     def problem(self, now: float) -> str | None:
-        """Why nobody should rely on the venue's prices, or None while they are fresh."""
+        """The reason why the venue's prices are stale; None while they are fresh."""
         if self._last_tick is None:
             return "no tick has come yet"
         age_s = now - self._last_tick

@@ -49,7 +49,7 @@ class Intake:
         self._logged: dict[str, float] = {}
 
     def begin_session(self) -> None:
-        """From now on ticks come from a new session; some were missed before it."""
+        """Note that a new session begins. Ticks before it may have been missed."""
         self._session_began_ms = self._now_ms()
         self._novelty.forget_quotes()
 

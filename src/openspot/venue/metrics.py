@@ -23,7 +23,7 @@ class DropReason(StrEnum):
     UNCHANGED = "unchanged"
     """The quote equals the last one of its market."""
     REPEATED = "repeated"
-    """The trade came before."""
+    """The trade was received before."""
     PAST = "past"
     """The trade was made before the session began."""
     REPLACED = "replaced"

@@ -5,24 +5,24 @@ from collections import deque
 from openspot.venue.ticks import Quote
 
 TRADE_IDS_MAX = 2000
-"""Trade ids remembered for each market: more than a venue repeats after a reconnect."""
+"""The number of trade ids to remember for each market. A venue repeats fewer after a reconnect."""
 SNAPSHOT_MS = 10_000
 """Some venues start a subscription with their last trades. They send those within this time."""
 CLOCK_DIFFERENCE_MS = 1000
-"""How far the venue's clock may be behind ours without making new trades look old."""
+"""If the venue's clock is behind ours by no more than this, its new trades do not look old."""
 
 
 def is_past(trade_ms: int, received_ms: int, session_began_ms: int) -> bool:
     """Whether a trade predates the session and is one of those that the venue sends at the session's start.
 
-    Such a trade is not published: ticks missed during a reconnect are lost (Document A 6.1). The rule applies only
+    Such a trade is not published: ticks missed during a reconnect are lost (fact A6.1-28). The rule applies only
     shortly after the start, so a venue with a wrong clock loses a few trades at each reconnect and no others.
     """
     return received_ms - session_began_ms <= SNAPSHOT_MS and trade_ms < session_began_ms - CLOCK_DIFFERENCE_MS
 
 
 class Novelty:
-    """Remembers the last quote and the last trade ids of each market; there are few markets, and ids are bounded."""
+    """Remembers the last quote and the last trade ids of each market. Markets are few, and the ids are bounded."""
 
     def __init__(self, trade_ids_max: int = TRADE_IDS_MAX) -> None:
         self._trade_ids_max = trade_ids_max
@@ -42,7 +42,7 @@ class Novelty:
         return True
 
     def is_new_trade(self, market: str, trade_id: str) -> bool:
-        """Whether this trade of the market comes for the first time. Remembers it."""
+        """Whether this trade of the market is new. Remembers it."""
         known, order = self._trade_ids.setdefault(market, (set(), deque()))
         if trade_id in known:
             return False

@@ -17,7 +17,7 @@ OnDrop = Callable[[Kind, DropReason], None]
 
 @dataclass(slots=True)
 class PendingTick:
-    """A tick that waits. `venue_ms` is the venue's own time of it, if it gave one."""
+    """A tick that waits. `venue_ms` is the time that the venue gave it, if it gave one."""
 
     kind: Kind
     message: VenueBookTicker | VenueTrade

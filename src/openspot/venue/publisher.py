@@ -13,7 +13,7 @@ from openspot.venue.outbox import Outbox, PendingTick
 log = get_logger("venue")
 
 BATCH_MAX = 256
-"""Ticks that are sent in a row, before other tasks get their turn."""
+"""After this many ticks in a row, other tasks get their turn."""
 UNCONFIRMED_MAX = 4096
 """Ticks that may be on their way to the bus. At half of this number the publisher asks the bus whether it keeps up."""
 BUS_PAUSE_S = 0.25
@@ -50,7 +50,7 @@ class Publisher:
                 await end_tasks(self._confirming)
 
     async def _keep_pace(self) -> None:
-        """Ask the bus whether it keeps up, early enough not to wait for the reply; wait while it does not."""
+        """Ask the bus whether it keeps up, early enough that the reply is there in time. Wait while it does not."""
         unconfirmed = self._sent - self._confirmed
         is_due = unconfirmed >= UNCONFIRMED_MAX // 2 or not self._bus.is_connected
         if is_due and (self._confirming is None or self._confirming.done()):
@@ -67,7 +67,7 @@ class Publisher:
             _LAG[tick.kind].observe((self._clock() // NANOSECONDS_PER_MS - tick.venue_ms) / 1000)
 
     async def _confirm(self, sent: int) -> None:
-        """Return when the bus has echoed a message: then it has the first `sent` ticks, which went before that one."""
+        """Wait until the bus has echoed a message. It then has the first `sent` ticks, which were sent before it."""
         waits = False
         while True:
             try:

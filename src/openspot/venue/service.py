@@ -1,4 +1,4 @@
-"""The composition root of the venue adapter, and its health (Document B 4.7)."""
+"""The composition root of the venue adapter, and its health (fact B4.7-01)."""
 
 import asyncio
 import time
@@ -47,7 +47,7 @@ async def run(settings: VenueSettings, stop: asyncio.Event, *, clock: Clock = sy
             raise RuntimeError(problem)
 
     async with ServiceFrame("venue", settings, stop) as frame:
-        # Both decide /health: stale prices are worse than none, and without the bus nobody gets any.
+        # Both are vital: stale prices are worse than none, and without the bus nobody gets any.
         bus = await frame.connect_bus()
         frame.health.add("venue", check_venue, vital=True)
         await serve_health(frame, settings.venue_port, "OpenSpot venue adapter", settings.venue_host)

@@ -6,7 +6,7 @@ from openspot.kit.settings import Port, Settings, address_for_clients, own_host
 
 
 class VenueSettings(Settings):
-    """What the venue adapter can be told."""
+    """The settings of the venue adapter."""
 
     venue: str = Field(
         default="",

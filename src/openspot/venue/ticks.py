@@ -1,7 +1,7 @@
-"""Reads the fields of the payloads of Document A 6.1 from ticks of the library ccxt.
+"""Reads the fields of the payloads (facts A6.1-23, A6.1-24) from ticks of the library ccxt.
 
-`ccxt_venue.py` makes the library keep each number as the text that the venue wrote. In order books the library makes
-floats all the same. Then the float's shortest text is used, which is exact up to 15 significant digits.
+`ccxt_venue.py` makes the library keep each number as the text that the venue wrote. In order books, the library
+makes floats nevertheless. Then the payload has the float's shortest text, which is exact up to 15 significant digits.
 """
 
 import re
@@ -70,7 +70,7 @@ def trade_of(trade: Tick) -> Trade:
 
 
 def _positive(tick: Tick, field: str) -> str:
-    """The plain decimal text of a field. What is plain already stays as the venue wrote it, with trailing zeros."""
+    """The plain decimal text of a field. A text that is already plain is not changed, not even its trailing zeros."""
     value = tick.get(field)
     if value is None:
         raise TickError(f"{field} is missing")

@@ -17,7 +17,7 @@ class Book:
         self._asks = {Decimal(price): (price, quantity) for price, quantity in asks}
 
     def copy(self) -> "Book":
-        """Another book with the same levels."""
+        """A new book with the same levels."""
         return Book(self.update_id, self._bids.values(), self._asks.values())
 
     def apply(self, data: dict[str, Any]) -> None:

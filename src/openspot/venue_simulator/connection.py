@@ -1,4 +1,4 @@
-"""One client of the simulated venue: its subscriptions, the frames that wait for it, and when it is cut off."""
+"""One client of the simulated venue: its subscriptions, the frames that wait for it, and the reasons to cut it off."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from openspot.venue_simulator.faults import FaultInjector, Faults
 from openspot.venue_simulator.streams import REQUESTS_PER_S_MAX, RequestError, carry_out, error_reply
 
 FRAMES_WAITING_MAX = 4096
-"""Frames that may wait for one client. A client further behind is cut off, as on the real venue."""
+"""At most this many frames wait for one client. A client further behind is cut off, as on the real venue."""
 PING_INTERVAL_S = 20.0
 PONG_TIMEOUT_S = 60.0
 ENDED = (WSMsgType.CLOSED, WSMsgType.CLOSING, WSMsgType.ERROR)
@@ -90,7 +90,7 @@ class Connection:
         tasks = [asyncio.create_task(self._send()), asyncio.create_task(self._ping())]
         requests: deque[float] = deque(maxlen=REQUESTS_PER_S_MAX)
         try:
-            # The socket answers no close frame by itself, since a silent venue must not.
+            # The socket must not answer a close frame by itself: a silent venue does not.
             while (message := await self._socket.receive()).type not in ENDED:
                 if message.type is WSMsgType.PONG:
                     self._last_pong = time.monotonic()

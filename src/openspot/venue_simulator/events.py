@@ -20,7 +20,7 @@ class Event:
 
 
 class Source(Protocol):
-    """Where events come from."""
+    """A source of events."""
 
     @property
     def markets(self) -> Sequence[MarketSeed]:

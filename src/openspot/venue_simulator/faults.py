@@ -12,22 +12,22 @@ UNKNOWN_MARKET = (
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What goes wrong on each connection. Rates are shares of its messages, from 0 to 1."""
+    """The faults of each connection. Rates are shares of its messages, from 0 to 1."""
 
     gap_rate: float = 0.0
-    """Messages that are not sent."""
+    """The share of messages that are not sent."""
     duplicate_rate: float = 0.0
-    """Messages that are sent twice."""
+    """The share of messages that are sent twice."""
     garbage_rate: float = 0.0
-    """Messages that follow a frame of garbage."""
+    """The share of messages before which a frame of garbage is sent."""
     unknown_market_rate: float = 0.0
-    """Messages that follow a message of a market that nobody subscribed to."""
+    """The share of messages before which a message of a market without subscribers is sent."""
     disconnect_after: int = 0
-    """Messages before a connection is cut, without a close frame; 0: never."""
+    """After this many messages the connection is cut, without a close frame; 0 means never."""
     pause_s: float = 0.0
     """Pause before each message."""
     is_silent: bool = False
-    """Connections stay open, half-open to the client: no message, no reply, no pong, no close frame is ever sent."""
+    """Connections stay open, but nothing is ever sent: no message, no reply, no pong, no close frame."""
 
 
 class FaultInjector:

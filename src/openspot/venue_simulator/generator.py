@@ -1,6 +1,6 @@
 """Invented messages for every market of the platform: a random walk with plausible spreads, repeatable by its seed.
 
-Assets walk and markets follow: the price of BTC-BRL is that of BTC divided by that of BRL, so that prices agree across
+The walk is that of the assets: the price of BTC-BRL is that of BTC divided by that of BRL. So prices agree across
 markets. Each walk is pulled back to its start, so that prices stay plausible over weeks. Only the walk uses floats;
 prices and quantities are whole numbers of the market's smallest steps.
 """
@@ -16,10 +16,10 @@ from openspot.venue_simulator.book import Book, Level
 from openspot.venue_simulator.events import Data, Event, market_id
 
 STEP_NS = 100_000_000
-"""Depth updates come this often, as in the venue's stream `depth@100ms`."""
+"""The time between depth updates, as in the venue's stream `depth@100ms`."""
 SECONDS_PER_YEAR = 365 * 86_400
 PULL_PER_S = 1 / 86_400
-"""Share of a price's distance from its start that the pull removes each second."""
+"""Each second the pull removes this share of a price's distance from its start."""
 LEVELS = 20
 TOP_VALUE_USD = 4000.0
 """Typical value of the best level."""
@@ -29,9 +29,9 @@ TRADES_PER_QUOTE = 0.25
 class _Asset(NamedTuple):
     start_usd: float
     volatility: float
-    """Standard deviation of a year's logarithmic return."""
+    """The standard deviation of the logarithmic return of a year."""
     half_spread: float
-    """What the asset adds to the half spread of its markets, as a share of the price."""
+    """The asset adds this to the half spread of its markets, as a share of the price."""
 
 
 _ASSETS = {
@@ -49,7 +49,7 @@ _UNKNOWN_ASSET = _Asset(10.0, 0.6, 0.0003)
 class Generator:
     """Endless events of `markets`; `quotes_per_s` is how often the top of each book moves.
 
-    `distances` says where assets begin: the logarithm of the first price over the usual one, 0 if it is not given.
+    `distances` gives the logarithm of an asset's first price over its usual price; 0 for assets that it lacks.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class _Walk:
         self._sent = (dict(self._bids), dict(self._asks))
 
     def book(self) -> Book:
-        """The book as it stands."""
+        """The present book."""
         bids = [self._level(price, quantity) for price, quantity in self._bids.items()]
         asks = [self._level(price, quantity) for price, quantity in self._asks.items()]
         return Book(self._update_id, bids, asks)
@@ -176,7 +176,7 @@ class _Walk:
                 side[level] = old[level] if level in old and chance.random() < 0.8 else fresh
 
     def _trade(self, chance: random.Random) -> Data:
-        """A taker takes part of the best level."""
+        """Let a taker trade with a part of the best level."""
         taker_buys = chance.random() < 0.5
         side = self._asks if taker_buys else self._bids
         price = min(side) if taker_buys else max(side)
@@ -236,6 +236,6 @@ class _Walk:
 
 
 def _eight_places(text: str) -> str:
-    """As the venue writes numbers: always eight places."""
+    """A number as the venue writes it: always with eight places."""
     whole, _, fraction = text.partition(".")
     return f"{whole}.{fraction:0<8}"

@@ -80,7 +80,7 @@ class _Lane:
     """One market's ids and book through the repetitions of a recording."""
 
     def __init__(self, market_id: str, first_book: Book, messages: list[Data]) -> None:
-        """`messages` have been sent once, unchanged."""
+        """`messages` are those of the recording, which have been sent once."""
         self.market_id = market_id
         self._first_book = first_book
         self._book = first_book.copy()
@@ -95,7 +95,7 @@ class _Lane:
             self.note(data)
 
     def note(self, data: Data) -> None:
-        """A message was sent with these ids."""
+        """Note the ids of a message that was sent."""
         if "u" in data:
             self._last_id = max(self._last_id, data["u"])
         if "U" in data:

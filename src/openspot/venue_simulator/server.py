@@ -16,7 +16,7 @@ from openspot.venue_simulator.faults import FaultInjector, Faults
 from openspot.venue_simulator.streams import REQUEST_BYTES_MAX, exchange_info, streams_of_path
 
 EVENTS_IN_A_ROW_MAX = 32
-"""Events that are sent in a row, before other tasks get their turn."""
+"""After this many events in a row, other tasks get their turn."""
 DEPTH_LIMIT_MAX = 5000
 SHORTEST_SLEEP_S = 0.001
 SUBSCRIBER_POLL_S = 0.01
@@ -47,7 +47,7 @@ class Simulator:
     ) -> None:
         self.faults = faults or Faults()
         self.sent: Counter[str] = Counter()
-        """Messages by stream, counted once for each client, faults ignored."""
+        """Messages by stream, counted once for each client. Faults do not change the count."""
         self.connections: set[Connection] = set()
         self.connections_taken = 0
         self._source = source
@@ -93,7 +93,7 @@ class Simulator:
                 if wait_s > SHORTEST_SLEEP_S:
                     await asyncio.sleep(wait_s)
             else:
-                # While nobody reads, as fast as clients read means not at all.
+                # The speed is that of the readers. Without a reader, nothing is played.
                 while not any(connection.streams for connection in self.connections):
                     await asyncio.sleep(SUBSCRIBER_POLL_S)
             count += 1

@@ -10,11 +10,11 @@ from openspot.domain.money import decimal_to_text
 from openspot.venue_simulator.events import market_id
 
 STREAM_NAME = re.compile(r"[a-z0-9]{2,20}@(bookTicker|trade|depth@100ms)")
-"""The streams that are simulated. The real venue has more."""
+"""The simulator has these streams. The real venue has more."""
 STREAMS_MAX = 1024
-"""Streams of one connection, as on the real venue."""
+"""A connection has at most this many streams, as on the real venue."""
 REQUESTS_PER_S_MAX = 5
-"""Requests of one connection in a second. A connection that sends more is ended, as on the real venue."""
+"""A connection that sends more requests in a second is ended, as on the real venue."""
 REQUEST_BYTES_MAX = 65_536
 
 

@@ -1,8 +1,8 @@
-"""The pages over HTTP: GET and HEAD of what a build holds, and the deep links of its applications.
+"""Serves the pages over HTTP: the files of a build, and the deep links of its applications.
 
 - `/config.json` tells a page where the edges are.
-- Every folder with an index.html is an application: `/console` and everything below it that is no file is its page.
-- Names in /assets carry a hash of their content and are kept for ever; everything else is asked for again.
+- Every folder with an index.html is an application. A path below it that is no file opens its page.
+- Names in /assets carry a hash of their content and are cached for ever. Browsers ask for everything else again.
 - A strict content security policy: scripts from here alone, connections to the configured edges alone.
 """
 
@@ -50,7 +50,7 @@ class WebPages:
         for name, value in self._headers.items():
             response.headers[name] = value
         if request.method == "HEAD":
-            # The length of what a GET would send stays in the header.
+            # The header keeps the length that a GET would send.
             response.body = b""
         await response(scope, receive, send)
 
@@ -61,7 +61,7 @@ class WebPages:
         path = request.scope["path"].removeprefix("/")
         file = self._files.get(path)
         if file is None and path == "" and self._applications:
-            # The last in order: /trade once it is there, /console until then.
+            # The last application in order: /trade if it is built, otherwise /console.
             return Response(None, HTTPStatus.TEMPORARY_REDIRECT, {"Location": f"/{self._applications[-1]}/"})
         if file is None:
             file = self._page_of(path)
@@ -72,7 +72,7 @@ class WebPages:
         return _text(HTTPStatus.NOT_FOUND, "There is nothing at this address.\n")
 
     def _page_of(self, path: str) -> PageFile | None:
-        """The page that a deep link opens: /console/orders is the console's. A missing file is no deep link."""
+        """The page that a deep link opens: the console's for /console/orders. A missing file is not a deep link."""
         application = path.partition("/")[0]
         if application not in self._applications or "." in PurePosixPath(path).name:
             return None
@@ -84,7 +84,7 @@ def security_headers(config: PageConfig) -> dict[str, str]:
     policy = {
         "default-src": "'none'",
         "script-src": "'self'",
-        # Components set styles of elements at run time; styles carry out nothing.
+        # Components set styles of elements at run time. A style cannot run code.
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self'",
         "font-src": "'self'",

@@ -1,4 +1,4 @@
-"""Bodies of other services, read whole but not without end."""
+"""Reads the bodies of other services' responses, up to a bound."""
 
 import aiohttp
 

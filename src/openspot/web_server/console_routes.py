@@ -1,7 +1,7 @@
-"""What the web server itself serves to the console: health, the button that reconciles, and withdrawals.
+"""The web server's own routes for the console: health, the button that reconciles, and withdrawals.
 
-Everything there asks for the token of an administrator's session with the engine. To traders it serves the button that
-plays a deposit, where the platform has one.
+All of them require the token of an administrator's session with the engine. One route is for traders: the button that
+plays a deposit, on platforms that have it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -69,7 +69,7 @@ def console_routes(
 
 
 def _private(handler: Handler) -> Handler:
-    """`handler`, whose responses nobody keeps."""
+    """Return `handler` with responses that nobody may cache."""
 
     async def handle(request: Request) -> Response:
         response = await handler(request)

@@ -1,4 +1,4 @@
-"""Passes the console's calls of custody's operator routes on, with the caller's own session.
+"""Passes the console's calls on to custody's operator routes, with the caller's own session.
 
 Custody itself checks the session. It need not be reachable from browsers.
 """
@@ -25,11 +25,11 @@ class CustodyGateway:
         self._url = f"{custody_url}/operator/withdrawals"
 
     async def list_open(self, request: Request) -> Response:
-        """The withdrawals that are not settled."""
+        """Pass on the list of withdrawals that are not settled."""
         return await self._pass(request, self._url, b"")
 
     async def decide(self, request: Request, withdrawal_id: str, decision: str) -> Response:
-        """A decision on one withdrawal: `approvals`, `rejection` or `signatures`."""
+        """Pass on a decision on one withdrawal: `approvals`, `rejection` or `signatures`."""
         if not _WITHDRAWAL_ID.fullmatch(withdrawal_id):
             return refusal(HTTPStatus.NOT_FOUND, "there is no such withdrawal")
         body = b""
@@ -59,5 +59,5 @@ class CustodyGateway:
 
 
 def refusal(status: HTTPStatus, message: str) -> Response:
-    """A refusal of the web server itself."""
+    """A refusal by the web server itself."""
     return JSONResponse({"code": status.name, "message": message}, status)

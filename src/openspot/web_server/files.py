@@ -1,11 +1,11 @@
-"""The files of a build, read once at the start: a request can reach what is in this table and nothing else."""
+"""The files of a build, read once at the start. A request can reach nothing but these."""
 
 import hashlib
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 ENCODINGS = {"br": ".br", "gzip": ".gz"}
-"""Variants that a build writes beside a file, the best first: content coding → ending of the name."""
+"""The variants that a build writes beside a file, best first: content coding → ending of the name."""
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",

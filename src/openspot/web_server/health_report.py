@@ -1,4 +1,4 @@
-"""What the console's health page shows: every service's checks and lags, and the last reconciliation."""
+"""The content of the console's health page: every service's checks and lags, and the last reconciliation."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from openspot.web_server.reconciliation import Reconciliation
 
 TIMEOUT_S = 3.0
 REUSED_S = 1.0
-"""Several open pages share one look at the services."""
+"""A report is at most this old, so that several open pages share one."""
 RECONCILE_FILE = "reconcile.json"
 LAGS = {
     "openspot_engine_queue_depth": "Commands that wait for a commit",
@@ -30,7 +30,7 @@ LAGS = {
     "openspot_audit_waiting": "Audit records not written yet",
     "openspot_venue_waiting_ticks": "Ticks that wait for the bus",
 }
-"""Metrics that count what is still to be done, with the words for it."""
+"""Metrics that count work still to be done, with the words for it."""
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -41,14 +41,14 @@ class Check(msgspec.Struct, frozen=True):
 
 
 class Lag(msgspec.Struct, frozen=True):
-    """How much of something is still to be done."""
+    """How much work of one kind is still to be done."""
 
     name: str
     value: int
 
 
 class ServiceHealth(msgspec.Struct, frozen=True):
-    """A service as it says itself. `state`: READY, NOT_READY, or SILENT if it does not respond."""
+    """What a service says of itself. `state` is READY, NOT_READY, or SILENT if it does not respond."""
 
     title: str
     state: str
@@ -59,7 +59,8 @@ class ServiceHealth(msgspec.Struct, frozen=True):
 class HealthReport(msgspec.Struct, frozen=True):
     """Every service at the time `at`, in milliseconds since 1970, and the last reconciliation, if there was one.
 
-    `reconciling` says whether one runs that an operator asked for; `failure` why the last of those left no outcome.
+    `reconciling` says whether one runs now that an operator started. `failure` says why the last such run left no
+    outcome.
     """
 
     at: int
@@ -87,14 +88,15 @@ class HealthReporter:
         self._newest: tuple[float, list[ServiceHealth]] | None = None
 
     async def report(self) -> bytes:
-        """The report as JSON. What services say in it is one second old at most."""
+        """The report as JSON. It is at most REUSED_S old."""
         async with self._asking:
             if self._newest is None or time.monotonic() - self._newest[0] > REUSED_S:
                 services = await asyncio.gather(*(self._ask(title, url) for title, url in self._watched.items()))
                 self._newest = time.monotonic(), services
             services = self._newest[1]
         asked = self._reconciliation
-        # The flag before the file: a comparison that ends between the two shows its outcome once more, never too late.
+        # Read the flag before the file. If a comparison ends between the two, its outcome is shown early, never too
+        # late.
         is_running = asked is not None and asked.is_running
         report = HealthReport(
             time.time_ns() // 1_000_000,
@@ -122,7 +124,7 @@ class HealthReporter:
 
 
 def readiness_of(body: str) -> tuple[str, list[Check]]:
-    """State and checks from the body of /ready. Raises ValueError if it is none."""
+    """State and checks from the body of /ready. Raises ValueError for any other body."""
     content = json.loads(body)
     details = content.get("details") if isinstance(content, dict) else None
     if not isinstance(details, dict):
@@ -137,7 +139,7 @@ def readiness_of(body: str) -> tuple[str, list[Check]]:
 
 
 def lags_of(text: str) -> list[Lag]:
-    """What is still to be done, from the metrics of a service. Raises ValueError if they cannot be read."""
+    """The lags in the metrics of a service. Raises ValueError if they cannot be read."""
     found = []
     for family in text_string_to_metric_families(text):
         if name := LAGS.get(family.name):

@@ -1,4 +1,4 @@
-"""Which variant of a file a client takes, and whether it has it already (RFC 9110, 12.5.3 and 13.1.2)."""
+"""Chooses the variant of a file for a client, and finds whether the client has it (RFC 9110, 12.5.3 and 13.1.2)."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ _HEADER_LENGTH_MAX = 1000
 
 
 def accepted_encodings(header: str) -> dict[str, float]:
-    """Content codings of an Accept-Encoding header with their weights; what cannot be read is left out."""
+    """The content codings of an Accept-Encoding header, with their weights. Unreadable parts are left out."""
     weights = {}
     for item in header[:_HEADER_LENGTH_MAX].lower().split(","):
         coding, *parameters = (part.strip() for part in item.split(";"))
@@ -26,14 +26,14 @@ def accepted_encodings(header: str) -> dict[str, float]:
 
 
 def choose(variants: Sequence[Variant], accept_encoding: str | None) -> Variant:
-    """The first variant of those that the client likes best. The plain one, the last, is for everybody."""
+    """The first of the variants that the client prefers. The last one, the plain file, suits every client."""
     if not accept_encoding:
         return variants[-1]
     weights = accepted_encodings(accept_encoding)
     anything = weights.get("*", 0.0)
 
     def weight(variant: Variant) -> float:
-        # A client that names codings still takes the plain file; it only likes it less.
+        # A client that names codings also takes the plain file, but prefers it less.
         return weights.get(variant.encoding, anything) if variant.encoding else 0.001
 
     return max(variants, key=weight)

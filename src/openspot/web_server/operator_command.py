@@ -25,7 +25,7 @@ def environment_for(data_dir: Path) -> dict[str, str]:
 
 
 async def last_line(stream: asyncio.StreamReader | None) -> str:
-    """The last line of an output that is not empty, cut to 500 characters."""
+    """The last line of an output that is not an empty line, cut to 500 characters."""
     assert stream is not None
     lines: deque[str] = deque(maxlen=1)
     while chunk := await stream.read(65_536):

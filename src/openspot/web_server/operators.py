@@ -1,4 +1,4 @@
-"""Who may use what the web server itself serves to the console: whoever the engine knows as an administrator."""
+"""Who may use the web server's own routes: the engine's administrators."""
 
 import time
 from collections import OrderedDict
@@ -6,19 +6,19 @@ from collections import OrderedDict
 from openspot.engine_client.administrators import EngineSessions, EngineSilentError
 
 TRUSTED_S = 900.0
-"""A session that the engine knew this recently may look while the engine is silent: the page matters most then."""
+"""While the engine is silent, a session that it confirmed this recently may still read the health page."""
 TOKENS_MAX = 1000
 
 
 class Operators:
-    """Checks tokens."""
+    """Checks the tokens of administrators."""
 
     def __init__(self, sessions: EngineSessions) -> None:
         self._sessions = sessions
         self._known: OrderedDict[str, float] = OrderedDict()
 
     async def may_look(self, authorization: str) -> bool:
-        """Whether the value of an Authorization header is the token of an administrator's session."""
+        """Whether the Authorization header carries the token of an administrator's session."""
         token = _token(authorization)
         now = time.monotonic()
         try:
@@ -34,7 +34,7 @@ class Operators:
         return True
 
     async def acting(self, authorization: str) -> str | None:
-        """The participant id of an administrator who may start something, None for others. Raises EngineSilentError."""
+        """The participant id of the administrator who calls; None for anybody else. Raises EngineSilentError."""
         session = await self._sessions.find(_token(authorization))
         return session.participant_id if session is not None and session.is_administrator else None
 

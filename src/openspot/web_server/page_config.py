@@ -1,4 +1,4 @@
-"""Where the pages find the platform: /config.json, and the origins that the content security policy allows."""
+"""The addresses of the platform for the pages: /config.json, and the origins of the content security policy."""
 
 import json
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class PageConfig(NamedTuple):
         return json.dumps(fields, separators=(",", ":")).encode()
 
     def origins(self) -> list[str]:
-        """The origins that pages may connect to, each once. Raises ValueError naming a field that is no address."""
+        """The origins that pages may connect to, each once. Raises ValueError that names a field without an address."""
         found = [
             origin_of("engine_url", self.engine_url, ("http", "https")),
             origin_of("rest_url", self.rest_url, ("http", "https")),
@@ -50,7 +50,7 @@ def origin_of(field: str, address: str, schemes: tuple[str, ...]) -> str:
     except ValueError as error:
         raise ValueError(f"{field} is not an address: {error}") from error
     host = parts.hostname or ""
-    # The origins stand in a header, where a space or a semicolon would begin something else.
+    # The origins go into a header, where a space or a semicolon would end them.
     if parts.scheme not in schemes or not host or not all(sign.isalnum() or sign in ".-:_" for sign in host):
         raise ValueError(f"{field} must be an address that begins with {'// or '.join(schemes)}://, not {address!r}")
     shown_host = f"[{host}]" if ":" in host else host

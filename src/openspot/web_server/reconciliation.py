@@ -10,7 +10,7 @@ from openspot.web_server.operator_command import PROGRAM, end, environment_for, 
 log = get_logger("web")
 
 WAIT_S = 30
-"""How long the mirrors get to catch up with the engine."""
+"""The mirrors get this long to catch up with the engine."""
 TIMEOUT_S = 900.0
 OUTCOMES = (0, 1, 2)
 """Exit codes of a comparison that left its outcome in the data directory: equal, different, not comparable."""
@@ -18,7 +18,7 @@ COMMAND = (*PROGRAM, "reconcile", "--json", "--wait", str(WAIT_S))
 
 
 class Reconciliation:
-    """The comparison that runs now, if any, and why the last one left no outcome."""
+    """Starts and ends comparisons. At most one runs."""
 
     def __init__(self, data_dir: Path, command: tuple[str, ...] = COMMAND, timeout_s: float = TIMEOUT_S) -> None:
         self._data_dir = data_dir

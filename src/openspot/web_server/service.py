@@ -28,8 +28,8 @@ HEALTH_PATHS = frozenset({"/health", "/health/live", "/ready", "/metrics"})
 async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
     """Serve until `stop` is set.
 
-    Raises PortTakenError, or ValueError if the address of an edge or of a watched service is none. Pages that are not
-    built do not keep it from starting: it says so in the log and on every page.
+    Raises PortTakenError, or ValueError for a wrong address of an edge or of a watched service. The server also starts
+    if the pages are not built: then the log and every page say so.
     """
     pages = WebPages(settings.pages_folder, settings.page_config)
     if not pages.is_built:

@@ -15,7 +15,7 @@ BUILT_IN_CHECKOUT = Path(__file__).resolve().parents[3] / "web/dist"
 
 
 def _service_url(name: str, description: str) -> Any:
-    """The setting OPENSPOT_`NAME`: the URL of a service that the pages can do without."""
+    """The setting OPENSPOT_`NAME`: the URL of a service that may be missing."""
     return Field(
         default="",
         validation_alias=AliasChoices(f"given_{name}", f"{PREFIX}{name.upper()}"),
@@ -24,7 +24,7 @@ def _service_url(name: str, description: str) -> Any:
 
 
 class WebServerSettings(EngineAddressSettings, RestAddressSettings, WsAddressSettings, CustodyAddressSettings):
-    """What the web server can be told. It holds no secret: the pages bring their users' own sessions."""
+    """The settings of the web server. It has no secrets: the pages bring their users' own sessions."""
 
     web_host: str = own_host("web server")
     web_port: Port = Field(default=3000, description="Web server: the pages, health and metrics")
@@ -59,7 +59,7 @@ class WebServerSettings(EngineAddressSettings, RestAddressSettings, WsAddressSet
 
     @property
     def simulates_deposits(self) -> bool:
-        """Whether deposits may be played: it is wanted, and nobody on another computer reaches the platform."""
+        """Whether deposits may be played: the setting says so, and no other computer can reach the platform."""
         hosts = (self.host, self.web_host or self.host, self.rest_host or self.host, self.ws_host or self.host)
         addresses = (self.web_url, self.rest_url, self.ws_url, self.engine_url)
         return bool(self.simulated_deposits) and is_private((*hosts, *addresses))
@@ -77,7 +77,7 @@ class WebServerSettings(EngineAddressSettings, RestAddressSettings, WsAddressSet
 
     @property
     def page_config(self) -> PageConfig:
-        """What the pages are told."""
+        """The content of /config.json."""
         return PageConfig(
             self.engine_url, self.rest_url, self.ws_url, self.given_positions_url, self.given_subscriptions_url,
             self.simulates_deposits,

@@ -1,7 +1,8 @@
 """The button that plays a deposit, for a platform that nobody but its owner can reach.
 
 It runs the operator's own commands: `openspot custody deposit` sends a deposit on a simulated chain to the caller's
-address, `openspot deposit` credits a bank transfer. Whose address it is, the REST edge says for the caller's session.
+address, `openspot deposit` credits a bank transfer. The REST edge knows the address of
+the caller's session.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ _AMOUNT = re.compile(r"[0-9]{1,20}(\.[0-9]{1,18})?")
 
 
 class DepositBody(msgspec.Struct, forbid_unknown_fields=True):
-    """What arrives: so much of an asset, over a network."""
+    """A deposit: an amount of an asset, over a network."""
 
     asset: str
     network: str
@@ -58,7 +59,7 @@ class SimulatedDeposits:
         self._turn = asyncio.Lock()
 
     async def deposit(self, request: Request) -> Response:
-        """Play the deposit of the request's body. 202: it is sent, and counts after its blocks."""
+        """Play the deposit in the request's body. Returns 202: it is sent, and counts after its blocks."""
         raw = b""
         async for chunk in request.stream():
             raw += chunk
@@ -84,7 +85,10 @@ class SimulatedDeposits:
         return JSONResponse({"sent": True}, HTTPStatus.ACCEPTED)
 
     async def _receiver(self, body: DepositBody, authorization: str) -> str | Response:
-        """The caller's deposit address, or the caller's id for a bank transfer; else the response that says why not."""
+        """The caller's deposit address, or the caller's id for a bank transfer.
+
+        Returns a response with the reason if neither is known.
+        """
         path, parameters, field = (
             ("deposit-fiat-info", {"currency": body.asset}, "reference")
             if body.is_fiat
@@ -108,7 +112,7 @@ class SimulatedDeposits:
             return refusal(HTTPStatus.BAD_GATEWAY, "the REST edge does not respond; nothing was deposited")
 
     async def _run(self, arguments: tuple[str, ...]) -> str:
-        """Run a command; returns why it failed, empty if it did not."""
+        """Run a command. Returns why it failed; empty after success."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *self._program,
