@@ -1,4 +1,4 @@
-"""Publishes `custody.deposit.confirmed` and waits until the ledger has credited it (Document A 1.5)."""
+"""Publishes `custody.deposit.confirmed` and waits until the ledger has credited it (facts A1.5-01 to A1.5-03)."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ _POLL_S = 0.05
 
 
 class DepositError(Exception):
-    """The deposit was not made, or may not have been. The message says which, and what to do."""
+    """The deposit was not made, or it is not known whether it was. The message says which, and what to do."""
 
 
 async def deposit(settings: Settings, user: str, asset: str, amount: str, tx_hash: str) -> str:
@@ -27,7 +27,7 @@ async def deposit(settings: Settings, user: str, asset: str, amount: str, tx_has
     """
     async with AsyncExitStack() as stack:
         try:
-            # `Bus.connect` waits for a server without limit.
+            # `Bus.connect` would wait for a server without limit.
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 bus = await Bus.connect(settings, "deposit")
             stack.push_async_callback(bus.close)

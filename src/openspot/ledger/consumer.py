@@ -11,7 +11,7 @@ from openspot.kit.bus.consumer import ConsumingBus
 DURABLE = "ledger-settlement"
 BATCH_MAX = 1000
 INTERVAL_S = 0.1
-"""Least time between two batches that are not full: a transaction costs the same for one trade as for a hundred."""
+"""Batches that are not full are at least this far apart: a transaction for one trade costs as much as for a hundred."""
 ACKNOWLEDGE_WAIT_S = 10.0
 """After this time without an acknowledgement the bus gives a trade to another process, in case this one died."""
 
@@ -20,7 +20,7 @@ Settle = Callable[[list[ExecutedTrade]], Awaitable[None]]
 
 
 def trade_consumer(bus: ConsumingBus, settle: Settle, interval_s: float = INTERVAL_S) -> DurableConsumer[ExecutedTrade]:
-    """Hands batches of executed trades to `settle`."""
+    """Return a consumer that hands batches of executed trades to `settle`."""
     consumption = Consumption(
         TRADES,
         subjects.TRADES_EXECUTED,

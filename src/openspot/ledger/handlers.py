@@ -1,6 +1,6 @@
 """The ledger's requests (facts B4.3-06 to B4.3-13), served by the main process and by the workflow worker.
 
-A request that cannot be used, or cannot be done, is refused with a reason. Concurrent requests share statements: all
+An invalid or impossible request is refused with a reason. Concurrent requests share statements: all
 waiting requests for balances are one query, all waiting changes one transaction.
 """
 
@@ -38,13 +38,13 @@ from openspot.ledger.schemas import (
 from openspot.ledger.store import LedgerStore
 
 USERS_MAX = 1000
-"""Users whose balances one query reads."""
+"""One query reads the balances of at most this many users."""
 CHANGES_MAX = 500
-"""Changes in one transaction."""
+"""One transaction makes at most this many changes."""
 HISTORY_QUERIES_MAX = 2
-"""History pages read at a time."""
+"""At most this many history pages are read at the same time."""
 WAITING_MAX = 20_000
-"""Requests of one kind that wait for the database. More are refused as busy."""
+"""At most this many requests of one kind wait for the database. More are refused as busy."""
 UNAVAILABLE = Refusal(RefusalCode.UNAVAILABLE, "the ledger's database does not answer")
 BUSY = Refusal(RefusalCode.BUSY, "too many requests wait for the ledger's database")
 

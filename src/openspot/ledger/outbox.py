@@ -1,4 +1,4 @@
-"""Balance events: published after the commit, and not lost if the process dies between the two.
+"""Balance events. They are published after the commit, and are not lost if the process dies between the two.
 
 - A credit, debit, lock or unlock leaves its event in the outbox table, in its own transaction. It is published right
   after the commit and then deleted there. If a crash or the bus prevents that, the sweep of any ledger process
@@ -6,7 +6,7 @@
 - A settled trade needs no row in the outbox: its message is acknowledged after its events are published. After a crash
   the bus delivers the trade again, and the ledger publishes its events again (`settlement.py`).
 
-If one user's subject fails, nobody else waits: events that the bus does not take are left to the sweep.
+If one user's subject fails, no other user waits: the sweep publishes the events that the bus does not take.
 
 Message ids are transaction ids, so the stream drops a repeat within its duplicate window. An event shows the account at
 some time after the change; of two events, the one with the higher `version` is newer.
@@ -29,7 +29,7 @@ from openspot.ledger.store import LedgerStore
 EVENTS_IN_FLIGHT_MAX = 500
 """At most this many events are sent at once; the next ones wait for their acknowledgements."""
 PUBLICATIONS_MAX = 64
-"""Batches published in the background at the same time. Any more are left to the sweep."""
+"""At most this many batches are published in the background at the same time. The sweep does the others."""
 SWEEP_AGE_S = 2.0
 """The sweep publishes an event that has waited this long."""
 SWEEP_PAUSE_S = 1.0
@@ -71,7 +71,7 @@ class BalanceEvents:
             await self._store.keep(left)
 
     def publish_later(self, changes: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
-        """Publish, in the background, what has just been committed. If that fails, the sweep does it."""
+        """Publish in the background the changes that were just committed. If that fails, the sweep does it."""
         if changes and not self._publications.full:
             self._publications.start(self._publish_and_forget(changes, outbox_ids))
 
@@ -85,7 +85,7 @@ class BalanceEvents:
             log.warning("balance events are left to the sweep", events=len(changes), error=repr(error))
 
     async def sweep(self) -> int:
-        """Publish what is left in the outbox. Returns how many events the bus took. Raises the database's error."""
+        """Publish the events in the outbox. Returns how many of them the bus took. Raises the database's error."""
         swept = 0
         failing: set[str] = set()
         while True:

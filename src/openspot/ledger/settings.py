@@ -6,7 +6,7 @@ from openspot.kit.settings import Port, Settings, address_for_clients, own_host
 
 
 class LedgerSettings(Settings):
-    """What the ledger's processes can be told."""
+    """The settings of the ledger's processes."""
 
     ledger_host: str = own_host("ledger")
     ledger_port: Port = Field(default=3007, description="Ledger: health and metrics")

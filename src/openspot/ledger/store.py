@@ -5,8 +5,7 @@ writes their entries. The house's accounts come last, after the users' entries a
 most of their work side by side. A batch changes an account once, however many of its postings do.
 
 Entries are written with COPY. It has no ON CONFLICT and needs none: existing entries are looked up first, and if two
-transactions write the same entry at the same time, the second fails at the unique key as a whole, begins again, and
-finds it.
+transactions write the same entry at the same time, the second one fails at the unique key, begins again, and finds it.
 
 Numbers travel as text, which PostgreSQL reads as exact decimals.
 """
@@ -47,7 +46,7 @@ from openspot.ledger.postings import (
 )
 
 ATTEMPTS_MAX = 5
-"""Attempts at one batch: it begins again if an account was missing, or if another process wrote the same entry."""
+"""A batch begins again if an account was missing, or if another process wrote the same entry; at most this often."""
 
 # Accounts are given to these statements in lock order.
 _LOCK_ACCOUNTS = """
@@ -176,7 +175,7 @@ class Posted(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """The result of a batch of changes. `outbox_ids` are those of its balance changes, in order."""
+    """The result of a batch of changes. `outbox_ids` are the ids of its balance changes, in order."""
 
     decision: Decision
     outbox_ids: list[int]
@@ -213,7 +212,7 @@ class _AccountsMissingError(Exception):
 
 
 class LedgerStore:
-    """The tables. Every method raises asyncpg's error when the database fails."""
+    """Reads and writes the tables. Every method raises asyncpg's error when the database fails."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -344,7 +343,7 @@ class LedgerStore:
     async def history(
         self, user_id: str, asset: str | None, before: int | None, limit: int, entry_type: str | None = None
     ) -> HistoryPage:
-        """The newest `limit` entries whose ids are below `before`, of one type if it is given."""
+        """The newest `limit` entries with ids below `before`, of one type if it is given."""
         first = _ENTRY_ID_MAX if before is None else before
         rows = await self._pool.fetch(_HISTORY, user_id, asset, first, limit + 1, entry_type)
         entries = [

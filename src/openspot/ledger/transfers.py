@@ -91,7 +91,7 @@ class TransferPosting:
 
 
 def transfer_consumer(bus: ConsumingBus, posting: TransferPosting) -> DurableConsumer[ExecutedTransfer]:
-    """Hands batches of executed transfers to `posting`. All ledger processes share the durable consumer."""
+    """Return a consumer that hands batches of executed transfers to `posting`. All ledger processes share it."""
     consumption = Consumption(
         TRANSFERS,
         subjects.TRANSFERS_EXECUTED,

@@ -2,12 +2,12 @@
 
 | Difference | Likely cause |
 |---|---|
-| balance, by the sum of adjustments | an operator adjusted it, which changes the engine alone (Document A 1.5) |
+| balance, by the sum of adjustments | an operator adjusted it, which changes the engine alone (fact A1.5-12) |
 | balance, by a movement without reference | money was moved in the engine directly, not by custody |
 | entries of a trade or deposit are missing, the ledger has not caught up | settlement is pending |
 | the same, and the ledger has caught up | refused by the ledger, or lost |
 | entries without a counterpart in the engine | posted in the ledger alone |
-| an account is not the sum of its entries | written past the ledger |
+| an account is not the sum of its entries | something other than the ledger wrote to its tables |
 | anything else | altered afterwards, or lost |
 """
 
@@ -56,7 +56,7 @@ def entry_difference(gap: EntryGap, settled: bool | None) -> Difference:
 
 
 def balance_difference(gap: BalanceGap, settled: bool | None, complete: bool) -> Difference:
-    """The difference of an account's balances, split by cause. `complete`: the engine still has all its events."""
+    """The difference of an account's balances, split by cause. `complete` says that the engine has all its events."""
     difference = EXACT.subtract(gap.engine, gap.ledger)
     parts = [
         (ADJUSTED, gap.adjusted),
@@ -107,7 +107,7 @@ def rows_difference(sequence: int, rows_sequence: int) -> Difference:
 
 
 def _account_name(user_id: str, asset: str) -> str:
-    """An account of the house with its purpose, any other as it is."""
+    """The name of an account. That of a house account says its purpose."""
     purpose = HOUSE_ACCOUNT_PURPOSES.get(user_id)
     return f"{user_id} {asset}" if purpose is None else f"{user_id} ({purpose}) {asset}"
 

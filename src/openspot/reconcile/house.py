@@ -1,4 +1,4 @@
-"""The house's own accounts in a report, each named for what it is. Pure."""
+"""The house's own accounts in a report, each with its purpose. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ UNKNOWN_PURPOSE = "no known purpose"
 
 
 def house_accounts(balances: Iterable[HouseBalance]) -> list[HouseAccount]:
-    """Every account of the house, also those that hold nothing; accounts that nobody has named come last."""
+    """Every account of the house, even if it holds nothing. Accounts without a known purpose come last."""
     held: defaultdict[str, list[HouseHolding]] = defaultdict(list)
     for user_id, asset, engine, ledger in balances:
         held[user_id].append(HouseHolding(asset, _text(engine), _text(ledger)))

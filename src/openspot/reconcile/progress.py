@@ -1,8 +1,8 @@
-"""How far the mirrors are behind the engine, and a bounded wait for them.
+"""Finds how far the mirrors are behind the engine, and waits for them up to a bound.
 
 The cursor of the rows shows how far they are. The ledger follows through the bus: it has caught up once the router
-holds no event back that the ledger waits for, and the ledger's durable consumers have acknowledged every message that
-was in their streams then.
+holds back no event that the ledger needs, and then the ledger's durable consumers have acknowledged every message of
+their streams.
 """
 
 import asyncio
@@ -43,14 +43,14 @@ FOLLOWERS = (
 
 
 class Progress(NamedTuple):
-    """Whether the mirrors have caught up. `settled` (the ledger) is None if the bus could not be asked."""
+    """Whether the mirrors have caught up. `settled` is about the ledger; None if the bus did not answer."""
 
     rows_reached: bool
     settled: bool | None
 
 
 async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) -> Progress:
-    """Wait until the mirrors have processed the engine's event `sequence`, at most `timeout_s` seconds.
+    """Wait for at most `timeout_s` seconds until the mirrors have processed the engine's event `sequence`.
 
     Raises an asyncpg error, OSError or TimeoutError if the database does not answer.
     """
@@ -66,7 +66,7 @@ async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) 
 
 
 async def _wait_for_rows(connection: asyncpg.Connection, sequence: int, deadline: float) -> bool:
-    """Whether the rows reach the event `sequence` by the deadline."""
+    """Wait for the rows. Returns whether they reach the event `sequence` by the deadline."""
     while True:
         reached = await connection.fetchval("SELECT sequence FROM engine_cursors WHERE consumer = $1", CONSUMER)
         if (reached or 0) >= sequence:
@@ -94,7 +94,7 @@ async def _wait_for_held_events(connection: asyncpg.Connection, sequence: int, d
 
 
 async def _wait_for_ledger(settings: Settings, deadline: float) -> bool | None:
-    """Whether the ledger catches up by the deadline; None if the bus could not be asked until then."""
+    """Wait for the ledger. Returns whether it catches up by the deadline, None if the bus did not answer until then."""
     short = settings.model_copy(update={"request_timeout_s": BUS_TIMEOUT_S})
     try:
         async with asyncio.timeout(BUS_TIMEOUT_S):

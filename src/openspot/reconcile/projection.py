@@ -28,7 +28,7 @@ _RESTING_TYPES = frozenset(order_type.name for order_type in RESTING_TYPES)
 
 
 class EngineProjection:
-    """Orders by the id that clients know, and trades by trade id, as the applied events describe them."""
+    """The orders (by `order_id`) and the trades (by trade id) that the applied events describe."""
 
     def __init__(self) -> None:
         self.orders: dict[str, OrderFacts] = {}
@@ -36,7 +36,7 @@ class EngineProjection:
         self._ended: list[str] = []
 
     def take_finished(self) -> tuple[list[OrderFacts], list[TradeFacts]]:
-        """Return, and forget, what no later event changes: the orders that have ended, and the trades."""
+        """Return and forget the ended orders and the trades: no later event changes them."""
         orders = [order for order_id in self._ended if (order := self.orders.pop(order_id, None)) is not None]
         trades = list(self.trades.values())
         self._ended, self.trades = [], {}
@@ -61,7 +61,7 @@ class EngineProjection:
         order_id = _shown_id(event.order_id, event.engine_order_id)
         if isinstance(event, RejectEvent):
             if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
-                # The reject is about the second placement. The order that has this id is unchanged.
+                # The reject is about a second placement. The order that has this id is unchanged.
                 return
             self._ended.append(order_id)
             known = self.orders.get(order_id)
@@ -136,7 +136,7 @@ def trade_facts(event: TradeEvent) -> TradeFacts:
 
 
 def movements(event: EngineEvent) -> list[Posted]:
-    """By how much an event changes the totals of accounts."""
+    """The changes of account totals that an event stands for."""
     if isinstance(event, BalanceEvent):
         held = event.kind in ("RESERVE", "RELEASE")
         account = AccountKey(event.participant_id, event.currency)
@@ -165,5 +165,5 @@ def movements(event: EngineEvent) -> list[Posted]:
 
 
 def _shown_id(order_id: str, engine_order_id: str) -> str:
-    """The id that clients know, or the engine's own for an order that was placed past the router."""
+    """The order's `order_id`; the engine's own id for an order that did not come through the router."""
     return order_id or engine_order_id

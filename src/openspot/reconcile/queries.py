@@ -1,8 +1,8 @@
 """SQL of one reconciliation: the temporary tables, and one query for each comparison.
 
 `reconcile_orders`, `_trades`, `_money`, `_transfers` and `_balances` hold the engine's side. `reconcile_gaps` holds
-every ledger entry that one side lacks. A gap's `amount` is its share in the difference between the totals, so the sum
-over an account's gaps explains the account's difference.
+every ledger entry that one side lacks. A gap's `amount` is its share in the difference between the totals. So the sum
+of an account's gaps explains the account's difference.
 """
 
 # ruff: noqa: S608  (the texts are made of constants only)
@@ -69,7 +69,7 @@ _TRANSFER_POSTINGS = """
 """
 _SEQUENCE_OF_TRADE = "substring(reference_id FROM '-([0-9]{1,18})$')::bigint"
 
-# What the engine moved, with the entry that must mirror it. An operator's adjustment has no entry (Document A 1.5).
+# What the engine moved, with the entry that must mirror it. An operator's adjustment has no entry (fact A1.5-12).
 FIND_GAPS = f"""
     WITH pair AS (
         SELECT 'trade' AS source, coalesce(posting.trade_id, entry.reference_id) AS name,
@@ -190,7 +190,7 @@ TRADE_PAIRS = f"""
         IS DISTINCT FROM ({", ".join(f"row_.{name}" for name in TRADE_FIELDS)})
     ORDER BY coalesce(engine.trade_id, row_.trade_id) LIMIT $3
 """
-# Three ways to say what an account holds: its own figure, the sum of its entries, the balance of the newest one.
+# Three figures must agree: the account's own total, the sum of its entries, and the balance of the newest entry.
 IMBALANCES = """
     SELECT account.user_id, account.asset, account.available + account.locked AS total,
         coalesce(summed.amount, 0) AS entries, coalesce(newest.balance, 0) AS newest, count(*) OVER () AS found

@@ -53,16 +53,14 @@ Row = TypeVar("Row")
 
 
 class NotRebuiltError(Exception):
-    """The rebuild could not begin or not finish; the message says why. What was written stays."""
+    """The rebuild could not begin or finish; the message says why. What was written stays."""
 
 
 @dataclass(slots=True)
 class Rebuilt:
-    """Numbers of order rows, trade rows, settled trades, credits and debits, and transfers.
+    """How many order rows, trade rows, settled trades, credits and debits, and transfers were or would be written.
 
-    Each is what was written, or would be.
-
-    `problems` names what cannot be written, each with the reason.
+    `problems` names each one that cannot be written, with the reason.
     """
 
     until: int
@@ -74,7 +72,7 @@ class Rebuilt:
     problems: list[str] = field(default_factory=list)
 
     def problem(self, text: str) -> None:
-        """Note something that cannot be written."""
+        """Add a problem to the list."""
         if len(self.problems) < PROBLEMS_MAX:
             self.problems.append(text)
 
@@ -164,7 +162,7 @@ class _Rebuild:
                 if change is None:
                     continue
                 if change.amount < 0:
-                    # Post earlier credits first: they must cover this debit.
+                    # Post the earlier credits first: this debit may need them.
                     await self._add_entries(changes, trades, transfers)
                     changes, trades, transfers = [], [], []
                 changes.append(change)

@@ -1,10 +1,10 @@
 """One reconciliation: compares the engine with all its mirrors.
 
 1. The mark is the engine's newest event. The mirrors get a limited time to reach it.
-2. One database snapshot gives the rows and the ledger at one time. The rows are exactly at their cursor. The ledger
+2. One database snapshot gives the rows and the ledger at one moment. The rows are exactly at their cursor. The ledger
    must have everything up to the mark, and may have more.
-3. The engine's balances and its position are not read in one step. So the reconciliation adds up the events to find the
-   one after which the sums equal the balances, to the last digit.
+3. The engine's balances and its position are not read in one step. So the reconciliation adds up the events until the
+   sums equal the balances, to the last digit. That finds the event at which the balances were read.
 """
 
 import time
@@ -31,7 +31,7 @@ from openspot.reconcile.tables import Tables, open_tables
 DIFFERENCES_MAX = 1000
 """At most this many differences of one kind are listed. The rest are counted."""
 STILL_ATTEMPTS_MAX = 20
-"""If the engine's oldest events are gone, its balances must be read while no event happens. This many attempts."""
+"""If the engine's oldest events are gone, its balances must be read while no event happens. It is tried so often."""
 
 
 class NotComparableError(Exception):
@@ -39,7 +39,7 @@ class NotComparableError(Exception):
 
 
 async def reconcile(settings: EngineConnectionSettings, wait_s: float) -> Report:
-    """Compare both sides, giving the mirrors `wait_s` seconds to catch up. Raises NotComparableError."""
+    """Compare both sides. The mirrors get `wait_s` seconds to catch up. Raises NotComparableError."""
     began = time.monotonic()
     try:
         async with EngineReader(settings) as engine:

@@ -17,7 +17,7 @@ _SIDES = {
 
 
 class Posted(NamedTuple):
-    """By how much an event changes the total of an account."""
+    """The change that an event makes to an account's total."""
 
     account: AccountKey
     amount: Decimal
@@ -82,7 +82,7 @@ class TradeFacts:
 
 
 class HouseHolding(msgspec.Struct, frozen=True):
-    """What a house account holds of an asset. None on a side that does not have it: the engine has no outside world."""
+    """What a house account holds of an asset. None on a side without the account: the engine has no outside world."""
 
     asset: str
     engine: str | None

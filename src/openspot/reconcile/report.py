@@ -11,15 +11,15 @@ from openspot.reconcile.records import Difference, HouseAccount
 _encode = msgspec.json.Encoder().encode
 _LABEL = 22
 OUTCOME_FILE = "reconcile.json"
-"""In the data directory: the newest outcome."""
+"""The file of the newest outcome, in the data directory."""
 
 
 class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """The outcome of one reconciliation, at the engine's event `engine_sequence`.
 
-    `rows_sequence` is the event at which order and trade rows stand, `settled_sequence` that of the newest trade in
-    the ledger, `first_sequence` the oldest event that the engine keeps. `caught_up`: the mirrors had reached the
-    event that was the engine's newest at the start. `unnamed` counts the differences that are not listed.
+    Order and trade rows have reached the event `rows_sequence`. `settled_sequence` is the event of the newest trade in
+    the ledger, `first_sequence` the oldest event that the engine keeps. `caught_up` says that the mirrors had reached
+    the event that was the engine's newest at the start. `unnamed` counts the differences that are not listed.
     `house_accounts` are all accounts of the house, whether or not they differ.
     """
 
@@ -56,7 +56,7 @@ def report_json(report: Report) -> str:
 
 
 def keep_outcome(data_dir: Path, outcome: Report | str) -> None:
-    """Keep a report, or why nothing could be compared, for the console's health page. Raises OSError."""
+    """Store a report, or the reason why nothing could be compared, for the console's health page. Raises OSError."""
     at = time.time_ns() // 1_000_000
     content = {"at": at, "error": outcome} if isinstance(outcome, str) else {"at": at, "report": outcome}
     draft = data_dir / f"{OUTCOME_FILE}.{os.getpid()}"

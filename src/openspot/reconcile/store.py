@@ -24,11 +24,11 @@ STREAM_END = 2**62
 
 
 class EngineUnavailableError(Exception):
-    """The engine does not answer; the message says what was asked."""
+    """The engine does not answer; the message says which request failed."""
 
 
 class EngineReader:
-    """Reads the engine, changing nothing. Used with `async with`; every method raises EngineUnavailableError."""
+    """Reads the engine and changes nothing. Use it with `async with`. Every method raises EngineUnavailableError."""
 
     def __init__(self, settings: EngineConnectionSettings) -> None:
         self._settings = settings

@@ -81,7 +81,7 @@ class Imbalance(NamedTuple):
 
 
 class HouseBalance(NamedTuple):
-    """What an account of the house holds on either side; None where a side does not have it."""
+    """What an account of the house holds. A side that does not have it is None."""
 
     user_id: str
     asset: str
@@ -100,14 +100,14 @@ class Counts(NamedTuple):
 
 
 class OrderPair(NamedTuple):
-    """An order as the engine and its row have it; None where a side does not have it."""
+    """An order: the engine's and the row's. A side that does not have it is None."""
 
     engine: OrderFacts | None
     row: OrderFacts | None
 
 
 class TradePair(NamedTuple):
-    """A trade as the engine and its row have it; None where a side does not have it."""
+    """A trade: the engine's and the row's. A side that does not have it is None."""
 
     engine: TradeFacts | None
     row: TradeFacts | None
@@ -117,14 +117,14 @@ Listed = TypeVar("Listed")
 
 
 class Findings(NamedTuple, Generic[Listed]):
-    """What a query listed, and how many it found in all."""
+    """The findings that a query listed, and how many there are in all."""
 
     listed: list[Listed]
     found: int
 
 
 class Tables:
-    """The session. Made with `open_tables`; every method raises what asyncpg raises.
+    """The session. `open_tables` makes it. Every method raises what asyncpg raises.
 
     A method with a `limit` lists at most that many findings.
     """
@@ -146,16 +146,16 @@ class Tables:
     # What the engine says
 
     async def add_orders(self, orders: Iterable[OrderFacts]) -> None:
-        """Add orders as of the rows' position."""
+        """Add the engine's orders, as they were at the position of the rows."""
         await self._copy("reconcile_orders", map(astuple, orders))
 
     async def add_trades(self, trades: Iterable[TradeFacts]) -> None:
-        """Add trades."""
+        """Add the engine's trades."""
         rows = ((int(trade.trade_id.rpartition("-")[2]), *astuple(trade)) for trade in trades)
         await self._copy("reconcile_trades", rows)
 
     async def add_money(self, events: Iterable[BalanceEvent]) -> None:
-        """Add movements of money. Reservations and releases are left out: they do not change a total."""
+        """Add the engine's deposits, withdrawals and adjustments. Reservations and releases do not change a total."""
         rows = (
             (event.seq, event.kind, event.participant_id, event.currency, Decimal(event.amount), event.reference)
             for event in events
@@ -164,7 +164,7 @@ class Tables:
         await self._copy("reconcile_money", rows)
 
     async def add_transfers(self, events: Iterable[TransferEvent]) -> None:
-        """Add movements of transfers."""
+        """Add the movements of the engine's transfers."""
         rows = (
             (
                 event.seq,
@@ -180,7 +180,7 @@ class Tables:
         await self._copy("reconcile_transfers", rows)
 
     async def add_balances(self, balances: Mapping[AccountKey, Decimal]) -> None:
-        """Add the engine's totals."""
+        """Add the totals of the engine's accounts."""
         await self._copy("reconcile_balances", ((*account, total) for account, total in balances.items()))
 
     async def unsummed(self) -> dict[AccountKey, Decimal]:
@@ -188,26 +188,26 @@ class Tables:
         return {AccountKey(row["user_id"], row["asset"]): row["rest"] for row in await self._connection.fetch(UNSUMMED)}
 
     async def find_gaps(self, first_sequence: int) -> None:
-        """Find what the ledger lacks or has too much. The engine's events begin at `first_sequence`."""
+        """Find the entries that the ledger lacks or has in excess. The engine's events begin at `first_sequence`."""
         await self._connection.execute(ANALYZE)
         await self._connection.execute(FIND_GAPS, first_sequence)
 
     # What differs
 
     async def entry_gaps(self, until: int, limit: int) -> Findings[EntryGap]:
-        """Gaps in the ledger's entries. An entry for an event after `until` may still be missing: that is no gap."""
+        """Gaps in the ledger's entries. A missing entry for an event after `until` is no gap: it may still come."""
         rows = await self._connection.fetch(ENTRY_GAPS, until, limit)
         return Findings([EntryGap(**_fields(row)) for row in rows], _found(rows))
 
     async def balance_gaps(self, until: int, limit: int) -> Findings[BalanceGap]:
-        """Accounts whose difference is not explained by what the engine did after the event `until`."""
+        """Accounts with a difference that events after `until` do not explain."""
         rows = await self._connection.fetch(BALANCE_GAPS, until, limit)
         return Findings([BalanceGap(**_fields(row)) for row in rows], _found(rows))
 
     async def order_pairs(self, complete: bool, limit: int) -> Findings[OrderPair]:
         """Orders that differ.
 
-        Unless the events are `complete`, a row without events does not count: it may be older than the oldest event.
+        If the events are not `complete`, a row without events is no difference: it may be older than the oldest event.
         """
         rows = await self._connection.fetch(ORDER_PAIRS, complete, limit)
         width = len(ORDER_FIELDS)
@@ -231,7 +231,7 @@ class Tables:
         return [(row["asset"], row["total"]) for row in await self._connection.fetch(UNEVEN_ASSETS)]
 
     async def house_balances(self) -> list[HouseBalance]:
-        """What the house's own accounts hold, without those that hold nothing."""
+        """What the house's own accounts hold. Empty accounts are left out."""
         return [HouseBalance(*row.values()) for row in await self._connection.fetch(HOUSE_BALANCES)]
 
     async def counts(self) -> Counts:

@@ -50,7 +50,7 @@ async def check_agreement(
     from_sequence: int,
     timeout_s: float,
 ) -> Agreement:
-    """Compare engine, ledger, rows and replies of `users`, giving the mirrors `timeout_s` to catch up.
+    """Compare engine, ledger, rows and replies of `users`. The mirrors get `timeout_s` to catch up.
 
     `from_sequence` is the first engine event of the flow. Raises EngineUnavailableError.
     """
@@ -67,7 +67,7 @@ async def check_agreement(
         late = time.monotonic() >= deadline
         totals = await engine.balances(participants)
         differences = compare_balances(totals, await mirror.balances(participants))
-        # The ledger is usually last: do not read the rows before it has settled.
+        # The ledger is usually last. Read the rows after it has settled.
         if late or not differences:
             differences += await _row_differences(mirror, users, orders, trades)
         if late or not differences:
@@ -83,7 +83,7 @@ async def check_agreement(
 async def _wait_for_counts(
     mirror: MirrorReader, users: Sequence[str], orders: int, trades: int, deadline: float
 ) -> bool:
-    """Wait until there are as many rows as orders and trades in the engine: cheaper than reading all rows."""
+    """Wait until there are as many rows as the engine has orders and trades. Counting is cheaper than reading."""
     while True:
         rows = await mirror.counts(users)
         if rows.orders >= orders and rows.trades >= trades:

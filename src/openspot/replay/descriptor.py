@@ -1,4 +1,4 @@
-"""The replay describes itself: it places orders through the edge and gives its users funds as custody does."""
+"""The replay describes itself: it places orders through the edge, and funds its users as custody does."""
 
 from openspot.contracts import subjects
 from openspot.kit.description import BusAccess, Descriptor

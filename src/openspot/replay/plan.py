@@ -1,4 +1,4 @@
-"""Turns a venue's events into orders and cancels: which user sends them, and what funds they need. Rules without IO.
+"""Turns a venue's events into orders and cancels, and finds who sends them and what funds they need. Pure rules.
 
 `created` becomes an order at that price and volume; price 0 or 999999999 makes it a market order. `deleted` with volume
 left becomes its cancel. `changed`, and `deleted` without volume, are the venue's own fills and send nothing, because
@@ -59,7 +59,7 @@ def lane_of(venue_id: str, lanes: int) -> int:
 
 @dataclass(slots=True)
 class Funds:
-    """What one user needs so that no order lacks money; whole units, rounded up."""
+    """The funds that one user needs for all orders, in whole units, rounded up."""
 
     base: Decimal = Decimal(0)
     quote: Decimal = Decimal(0)
@@ -76,7 +76,7 @@ class Plan:
 
 
 def make_plan(events: Iterable[BookEvent], lanes: int) -> Plan:
-    """Count the events and sum up, by user, what all of the orders could need at once."""
+    """Count the events, and sum up for each user what all orders together could need."""
     base = [Decimal(0)] * lanes
     quote = [Decimal(0)] * lanes
     market_buys = [Decimal(0)] * lanes

@@ -53,8 +53,8 @@ class ReplayOptions:
     """What to replay, and where.
 
     `settings` have the addresses and secrets of a running platform. Without `path`, a flow generated from
-    `sample_seed` is played. `look_ahead` is how many commands users may drift apart, `catch_up_s` how many seconds the
-    mirrors may take. `console` shows progress and remarks; None is silent.
+    `sample_seed` is played. Users may drift `look_ahead` commands apart. The mirrors may take
+    `catch_up_s` seconds. `console` shows progress and remarks; None is silent.
     """
 
     settings: ReplaySettings

@@ -21,9 +21,9 @@ OPENING_LEVELS = 20
 
 _MARKET_PRICE = Decimal(0)
 _SMALLEST = LOT
-"""Below every market's least quantity: rejected."""
+"""A quantity below every market's minimum: such an order is rejected."""
 _FAR = Decimal("0.25")
-"""A price at this fraction of the middle price is a typing error (fat finger): rejected."""
+"""A price at this fraction of the middle price looks like a typing error (fat finger): such an order is rejected."""
 
 
 def sample_events(seed: int, count: int = EVENTS) -> Iterator[BookEvent]:

@@ -8,7 +8,7 @@ PERCENT = 100
 
 @dataclass(slots=True)
 class Statistics:
-    """Counts of one replay. Latencies are seconds from sending an order to the reply, throttling not counted."""
+    """Counts of one replay. Latencies are seconds from an order to its reply, without throttling."""
 
     orders_sent: int = 0
     orders_accepted: int = 0
@@ -19,14 +19,14 @@ class Statistics:
     cancels_done: int = 0
     cancels_too_late: int = 0
     cancels_without_order: int = 0
-    """Not sent: the order was older than the file, or was not accepted here."""
+    """Cancels that were not sent: their order was older than the file, or was not accepted here."""
     cancels_failed: Counter[str] = field(default_factory=Counter)
     throttle_waits: int = 0
     throttle_wait_s: float = 0.0
     latencies_s: list[float] = field(default_factory=list)
 
     def latency_ms(self, percent: float) -> float | None:
-        """The latency that `percent` of the placements did not exceed, in milliseconds; None without placements."""
+        """The latency in milliseconds that `percent` of the placements did not exceed. None without placements."""
         if not self.latencies_s:
             return None
         ordered = sorted(self.latencies_s)

@@ -14,7 +14,7 @@ from openspot.replay.statistics import Statistics
 Result = TypeVar("Result")
 
 THROTTLE_PATIENCE_S = 900.0
-"""How long one command may be delayed by 429 replies in all."""
+"""429 replies may delay one command by this long in all."""
 THROTTLE_PAUSE_S = 1.0
 """Pause after a 429 that does not say how long to wait."""
 CLARIFY_ATTEMPTS = 20
@@ -24,7 +24,7 @@ _FIGURE = re.compile(r"(?<![\w.-])\d+(\.\d+)?(?![\w-])")
 
 
 def reason_of(message: str) -> str:
-    """Replace the figures in a reject reason by "…", so that like reasons count together."""
+    """Replace the figures in a reject reason by "…", so that equal reasons count together."""
     return _FIGURE.sub("…", message)
 
 
@@ -63,7 +63,7 @@ class Patience:
 
 
 class Trader:
-    """A registered, funded user. `run_id` and the venue's id make the client order id."""
+    """A registered, funded user. The client order id is made of `run_id` and the venue's id."""
 
     def __init__(
         self, client: OpenSpotClient, user_id: str, symbol: str, run_id: str, patience: Patience, statistics: Statistics
@@ -142,7 +142,7 @@ class Trader:
     async def _ask_until(
         self, ask: Callable[[], Awaitable[Order | None]], enough: Callable[[Order], bool]
     ) -> Order | None:
-        """Call `ask` until its result is `enough`, a limited number of times. Returns None if it never is."""
+        """Call `ask` until its result is `enough`, at most a fixed number of times. Returns None if it never is."""
         for _ in range(CLARIFY_ATTEMPTS):
             try:
                 order = await self._patience.call(ask)

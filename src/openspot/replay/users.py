@@ -1,4 +1,4 @@
-"""The users of a replay: registered, logged in, and funded as the custody service would fund them."""
+"""The users of a replay: registers them, logs them in, and funds them as the custody service would."""
 
 import asyncio
 import secrets

@@ -1,1 +1,1 @@
-"""`openspot up`: the whole platform with one command, its servers embedded unless addresses are given."""
+"""`openspot up`: the whole platform with one command. NATS and PostgreSQL are embedded unless addresses are given."""

@@ -1,7 +1,7 @@
 """The users of the embedded NATS: one for each process, and one for the operator's commands.
 
-Each may publish and subscribe to what its descriptor says, and to nothing else. Passwords are made anew at every start;
-they stand in the server's configuration and in the environment of the processes, which their owner alone can read.
+Each may publish and subscribe to what its descriptor says, and nothing else. Each start makes new
+passwords. They are in the server's configuration and in the processes' environment, which only their owner can read.
 """
 
 import secrets

@@ -1,6 +1,6 @@
 """A whole platform as a child process, on free ports and with its own data directory.
 
-For end-to-end tests, benchmarks and demos, which must not disturb a platform that runs here already.
+End-to-end tests, benchmarks and demos use it: they must not disturb a platform that already runs here.
 """
 
 import os
@@ -50,14 +50,14 @@ class ChildPlatform:
 
     @property
     def log_path(self) -> Path:
-        """The log of the running platform, or of an ordinary one that ended."""
+        """The log of the platform. That of an ephemeral one is gone when it has ended."""
         state = running_state(self.data_dir)
         return (state.data_dir if state else self.data_dir) / "openspot.log"
 
     def start(self, timeout_s: float = 240.0) -> float:
-        """Start it and wait until all services are ready; returns the seconds that it took.
+        """Start it, wait until all services are ready, and return the seconds that this took.
 
-        Raises RuntimeError with what was printed and the end of the log if it does not come up in time.
+        If they are not ready in time, raises RuntimeError with the output and the end of the log.
         """
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         began = time.monotonic()
@@ -96,13 +96,13 @@ class ChildPlatform:
         return self.state.pids[name]
 
     def kill(self, name: str) -> int:
-        """Kill one process with SIGKILL; returns the process id that it had."""
+        """Kill one process with SIGKILL, and return its former process id."""
         pid = self.pid(name)
         os.kill(pid, signal.SIGKILL)
         return pid
 
     def stop(self, timeout_s: float = 60.0) -> int:
-        """Stop it as Ctrl-C does; returns its exit code. What still runs after `timeout_s` is killed."""
+        """Stop it as Ctrl-C does, and return its exit code. Processes that still run after `timeout_s` are killed."""
         if self._process is None:
             return 0
         family = [self._process.pid, *(child.pid for child in self._children())]
@@ -119,7 +119,7 @@ class ChildPlatform:
             return self._process.wait()
 
     def kill_supervisor(self) -> None:
-        """Kill `openspot up` itself with SIGKILL; its children have to notice."""
+        """Kill `openspot up` itself with SIGKILL. Its children must notice that and end."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()

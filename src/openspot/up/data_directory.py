@@ -1,4 +1,4 @@
-"""The data directory: for the account of the platform alone, and for one platform at a time.
+"""The data directory: it belongs to the platform's account alone, and to one platform at a time.
 
 An ephemeral platform keeps its data in a folder below the data directory that it was started for. It holds the same
 lock, so a data directory has one running platform at most, and commands that are given this directory find it.
@@ -26,7 +26,7 @@ class DataDirectoryError(Exception):
 def claim(folder: Path) -> None:
     """Make `folder` if it is missing, and close it to all other accounts.
 
-    A data directory that an earlier release left open is closed with everything in it. Raises DataDirectoryError if
+    If an earlier release left it open, everything in it is closed too. Raises DataDirectoryError if
     it belongs to another account, cannot be closed, or is open and holds files that are not OpenSpot's.
     """
     try:
@@ -48,7 +48,7 @@ def claim(folder: Path) -> None:
 def close_if_own(folder: Path) -> None:
     """Close a data directory that an earlier release left open; any other folder stays as it is.
 
-    For a service that runs alone: its folder may be a volume that is shared or read-only. All that it makes there is
+    A service that runs alone uses this: its folder may be a volume that is shared or read-only. Its own files there are
     closed to others anyway.
     """
     with contextlib.suppress(DataDirectoryError, OSError):

@@ -69,11 +69,11 @@ class EmbeddedNats:
 
     @property
     def configuration_path(self) -> Path:
-        """The server's configuration file. Its owner alone may read it: it may hold passwords."""
+        """The server's configuration file. Only its owner may read it, because it may contain passwords."""
         return self.directory / "nats.conf"
 
     def start(self) -> None:
-        """Start and wait until it answers. Raises EmbeddedServerError with the end of its log."""
+        """Start it, and wait until it answers. Raises EmbeddedServerError with the end of its log."""
         self.directory.mkdir(parents=True, exist_ok=True)
         self._write_configuration()
         with self._log_path.open("ab") as log:

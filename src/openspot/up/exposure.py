@@ -23,9 +23,9 @@ def is_loopback(host: str) -> bool:
 
 
 def dangers(settings: Settings, services: Collection[str]) -> list[str]:
-    """One message for each harm that strangers could do to these processes with these settings, and the remedy.
+    """One message for each harm that strangers could do to these processes with these settings. It names the remedy.
 
-    Empty secrets are accepted: they are generated, and long enough.
+    An empty secret is no danger: the platform generates one that is long enough.
     """
     return [danger for name in services for danger in _dangers_of(SERVICES[name], settings)]
 

@@ -1,8 +1,8 @@
 """A process that has imported every service, and forks the children of `openspot up` from itself.
 
-A service's imports cost seconds of processor time. Here they are made once for all children, so that a platform starts,
-and a killed child comes back, several times as soon. The children share the memory of what was imported. The server
-has one thread and opens nothing, so a fork of it is as good as a new process (docs/adr/0024).
+The imports of a service cost seconds of processor time. This process makes them once for all children. So a platform
+starts several times faster, and a killed child comes back several times faster. The children share the imported memory.
+The server has one thread and opens nothing, so a fork of it is as good as a new process (docs/adr/0024).
 
 It serves one socket of messages. `{"run": service, "environment": {…}}` comes with the descriptors of the child's stdin
 and of its output, and returns `{"pid": …}`. `{"reap": pid}` waits for the end of that child and returns
@@ -25,7 +25,7 @@ from openspot.up.run import RunError, run
 from openspot.up.services import SERVICES
 
 MESSAGE_BYTES_MAX = 128 * 1024
-"""What one message may hold; a socket's buffer takes more."""
+"""The largest message. A socket's buffer takes more."""
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 
@@ -40,7 +40,7 @@ def main(descriptor: int) -> None:
                 service.main()
             if _has_ended(connection):
                 return
-        # A collection in a child would otherwise write to, and so copy, all that it shares.
+        # Otherwise a collection in a child would write to the shared memory, and so copy it.
         gc.collect()
         gc.freeze()
         while (request := _received(connection)) is not None:
@@ -73,7 +73,7 @@ def _received(connection: socket.socket) -> tuple[dict[str, Any], list[int]] | N
 
 
 def _send(connection: socket.socket, message: dict[str, Any]) -> None:
-    # A supervisor that was killed no longer reads; the next read ends the server.
+    # The supervisor was killed and no longer reads. The next read ends this server.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         connection.send(json.dumps(message).encode())
 
@@ -98,7 +98,7 @@ def _run_child(service: str) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
-        # The interpreter would take apart all that was imported, and so copy it first.
+        # Otherwise the interpreter would dismantle everything that was imported, and so copy the shared memory.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

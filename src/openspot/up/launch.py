@@ -22,7 +22,7 @@ class Launched(Protocol):
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id of the child."""
 
     @property
     def returncode(self) -> int | None:
@@ -42,7 +42,7 @@ class Launcher(Protocol):
     """Starts children."""
 
     async def launch(self, service: str, environment: Mapping[str, str], output: Path) -> Launched:
-        """Start the service with this environment; it appends what it prints to `output`.
+        """Start the service with this environment. It appends its output to `output`.
 
         Its stdin closes when this process ends.
         """
@@ -56,7 +56,7 @@ class ProgramLauncher:
 
     @classmethod
     async def start(cls, output: Path) -> "ProgramLauncher":
-        """Nothing to start; `output` is not used."""
+        """Return a launcher. Nothing has to be started, so `output` is not used."""
         del output
         return cls()
 
@@ -69,7 +69,7 @@ class ProgramLauncher:
             )  # fmt: skip
 
     async def close(self) -> None:
-        """Nothing runs beside the children."""
+        """Do nothing: nothing runs beside the children."""
 
 
 class ForkServerError(Exception):
@@ -120,7 +120,7 @@ class ForkedChild:
 
 
 UNKNOWN_CODE = -signal.SIGKILL
-"""The exit code of a child whose fork server was killed with it or before it: nobody else learns the true one."""
+"""Stands for the exit code of a child whose fork server has been killed: only that server learns the true one."""
 
 
 class ForkLauncher:
@@ -134,7 +134,7 @@ class ForkLauncher:
 
     @classmethod
     async def start(cls, output: Path) -> "ForkLauncher":
-        """Start the fork server, which begins to import. It appends what it prints to `output`."""
+        """Start the fork server, which begins to import. It appends its output to `output`."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         with theirs, output.open("ab") as file:
@@ -148,7 +148,7 @@ class ForkLauncher:
     async def launch(self, service: str, environment: Mapping[str, str], output: Path) -> Launched:
         """See Launcher."""
         if self._fallback is None:
-            # A cancelled exchange would leave its reply to the next one, so it is brought to its end.
+            # Finish the exchange even if this call is cancelled: otherwise the next one would read its reply.
             forking = asyncio.create_task(self._fork(service, environment, output))
             try:
                 return await asyncio.shield(forking)
@@ -197,7 +197,7 @@ class ForkLauncher:
         return found
 
     async def close(self) -> None:
-        """End the fork server. Its children are left as they are."""
+        """End the fork server. Its children go on."""
         self._connection.close()
         await self._server.wait()
 
@@ -209,7 +209,7 @@ def _discard(forking: asyncio.Task[ForkedChild]) -> None:
 
 
 async def best_launcher(output: Path) -> Launcher:
-    """The launcher for this machine. The fork server needs Linux: elsewhere a fork that does not execute is unsafe."""
+    """The launcher for this machine. The fork server needs Linux: elsewhere a fork without exec is unsafe."""
     if sys.platform == "linux" and hasattr(os, "pidfd_open"):
         with contextlib.suppress(OSError):
             return await ForkLauncher.start(output)

@@ -15,7 +15,7 @@ SYNC_ALWAYS = "always"
 
 @dataclass(frozen=True, slots=True)
 class NatsPermissions:
-    """The subjects that a user may publish and subscribe to, and whether it may reply to requests that reach it."""
+    """The subjects that a user may publish and subscribe to, and whether it may reply to requests."""
 
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
@@ -60,7 +60,7 @@ class NatsClusterNode:
 
 @dataclass(frozen=True, slots=True)
 class NatsTls:
-    """Certificate and key of the server. With `client_ca`, clients must show a certificate that it vouches for."""
+    """Certificate and key of the server. With `client_ca`, clients must show a certificate that it has signed."""
 
     certificate: Path
     key: Path
@@ -78,7 +78,7 @@ class NatsTls:
 class NatsConfiguration:
     """The configuration of an embedded server, apart from its port and its folder.
 
-    Without `users` anybody may connect. `further` holds more blocks, which are copied unchanged.
+    Without `users` anybody may connect. The blocks in `further` are copied unchanged.
     """
 
     server_name: str = ""

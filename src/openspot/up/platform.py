@@ -1,6 +1,6 @@
-"""The platform as a whole: numbered steps, each safe to repeat, and a clean end on Ctrl-C.
+"""Starts the platform in numbered steps, each of which can be repeated, and ends it cleanly on Ctrl-C.
 
-1. take the data directory  2. refuse dangerous settings, see that the ports are free  3. start NATS and PostgreSQL
+1. take the data directory  2. refuse dangerous settings, check that the ports are free  3. start NATS and PostgreSQL
 unless addresses are given  4. bring the database up to date  5. start the services  6. wait until all are ready
 """
 
@@ -47,7 +47,7 @@ class StartError(Exception):
 
 
 class Platform:
-    """A platform that is started and stopped once.
+    """A platform. It is started and stopped once.
 
     An ephemeral one keeps its data in a folder below the data directory, which is removed when it stops.
     """
@@ -89,7 +89,7 @@ class Platform:
         self._console.print(f"[dim]·[/dim] {text}", highlight=False, soft_wrap=True)
 
     def take_data_directory(self) -> None:
-        """Lock the data directory, close it to others, and end what a killed platform left. Raises StartError."""
+        """Lock the data directory, close it to others, and end processes of a killed platform. Raises StartError."""
         folder = self.settings.data_dir
         try:
             claim(self._home)
@@ -137,7 +137,8 @@ class Platform:
         updates: dict[str, str | bool] = {}
         nats = postgres = None
         # The data of an ephemeral platform does not outlive it, so it needs no safety against a power cut. NATS syncs
-        # nevertheless: otherwise it acknowledges what it has not even written, and a killed one loses that.
+        # nevertheless: without syncs it acknowledges messages that it has not written, and loses them when it is
+        # killed.
         is_synced = self.settings.embedded_postgres_synced and not self._ephemeral
         try:
             if not self.settings.nats_url:
@@ -177,7 +178,7 @@ class Platform:
                 await asyncio.to_thread(self._upgrade_own_database, descriptor.database)
 
     def _upgrade_own_database(self, database: OwnDatabase) -> None:
-        """Bring a service's own database up to date; make it unless the operator has given one."""
+        """Bring a service's own database up to date. Makes it first, unless the operator has given one."""
         url, setting = database.address(self.settings), variable(database.setting, type(self.settings))
         is_given = bool(getattr(self.settings, database.setting))
         postgres = self._servers.get("PostgreSQL")
@@ -222,7 +223,7 @@ class Platform:
             raise StartError(f"not ready after {READY_TIMEOUT_S:.0f} s: {waiting}; see {self.log_path}") from error
 
     def _last_fault(self, service: str) -> str:
-        """The newest error that a service logged, and where to read more."""
+        """The newest error that a service logged, and the place to read more."""
         for line in reversed(self.log_path.read_text("utf-8", "replace").splitlines()):
             if f'"service": "{service}"' in line and '"level": "error"' in line:
                 fault = json.loads(line)
@@ -297,7 +298,7 @@ def _holder(port: int) -> str:
 
 
 async def run_platform(settings: Settings, console: Console, *, ephemeral: bool) -> int:
-    """Start the platform, run it until SIGINT or SIGTERM, stop it; returns the exit code."""
+    """Start the platform, run it until SIGINT or SIGTERM, and stop it. Returns the exit code."""
     platform = Platform(settings, console, ephemeral=ephemeral)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

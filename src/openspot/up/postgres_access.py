@@ -1,7 +1,7 @@
 """Who may connect to the embedded PostgreSQL, and what the platform owns in it.
 
 Connections come over a Unix socket, so the server asks the kernel which account is at the other end ("peer"). Only
-root and the account that runs the platform are let in; there is no password that somebody could read. The services
+root and the account of the platform may connect. There is no password that somebody could read. The services
 use a role that owns its database and is no superuser: a superuser can run programs as the server's account.
 """
 
@@ -9,7 +9,7 @@ import os
 import pwd
 
 ADMINISTRATOR = "postgres"
-"""Superuser of the server: makes the role and the database, nothing else."""
+"""Superuser of the server. It only makes the role and the databases."""
 ROLE = "openspot"
 """Role of the services."""
 DATABASE = "openspot"
@@ -21,7 +21,7 @@ HOST_BASED_ACCESS = f"""\
 local   all       {ROLE}  peer map={_MAP}
 local   all       {ADMINISTRATOR}  peer map={_MAP}
 """
-"""Contents of pg_hba.conf. Whatever no line matches is refused."""
+"""Contents of pg_hba.conf. A connection that matches no line is refused."""
 
 
 def identity_map(account: str) -> str:

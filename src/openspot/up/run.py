@@ -20,7 +20,7 @@ def run(service: str) -> int:
         raise RunError(f"unknown service {service!r}; one of: {', '.join(SERVICES)}")
     try:
         settings = load(DESCRIPTOR_OF[service].settings)
-        if SUPERVISED not in os.environ:  # `openspot up` has done this before it starts its children
+        if SUPERVISED not in os.environ:  # `openspot up` does this before it starts its children.
             if found := dangers(settings, [service]):
                 raise RunError("\n".join(found))
             close_if_own(settings.data_dir)

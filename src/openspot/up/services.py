@@ -25,7 +25,7 @@ def _discover() -> Iterator[Descriptor]:
 
 
 def _ordered(descriptors: tuple[Descriptor, ...]) -> dict[str, Process]:
-    """All processes by name, each behind those that it uses or waits for."""
+    """All processes by name. Each comes after those that it uses or waits for."""
     processes = {process.name: process for descriptor in descriptors for process in descriptor.processes}
     needs = {name: {*process.after, *process.uses} for name, process in processes.items()}
     order: list[str] = []
@@ -61,7 +61,7 @@ def enabled(settings: Settings) -> dict[str, Process]:
 
 
 def health_addresses(settings: Settings) -> str:
-    """Where each process that `openspot up` runs serves /ready and /metrics, as OPENSPOT_WATCHED_SERVICES has it."""
+    """The value of OPENSPOT_WATCHED_SERVICES: where each process of `openspot up` serves /ready and /metrics."""
     return ",".join(
         f"{process.title}=http://" + address_for_clients(process.listening_host(settings), process.ready_port(settings))
         for process in enabled(settings).values()
@@ -73,11 +73,11 @@ TOLD: dict[str, Callable[[Any], str]] = {
     "given_positions_url": lambda settings: settings.positions_url,
     "given_subscriptions_url": lambda settings: settings.subscriptions_url,
 }
-"""What `openspot up` tells its processes about each other, by setting. A value that the operator gave comes first."""
+"""Settings by which `openspot up` tells its processes about each other. A value from the operator takes precedence."""
 
 
 def page_origins(settings: Any) -> str:
-    """The origins of the pages, with commas. A page of this computer has two: browsers tell its names apart."""
+    """The origins of the pages, separated by commas. On this computer there are two, one for each of its names."""
     page = urlsplit(settings.web_url)
     named = [page.netloc]
     if is_private([settings.web_url]):
@@ -87,7 +87,7 @@ def page_origins(settings: Any) -> str:
 
 
 ORIGIN_SETTINGS = ("cors_origins", "console_origins")
-"""Whose pages a process serves. Unless the operator says otherwise, `openspot up` names its own web server's."""
+"""Settings that name the pages that may call a process. By default, `openspot up` sets them to its own pages."""
 
 
 _PASSWORD = re.compile(r"(?<=://)([^:@/?,]*):[^,]*@|(?<=[?&]password=)[^&,]*")
@@ -101,12 +101,12 @@ def without_password(url: str) -> str:
 
 
 def _shown_nats_url(url: str) -> str:
-    # A name without a password is a token, which is as secret.
+    # A name without a password is a token, which is secret too.
     return _TOKEN.sub(f"{HIDDEN}@", without_password(url))
 
 
 def addresses(settings: Settings) -> dict[str, str]:
-    """What `openspot up` prints when all is ready, by name."""
+    """The addresses that `openspot up` prints when everything is ready, by name."""
     found = [
         address
         for descriptor in DESCRIPTORS

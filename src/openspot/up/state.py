@@ -1,4 +1,4 @@
-"""The state file of a running platform: what `openspot status` shows and other commands connect to."""
+"""The state file of a running platform. `openspot status` shows it, and other commands find the platform by it."""
 
 import json
 import os
@@ -16,7 +16,7 @@ FILE_NAME = "state.json"
 
 @dataclass(frozen=True, slots=True)
 class PlatformState:
-    """Process id of the supervisor, process ids and addresses of the parts, and the settings that they run with."""
+    """The supervisor's process id, the process ids and addresses of the parts, and their settings."""
 
     supervisor_pid: int
     pids: dict[str, int]
@@ -40,7 +40,7 @@ def write_state(
     *,
     ephemeral: bool,
 ) -> None:
-    """Replace the state file. It holds addresses with credentials, so only its owner may read it."""
+    """Replace the state file. It contains credentials, so only its owner may read it."""
     public = settings.model_dump(mode="json", exclude=set(generated_secrets(type(settings))))
     state = PlatformState(os.getpid(), pids, addresses, public, ephemeral, bus_urls or {})
     path = settings.data_dir / FILE_NAME
@@ -62,7 +62,7 @@ def read_state(data_dir: Path) -> PlatformState | None:
 def running_state(data_dir: Path) -> PlatformState | None:
     """The state of the platform that runs for `data_dir`, ephemeral or not; None if none runs.
 
-    There is one at most, since both kinds hold the lock of `data_dir`.
+    There is at most one, because both kinds hold the lock of `data_dir`.
     """
     states = (read_state(folder) for folder in (data_dir, data_dir / EPHEMERAL))
     return next((state for state in states if state is not None and is_running(state)), None)

@@ -1,4 +1,4 @@
-"""Child processes: started, watched, started again when they die, stopped in order."""
+"""Starts child processes, restarts those that die, and stops them in order."""
 
 import asyncio
 import contextlib
@@ -19,10 +19,10 @@ log = get_logger("supervisor")
 RESTART_PAUSE_S_MIN = 0.25
 RESTART_PAUSE_S_MAX = 10.0
 STEADY_S = 30.0
-"""The pause before a restart grows. It is short again after a child has lived this long."""
+"""The pause before a restart grows with each restart. After a child has run this long, it is short again."""
 STOP_TIMEOUT_S = 15.0
 RESTARTS_BEFORE_READY_MAX = 2
-"""A child that ends more often than this before it is ready will not come up by itself."""
+"""If a child ends more often than this before it is ready, the start fails."""
 _HTTP_TIMEOUT_S = 3.0
 
 
@@ -36,7 +36,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
 
 def child_settings(name: str, settings: Settings, bus_urls: Mapping[str, str]) -> Settings:
-    """The settings of one process: those of its own class, with its own user of the embedded bus if there is one."""
+    """The settings of one process: those of its own class, with its own user of the embedded bus (if there is one)."""
     given = settings.model_dump()
     if name in bus_urls:
         given["nats_url"] = bus_urls[name]

@@ -9,8 +9,7 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import OrderRequest, RiskCheckFailed, SubmitOrder
 from openspot.contracts.refusals import RefusalCode
-from openspot.kit.bus import Bus
-from openspot.kit.bus import holding as holding_module
+from openspot.kit.bus import Bus, retrying_publisher
 from openspot.kit.settings import Settings
 from openspot.router.metrics import ROW_WRITE_FAILURES
 from openspot.router.orders import rejections as rejections_module
@@ -58,7 +57,7 @@ def settings(settings: Settings) -> Settings:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again soon, and do not keep a caller waiting for a bus that is away."""
-    for module in (rejections_module, holding_module):
+    for module in (rejections_module, retrying_publisher):
         monkeypatch.setattr(module, "RETRY_S", 0.01)
         monkeypatch.setattr(module, "RETRY_S_MAX", 0.02)
     monkeypatch.setattr(rejections_module, "PUBLISH_WAIT_S", 0.1)

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from openspot.kit.bus import Outgoing, PendingEvent, PublishError, RetryingPublisher
-from openspot.kit.bus import holding as holding_module
+from openspot.kit.bus import Outgoing, PendingEvent, PublishError, RetryingPublisher, retrying_publisher
 from tests.support.waiting import eventually, stretched
 
 
@@ -34,8 +33,8 @@ class FakeBus:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding_module, "RETRY_S", 0.001)
-    monkeypatch.setattr(holding_module, "RETRY_S_MAX", 0.002)
+    monkeypatch.setattr(retrying_publisher, "RETRY_S", 0.001)
+    monkeypatch.setattr(retrying_publisher, "RETRY_S_MAX", 0.002)
 
 
 async def no_wait() -> None:

@@ -101,9 +101,9 @@ export interface components {
         };
         /**
          * OpenWithdrawal
-         * @description A withdrawal that is not settled, with what it waits for.
+         * @description A withdrawal that is not settled, and what it waits for.
          *
-         *     `valueUsd` is what it was worth when it was created. `approvals` are the operators who approved it, `signatures` the
+         *     `valueUsd` is its value at its creation. `approvals` are the operators who approved it, `signatures` the
          *     `signers` who signed. `createdAt` is in milliseconds since 1970.
          */
         OpenWithdrawal: {
@@ -171,7 +171,7 @@ export interface components {
         };
         /**
          * SignBody
-         * @description Whose key signs: one of the withdrawal's `signers`.
+         * @description The signer whose key signs: one of the withdrawal's `signers`.
          * @example {
          *       "signer": "warm-1"
          *     }
@@ -182,13 +182,13 @@ export interface components {
         };
         /**
          * Status
-         * @description What clients and operators see.
+         * @description The state that clients and operators see.
          * @enum {string}
          */
         Status: "pending_approval" | "approved" | "signing" | "broadcasting" | "confirming" | "completed" | "cancelled" | "rejected" | "failed";
         /**
          * Wallet
-         * @description The wallets, from the one that moves the least to the one that moves the most.
+         * @description The wallets, by how much they may send: the least first.
          * @enum {string}
          */
         Wallet: "HOT" | "WARM" | "TREASURY" | "COLD";

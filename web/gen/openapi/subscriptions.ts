@@ -154,7 +154,7 @@ export interface components {
         };
         /**
          * EntitlementsResponse
-         * @description What the user may use now. Without a plan it is what everybody has, and `validUntil` is null.
+         * @description What the user may use now. A user without a plan has what everybody has, and `validUntil` is null.
          */
         EntitlementsResponse: {
             /** Planid */
@@ -195,7 +195,7 @@ export interface components {
          * PaymentResponse
          * @description The charge of a period. `amount` = `price` - `credit` was paid; `price` is after discount.
          *
-         *     A failed charge has a `reason`, and null where a figure is not known.
+         *     A failed charge has a `reason`. Figures that are not known are null.
          */
         PaymentResponse: {
             /** Id */
@@ -271,7 +271,7 @@ export interface components {
         };
         /**
          * SubscribeBody
-         * @description The plan, and the asset to pay in; by default the payment token, which gives the discount.
+         * @description The plan, and the asset to pay in. The default is the payment token, which gives the discount.
          * @example {
          *       "asset": "USDT",
          *       "planId": "pro"
@@ -287,8 +287,8 @@ export interface components {
          * SubscriptionResponse
          * @description A subscription. Its paid period is [`periodStart`, `periodEnd`), dates in UTC.
          *
-         *     `price` is what that period cost after discount. `credit` is kept for later charges. `nextChargeOn` is null if it
-         *     is to end. Access lasts until `accessUntil`, as things stand: the first day without it, null if it has expired.
+         *     `price` is the price of that period after discount. `credit` is kept for later charges. `nextChargeOn` is null if
+         *     the subscription is to end. `accessUntil` is the first day without access, as things stand; null if it has expired.
          */
         SubscriptionResponse: {
             /** Id */

@@ -487,7 +487,7 @@ export const BalanceSchema: GenMessage<Balance> = /*@__PURE__*/
   messageDesc(file_exchange_v1_accounts, 15);
 
 /**
- * Deposits, withdrawals and balances of the engine's accounts (Document B 4.4). Amounts are decimal strings.
+ * Deposits, withdrawals and balances of the engine's accounts (facts B4.4-25, B4.4-26). Amounts are decimal strings.
  *
  * @generated from service exchange.v1.AccountService
  */

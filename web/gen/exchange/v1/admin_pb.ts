@@ -1237,7 +1237,7 @@ export const ListSymbolsResponseSchema: GenMessage<ListSymbolsResponse> = /*@__P
   messageDesc(file_exchange_v1_admin, 40);
 
 /**
- * Administration of the engine (Document B 4.4): the sixteen methods of the specification, and Logout.
+ * Administration of the engine: the sixteen methods of fact B4.4-32, and Logout.
  * All methods but Login, ValidateToken and Logout require the token of a SUPER_ADMIN or SYSTEM participant. Logout
  * ends the session of its token. A refused change returns success = false and an error that names the field; a list
  * with an invalid field fails with INVALID_ARGUMENT. Times are milliseconds since 1970. A limit of 0 means 100.

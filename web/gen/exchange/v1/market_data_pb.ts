@@ -283,7 +283,7 @@ export const RecentTradeSchema: GenMessage<RecentTrade> = /*@__PURE__*/
   messageDesc(file_exchange_v1_market_data, 8);
 
 /**
- * Market data. No method streams (Document B 4.4).
+ * Market data. No method streams (fact B4.4-27).
  *
  * @generated from service exchange.v1.MarketDataService
  */

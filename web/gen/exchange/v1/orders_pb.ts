@@ -596,7 +596,7 @@ export const OrderAnswerSchema: GenEnum<OrderAnswer> = /*@__PURE__*/
   enumDesc(file_exchange_v1_orders, 2);
 
 /**
- * Order entry of the matching engine (Document B 4.4). Prices and quantities are scaled integers:
+ * Order entry of the matching engine (facts B4.4-18 to B4.4-24). Prices and quantities are scaled integers:
  * price × quoteScaleK, quantity × baseScaleK of the symbol.
  *
  * @generated from service exchange.v1.OrderService
