@@ -1,4 +1,4 @@
-"""The margin scan over 10,000 indebted accounts, against the 5 s between two scans (Document A 8).
+"""The margin scan over 10,000 indebted accounts, against the 5 s between two scans (fact A8-18).
 
     python -m benchmarks.margin_scan [--accounts 10000] [--rounds 9]
 

@@ -1,4 +1,4 @@
-"""Logging in and out of the console, and every way in which a session ends (Document A 5.7)."""
+"""Logging in and out of the console, and every way in which a session ends (facts A5-23 to A5-30)."""
 
 import json
 import re

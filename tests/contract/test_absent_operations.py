@@ -1,4 +1,4 @@
-"""Operations that no interface has (Document A 1.2): neither by name, nor by trying them.
+"""Operations that no interface has (facts A1.2-16 to A1.2-27): neither by name, nor by trying them.
 
 Every operation of the platform is listed from where it is declared: the HTTP routes of edge and engine, the services of
 the gRPC packages, the subjects of the bus, the commands.

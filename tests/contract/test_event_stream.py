@@ -1,4 +1,4 @@
-"""Who reads the engine's event stream, and who turns it into events on the bus (Document A 6.4)."""
+"""Who reads the engine's event stream, and who turns it into events on the bus (fact A6.4-01)."""
 
 import ast
 from pathlib import Path

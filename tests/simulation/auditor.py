@@ -219,7 +219,7 @@ def without_repeats(messages: Messages) -> tuple[list[tuple[str, str, Any]], lis
 
 
 def _postings(trade: TradeHistory) -> dict[str, tuple[str, str, int]]:
-    """Double entries of a trade: what each account gives and gets (Document A 2.4, design section 10)."""
+    """Double entries of a trade: what each account gives and gets (facts A2.4-09 to A2.4-15)."""
     buyer_fee, seller_fee = _fees(trade)
     buyer, seller = trade.buyer.user, trade.seller.user
     base, quote = trade.market.base, trade.market.quote

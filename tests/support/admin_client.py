@@ -23,7 +23,7 @@ class CallFailedError(Exception):
 
 
 class AdminClient:
-    """Calls methods by name, fields as in Document B; answers are JSON objects with every field."""
+    """Calls methods by name, with the fields of its request; answers are JSON objects with every field."""
 
     def __init__(self, engine: EngineClient, transport: Transport) -> None:
         self.engine = engine

@@ -1,4 +1,4 @@
-"""exchange.v1.AccountService over gRPC, and the rules of balances (Document A 1.4)."""
+"""exchange.v1.AccountService over gRPC, and the rules of balances (facts A1.4-10 to A1.4-17)."""
 
 import asyncio
 

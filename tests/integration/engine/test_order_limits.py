@@ -1,4 +1,4 @@
-"""The engine's order limits over gRPC: refused at intake, without an event (Document A 8)."""
+"""The engine's order limits over gRPC: refused at intake, without an event (facts A8-46 to A8-48)."""
 
 from pathlib import Path
 

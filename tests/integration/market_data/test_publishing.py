@@ -1,4 +1,4 @@
-"""Books, trades and tickers on the bus, from a real engine (Document A 6.3)."""
+"""Books, trades and tickers on the bus, from a real engine (facts A6.3-01 to A6.3-03)."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""The order book at the edge, out of a running engine by way of market data (Document B 4.1)."""
+"""The order book at the edge, out of a running engine by way of market data (section B4.1 of docs/facts.md)."""
 
 from typing import Any
 

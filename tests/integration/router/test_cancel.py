@@ -1,4 +1,4 @@
-"""Cancels on the real bus, engine and database (Document A 1.4)."""
+"""Cancels on the real bus, engine and database (facts A1.4-01 to A1.4-06)."""
 
 import asyncio
 

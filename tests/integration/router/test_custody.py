@@ -1,4 +1,4 @@
-"""The deposit and withdrawal bridge on the real bus and the real engine (Document A 1.5)."""
+"""The deposit and withdrawal bridge on the real bus and the real engine (facts A1.5-01 to A1.5-10)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where the order table or the router's own figures differ from the engine, the engine decides (Document A 1.2)."""
+"""Where order rows or the router's own figures differ from the engine, the engine decides (facts A1.2-01, A1.2-02)."""
 
 import asyncpg
 import pytest

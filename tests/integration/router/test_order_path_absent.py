@@ -1,4 +1,4 @@
-"""What is not on the order path (Document A 1.2, 2.4, 2.7, 2.8, 9): all that crosses the bus is heard."""
+"""What is not on the order path (facts A1.2-16 to A1.2-25, A2.4-16): all that crosses the bus is heard."""
 
 import re
 from collections.abc import AsyncIterator

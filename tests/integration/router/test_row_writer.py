@@ -1,4 +1,4 @@
-"""The writer of order and trade rows, on a real database whose foreign keys are not satisfied yet (Document A 8)."""
+"""The writer of order and trade rows, on a database whose foreign keys are not satisfied yet (facts A8-12, A8-13)."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Rows are written after the events are published, and no reply waits for a row (Document A 1.3, 3.1)."""
+"""Rows are written after the events are published, and no reply waits for a row (facts A1.3-31, A3.1-15)."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""Two routers, one translator; the symbols at start; health (Document A 1.1, 2.5, 8)."""
+"""Two routers, one translator; the symbols at start; health (facts A1.3-25, A8-09 to A8-11)."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Every figure of Document A 8 on the wallets, on both sides of its edge."""
+"""Every figure of the wallets (facts A8-22 to A8-41), on both sides of its edge."""
 
 import itertools
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Fee tiers and fee arithmetic (Document A 2.7)."""
+"""Fee tiers and fee arithmetic (facts A2.7-03 to A2.7-18)."""
 
 from decimal import Decimal
 

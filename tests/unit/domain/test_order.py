@@ -1,4 +1,4 @@
-"""The state machine of an order is the table of Document A 3.1, and nothing else."""
+"""The state machine of an order is the table of the facts A3.1-01 to A3.1-14, and nothing else."""
 
 import pytest
 

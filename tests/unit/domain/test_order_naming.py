@@ -1,4 +1,4 @@
-"""The alternative names of order states follow from the states (Document A 3.2)."""
+"""The alternative names of order states follow from the states (fact A3.2-01)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The ports of Document A 1.1 are the defaults."""
+"""The ports of the facts A1.1-01 to A1.1-10 are the defaults."""
 
 import pytest
 

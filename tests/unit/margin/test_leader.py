@@ -1,4 +1,4 @@
-"""Events of the bus that let a scan look at an account at once (Document A 6.2)."""
+"""Events of the bus that let a scan look at an account at once (facts A6.2-02, A6.2-03)."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The pace of the scanner in virtual time, and what makes it look at once (Document A 6.2 and 8)."""
+"""The pace of the scanner in virtual time, and what makes it look at once (facts A6.2-02, A6.2-03, A8-18)."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""The estimate and the fee lookup (Document A 2.7)."""
+"""The estimate and the fee lookup (facts A2.7-01 to A2.7-23)."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""How long the edge waits for the order router (Document A 8)."""
+"""How long the edge waits for the order router (facts A8-05, A8-06)."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""How a router asks the engine for its symbols at start (Document A 8)."""
+"""How a router asks the engine for its symbols at start (facts A8-09 to A8-11)."""
 
 import asyncio
 

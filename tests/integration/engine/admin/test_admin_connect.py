@@ -1,4 +1,4 @@
-"""AdminService over HTTP only: Connect JSON, gRPC-Web, content types and origins (Document B 4.4)."""
+"""AdminService over HTTP only: Connect JSON, gRPC-Web, content types and origins (facts B4.4-33, B4.4-34)."""
 
 import asyncio
 import gzip

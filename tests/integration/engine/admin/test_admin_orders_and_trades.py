@@ -1,4 +1,4 @@
-"""Lists of orders and trades, and forced cancels (Document A 1.4; Document B 4.4)."""
+"""Lists of orders and trades, and forced cancels (facts A1.4-07, B4.4-49 to B4.4-51)."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Participants are created, listed and changed, and survive a kill (Document A 2.6; Document B 4.4)."""
+"""Participants are created, listed and changed, and survive a kill (facts A2.6-01 to A2.6-09, B4.4-41 to B4.4-48)."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Balances, adjustments, risk metrics, symbols and statistics (Document A 1.5; Document B 4.4)."""
+"""Balances, adjustments, risk metrics, symbols and statistics (facts A1.5-11, B4.4-52 to B4.4-59)."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Logins, tokens and permissions (Document A 5; Document B 4.4)."""
+"""Logins, tokens and permissions (facts A5-23 to A5-29, B4.4-36 to B4.4-39)."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Charging by volume tier, switched on and off (Document A 2.7)."""
+"""Charging by volume tier, switched on and off (facts A2.7-12 to A2.7-18)."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

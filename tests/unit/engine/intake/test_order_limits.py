@@ -1,4 +1,4 @@
-"""Rate, order size and notional of the engine (Document A 8)."""
+"""Rate, order size and notional of the engine (facts A8-46 to A8-48)."""
 
 import pytest
 
