@@ -1,8 +1,8 @@
 """What really happened: read from the engine's journal and the raw events of its core, and from nothing else.
 
 Plain integer arithmetic, and no code of the services: amounts are at 18 places, quantities and prices in the symbol's
-own units. This module states a second time, from sections A2.2 and A3.1 of docs/facts.md, the order of an order's states
-and the order events that a client must see.
+own units. This module states a second time, from sections A2.2 and A3.1 of docs/facts.md, the order of an order's
+states and the order events that a client must see.
 """
 
 import functools

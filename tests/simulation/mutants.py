@@ -200,7 +200,7 @@ def movements_are_not_gathered() -> Fault:
     """The router publishes each movement of a transfer as a transfer of its own."""
 
     def alone(_: Any, event: TransferEvent) -> ExecutedTransfer:
-        movement = TransferMovement(event.from_participant_id, event.to_participant_id, event.currency, event.amount)
+        movement = TransferMovement(event.source, event.destination, event.asset, event.amount)
         return ExecutedTransfer(event.reference, event.kind, [movement], event.seq, event.timestamp)
 
     return patch.object(TransferGathering, "add", alone)

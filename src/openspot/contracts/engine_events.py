@@ -127,14 +127,14 @@ class BalanceEvent(StreamMessage, tag="balance", frozen=True):
     timestamp: int
     kind: str
     participant_id: str
-    currency: str
+    asset: str = msgspec.field(name="currency")
     amount: str
     total: str
     reference: str
 
 
 class TransferEvent(StreamMessage, tag="transfer", frozen=True):
-    """One movement of a transfer: `amount` of `currency` went from one account to another.
+    """One movement of a transfer: `amount` of `asset` went from `source` to `destination`.
 
     The events of a transfer's `count` movements follow one another directly, with `index` from 1 to `count`. `kind` is
     a domain.transfer.TransferKind.
@@ -146,9 +146,9 @@ class TransferEvent(StreamMessage, tag="transfer", frozen=True):
     reference: str
     index: int
     count: int
-    from_participant_id: str
-    to_participant_id: str
-    currency: str
+    source: str = msgspec.field(name="fromParticipantId")
+    destination: str = msgspec.field(name="toParticipantId")
+    asset: str = msgspec.field(name="currency")
     amount: str
 
 

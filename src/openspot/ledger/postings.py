@@ -151,15 +151,18 @@ def transfer_entry(transfer: ExecutedTransfer) -> JournalEntry:
     postings: list[Posting] = []
     for number, movement in enumerate(transfer.movements, start=1):
         field = f"movements[{number - 1}]"
-        _check_participant(f"{field}.fromId", movement.from_id)
-        _check_participant(f"{field}.toId", movement.to_id)
-        if movement.from_id == movement.to_id:
+        _check_participant(f"{field}.fromId", movement.source)
+        _check_participant(f"{field}.toId", movement.destination)
+        if movement.source == movement.destination:
             raise PostingError(f"{field}.toId is the payer")
         _check_asset(f"{field}.asset", movement.asset)
         amount = _amount(f"{field}.amount", movement.amount)
         if amount <= 0:
             raise PostingError(f"{field}.amount must be positive")
-        source, destination = AccountKey(movement.from_id, movement.asset), AccountKey(movement.to_id, movement.asset)
+        source, destination = (
+            AccountKey(movement.source, movement.asset),
+            AccountKey(movement.destination, movement.asset),
+        )
         common = (transfer.kind, TRANSFER_REFERENCE, reference)
         postings.append(Posting(f"{reference}:{number}:transfer-debit", source, -amount, *common))
         postings.append(Posting(f"{reference}:{number}:transfer-credit", destination, amount, *common))

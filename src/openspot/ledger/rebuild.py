@@ -24,7 +24,7 @@ def credit_or_debit_of(event: BalanceEvent) -> CreditOrDebit | None:
     request = LedgerPosting(
         event.reference,
         event.participant_id,
-        event.currency,
+        event.asset,
         event.amount.removeprefix("-"),
         entry_type,
         "custody",

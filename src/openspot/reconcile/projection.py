@@ -139,13 +139,13 @@ def movements(event: EngineEvent) -> list[Posted]:
     """The changes of account totals that an event stands for."""
     if isinstance(event, BalanceEvent):
         held = event.kind in ("RESERVE", "RELEASE")
-        account = AccountKey(event.participant_id, event.currency)
+        account = AccountKey(event.participant_id, event.asset)
         return [] if held else [Posted(account, parse_decimal(event.amount))]
     if isinstance(event, TransferEvent):
         amount = parse_decimal(event.amount)
         return [
-            Posted(AccountKey(event.from_participant_id, event.currency), -amount),
-            Posted(AccountKey(event.to_participant_id, event.currency), amount),
+            Posted(AccountKey(event.source, event.asset), -amount),
+            Posted(AccountKey(event.destination, event.asset), amount),
         ]
     if not isinstance(event, TradeEvent):
         return []

@@ -25,7 +25,7 @@ TEMPORARY_TABLES = """
         sequence bigint, kind text, user_id text, asset text, amount numeric, reference text
     );
     CREATE TEMPORARY TABLE reconcile_transfers (
-        sequence bigint, reference text, place bigint, from_id text, to_id text, asset text, amount numeric
+        sequence bigint, reference text, place bigint, source text, destination text, asset text, amount numeric
     );
     CREATE TEMPORARY TABLE reconcile_balances (user_id text, asset text, total numeric);
     CREATE TEMPORARY TABLE reconcile_gaps (
@@ -63,8 +63,8 @@ _TRANSFER_POSTINGS = """
         AS transaction_id, posting.user_id, transfer.asset, posting.amount
     FROM reconcile_transfers AS transfer
     CROSS JOIN LATERAL (VALUES
-        ('transfer-debit', transfer.from_id, -transfer.amount),
-        ('transfer-credit', transfer.to_id, transfer.amount)
+        ('transfer-debit', transfer.source, -transfer.amount),
+        ('transfer-credit', transfer.destination, transfer.amount)
     ) AS posting (name, user_id, amount)
 """
 _SEQUENCE_OF_TRADE = "substring(reference_id FROM '-([0-9]{1,18})$')::bigint"

@@ -157,7 +157,7 @@ class Tables:
     async def add_money(self, events: Iterable[BalanceEvent]) -> None:
         """Add the engine's deposits, withdrawals and adjustments. Reservations and releases do not change a total."""
         rows = (
-            (event.seq, event.kind, event.participant_id, event.currency, Decimal(event.amount), event.reference)
+            (event.seq, event.kind, event.participant_id, event.asset, Decimal(event.amount), event.reference)
             for event in events
             if event.kind not in ("RESERVE", "RELEASE")
         )
@@ -170,9 +170,9 @@ class Tables:
                 event.seq,
                 event.reference,
                 event.index,
-                event.from_participant_id,
-                event.to_participant_id,
-                event.currency,
+                event.source,
+                event.destination,
+                event.asset,
                 Decimal(event.amount),
             )
             for event in events

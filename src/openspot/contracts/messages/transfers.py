@@ -1,13 +1,15 @@
 """Transfers between accounts: the event `transfers.executed`."""
 
+import msgspec
+
 from openspot.contracts.messages.message import Message
 
 
 class TransferMovement(Message, frozen=True):
-    """A payment of `amount` of `asset` from one account to another; both are participant ids or the house's."""
+    """A payment of `amount` of `asset` from `source` to `destination`, participant ids (users or the house's)."""
 
-    from_id: str
-    to_id: str
+    source: str = msgspec.field(name="fromId")
+    destination: str = msgspec.field(name="toId")
     asset: str
     amount: str
 

@@ -174,7 +174,7 @@ class EventRenderer:
             timestamp=event.timestamp // NANOSECONDS_PER_MS,
             kind=_KINDS[event.order_type],
             participant_id=self._directory.participant(event.account),
-            currency=self._directory.currency_text(event.currency),
+            asset=self._directory.currency_text(event.currency),
             amount=amount_to_text(event.amount),
             total=amount_to_text(event.maker_amount),
             reference=texts[1],
@@ -189,9 +189,9 @@ class EventRenderer:
             reference=reference,
             index=event.quantity - event.remaining,
             count=event.quantity,
-            from_participant_id=self._directory.participant(event.account),
-            to_participant_id=self._directory.participant(event.maker_account),
-            currency=self._directory.currency_text(event.currency),
+            source=self._directory.participant(event.account),
+            destination=self._directory.participant(event.maker_account),
+            asset=self._directory.currency_text(event.currency),
             amount=amount_to_text(event.amount),
         )
 

@@ -70,13 +70,13 @@ def withdrawal_failed(event: WithdrawalOutcome, now_ms: int) -> SendNotification
 def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
     """A conversion, a payment that came, or a stake or reward that is paid out."""
     movements = [movement for movement in event.movements if not _is_within_house(movement)]
-    received = next((movement for movement in movements if movement.from_id.startswith(HOUSE_PREFIX)), None)
+    received = next((movement for movement in movements if movement.source.startswith(HOUSE_PREFIX)), None)
     if received is None:
         return None
     amount = _amount(received.amount, received.asset)
     match event.kind:
         case TransferKind.CONVERSION:
-            given = [movement for movement in movements if movement.from_id == received.to_id]
+            given = [movement for movement in movements if movement.source == received.destination]
             paid = _sum(given)
             if paid is None:
                 return None
@@ -91,7 +91,7 @@ def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
             return None
     if amount is None:
         return None
-    return SendNotification(f"{event.kind}:{event.id}", received.to_id, *about, event.timestamp)
+    return SendNotification(f"{event.kind}:{event.id}", received.destination, *about, event.timestamp)
 
 
 def order_filled(event: OrderEvent) -> SendNotification:
@@ -117,7 +117,7 @@ def _of_custody(event: CustodyEvent, reference: str, kind: str, title: str, text
 
 
 def _is_within_house(movement: TransferMovement) -> bool:
-    return movement.from_id.startswith(HOUSE_PREFIX) and movement.to_id.startswith(HOUSE_PREFIX)
+    return movement.source.startswith(HOUSE_PREFIX) and movement.destination.startswith(HOUSE_PREFIX)
 
 
 def _sum(movements: Sequence[TransferMovement]) -> str | None:

@@ -27,8 +27,7 @@ class TransferGathering:
         if event.index < event.count:
             return None
         movements = [
-            TransferMovement(moved.from_participant_id, moved.to_participant_id, moved.currency, moved.amount)
-            for moved in self._events
+            TransferMovement(moved.source, moved.destination, moved.asset, moved.amount) for moved in self._events
         ]
         return ExecutedTransfer(event.reference, event.kind, movements, event.seq, event.timestamp)
 
