@@ -13,7 +13,7 @@ from openspot.domain.fees import fee_amount
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE, BASIS_POINTS
 from openspot.domain.order import EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.protocol import FEE_ACCOUNT, Balance, MatchingCore, Symbol
+from openspot.engine.core.protocol import FEE_ACCOUNT, CoreBalance, MatchingCore, Symbol
 from openspot.engine.core.records import (
     COMMAND_SIZE,
     EVENT_MAKER_COMPLETED,
@@ -273,7 +273,7 @@ class Auditor:
             locked[order.account, order.held_currency] += order.locked()
             held[order.account, order.held_currency] += order.held()
         expected = [
-            Balance(*key, total, locked[key], held[key] - locked[key])
+            CoreBalance(*key, total, locked[key], held[key] - locked[key])
             for key, total in sorted(self._totals.items())
             if total
         ]

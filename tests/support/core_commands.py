@@ -12,7 +12,7 @@ from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.domain.order import EngineOrderType, Side, StpMode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.domain.transfer import MOVEMENTS_MAX
-from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore, OpenOrder
+from openspot.engine.core.protocol import FEE_ACCOUNT, MatchingCore, RestingOrder
 from openspot.engine.core.records import COMMAND_SIZE, FLAG_ACTIVE, Command, CommandKind, CreateSymbol
 from openspot.engine.core.reference import ReferenceCore
 
@@ -200,13 +200,13 @@ class CommandStream:
             amount=amount,
         )
 
-    def _live_order(self, core: MatchingCore) -> OpenOrder:
+    def _live_order(self, core: MatchingCore) -> RestingOrder:
         orders = core.open_orders()
         if orders:
             return self._random.choice(orders)
-        return OpenOrder(self._order_id + 1_000, 2, 1, Side.BUY, EngineOrderType.GTC, 1, 1, 1, 1, 0)
+        return RestingOrder(self._order_id + 1_000, 2, 1, Side.BUY, EngineOrderType.GTC, 1, 1, 1, 1, 0)
 
-    def _owner(self, order: OpenOrder) -> int:
+    def _owner(self, order: RestingOrder) -> int:
         return order.account if self._random.random() < 0.94 else self._random.choice(_ACCOUNTS)
 
     def _cancel(self, core: MatchingCore) -> Command:

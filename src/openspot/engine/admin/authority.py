@@ -19,7 +19,7 @@ from openspot.engine.admin.tokens import TokenClaims, TokenError, read_token, si
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
-from openspot.engine.state.participants import REVOKE_TOKEN, ParticipantAccount, Profile
+from openspot.engine.state.participants import REVOKE_TOKEN, ParticipantAccount, ParticipantProfile
 from openspot.http.throttle import network_of
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
@@ -37,12 +37,12 @@ LOGINS_WAITING_MAX = 32
 KNOWN_LOGINS_WAITING_MAX = 8
 
 
-class Session(NamedTuple):
+class AdminSession(NamedTuple):
     """A logged-in participant. `expires_ms` is in milliseconds since 1970."""
 
     participant_id: str
     account: int
-    profile: Profile
+    profile: ParticipantProfile
     token_id: str
     expires_ms: int
 
@@ -73,7 +73,7 @@ class Authority:
 
     # Logins
 
-    async def login(self, participant_id: str, password: str, address: str) -> tuple[str, Session]:
+    async def login(self, participant_id: str, password: str, address: str) -> tuple[str, AdminSession]:
         """Start a session. Returns (token, session). Raises FieldError if refused, AdminError at a limit."""
         fields.participant_id(participant_id)
         fields.given_password(password)
@@ -93,7 +93,7 @@ class Authority:
         if not profile.active:
             raise FieldError(f"participantId: {participant_id} is not active")
         now_ms = self._now_ms()
-        session = Session(
+        session = AdminSession(
             participant_id, account, profile, secrets.token_hex(_TOKEN_ID_BYTES), now_ms + self._lifetime_ms
         )
         claims = TokenClaims(participant_id, session.token_id, now_ms, session.expires_ms)
@@ -130,7 +130,7 @@ class Authority:
 
     # Sessions
 
-    def session(self, token: str) -> Session:
+    def session(self, token: str) -> AdminSession:
         """The session of a token. Raises AdminError (UNAUTHENTICATED)."""
         try:
             claims = read_token(token, self._secret, self._engine.epoch, self._now_ms())
@@ -144,22 +144,22 @@ class Authority:
             raise unauthenticated("the token's participant is not active")
         if claims.issued_ms < profile.sessions_from_ms or self._engine.machine.participants.is_revoked(claims.token_id):
             raise unauthenticated("the session was ended")
-        return Session(claims.participant_id, account, profile, claims.token_id, claims.expires_ms)
+        return AdminSession(claims.participant_id, account, profile, claims.token_id, claims.expires_ms)
 
-    def bearer(self, authorization: str) -> Session:
+    def bearer(self, authorization: str) -> AdminSession:
         """The session of an Authorization header. Raises AdminError (UNAUTHENTICATED)."""
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise unauthenticated("Authorization must be Bearer and a token of Login")
         return self.session(token.strip())
 
-    def check_still_active(self, session: Session) -> None:
+    def check_still_active(self, session: AdminSession) -> None:
         """Raise AdminError (UNAUTHENTICATED) if the participant of the session is no longer active."""
         found = self.find(session.participant_id)
         if found is None or not found.profile.active:
             raise unauthenticated("the token's participant is not active")
 
-    def administrator(self, authorization: str) -> Session:
+    def administrator(self, authorization: str) -> AdminSession:
         """The session of an Authorization header, if it is an administrator's.
 
         Raises AdminError (UNAUTHENTICATED, PERMISSION_DENIED).
@@ -169,8 +169,8 @@ class Authority:
             raise permission_denied(f"a session of type {session.profile.type} may not administer the engine")
         return session
 
-    async def logout(self, session: Session) -> None:
-        """Revoke the token of a session, durably. Raises Refusal, EngineStoppedError."""
+    async def logout(self, session: AdminSession) -> None:
+        """Revoke the token of a session, durably. Raises IntakeRefusal, EngineStoppedError."""
         note = (session.token_id, str(session.expires_ms))
         await self._engine.intake.submit(Command(REVOKE_TOKEN), note)
         log.info("logout", participant=session.participant_id)
@@ -184,7 +184,7 @@ class Authority:
         """Create the administrator that the settings name, unless the participant exists.
 
         An existing administrator keeps its password, even if the settings now have another one.
-        Raises ValueError for an invalid OPENSPOT_ADMIN_ID or password, Refusal, EngineStoppedError.
+        Raises ValueError for an invalid OPENSPOT_ADMIN_ID or password, IntakeRefusal, EngineStoppedError.
         """
         settings = self._engine.settings
         found = self.find(settings.admin_id)

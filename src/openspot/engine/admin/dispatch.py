@@ -11,7 +11,7 @@ from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.engine.admin.authority import Authority
 from openspot.engine.admin.errors import AdminError, FieldError, resource_exhausted, unavailable
 from openspot.engine.admin.handlers import Caller, Handlers
-from openspot.engine.intake.refusal import Refusal
+from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import EngineStoppedError
 from openspot.kit.log import get_logger
 
@@ -47,7 +47,7 @@ class Dispatch:
             raise
         except FieldError as error:
             return _refused(name, error)
-        except Refusal as refusal:
+        except IntakeRefusal as refusal:
             raise resource_exhausted(f"{refusal.code.name}: the engine did not accept the command") from refusal
         except EngineStoppedError as error:
             raise unavailable(str(error)) from error

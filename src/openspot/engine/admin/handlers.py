@@ -12,7 +12,7 @@ from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.admin import fields
-from openspot.engine.admin.authority import Authority, Session
+from openspot.engine.admin.authority import AdminSession, Authority
 from openspot.engine.admin.errors import AdminError, FieldError
 from openspot.engine.admin.order_list import OrderList
 from openspot.engine.admin.participant_changes import ParticipantChanges
@@ -21,7 +21,7 @@ from openspot.engine.admin.trade_index import TradeIndex
 from openspot.engine.core.records import decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
-from openspot.engine.state.participants import Profile
+from openspot.engine.state.participants import ParticipantProfile
 from openspot.kit.log import get_logger
 
 log = get_logger("admin")
@@ -34,17 +34,17 @@ class Caller(NamedTuple):
     """The caller's address, and its session if the method requires one."""
 
     address: str
-    session: Session | None = None
+    session: AdminSession | None = None
 
     @property
-    def logged_in(self) -> Session:
+    def logged_in(self) -> AdminSession:
         """The session, in a method that requires one."""
         assert self.session is not None, "dispatch.py requires a session"
         return self.session
 
 
 class Handlers:
-    """The methods of one engine. They raise FieldError, AdminError, Refusal, EngineStoppedError."""
+    """The methods of one engine. They raise FieldError, AdminError, IntakeRefusal, EngineStoppedError."""
 
     def __init__(self, engine: Engine, authority: Authority) -> None:
         self._engine = engine
@@ -133,7 +133,7 @@ class Handlers:
         account, profile = self._changes.known(participant_id)
         return pb.ParticipantResponse(success=True, participant=self._participant(account, profile))
 
-    def _participant(self, account: int, profile: Profile) -> pb.Participant:
+    def _participant(self, account: int, profile: ParticipantProfile) -> pb.Participant:
         return pb.Participant(
             participant_id=self._machine.directory.participant(account),
             name=profile.name,

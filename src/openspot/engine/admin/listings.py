@@ -11,7 +11,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec, specification_error
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
 from openspot.engine.intake.command_intake import CommandIntake
-from openspot.engine.intake.refusal import Refusal
+from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.state.directory import DESCRIBE_CURRENCY, Currency, NameTakenError, Note
 from openspot.engine.state.state_machine import StateMachine
 from openspot.engine.transport.schemas import CurrencyBody, CurrencyChange, SymbolBody, SymbolChange
@@ -19,12 +19,12 @@ from openspot.engine.transport.schemas import CurrencyBody, CurrencyChange, Symb
 _UNSIGNED = 2**64
 
 
-class ListingError(Refusal):
+class ListingError(IntakeRefusal):
     """The change was refused; the message says why."""
 
 
 class Listings:
-    """The symbols and currencies of one engine. All methods raise ListingError, Refusal, EngineStoppedError."""
+    """The symbols and currencies of one engine. All methods raise ListingError, IntakeRefusal, EngineStoppedError."""
 
     def __init__(self, machine: StateMachine, intake: CommandIntake) -> None:
         self._directory = machine.directory

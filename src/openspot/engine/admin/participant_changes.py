@@ -1,6 +1,7 @@
 """Changes that operators make to participants and balances. Each is a durable command.
 
-All methods raise FieldError if a field is refused, and Refusal or EngineStoppedError if the engine accepts no command.
+All methods raise FieldError if a field is refused, and IntakeRefusal or EngineStoppedError if the engine accepts no
+command.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from openspot.domain.money import decimal_to_text
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.admin import fields
-from openspot.engine.admin.authority import Authority, Session
+from openspot.engine.admin.authority import AdminSession, Authority
 from openspot.engine.admin.errors import FieldError
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.engine import Engine
@@ -64,7 +65,7 @@ class ParticipantChanges:
             raise taken
         assert result.code == ResultCode.SUCCESS, "all other rules were checked"
 
-    async def set_active(self, participant_id: str, active: bool, by: Session) -> None:
+    async def set_active(self, participant_id: str, active: bool, by: AdminSession) -> None:
         """Activate or deactivate a participant.
 
         An inactive one cannot place orders or log in; its open orders stay (facts B4.4-45 to B4.4-47).
@@ -75,13 +76,13 @@ class ParticipantChanges:
             raise FieldError("participantId: a session cannot deactivate its own participant")
         await self._set(participant_id, by, active=active)
 
-    async def set_stp_mode(self, participant_id: str, stp_mode: str, by: Session) -> None:
+    async def set_stp_mode(self, participant_id: str, stp_mode: str, by: AdminSession) -> None:
         """Set the self-trade prevention mode for future orders of a participant."""
         self.known(participant_id)
         await self._set(participant_id, by, mode=fields.stp_mode(stp_mode))
 
     async def _set(
-        self, participant_id: str, by: Session, *, active: bool | None = None, mode: StpMode | None = None
+        self, participant_id: str, by: AdminSession, *, active: bool | None = None, mode: StpMode | None = None
     ) -> None:
         if participant_id == FEE_ACCOUNT_ID:
             raise FieldError(f"participantId: {FEE_ACCOUNT_ID} is the fee account and cannot be changed")

@@ -13,7 +13,7 @@ from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.money import EXACT, amount_to_text, decimal_to_text, scaled_to_text
 from openspot.engine.admin.errors import resource_exhausted
 from openspot.engine.admin.order_list import OrderList
-from openspot.engine.core.protocol import Balance
+from openspot.engine.core.protocol import CoreBalance
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
 
@@ -125,7 +125,7 @@ class Reports:
             )
         return rows
 
-    async def _balances(self, participant_id: str) -> AsyncIterator[tuple[str, Balance]]:
+    async def _balances(self, participant_id: str) -> AsyncIterator[tuple[str, CoreBalance]]:
         """(participant, balance). Balances can change meanwhile: the event loop runs between accounts."""
         directory = self._machine.directory
         accounts = {participant_id: directory.account(participant_id)} if participant_id else dict(directory.accounts)

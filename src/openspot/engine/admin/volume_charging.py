@@ -17,7 +17,7 @@ from openspot.engine.admin.volume_store import VolumeStore
 from openspot.engine.admin.volumes import WINDOW_DAYS, VolumeBook, VolumeKey, tier_above_base, usd_rates
 from openspot.engine.core.records import EVENT_SIZE, FLAG_ACTIVE, Command, CommandKind, EventType, decode_events
 from openspot.engine.engine import Engine
-from openspot.engine.intake.refusal import Refusal
+from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import EngineStoppedError
 from openspot.engine.state.event_batch import EventBatch
 from openspot.engine.stream.event_reader import EventReader
@@ -171,7 +171,7 @@ class VolumeCharging:
                 )
                 try:
                     futures.append(self._engine.intake.submit(command, (self._machine.directory.participant(account),)))
-                except Refusal:
+                except IntakeRefusal:
                     break
             await asyncio.gather(*futures)
             submitted += len(futures)

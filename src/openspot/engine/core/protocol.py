@@ -16,7 +16,7 @@ class DepthLevel(NamedTuple):
     orders: int
 
 
-class OpenOrder(NamedTuple):
+class RestingOrder(NamedTuple):
     """A resting order. Price and quantities are scaled integers, `timestamp` is nanoseconds since 1970."""
 
     order_id: int
@@ -31,7 +31,7 @@ class OpenOrder(NamedTuple):
     timestamp: int
 
 
-class Balance(NamedTuple):
+class CoreBalance(NamedTuple):
     """One account's money in one currency, in amount units (18 places).
 
     `locked` is Σ remaining × price over open buys (quote asset) or Σ remaining over open sells (base asset), as the
@@ -46,7 +46,7 @@ class Balance(NamedTuple):
     reserved: int
 
 
-class AccountState(NamedTuple):
+class AccountSettings(NamedTuple):
     """An account's settings. The fees are None if the account has no fees of its own."""
 
     account: int
@@ -119,19 +119,19 @@ class MatchingCore(Protocol):
         """(bids, asks), best price first, at most `levels` each; 0 means all."""
         ...
 
-    def order(self, order_id: int) -> OpenOrder | None:
+    def order(self, order_id: int) -> RestingOrder | None:
         """A resting order, or None."""
         ...
 
-    def open_orders(self, account: int = 0, symbol: int = 0) -> list[OpenOrder]:
+    def open_orders(self, account: int = 0, symbol: int = 0) -> list[RestingOrder]:
         """Resting orders by ascending order id; 0 means any account or symbol."""
         ...
 
-    def balances(self, account: int = 0) -> list[Balance]:
+    def balances(self, account: int = 0) -> list[CoreBalance]:
         """Non-zero balances by ascending account and currency; 0 means all accounts."""
         ...
 
-    def account(self, account: int) -> AccountState | None:
+    def account(self, account: int) -> AccountSettings | None:
         """An account's settings, or None."""
         ...
 

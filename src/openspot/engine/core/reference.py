@@ -16,7 +16,7 @@ from openspot.engine.core import reference_amendments as amendments
 from openspot.engine.core import reference_directory as directory
 from openspot.engine.core import reference_movements as movements
 from openspot.engine.core import reference_transfers as transfers
-from openspot.engine.core.protocol import AccountState, Balance, DepthLevel, OpenOrder, Symbol
+from openspot.engine.core.protocol import AccountSettings, CoreBalance, DepthLevel, RestingOrder, Symbol
 from openspot.engine.core.records import (
     COMMAND_SIZE,
     Command,
@@ -31,11 +31,11 @@ from openspot.engine.core.records import (
     encode_result,
 )
 from openspot.engine.core.reference_placement import place
-from openspot.engine.core.reference_state import CommandResult, Emit, Rejected, State, require_found
+from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, Rejected, require_found
 from openspot.engine.core.snapshot_reader import read_snapshot
 from openspot.engine.core.snapshot_writer import write_snapshot
 
-_HANDLERS: dict[int, Callable[[State, Command, Emit], CommandResult]] = {
+_HANDLERS: dict[int, Callable[[CoreState, Command, Emit], CommandResult]] = {
     CommandKind.PLACE: place,
     CommandKind.CANCEL: amendments.cancel,
     CommandKind.MOVE: amendments.move,
@@ -65,7 +65,7 @@ class ReferenceCore:
     name = "reference"
 
     def __init__(self) -> None:
-        self._state = State()
+        self._state = CoreState()
 
     def apply(self, commands: bytes) -> tuple[bytes, bytes]:
         """Apply whole command records in order; return (results, events).
@@ -129,12 +129,12 @@ class ReferenceCore:
             return [], []
         return book.bids.depth(levels), book.asks.depth(levels)
 
-    def order(self, order_id: int) -> OpenOrder | None:
+    def order(self, order_id: int) -> RestingOrder | None:
         """A resting order, or None."""
         order = self._state.orders.get(order_id)
         return order.as_open_order() if order else None
 
-    def open_orders(self, account: int = 0, symbol: int = 0) -> list[OpenOrder]:
+    def open_orders(self, account: int = 0, symbol: int = 0) -> list[RestingOrder]:
         """Resting orders by ascending order id; 0 means any account or symbol."""
         candidates = self._state.orders
         if account:
@@ -142,14 +142,14 @@ class ReferenceCore:
             candidates = known.orders if known else {}
         return [order.as_open_order() for _, order in sorted(candidates.items()) if symbol in (order.symbol, 0)]
 
-    def balances(self, account: int = 0) -> list[Balance]:
+    def balances(self, account: int = 0) -> list[CoreBalance]:
         """Non-zero balances by ascending account and currency; 0 means all accounts."""
         numbers = sorted(self._state.accounts) if account == 0 else [account]
         return [
             balance for number in numbers if number in self._state.accounts for balance in self._state.balances(number)
         ]
 
-    def account(self, account: int) -> AccountState | None:
+    def account(self, account: int) -> AccountSettings | None:
         """An account's settings, or None."""
         return self._state.account_state(account) if account in self._state.accounts else None
 
@@ -162,7 +162,7 @@ class ReferenceCore:
         return sorted(self._state.supplies)
 
 
-def _emit(state: State, timestamp: int, events: list[bytes], event_type: EventType, **fields: int) -> None:
+def _emit(state: CoreState, timestamp: int, events: list[bytes], event_type: EventType, **fields: int) -> None:
     """Append one event of the current command."""
     state.event_sequence += 1
     event = _BLANK_EVENT._replace(

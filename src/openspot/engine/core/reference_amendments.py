@@ -5,13 +5,13 @@ from dataclasses import replace
 from openspot.domain.order import Side
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import Command, EventType
-from openspot.engine.core.reference_book import Order
+from openspot.engine.core.reference_book import BookOrder
 from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting
 from openspot.engine.core.reference_placement import check_notional, check_post_only, check_price
-from openspot.engine.core.reference_state import CommandResult, Emit, State, require, require_found
+from openspot.engine.core.reference_state import CommandResult, CoreState, Emit, require, require_found
 
 
-def cancel(state: State, command: Command, emit: Emit) -> CommandResult:
+def cancel(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Remove an order for its owner, or for an administrator, who has account 0 (facts A1.4-06, A1.4-07)."""
     order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
     require(command.account in (order.account, 0), ResultCode.AUTH_INVALID_USER)
@@ -22,7 +22,7 @@ def cancel(state: State, command: Command, emit: Emit) -> CommandResult:
     return CommandResult(remaining=cancelled)
 
 
-def reduce(state: State, command: Command, emit: Emit) -> CommandResult:
+def reduce(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Reduce an order, which keeps its place in the queue."""
     order = _own_order(state, command)
     require(command.quantity > 0, ResultCode.INVALID_QUANTITY)
@@ -33,7 +33,7 @@ def reduce(state: State, command: Command, emit: Emit) -> CommandResult:
     return CommandResult(remaining=order.remaining)
 
 
-def move(state: State, command: Command, emit: Emit) -> CommandResult:
+def move(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Change an order's price and match it again. What remains rests at the end of the queue of the new price."""
     order = _own_order(state, command)
     book, account = state.books[order.symbol], state.accounts[order.account]
@@ -52,7 +52,7 @@ def move(state: State, command: Command, emit: Emit) -> CommandResult:
     return CommandResult(filled=execution.filled, remaining=moved.remaining, notional=execution.notional)
 
 
-def _own_order(state: State, command: Command) -> Order:
+def _own_order(state: CoreState, command: Command) -> BookOrder:
     order = require_found(state.orders.get(command.order_id), ResultCode.MATCHING_UNKNOWN_ORDER_ID)
     require(command.account == order.account, ResultCode.AUTH_INVALID_USER)
     return order

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS
 from openspot.domain.order import EngineOrderType, Side
-from openspot.engine.core.protocol import DepthLevel, OpenOrder, Symbol
+from openspot.engine.core.protocol import DepthLevel, RestingOrder, Symbol
 
 
 @dataclass(slots=True)
-class Order:
+class BookOrder:
     """A resting or incoming order. Prices and quantities are scaled integers, fees are in basis points.
 
     The order keeps the fees of its PLACE. `reserve_price` is 0 unless the order is a BUY with a limit.
@@ -51,9 +51,9 @@ class Order:
             return True
         return resting_price <= self.price if self.side == Side.BUY else resting_price >= self.price
 
-    def as_open_order(self) -> OpenOrder:
+    def as_open_order(self) -> RestingOrder:
         """The order as queries return it."""
-        return OpenOrder(
+        return RestingOrder(
             order_id=self.order_id,
             account=self.account,
             symbol=self.symbol,
@@ -67,15 +67,15 @@ class Order:
         )
 
 
-class BookSide:
+class QueuedSide:
     """The bids or the asks of a symbol."""
 
     def __init__(self, side: Side) -> None:
         self._sign = 1 if side == Side.BUY else -1
-        self._levels: dict[int, dict[int, Order]] = {}
+        self._levels: dict[int, dict[int, BookOrder]] = {}
         self._keys: list[int] = []
 
-    def add(self, order: Order) -> None:
+    def add(self, order: BookOrder) -> None:
         """Put `order` at the end of the queue of its price."""
         key = self._sign * order.price
         if key not in self._levels:
@@ -83,7 +83,7 @@ class BookSide:
             insort(self._keys, key)
         self._levels[key][order.order_id] = order
 
-    def remove(self, order: Order) -> None:
+    def remove(self, order: BookOrder) -> None:
         """Take `order` out of its queue. Raises KeyError if it does not rest here."""
         key = self._sign * order.price
         level = self._levels[key]
@@ -92,13 +92,13 @@ class BookSide:
             del self._levels[key]
             del self._keys[bisect_left(self._keys, key)]
 
-    def best(self) -> Order | None:
+    def best(self) -> BookOrder | None:
         """The order with priority: the oldest at the best price (facts A1-02, A1-03)."""
         if not self._keys:
             return None
         return next(iter(self._levels[self._keys[-1]].values()))
 
-    def orders(self) -> Iterator[Order]:
+    def orders(self) -> Iterator[BookOrder]:
         """All orders by priority. The side must not change while it is read."""
         for key in reversed(self._keys):
             yield from self._levels[key].values()
@@ -112,25 +112,25 @@ class BookSide:
         ]
 
 
-class OrderBook:
+class SymbolBook:
     """A symbol, its two sides, and the exact arithmetic of its scales (amounts have 18 places)."""
 
     def __init__(self, symbol: Symbol) -> None:
         self.symbol = symbol
-        self.bids = BookSide(Side.BUY)
-        self.asks = BookSide(Side.SELL)
+        self.bids = QueuedSide(Side.BUY)
+        self.asks = QueuedSide(Side.SELL)
         self._base_unit = AMOUNT_SCALE // symbol.base_scale_k
         self._quote_unit = AMOUNT_SCALE // (symbol.base_scale_k * symbol.quote_scale_k)
 
-    def own_side(self, order: Order) -> BookSide:
+    def own_side(self, order: BookOrder) -> QueuedSide:
         """The side where `order` rests."""
         return self.bids if order.side == Side.BUY else self.asks
 
-    def opposite_side(self, order: Order) -> BookSide:
+    def opposite_side(self, order: BookOrder) -> QueuedSide:
         """The side that `order` trades against."""
         return self.asks if order.side == Side.BUY else self.bids
 
-    def orders(self) -> Iterator[Order]:
+    def orders(self) -> Iterator[BookOrder]:
         """All orders, bids first, each side by priority."""
         yield from self.bids.orders()
         yield from self.asks.orders()
@@ -147,11 +147,11 @@ class OrderBook:
         """The fee on a trade, in the quote asset; negative is a rebate. Exact, because of the rules for scales."""
         return price * quantity * (self._quote_unit // BASIS_POINTS) * fee_bps
 
-    def held_currency(self, order: Order) -> int:
+    def held_currency(self, order: BookOrder) -> int:
         """The currency that an order holds funds in."""
         return self.symbol.quote if order.side == Side.BUY else self.symbol.base
 
-    def hold(self, order: Order) -> int:
+    def hold(self, order: BookOrder) -> int:
         """The funds that an order with a limit holds: a BUY's cost at its reserve price and worst fee, or a
         SELL's base amount."""
         if order.side == Side.SELL:
@@ -159,7 +159,7 @@ class OrderBook:
         fee = self.fee(order.reserve_price, order.remaining, order.worst_fee_bps)
         return self.notional(order.reserve_price, order.remaining) + fee
 
-    def locked(self, order: Order) -> int:
+    def locked(self, order: BookOrder) -> int:
         """The part of the hold that balances show as locked: without fees, at the limit price."""
         if order.side == Side.SELL:
             return self.base_amount(order.remaining)

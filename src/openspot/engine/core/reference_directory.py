@@ -5,13 +5,21 @@ from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import FEE_BPS_MAX, specification_error
 from openspot.engine.core.protocol import FEE_ACCOUNT, Symbol
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CreateSymbol
-from openspot.engine.core.reference_book import OrderBook
-from openspot.engine.core.reference_state import Account, CommandResult, Emit, Fees, State, require, require_found
+from openspot.engine.core.reference_book import SymbolBook
+from openspot.engine.core.reference_state import (
+    Account,
+    CommandResult,
+    CoreState,
+    Emit,
+    FeeRates,
+    require,
+    require_found,
+)
 
 _SIGNED_64_LIMIT = 1 << 63
 
 
-def create_currency(state: State, command: Command, emit: Emit) -> CommandResult:
+def create_currency(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Add a currency."""
     require(command.symbol > 0, ResultCode.INVALID_CURRENCY)
     require(command.symbol not in state.supplies, ResultCode.CURRENCY_ALREADY_EXISTS)
@@ -19,7 +27,7 @@ def create_currency(state: State, command: Command, emit: Emit) -> CommandResult
     return CommandResult()
 
 
-def delete_currency(state: State, command: Command, emit: Emit) -> CommandResult:
+def delete_currency(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Delete a currency that no symbol and no balance uses."""
     require(command.symbol in state.supplies, ResultCode.INVALID_CURRENCY)
     # No total is negative, so the supply is 0 only if every total is.
@@ -31,7 +39,7 @@ def delete_currency(state: State, command: Command, emit: Emit) -> CommandResult
     return CommandResult()
 
 
-def create_symbol(state: State, command: CreateSymbol) -> CommandResult:
+def create_symbol(state: CoreState, command: CreateSymbol) -> CommandResult:
     """Add an active symbol with an empty book."""
     require(command.symbol > 0, ResultCode.INVALID_SYMBOL)
     require(command.symbol not in state.books, ResultCode.SYMBOL_ALREADY_EXISTS)
@@ -51,7 +59,7 @@ def create_symbol(state: State, command: CreateSymbol) -> CommandResult:
     return CommandResult()
 
 
-def add_symbol(state: State, symbol: Symbol) -> None:
+def add_symbol(state: CoreState, symbol: Symbol) -> None:
     """Add a symbol with a new number. Raises Rejected if it breaks a rule."""
     require(symbol.base in state.supplies and symbol.quote in state.supplies, ResultCode.INVALID_CURRENCY)
     require(symbol.base != symbol.quote, ResultCode.INVALID_CURRENCY)
@@ -59,13 +67,13 @@ def add_symbol(state: State, symbol: Symbol) -> None:
         symbol.base_scale_k, symbol.quote_scale_k, symbol.tick, symbol.lot, symbol.taker_fee_bps, symbol.maker_fee_bps
     )
     require(error is None, ResultCode.INVALID_SYMBOL_SPECIFICATION)
-    state.books[symbol.symbol] = OrderBook(symbol)
+    state.books[symbol.symbol] = SymbolBook(symbol)
 
 
-def update_symbol(state: State, command: Command, emit: Emit) -> CommandResult:
+def update_symbol(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Set a symbol's fees and whether it accepts orders. Open orders keep the fees they came with."""
     book = require_found(state.books.get(command.symbol), ResultCode.INVALID_SYMBOL)
-    fees = Fees(_signed(command.order_id), _signed(command.account))
+    fees = FeeRates(_signed(command.order_id), _signed(command.account))
     require(fees_valid(fees), ResultCode.INVALID_SYMBOL_SPECIFICATION)
     book.symbol = book.symbol._replace(
         taker_fee_bps=fees.taker_bps, maker_fee_bps=fees.maker_bps, active=bool(command.flags & FLAG_ACTIVE)
@@ -73,7 +81,7 @@ def update_symbol(state: State, command: Command, emit: Emit) -> CommandResult:
     return CommandResult()
 
 
-def delete_symbol(state: State, command: Command, emit: Emit) -> CommandResult:
+def delete_symbol(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Delete a symbol without open orders (fact B4.4-15)."""
     book = require_found(state.books.get(command.symbol), ResultCode.INVALID_SYMBOL)
     require(next(book.orders(), None) is None, ResultCode.SYMBOL_HAS_OPEN_ORDERS)
@@ -81,7 +89,7 @@ def delete_symbol(state: State, command: Command, emit: Emit) -> CommandResult:
     return CommandResult()
 
 
-def create_account(state: State, command: Command, emit: Emit) -> CommandResult:
+def create_account(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Add an account with an STP mode."""
     require(command.account > 0, ResultCode.AUTH_INVALID_USER)
     require(command.account not in state.accounts, ResultCode.ACCOUNT_ALREADY_EXISTS)
@@ -90,7 +98,7 @@ def create_account(state: State, command: Command, emit: Emit) -> CommandResult:
     return CommandResult()
 
 
-def set_account(state: State, command: Command, emit: Emit) -> CommandResult:
+def set_account(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Set an account's STP mode and whether it may place orders. Its open orders stay."""
     account = require_found(state.accounts.get(command.account), ResultCode.AUTH_INVALID_USER)
     require(command.account != FEE_ACCOUNT, ResultCode.AUTH_INVALID_USER)
@@ -99,19 +107,19 @@ def set_account(state: State, command: Command, emit: Emit) -> CommandResult:
     return CommandResult()
 
 
-def set_account_fees(state: State, command: Command, emit: Emit) -> CommandResult:
+def set_account_fees(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Give an account its own fees, or remove them. Its open orders keep their fees."""
     account = require_found(state.accounts.get(command.account), ResultCode.AUTH_INVALID_USER)
     if not command.flags & FLAG_ACTIVE:
         account.fees = None
         return CommandResult()
-    fees = Fees(_signed(command.order_id), command.price)
+    fees = FeeRates(_signed(command.order_id), command.price)
     require(fees_valid(fees), ResultCode.INVALID_SYMBOL_SPECIFICATION)
     account.fees = fees
     return CommandResult()
 
 
-def fees_valid(fees: Fees) -> bool:
+def fees_valid(fees: FeeRates) -> bool:
     """Whether fees follow the rule that domain/symbol.py has for a new symbol."""
     return 0 <= fees.taker_bps <= FEE_BPS_MAX and -fees.taker_bps <= fees.maker_bps <= FEE_BPS_MAX
 

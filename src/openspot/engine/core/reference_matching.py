@@ -11,8 +11,8 @@ from openspot.engine.core.records import (
     EVENT_TAKER_COMPLETED,
     EventType,
 )
-from openspot.engine.core.reference_book import Order
-from openspot.engine.core.reference_state import Emit, State
+from openspot.engine.core.reference_book import BookOrder
+from openspot.engine.core.reference_state import CoreState, Emit
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Execution:
     removal_reason: ResultCode = ResultCode.SUCCESS
 
 
-def match_order(state: State, incoming: Order, emit: Emit) -> Execution:
+def match_order(state: CoreState, incoming: BookOrder, emit: Emit) -> Execution:
     """Trade against the opposite side by priority until nothing remains or the limit allows no more."""
     execution = Execution()
     opposite = state.books[incoming.symbol].opposite_side(incoming)
@@ -44,7 +44,7 @@ def match_order(state: State, incoming: Order, emit: Emit) -> Execution:
     return execution
 
 
-def fills_entirely(state: State, incoming: Order, budget: int) -> bool:
+def fills_entirely(state: CoreState, incoming: BookOrder, budget: int) -> bool:
     """Whether matching would fill a FOK or FOK_BUDGET order entirely, within its budget. Changes nothing."""
     book, mode = state.books[incoming.symbol], state.accounts[incoming.account].stp_mode
     unfilled, notional = incoming.remaining, 0
@@ -65,13 +65,13 @@ def fills_entirely(state: State, incoming: Order, budget: int) -> bool:
     return notional <= budget if incoming.side == Side.BUY else notional >= budget
 
 
-def reduce_resting(state: State, order: Order, quantity: int, reason: ResultCode, emit: Emit) -> None:
+def reduce_resting(state: CoreState, order: BookOrder, quantity: int, reason: ResultCode, emit: Emit) -> None:
     """Reduce a resting order by `quantity` without a trade, and emit REDUCE with the reason."""
     state.reduce_order(order, quantity)
     _emit_reduce(emit, order, quantity, reason)
 
 
-def reduce_incoming(order: Order, quantity: int, reason: ResultCode, execution: Execution, emit: Emit) -> None:
+def reduce_incoming(order: BookOrder, quantity: int, reason: ResultCode, execution: Execution, emit: Emit) -> None:
     """Reduce an incoming order by `quantity` without a trade, and emit REDUCE with the reason."""
     order.remaining -= quantity
     execution.removal_reason = reason
@@ -79,7 +79,7 @@ def reduce_incoming(order: Order, quantity: int, reason: ResultCode, execution: 
 
 
 def _prevent_self_trade(
-    state: State, mode: StpMode, incoming: Order, resting: Order, execution: Execution, emit: Emit
+    state: CoreState, mode: StpMode, incoming: BookOrder, resting: BookOrder, execution: Execution, emit: Emit
 ) -> None:
     """Reduce the two orders of one account as the account's mode says (facts A2.6-12 to A2.6-16)."""
     smaller = min(incoming.remaining, resting.remaining)
@@ -95,7 +95,7 @@ def _prevent_self_trade(
         reduce_incoming(incoming, from_incoming, reason, execution, emit)
 
 
-def _trade(state: State, taker: Order, maker: Order, execution: Execution, emit: Emit) -> None:
+def _trade(state: CoreState, taker: BookOrder, maker: BookOrder, execution: Execution, emit: Emit) -> None:
     """Fill two orders against each other at the resting price (fact A1-01) and charge both fees."""
     book = state.books[taker.symbol]
     price, quantity = maker.price, min(taker.remaining, maker.remaining)
@@ -144,7 +144,7 @@ def _trade(state: State, taker: Order, maker: Order, execution: Execution, emit:
     )
 
 
-def _emit_reduce(emit: Emit, order: Order, quantity: int, reason: ResultCode) -> None:
+def _emit_reduce(emit: Emit, order: BookOrder, quantity: int, reason: ResultCode) -> None:
     emit(
         EventType.REDUCE,
         side=order.side,
@@ -160,7 +160,7 @@ def _emit_reduce(emit: Emit, order: Order, quantity: int, reason: ResultCode) ->
     )
 
 
-def emit_order(emit: Emit, event_type: EventType, order: Order, **fees: int) -> None:
+def emit_order(emit: Emit, event_type: EventType, order: BookOrder, **fees: int) -> None:
     """Emit an event with the order's current price and quantities."""
     emit(
         event_type,

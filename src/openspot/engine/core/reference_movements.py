@@ -14,10 +14,10 @@ from openspot.engine.core.records import Command, CommandKind, EventType
 from openspot.engine.core.reference_state import (
     Account,
     CommandResult,
+    CoreState,
     Emit,
-    Movement,
-    State,
-    Transfer,
+    PendingMovement,
+    RememberedTransfer,
     TransferStatus,
     require,
 )
@@ -25,16 +25,16 @@ from openspot.engine.core.reference_state import (
 _REFERENCE_LOW = (1 << 64) - 1
 
 
-def add_movement(state: State, command: Command, emit: Emit) -> CommandResult:
+def add_movement(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Let a movement wait for the TRANSFER that follows it."""
     run = state.movements_until(state.command_sequence - 1)
     require(len(run) < MOVEMENTS_MAX, ResultCode.INVALID_TRANSFER)
-    movement = Movement(command.order_id, command.account, command.symbol, command.amount)
+    movement = PendingMovement(command.order_id, command.account, command.symbol, command.amount)
     state.keep_movements([*run, movement])
     return CommandResult()
 
 
-def transfer(state: State, command: Command, emit: Emit) -> CommandResult:
+def transfer(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Carry out the movements directly before this command, in order, once for the reference."""
     movements = state.movements_until(state.command_sequence - 1)
     require(0 < len(movements) == command.order_id, ResultCode.INVALID_TRANSFER)
@@ -49,7 +49,7 @@ def transfer(state: State, command: Command, emit: Emit) -> CommandResult:
         _check(state, movement)
     _check_funds(state, movements)
     first = movements[0]
-    state.transfers[command.reference] = Transfer(
+    state.transfers[command.reference] = RememberedTransfer(
         command.kind, TransferStatus.DONE, first.source, first.currency, command.amount
     )
     for place, movement in enumerate(movements, start=1):
@@ -70,14 +70,14 @@ def transfer(state: State, command: Command, emit: Emit) -> CommandResult:
     return CommandResult()
 
 
-def _check(state: State, movement: Movement) -> None:
+def _check(state: CoreState, movement: PendingMovement) -> None:
     require(movement.currency in state.supplies, ResultCode.INVALID_CURRENCY)
     require(movement.source > 0 and movement.destination > 0, ResultCode.AUTH_INVALID_USER)
     require(movement.source != movement.destination, ResultCode.INVALID_TRANSFER)
     require(0 < movement.amount <= AMOUNT_MAX, ResultCode.INVALID_AMOUNT)
 
 
-def _check_funds(state: State, movements: list[Movement]) -> None:
+def _check_funds(state: CoreState, movements: list[PendingMovement]) -> None:
     """Check that each source can pay what it owes after the movements before."""
     changes: Counter[tuple[int, int]] = Counter()
     for source, destination, currency, amount in movements:

@@ -8,7 +8,7 @@ from openspot.domain.order import EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
 from openspot.engine.core.records import Command, EventType, ResultStatus
-from openspot.engine.core.reference_book import Order, OrderBook
+from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_matching import (
     Execution,
     emit_order,
@@ -19,9 +19,9 @@ from openspot.engine.core.reference_matching import (
 from openspot.engine.core.reference_state import (
     Account,
     CommandResult,
+    CoreState,
     Emit,
     Rejected,
-    State,
     require,
     require_found,
 )
@@ -31,7 +31,7 @@ _ORDER_TYPES = frozenset(EngineOrderType)
 _FILL_OR_KILL = frozenset({EngineOrderType.FOK, EngineOrderType.FOK_BUDGET})
 
 
-def place(state: State, command: Command, emit: Emit) -> CommandResult:
+def place(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Check a new order and match it. Its type decides what becomes of a remainder (facts A2.8-01 to A2.8-05)."""
     try:
         order = _checked_order(state, command)
@@ -53,25 +53,25 @@ def place(state: State, command: Command, emit: Emit) -> CommandResult:
     return CommandResult(execution.removal_reason, ResultStatus.CANCELLED)
 
 
-def check_price(book: OrderBook, price: int) -> None:
+def check_price(book: SymbolBook, price: int) -> None:
     """Check 6 of PLACE, which MOVE shares: the price is in range and a multiple of the tick."""
     require(0 < price <= SCALED_MAX, ResultCode.INVALID_PRICE)
     require(price % book.symbol.tick == 0, ResultCode.INVALID_PRICE_STEP)
 
 
-def check_notional(book: OrderBook, limit: int, quantity: int) -> None:
+def check_notional(book: SymbolBook, limit: int, quantity: int) -> None:
     """Check 8 of PLACE, which MOVE shares: the notional fits an amount."""
     require(book.notional(limit, quantity) <= AMOUNT_MAX, ResultCode.NOTIONAL_TOO_LARGE)
 
 
-def check_post_only(book: OrderBook, order: Order) -> None:
+def check_post_only(book: SymbolBook, order: BookOrder) -> None:
     """Reject a POST_ONLY order that would match at once, even against an order of its own account."""
     best = book.opposite_side(order).best()
     would_match = best is not None and order.may_trade_at(best.price)
     require(order.order_type != EngineOrderType.POST_ONLY or not would_match, ResultCode.POST_ONLY_WOULD_CROSS)
 
 
-def _checked_order(state: State, command: Command) -> Order:
+def _checked_order(state: CoreState, command: Command) -> BookOrder:
     """The order that a PLACE asks for. Raises Rejected with the first check that fails."""
     require(command.side in _SIDES, ResultCode.INVALID_SIDE)
     require(command.order_type in _ORDER_TYPES, ResultCode.INVALID_ORDER_TYPE)
@@ -99,10 +99,10 @@ def _checked_order(state: State, command: Command) -> Order:
     return order
 
 
-def _new_order(command: Command, book: OrderBook, account: Account) -> Order:
+def _new_order(command: Command, book: SymbolBook, account: Account) -> BookOrder:
     has_limit = command.order_type != EngineOrderType.FOK_BUDGET
     taker_fee_bps, maker_fee_bps = account.fees or (book.symbol.taker_fee_bps, book.symbol.maker_fee_bps)
-    return Order(
+    return BookOrder(
         order_id=command.order_id,
         account=command.account,
         symbol=command.symbol,
@@ -118,7 +118,7 @@ def _new_order(command: Command, book: OrderBook, account: Account) -> Order:
     )
 
 
-def _needed_funds(book: OrderBook, order: Order, budget: int) -> int:
+def _needed_funds(book: SymbolBook, order: BookOrder, budget: int) -> int:
     """The free funds that an order needs. The worst fee on a budget is rounded up to a whole amount unit."""
     if order.has_limit or order.side == Side.SELL:
         return book.hold(order)

@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeVar
 
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.protocol import FEE_ACCOUNT, AccountState, Balance
+from openspot.engine.core.protocol import FEE_ACCOUNT, AccountSettings, CoreBalance
 from openspot.engine.core.records import ResultStatus
-from openspot.engine.core.reference_book import Order, OrderBook
+from openspot.engine.core.reference_book import BookOrder, SymbolBook
 
 Value = TypeVar("Value")
 
@@ -66,7 +66,7 @@ class TransferStatus(IntEnum):
 
 
 @dataclass(slots=True)
-class Transfer:
+class RememberedTransfer:
     """Money that entered, left or was held for an account. `kind` is the CommandKind, `amount` is signed."""
 
     kind: int
@@ -76,7 +76,7 @@ class Transfer:
     amount: int
 
 
-class Movement(NamedTuple):
+class PendingMovement(NamedTuple):
     """A payment of `amount` from one account to another, by account number."""
 
     source: int
@@ -85,7 +85,7 @@ class Movement(NamedTuple):
     amount: int
 
 
-class Fees(NamedTuple):
+class FeeRates(NamedTuple):
     """Taker and maker fee in basis points; a negative maker fee is a rebate."""
 
     taker_bps: int
@@ -98,10 +98,10 @@ class Account:
 
     active: bool = True
     stp_mode: int = StpMode.NONE
-    fees: Fees | None = None
+    fees: FeeRates | None = None
     totals: dict[int, int] = field(default_factory=dict)
     held: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
-    orders: dict[int, Order] = field(default_factory=dict)
+    orders: dict[int, BookOrder] = field(default_factory=dict)
 
     def total(self, currency: int) -> int:
         """What the account owns, in amount units."""
@@ -112,7 +112,7 @@ class Account:
         return self.total(currency) - self.held.get(currency, 0)
 
 
-class State:
+class CoreState:
     """The whole state of a core. The methods keep its parts consistent."""
 
     def __init__(self) -> None:
@@ -120,12 +120,12 @@ class State:
         self.event_sequence = 0
         self.supplies: dict[int, int] = {}
         """Currency → sum of the totals of all accounts."""
-        self.books: dict[int, OrderBook] = {}
+        self.books: dict[int, SymbolBook] = {}
         self.accounts: dict[int, Account] = {FEE_ACCOUNT: Account(active=False)}
-        self.orders: dict[int, Order] = {}
-        self.transfers: dict[int, Transfer] = {}
+        self.orders: dict[int, BookOrder] = {}
+        self.transfers: dict[int, RememberedTransfer] = {}
         """External reference → its transfer."""
-        self._movements: list[Movement] = []
+        self._movements: list[PendingMovement] = []
         self._movements_end = 0
 
     def change_total(self, account_number: int, currency: int, amount: int) -> None:
@@ -140,29 +140,29 @@ class State:
         if totals[currency] == 0:
             del totals[currency]
 
-    def movements_until(self, command_sequence: int) -> list[Movement]:
+    def movements_until(self, command_sequence: int) -> list[PendingMovement]:
         """The unbroken run of accepted MOVEMENTs that ends with this command. Any other command ends the run."""
         return self._movements if self._movements_end == command_sequence else []
 
-    def keep_movements(self, movements: list[Movement]) -> None:
+    def keep_movements(self, movements: list[PendingMovement]) -> None:
         """Let `movements`, of which the present command is the last, wait for their TRANSFER."""
         self._movements, self._movements_end = movements, self.command_sequence
 
-    def add_order(self, order: Order) -> None:
+    def add_order(self, order: BookOrder) -> None:
         """Put an order at the end of its level's queue and hold its funds."""
         book, account = self.books[order.symbol], self.accounts[order.account]
         book.own_side(order).add(order)
         self.orders[order.order_id] = account.orders[order.order_id] = order
         account.held[book.held_currency(order)] += book.hold(order)
 
-    def remove_order(self, order: Order) -> None:
+    def remove_order(self, order: BookOrder) -> None:
         """Take an order out of the book and release its funds."""
         book, account = self.books[order.symbol], self.accounts[order.account]
         account.held[book.held_currency(order)] -= book.hold(order)
         book.own_side(order).remove(order)
         del self.orders[order.order_id], account.orders[order.order_id]
 
-    def reduce_order(self, order: Order, quantity: int) -> None:
+    def reduce_order(self, order: BookOrder, quantity: int) -> None:
         """Reduce a resting order by `quantity`. It keeps its place, or leaves the book if nothing remains."""
         if quantity == order.remaining:
             self.remove_order(order)
@@ -173,13 +173,13 @@ class State:
         order.remaining -= quantity
         account.held[book.held_currency(order)] += book.hold(order)
 
-    def account_state(self, account_number: int) -> AccountState:
+    def account_state(self, account_number: int) -> AccountSettings:
         """The settings of an existing account."""
         account = self.accounts[account_number]
         taker, maker = account.fees or (None, None)
-        return AccountState(account_number, account.active, account.stp_mode, taker, maker)
+        return AccountSettings(account_number, account.active, account.stp_mode, taker, maker)
 
-    def balances(self, account_number: int) -> list[Balance]:
+    def balances(self, account_number: int) -> list[CoreBalance]:
         """The balances of an existing account, by currency."""
         account = self.accounts[account_number]
         locked: defaultdict[int, int] = defaultdict(int)
@@ -187,6 +187,6 @@ class State:
             book = self.books[order.symbol]
             locked[book.held_currency(order)] += book.locked(order)
         return [
-            Balance(account_number, currency, total, locked[currency], account.held[currency] - locked[currency])
+            CoreBalance(account_number, currency, total, locked[currency], account.held[currency] - locked[currency])
             for currency, total in sorted(account.totals.items())
         ]

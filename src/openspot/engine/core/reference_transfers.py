@@ -12,9 +12,9 @@ from openspot.engine.core.records import Command, CommandKind, EventType
 from openspot.engine.core.reference_state import (
     Account,
     CommandResult,
+    CoreState,
     Emit,
-    State,
-    Transfer,
+    RememberedTransfer,
     TransferStatus,
     require,
     require_found,
@@ -23,7 +23,7 @@ from openspot.engine.core.reference_state import (
 _REFERENCE_LOW = (1 << 64) - 1
 
 
-def deposit(state: State, command: Command, emit: Emit) -> CommandResult:
+def deposit(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Credit an account. Adds the account if it is missing."""
     _check_transfer(state, command)
     if not _is_repeat(state, command):
@@ -31,7 +31,7 @@ def deposit(state: State, command: Command, emit: Emit) -> CommandResult:
     return _total_afterwards(state, command.account, command.symbol)
 
 
-def withdraw(state: State, command: Command, emit: Emit) -> CommandResult:
+def withdraw(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Debit an account at once."""
     _check_transfer(state, command)
     if not _is_repeat(state, command):
@@ -39,7 +39,7 @@ def withdraw(state: State, command: Command, emit: Emit) -> CommandResult:
     return _total_afterwards(state, command.account, command.symbol)
 
 
-def reserve(state: State, command: Command, emit: Emit) -> CommandResult:
+def reserve(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Hold an amount for a withdrawal, until RELEASE or COMMIT names its reference."""
     _check_transfer(state, command)
     if not _is_repeat(state, command):
@@ -51,17 +51,17 @@ def reserve(state: State, command: Command, emit: Emit) -> CommandResult:
     return _total_afterwards(state, command.account, command.symbol)
 
 
-def release(state: State, command: Command, emit: Emit) -> CommandResult:
+def release(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Free what a RESERVE holds."""
     return _end_reservation(state, command, TransferStatus.RELEASED, emit)
 
 
-def commit(state: State, command: Command, emit: Emit) -> CommandResult:
+def commit(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Debit what a RESERVE holds."""
     return _end_reservation(state, command, TransferStatus.COMPLETED, emit)
 
 
-def adjust(state: State, command: Command, emit: Emit) -> CommandResult:
+def adjust(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Correct the total of any account up or down for an operator, even of the fee account (fact A1.5-11)."""
     require(command.symbol in state.supplies, ResultCode.INVALID_CURRENCY)
     require(command.account > 0, ResultCode.AUTH_INVALID_USER)
@@ -74,18 +74,18 @@ def adjust(state: State, command: Command, emit: Emit) -> CommandResult:
     return _total_afterwards(state, command.account, command.symbol)
 
 
-def _check_transfer(state: State, command: Command) -> None:
+def _check_transfer(state: CoreState, command: Command) -> None:
     require(command.symbol in state.supplies, ResultCode.INVALID_CURRENCY)
     require(command.account > 0 and command.account != FEE_ACCOUNT, ResultCode.AUTH_INVALID_USER)
     require(0 < command.amount <= AMOUNT_MAX, ResultCode.INVALID_AMOUNT)
 
 
-def _check_free(state: State, command: Command, amount: int) -> None:
+def _check_free(state: CoreState, command: Command, amount: int) -> None:
     account = require_found(state.accounts.get(command.account), ResultCode.RISK_NSF)
     require(account.free(command.symbol) >= amount, ResultCode.RISK_NSF)
 
 
-def _is_repeat(state: State, command: Command) -> bool:
+def _is_repeat(state: CoreState, command: Command) -> bool:
     """Whether the same command was accepted before.
 
     Rejects a different command under a known reference, and a repeated RESERVE that was released.
@@ -104,32 +104,32 @@ def _is_repeat(state: State, command: Command) -> bool:
     return True
 
 
-def _keep(state: State, command: Command, status: TransferStatus) -> None:
+def _keep(state: CoreState, command: Command, status: TransferStatus) -> None:
     if command.reference:
-        state.transfers[command.reference] = Transfer(
+        state.transfers[command.reference] = RememberedTransfer(
             command.kind, status, command.account, command.symbol, command.amount
         )
 
 
-def _credit(state: State, command: Command, emit: Emit) -> None:
+def _credit(state: CoreState, command: Command, emit: Emit) -> None:
     # The limit on the supply also limits every total, however the accounts trade with each other later.
     require(state.supplies[command.symbol] + command.amount <= AMOUNT_MAX, ResultCode.INVALID_AMOUNT)
     state.accounts.setdefault(command.account, Account())
     _change_total(state, command, command.amount, emit)
 
 
-def _debit(state: State, command: Command, amount: int, emit: Emit) -> None:
+def _debit(state: CoreState, command: Command, amount: int, emit: Emit) -> None:
     _check_free(state, command, amount)
     _change_total(state, command, -amount, emit)
 
 
-def _change_total(state: State, command: Command, change: int, emit: Emit) -> None:
+def _change_total(state: CoreState, command: Command, change: int, emit: Emit) -> None:
     state.change_total(command.account, command.symbol, change)
     _keep(state, command, TransferStatus.DONE)
     _emit_balance(state, command, command.account, command.symbol, change, emit)
 
 
-def _end_reservation(state: State, command: Command, status: TransferStatus, emit: Emit) -> CommandResult:
+def _end_reservation(state: CoreState, command: Command, status: TransferStatus, emit: Emit) -> CommandResult:
     reservation = require_found(state.transfers.get(command.reference), ResultCode.UNKNOWN_REFERENCE)
     require(reservation.kind == CommandKind.RESERVE, ResultCode.UNKNOWN_REFERENCE)
     account, currency, amount = reservation.account, reservation.currency, reservation.amount
@@ -146,11 +146,11 @@ def _end_reservation(state: State, command: Command, status: TransferStatus, emi
     return _total_afterwards(state, account, currency)
 
 
-def _total_afterwards(state: State, account: int, currency: int) -> CommandResult:
+def _total_afterwards(state: CoreState, account: int, currency: int) -> CommandResult:
     return CommandResult(notional=state.accounts[account].total(currency))
 
 
-def _emit_balance(state: State, command: Command, account: int, currency: int, amount: int, emit: Emit) -> None:
+def _emit_balance(state: CoreState, command: Command, account: int, currency: int, amount: int, emit: Emit) -> None:
     emit(
         EventType.BALANCE,
         order_type=command.kind,

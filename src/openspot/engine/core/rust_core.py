@@ -5,7 +5,7 @@ This module needs the wheel `openspot-matching`; selection.py says what happens 
 
 import openspot_matching
 
-from openspot.engine.core.protocol import AccountState, Balance, DepthLevel, OpenOrder, Symbol
+from openspot.engine.core.protocol import AccountSettings, CoreBalance, DepthLevel, RestingOrder, Symbol
 
 
 class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
@@ -20,23 +20,23 @@ class RustCore(openspot_matching.RustCore):  # type: ignore[misc, unused-ignore]
         bids, asks = super().depth(symbol, levels)
         return [DepthLevel._make(row) for row in bids], [DepthLevel._make(row) for row in asks]
 
-    def order(self, order_id: int) -> OpenOrder | None:
+    def order(self, order_id: int) -> RestingOrder | None:
         """A resting order, or None."""
         row = super().order(order_id)
-        return None if row is None else OpenOrder._make(row)
+        return None if row is None else RestingOrder._make(row)
 
-    def open_orders(self, account: int = 0, symbol: int = 0) -> list[OpenOrder]:
+    def open_orders(self, account: int = 0, symbol: int = 0) -> list[RestingOrder]:
         """Resting orders by ascending order id; 0 means any account or symbol."""
-        return [OpenOrder._make(row) for row in super().open_orders(account, symbol)]
+        return [RestingOrder._make(row) for row in super().open_orders(account, symbol)]
 
-    def balances(self, account: int = 0) -> list[Balance]:
+    def balances(self, account: int = 0) -> list[CoreBalance]:
         """Non-zero balances by ascending account and currency; 0 means all accounts."""
-        return [Balance._make(row) for row in super().balances(account)]
+        return [CoreBalance._make(row) for row in super().balances(account)]
 
-    def account(self, account: int) -> AccountState | None:
+    def account(self, account: int) -> AccountSettings | None:
         """An account's settings, or None."""
         row = super().account(account)
-        return None if row is None else AccountState._make(row)
+        return None if row is None else AccountSettings._make(row)
 
     def symbols(self) -> list[Symbol]:
         """All symbols by ascending number."""

@@ -14,10 +14,18 @@ from openspot.domain.symbol import SCALED_MAX
 from openspot.domain.transfer import MOVEMENTS_MAX
 from openspot.engine.core.protocol import FEE_ACCOUNT, Symbol
 from openspot.engine.core.records import CommandKind
-from openspot.engine.core.reference_book import Order, OrderBook
+from openspot.engine.core.reference_book import BookOrder, SymbolBook
 from openspot.engine.core.reference_directory import add_symbol, fees_valid
 from openspot.engine.core.reference_placement import check_price
-from openspot.engine.core.reference_state import Account, Fees, Movement, Rejected, State, Transfer, TransferStatus
+from openspot.engine.core.reference_state import (
+    Account,
+    CoreState,
+    FeeRates,
+    PendingMovement,
+    Rejected,
+    RememberedTransfer,
+    TransferStatus,
+)
 from openspot.engine.core.snapshot_records import (
     ACCOUNT,
     BALANCE,
@@ -32,7 +40,7 @@ from openspot.engine.core.snapshot_records import (
     TRANSFER,
     AccountRecord,
     MovementRecord,
-    OrderRecord,
+    RestingOrderRecord,
     SymbolRecord,
     TransferRecord,
     join_halves,
@@ -52,13 +60,13 @@ _LEAST_AMOUNTS = {
 """Kind of a transfer → its smallest amount, or the smallest digest of a TRANSFER."""
 
 
-def read_snapshot(snapshot: bytes) -> State:
+def read_snapshot(snapshot: bytes) -> CoreState:
     """Return the state in `snapshot`.
 
     Raises ValueError, with the reason, unless the snapshot is complete and canonical and its state follows the rules.
     """
     reader = _Reader(snapshot)
-    state = State()
+    state = CoreState()
     magic, state.command_sequence, state.event_sequence = reader.take(HEADER)
     _require(magic == MAGIC, "it has another format")
     _require(max(state.command_sequence, state.event_sequence) <= _SEQUENCE_MAX, "a sequence is too large")
@@ -71,7 +79,7 @@ def read_snapshot(snapshot: bytes) -> State:
     for position in range(reader.count(COUNT_32)):
         _read_account(state, reader, first=position == 0)
     for _ in range(reader.count(COUNT_64)):
-        _read_order(state, OrderRecord._make(reader.take(ORDER)))
+        _read_order(state, RestingOrderRecord._make(reader.take(ORDER)))
     for _ in range(reader.count(COUNT_64)):
         _read_transfer(state, TransferRecord._make(reader.take(TRANSFER)))
     if reader.has_more:
@@ -112,7 +120,7 @@ class _Reader:
         return number
 
 
-def _read_symbol(state: State, record: SymbolRecord) -> None:
+def _read_symbol(state: CoreState, record: SymbolRecord) -> None:
     _require(record.symbol != 0 and record.symbol not in state.books, "a symbol number is 0 or repeated")
     symbol = Symbol(
         symbol=record.symbol,
@@ -132,7 +140,7 @@ def _read_symbol(state: State, record: SymbolRecord) -> None:
         raise _not_a_snapshot("a symbol breaks a rule of its specification") from rejected
 
 
-def _read_account(state: State, reader: _Reader, *, first: bool) -> None:
+def _read_account(state: CoreState, reader: _Reader, *, first: bool) -> None:
     record = AccountRecord._make(reader.take(ACCOUNT))
     _require(record.stp_mode in frozenset(StpMode), "an STP mode is unknown")
     fees = _checked_fees(record)
@@ -155,7 +163,7 @@ def _read_account(state: State, reader: _Reader, *, first: bool) -> None:
         _require(state.supplies[currency] <= AMOUNT_MAX, "the supply of a currency is too large")
 
 
-def _read_order(state: State, record: OrderRecord) -> None:
+def _read_order(state: CoreState, record: RestingOrderRecord) -> None:
     _require(record.order_id != 0 and record.order_id not in state.orders, "an order id is 0 or repeated")
     may_own = record.account in state.accounts and record.account != FEE_ACCOUNT
     _require(may_own, "an order has no account that may own it")
@@ -176,7 +184,7 @@ def _read_order(state: State, record: OrderRecord) -> None:
     _require(reserve_price_allowed, "an order's reserve price is out of range")
     _require(_quantities_allowed(book, record), "an order's quantity is out of range")
     state.add_order(
-        Order(
+        BookOrder(
             order_id=record.order_id,
             account=record.account,
             symbol=record.symbol,
@@ -193,7 +201,7 @@ def _read_order(state: State, record: OrderRecord) -> None:
     )
 
 
-def _quantities_allowed(book: OrderBook, record: OrderRecord) -> bool:
+def _quantities_allowed(book: SymbolBook, record: RestingOrderRecord) -> bool:
     lot = book.symbol.lot
     return (
         0 < record.quantity <= SCALED_MAX
@@ -204,7 +212,7 @@ def _quantities_allowed(book: OrderBook, record: OrderRecord) -> bool:
     )
 
 
-def _read_transfer(state: State, record: TransferRecord) -> None:
+def _read_transfer(state: CoreState, record: TransferRecord) -> None:
     reference, amount = record.reference, record.amount
     _require(reference != 0 and reference not in state.transfers, "a reference is 0 or repeated")
     _require(record.kind in _LEAST_AMOUNTS, "a transfer has no valid kind")
@@ -221,21 +229,23 @@ def _read_transfer(state: State, record: TransferRecord) -> None:
     _require(has_currency, "a transfer has no currency")
     if is_held:
         state.accounts[record.account].held[record.currency] += amount
-    state.transfers[reference] = Transfer(kind, TransferStatus(record.status), record.account, record.currency, amount)
+    state.transfers[reference] = RememberedTransfer(
+        kind, TransferStatus(record.status), record.account, record.currency, amount
+    )
 
 
-def _movement(record: MovementRecord) -> Movement:
+def _movement(record: MovementRecord) -> PendingMovement:
     amount = join_halves(record.amount_low, record.amount_high)
-    return Movement(record.source, record.destination, record.currency, amount)
+    return PendingMovement(record.source, record.destination, record.currency, amount)
 
 
-def _checked_fees(record: AccountRecord | OrderRecord) -> Fees:
-    fees = Fees(record.taker_fee_bps, record.maker_fee_bps)
+def _checked_fees(record: AccountRecord | RestingOrderRecord) -> FeeRates:
+    fees = FeeRates(record.taker_fee_bps, record.maker_fee_bps)
     _require(fees_valid(fees), "a fee is out of range")
     return fees
 
 
-def _is_crossed(book: OrderBook) -> bool:
+def _is_crossed(book: SymbolBook) -> bool:
     bid, ask = book.bids.best(), book.asks.best()
     return bid is not None and ask is not None and bid.price >= ask.price
 

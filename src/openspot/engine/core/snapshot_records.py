@@ -45,7 +45,7 @@ class AccountRecord(NamedTuple):
     balances: int
 
 
-class OrderRecord(NamedTuple):
+class RestingOrderRecord(NamedTuple):
     """A resting order."""
 
     order_id: int

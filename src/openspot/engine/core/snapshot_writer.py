@@ -1,8 +1,8 @@
 """Writes the reference core's state as a snapshot (docs/protocol/snapshot.md)."""
 
 from openspot.engine.core.protocol import Symbol
-from openspot.engine.core.reference_book import Order
-from openspot.engine.core.reference_state import Account, Fees, State, Transfer
+from openspot.engine.core.reference_book import BookOrder
+from openspot.engine.core.reference_state import Account, CoreState, FeeRates, RememberedTransfer
 from openspot.engine.core.snapshot_records import (
     ACCOUNT,
     BALANCE,
@@ -16,14 +16,14 @@ from openspot.engine.core.snapshot_records import (
     SYMBOL,
     TRANSFER,
     AccountRecord,
-    OrderRecord,
+    RestingOrderRecord,
     SymbolRecord,
     TransferRecord,
     halves,
 )
 
 
-def write_snapshot(state: State) -> bytes:
+def write_snapshot(state: CoreState) -> bytes:
     """Return the canonical bytes of `state`. Equal states have equal bytes."""
     parts = [HEADER.pack(MAGIC, state.command_sequence, state.event_sequence)]
     parts.append(COUNT_32.pack(len(state.supplies)))
@@ -63,7 +63,7 @@ def _symbol_record(symbol: Symbol) -> SymbolRecord:
 
 
 def _account_record(number: int, account: Account) -> AccountRecord:
-    fees = account.fees or Fees(0, 0)
+    fees = account.fees or FeeRates(0, 0)
     return AccountRecord(
         account=number,
         active=account.active,
@@ -75,8 +75,8 @@ def _account_record(number: int, account: Account) -> AccountRecord:
     )
 
 
-def _order_record(order: Order) -> OrderRecord:
-    return OrderRecord(
+def _order_record(order: BookOrder) -> RestingOrderRecord:
+    return RestingOrderRecord(
         order_id=order.order_id,
         account=order.account,
         symbol=order.symbol,
@@ -92,7 +92,7 @@ def _order_record(order: Order) -> OrderRecord:
     )
 
 
-def _transfer_record(reference: int, transfer: Transfer) -> TransferRecord:
+def _transfer_record(reference: int, transfer: RememberedTransfer) -> TransferRecord:
     reference_low, reference_high = halves(reference)
     amount_low, amount_high = halves(transfer.amount)
     return TransferRecord(

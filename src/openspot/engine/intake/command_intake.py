@@ -18,7 +18,7 @@ from openspot.domain.symbol import SYMBOL_TEXT, SymbolSpec
 from openspot.engine import metrics
 from openspot.engine.core.records import COMMAND, Command, CommandKind, CreateSymbol
 from openspot.engine.intake.order_limits import OrderLimits
-from openspot.engine.intake.refusal import Refusal
+from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
 from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.state.directory import PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
@@ -37,7 +37,7 @@ _LOW = (1 << 64) - 1
 _pack = COMMAND.pack
 
 
-class OrderRequest(Protocol):
+class PlacementRequest(Protocol):
     """The fields of exchange.v1.PlaceOrderRequest that the intake reads."""
 
     @property
@@ -97,7 +97,7 @@ class CommandIntake:
 
     # Orders
 
-    def place(self, requests: Sequence[OrderRequest]) -> PlacedOrders:
+    def place(self, requests: Sequence[PlacementRequest]) -> PlacedOrders:
         """Submit orders in the given order, in one commit. Raises EngineStoppedError."""
         try:
             self._sequencer.admit(len(requests))
@@ -185,7 +185,7 @@ class CommandIntake:
     def cancel(
         self, order_id: int, external_id: str, participant_id: str, symbol: str
     ) -> tuple[int, asyncio.Future[CommandOutcome]]:
-        """Cancel an order for its owner: (order id, future). Raises Refusal, EngineStoppedError."""
+        """Cancel an order for its owner: (order id, future). Raises IntakeRefusal, EngineStoppedError."""
         if not order_id and external_id:
             order_id = self._machine.orders.ids.get(external_id, 0)
         account = self._machine.directory.account(participant_id)
@@ -193,18 +193,18 @@ class CommandIntake:
         return order_id, self.submit(command, ())
 
     def cancel_as_administrator(self, order_id: int, symbol: str) -> asyncio.Future[CommandOutcome]:
-        """Cancel the order of any participant (fact A1.4-07). Raises Refusal, EngineStoppedError."""
+        """Cancel the order of any participant (fact A1.4-07). Raises IntakeRefusal, EngineStoppedError."""
         return self.submit(Command(CommandKind.CANCEL, symbol=self._symbol(symbol), order_id=order_id), ())
 
     def move(self, order_id: int, participant_id: str, symbol: str, price: int) -> asyncio.Future[CommandOutcome]:
-        """Give an order a new limit. Raises Refusal, EngineStoppedError."""
+        """Give an order a new limit. Raises IntakeRefusal, EngineStoppedError."""
         self._check_symbol(order_id, symbol)
         self._check_move(order_id, participant_id, price)
         account = self._machine.directory.account(participant_id)
         return self.submit(Command(CommandKind.MOVE, order_id=order_id, account=account, price=price), ())
 
     def reduce(self, order_id: int, participant_id: str, symbol: str, quantity: int) -> asyncio.Future[CommandOutcome]:
-        """Reduce an order by `quantity`. Raises Refusal, EngineStoppedError."""
+        """Reduce an order by `quantity`. Raises IntakeRefusal, EngineStoppedError."""
         self._check_symbol(order_id, symbol)
         account = self._machine.directory.account(participant_id)
         return self.submit(Command(CommandKind.REDUCE, order_id=order_id, account=account, quantity=quantity), ())
@@ -218,7 +218,7 @@ class CommandIntake:
         """Check the symbol here, because the MOVE and REDUCE of the core carry none."""
         order = self._machine.orders.entries.get(order_id)
         if text and order is not None and order[SYMBOL] != self._symbol(text):
-            raise Refusal(ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+            raise IntakeRefusal(ResultCode.MATCHING_UNKNOWN_ORDER_ID)
 
     def _check_move(self, order_id: int, participant_id: str, price: int) -> None:
         order = self._machine.orders.find(order_id)
@@ -228,23 +228,23 @@ class CommandIntake:
         refusal = self._limits.refusal(participant_id, spec, quantity, price * quantity)
         if refusal is not None:
             metrics.REFUSED.labels(refusal.name).inc()
-            raise Refusal(refusal)
+            raise IntakeRefusal(refusal)
 
     # Money
 
     def money(
         self, kind: CommandKind, participant_id: str, currency: str, amount: str, reference: str
     ) -> asyncio.Future[CommandOutcome]:
-        """Submit a DEPOSIT, WITHDRAW, RESERVE or ADJUST; `amount` is a decimal. Raises Refusal, EngineStoppedError."""
+        """Submit DEPOSIT, WITHDRAW, RESERVE or ADJUST; `amount` is a decimal. Raises IntakeRefusal, EngineStoppedError."""
         directory = self._machine.directory
         known = directory.currencies.get(currency)
         if known is None:
-            raise Refusal(ResultCode.INVALID_CURRENCY)
+            raise IntakeRefusal(ResultCode.INVALID_CURRENCY)
         if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
-            raise Refusal(ResultCode.AUTH_INVALID_USER)
+            raise IntakeRefusal(ResultCode.AUTH_INVALID_USER)
         units = _amount(amount)
         if units == 0:
-            raise Refusal(ResultCode.INVALID_AMOUNT)
+            raise IntakeRefusal(ResultCode.INVALID_AMOUNT)
         low, high = _reference(reference)
         self._admit()
         new_allowed = kind in PARTICIPANT_KINDS
@@ -260,7 +260,7 @@ class CommandIntake:
         """Submit a RELEASE or COMMIT of the amount held under `reference`.
 
         If `amount` is given, the core refuses the command unless participant, currency and amount match what is held.
-        Raises Refusal, EngineStoppedError.
+        Raises IntakeRefusal, EngineStoppedError.
         """
         low, high = _reference(reference)
         command = Command(kind, price=low, quantity=high)
@@ -268,9 +268,9 @@ class CommandIntake:
             directory = self._machine.directory
             known, units = directory.currencies.get(currency), _amount(amount)
             if known is None:
-                raise Refusal(ResultCode.INVALID_CURRENCY)
+                raise IntakeRefusal(ResultCode.INVALID_CURRENCY)
             if units == 0:
-                raise Refusal(ResultCode.INVALID_AMOUNT)
+                raise IntakeRefusal(ResultCode.INVALID_AMOUNT)
             account = directory.account(participant_id)
             command = command._replace(symbol=known.currency_id, account=account, amount=units)
         return self.submit(command, ("", reference))
@@ -280,7 +280,7 @@ class CommandIntake:
     ) -> asyncio.Future[CommandOutcome]:
         """Submit a transfer in one commit. The last result of the outcome is the transfer's.
 
-        Raises Refusal with the name of the bad field, EngineStoppedError.
+        Raises IntakeRefusal with the name of the bad field, EngineStoppedError.
         """
         directory = self._machine.directory
         checked = checked_transfer(reference, kind, movements, directory.currencies)
@@ -315,16 +315,16 @@ class CommandIntake:
     # Any command
 
     def submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
-        """Submit one command with the current time. Raises Refusal (ENGINE_BUSY), EngineStoppedError."""
+        """Submit one command with the current time. Raises IntakeRefusal (ENGINE_BUSY), EngineStoppedError."""
         self._admit()
         return self._submit(command, note)
 
     def create_account(self, note: Note, command: Command) -> asyncio.Future[CommandOutcome]:
-        """Submit a CREATE_ACCOUNT and assign the account number. Raises Refusal, EngineStoppedError."""
+        """Submit a CREATE_ACCOUNT and assign the account number. Raises IntakeRefusal, EngineStoppedError."""
         participant_id = note[0]
         assert command.kind == CommandKind.CREATE_ACCOUNT
         if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
-            raise Refusal(ResultCode.AUTH_INVALID_USER)
+            raise IntakeRefusal(ResultCode.AUTH_INVALID_USER)
         self._admit()
         number = self._machine.directory.account_or_new(participant_id)
         return self._submit(command._replace(account=number), note)
@@ -333,7 +333,7 @@ class CommandIntake:
         try:
             self._sequencer.admit(count)
         except EngineBusyError as error:
-            raise Refusal(ResultCode.ENGINE_BUSY) from error
+            raise IntakeRefusal(ResultCode.ENGINE_BUSY) from error
 
     def _submit(self, command: Command | CreateSymbol, note: Note) -> asyncio.Future[CommandOutcome]:
         stamped = command._replace(timestamp=self._sequencer.now())
@@ -362,10 +362,10 @@ def _amount(text: str) -> int:
 
 
 def _reference(text: str) -> tuple[int, int]:
-    """(low, high) half of the 128-bit digest of an external reference; zeros for an empty text. Raises Refusal."""
+    """(low, high) half of the 128-bit digest of an external reference; zeros for an empty one. Raises IntakeRefusal."""
     if not text:
         return 0, 0
     if len(text) > REFERENCE_LENGTH_MAX:
-        raise Refusal(ResultCode.UNKNOWN_REFERENCE)
+        raise IntakeRefusal(ResultCode.UNKNOWN_REFERENCE)
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return int.from_bytes(digest[:8], "little", signed=True), int.from_bytes(digest[8:], "little", signed=True)

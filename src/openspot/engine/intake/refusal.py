@@ -3,7 +3,7 @@
 from openspot.domain.result_code import ResultCode
 
 
-class Refusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome, not an error
+class IntakeRefusal(Exception):  # noqa: N818 - a refusal is an ordinary outcome
     """The request was refused: no command was submitted."""
 
     def __init__(self, code: ResultCode, message: str = "") -> None:

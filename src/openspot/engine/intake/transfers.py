@@ -7,7 +7,7 @@ from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERE
 from openspot.domain.money import AMOUNT_MAX, MoneyError, parse_decimal, to_amount
 from openspot.domain.result_code import ResultCode
 from openspot.domain.transfer import MOVEMENTS_MAX, REFERENCE_LENGTH_MAX, TransferKind, transfer_digest
-from openspot.engine.intake.refusal import Refusal
+from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.state.directory import Currency
 
 TRANSFER_REFUSALS = {
@@ -52,20 +52,24 @@ class CheckedTransfer(NamedTuple):
 def checked_transfer(
     reference: str, kind: str, movements: Sequence[MovementRequest], currencies: Mapping[str, Currency]
 ) -> CheckedTransfer:
-    """Check a request. Raises Refusal, whose message begins with the name of the field."""
+    """Check a request. Raises IntakeRefusal, whose message begins with the name of the field."""
     # The ledger's entries are named for the reference, so it must be one that the ledger takes.
     if len(reference) > REFERENCE_LENGTH_MAX or not REFERENCE_TEXT.fullmatch(reference):
-        raise Refusal(
+        raise IntakeRefusal(
             ResultCode.UNKNOWN_REFERENCE,
             f"reference: must be 1 to {REFERENCE_LENGTH_MAX} visible ASCII characters without quote or backslash",
         )
     if reference.endswith(RESERVED_SUFFIXES):
         ending = reference.rpartition(":")[2]
-        raise Refusal(ResultCode.UNKNOWN_REFERENCE, f"reference: must not end in :{ending}, which the ledger gives")
+        raise IntakeRefusal(
+            ResultCode.UNKNOWN_REFERENCE, f"reference: must not end in :{ending}, which the ledger gives"
+        )
     if kind not in frozenset(TransferKind):
-        raise Refusal(ResultCode.INVALID_TRANSFER, f"kind: must be one of {', '.join(TransferKind)}")
+        raise IntakeRefusal(ResultCode.INVALID_TRANSFER, f"kind: must be one of {', '.join(TransferKind)}")
     if not 1 <= len(movements) <= MOVEMENTS_MAX:
-        raise Refusal(ResultCode.INVALID_TRANSFER, f"movements: must be 1 to {MOVEMENTS_MAX}, are {len(movements)}")
+        raise IntakeRefusal(
+            ResultCode.INVALID_TRANSFER, f"movements: must be 1 to {MOVEMENTS_MAX}, are {len(movements)}"
+        )
     checked = [_checked(f"movements[{place}]", movement, currencies) for place, movement in enumerate(movements)]
     described = [
         (sent.source, sent.destination, movement.currency, sent.amount)
@@ -79,21 +83,25 @@ def _checked(field: str, movement: MovementRequest, currencies: Mapping[str, Cur
     _check_participant(f"{field}.fromParticipantId", source)
     _check_participant(f"{field}.toParticipantId", destination)
     if source == destination:
-        raise Refusal(ResultCode.INVALID_TRANSFER, f"{field}.toParticipantId: must not be the payer")
+        raise IntakeRefusal(ResultCode.INVALID_TRANSFER, f"{field}.toParticipantId: must not be the payer")
     currency = currencies.get(movement.currency)
     if currency is None:
-        raise Refusal(ResultCode.INVALID_CURRENCY, f"{field}.currency: there is no such currency")
+        raise IntakeRefusal(ResultCode.INVALID_CURRENCY, f"{field}.currency: there is no such currency")
     try:
         amount = to_amount(parse_decimal(movement.amount))
     except MoneyError as error:
-        raise Refusal(ResultCode.INVALID_AMOUNT, f"{field}.amount: {error}") from error
+        raise IntakeRefusal(ResultCode.INVALID_AMOUNT, f"{field}.amount: {error}") from error
     if not 0 < amount <= AMOUNT_MAX:
-        raise Refusal(ResultCode.INVALID_AMOUNT, f"{field}.amount: must be positive and not above the largest amount")
+        raise IntakeRefusal(
+            ResultCode.INVALID_AMOUNT, f"{field}.amount: must be positive and not above the largest amount"
+        )
     return CheckedMovement(source, destination, currency.currency_id, amount)
 
 
 def _check_participant(field: str, participant_id: str) -> None:
     if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
-        raise Refusal(ResultCode.AUTH_INVALID_USER, f"{field}: must be 1 to 64 letters, digits or _ : -")
+        raise IntakeRefusal(ResultCode.AUTH_INVALID_USER, f"{field}: must be 1 to 64 letters, digits or _ : -")
     if participant_id == EXTERNAL_ACCOUNT_ID:
-        raise Refusal(ResultCode.AUTH_INVALID_USER, f"{field}: only deposits and withdrawals reach the outside world")
+        raise IntakeRefusal(
+            ResultCode.AUTH_INVALID_USER, f"{field}: only deposits and withdrawals reach the outside world"
+        )

@@ -37,7 +37,7 @@ _ACCOUNT_COMMAND = struct.Struct("<BxBBxxxxQ8xQ32x")
 assert _ACCOUNT_COMMAND.size == COMMAND_SIZE
 
 
-class Profile(msgspec.Struct, array_like=True, frozen=True):
+class ParticipantProfile(msgspec.Struct, array_like=True, frozen=True):
     """A participant. Times are milliseconds since 1970.
 
     `active` and `stp_mode` repeat the core's, so that listing participants needs no core call for each. Nobody can
@@ -58,11 +58,11 @@ class ParticipantAccount(NamedTuple):
     """A participant that exists."""
 
     number: int
-    profile: Profile
+    profile: ParticipantProfile
 
 
 class _Snapshot(msgspec.Struct, frozen=True):
-    profiles: list[tuple[int, Profile]]
+    profiles: list[tuple[int, ParticipantProfile]]
     own_fees: list[int]
     revoked: list[tuple[str, int]]
 
@@ -71,7 +71,9 @@ class Participants:
     """Profiles by account number in order of creation, and revoked tokens."""
 
     def __init__(self) -> None:
-        self.profiles: dict[int, Profile] = {FEE_ACCOUNT: Profile(FEE_ACCOUNT_ID, "SYSTEM", "", 0, active=False)}
+        self.profiles: dict[int, ParticipantProfile] = {
+            FEE_ACCOUNT: ParticipantProfile(FEE_ACCOUNT_ID, "SYSTEM", "", 0, active=False)
+        }
         self.active_count = 0
         self.own_fees: set[int] = set()
         """Accounts that pay their own fees instead of the symbol's."""
@@ -112,7 +114,7 @@ class Participants:
             elif kind == _CREATE:
                 _, name, participant_type, password_hash = note
                 active = bool(flags & FLAG_ACTIVE)
-                self._add(account, Profile(name, participant_type, password_hash, time_ms, active, stp_mode))
+                self._add(account, ParticipantProfile(name, participant_type, password_hash, time_ms, active, stp_mode))
             elif kind == _SET:
                 self._set(account, active=bool(flags & FLAG_ACTIVE), stp_mode=stp_mode, time_ms=time_ms)
             elif kind == _SET_FEES:
@@ -120,9 +122,9 @@ class Participants:
 
     def _add_depositor(self, account: int, time_ms: int) -> None:
         if account not in self.profiles:
-            self._add(account, Profile("", TYPE_OF_DEPOSITORS, "", time_ms))
+            self._add(account, ParticipantProfile("", TYPE_OF_DEPOSITORS, "", time_ms))
 
-    def _add(self, account: int, profile: Profile) -> None:
+    def _add(self, account: int, profile: ParticipantProfile) -> None:
         self.profiles[account] = profile
         self.active_count += profile.active
 

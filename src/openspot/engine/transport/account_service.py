@@ -10,7 +10,7 @@ from openspot.domain.money import amount_to_text
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import CommandKind, decode_results
 from openspot.engine.engine import Engine
-from openspot.engine.intake.refusal import Refusal
+from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
 from openspot.engine.intake.transfers import TRANSFER_REFUSALS
 from openspot.engine.transport.balance_views import balance_views
@@ -96,7 +96,7 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         """Carry out movements between accounts, all or none, once for the reference."""
         try:
             outcome = await self._intake.transfer(request.reference, request.kind, request.movements)
-        except Refusal as refusal:
+        except IntakeRefusal as refusal:
             return pb.TransferResponse(result_code=refusal.code.name, message=str(refusal))
         except EngineStoppedError as error:
             await abort_stopped(context, error)
@@ -128,7 +128,7 @@ async def _result(submit: Callable[[], asyncio.Future[CommandOutcome]], context:
     """Call `submit` and wait for the result; a refusal becomes a result with its code."""
     try:
         return await money_result(submit())
-    except Refusal as refusal:
+    except IntakeRefusal as refusal:
         return MoneyResult(refusal.code, "0", 0)
     except EngineStoppedError as error:
         await abort_stopped(context, error)

@@ -32,7 +32,7 @@ _TRY_AGAIN_LATER = 1013
 _SEQUENCE_DIGITS_MAX = 19
 
 
-class StreamError(StreamMessage, tag="error", frozen=True):
+class StreamEndMessage(StreamMessage, tag="error", frozen=True):
     """The last message before the engine closes a stream: why it ends."""
 
     code: str
@@ -90,7 +90,7 @@ class EventStream:
             sequence = last + 1 if from_sequence is None else from_sequence
             await self._send_from(consumer, sequence)
         except _CannotServeError as error:
-            await consumer.end([self._encode(StreamError(error.code, str(error)))], _POLICY_VIOLATION, error.code)
+            await consumer.end([self._encode(StreamEndMessage(error.code, str(error)))], _POLICY_VIOLATION, error.code)
         except _TooSlowError as error:
             metrics.CONSUMERS_CUT.inc()
             log.warning("disconnected a slow consumer of the event stream", reason=str(error))

@@ -14,12 +14,12 @@ from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.core.records import CommandKind
 from openspot.engine.engine import Engine
-from openspot.engine.intake.refusal import Refusal
+from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import EngineStoppedError
 from openspot.engine.transport.account_service import money_result
 from openspot.engine.transport.balance_views import balance_views
 from openspot.engine.transport.event_stream import EventStream
-from openspot.engine.transport.market_views import Level, book_levels, lot_text, tick_text
+from openspot.engine.transport.market_views import LevelView, book_levels, lot_text, tick_text
 from openspot.engine.transport.schemas import (
     BalanceResponse,
     BalancesResponse,
@@ -141,7 +141,7 @@ def account_routes(engine: Engine) -> Router:
             fields = (body.participant_id, body.currency, body.amount, body.reference)
             result = await money_result(engine.intake.money(CommandKind.DEPOSIT, *fields))
             code = result.code
-        except Refusal as refusal:
+        except IntakeRefusal as refusal:
             code = refusal.code
         if code is not ResultCode.SUCCESS:
             raise http_error(code, _DEPOSIT_FAULTS.get(code, code.name))
@@ -160,7 +160,7 @@ def account_routes(engine: Engine) -> Router:
     return router
 
 
-def _pairs(levels: list[Level]) -> list[tuple[str, str]]:
+def _pairs(levels: list[LevelView]) -> list[tuple[str, str]]:
     return [(level.price, level.quantity) for level in levels]
 
 
@@ -193,7 +193,7 @@ def engine_document(routers: Sequence[Router], authenticators: Sequence[Authenti
 
 
 def _refusal_to_http(error: Exception) -> HttpError:
-    assert isinstance(error, Refusal)
+    assert isinstance(error, IntakeRefusal)
     return http_error(error.code, str(error))
 
 
@@ -202,6 +202,6 @@ def _stop_to_http(error: Exception) -> HttpError:
 
 
 _TRANSLATIONS: Mapping[type[Exception], ErrorTranslation] = {
-    Refusal: _refusal_to_http,
+    IntakeRefusal: _refusal_to_http,
     EngineStoppedError: _stop_to_http,
 }

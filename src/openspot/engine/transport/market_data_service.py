@@ -8,7 +8,7 @@ from openspot.contracts.gen.exchange.v1 import market_data_pb2 as pb
 from openspot.contracts.gen.exchange.v1 import market_data_pb2_grpc
 from openspot.engine.engine import Engine
 from openspot.engine.state.state_machine import RECENT_TRADES_MAX
-from openspot.engine.transport.market_views import Level, book_levels, lot_text, recent_trades, tick_text
+from openspot.engine.transport.market_views import LevelView, book_levels, lot_text, recent_trades, tick_text
 from openspot.engine.transport.order_service import Context
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
@@ -72,7 +72,7 @@ class MarketDataService(market_data_pb2_grpc.MarketDataServiceServicer):
         return pb.GetRecentTradesResponse(trades=[pb.RecentTrade(**trade._asdict()) for trade in trades])
 
 
-def _levels(levels: list[Level]) -> list[pb.BookLevel]:
+def _levels(levels: list[LevelView]) -> list[pb.BookLevel]:
     return [pb.BookLevel(**level._asdict()) for level in levels]
 
 

@@ -13,7 +13,7 @@ from openspot.engine.state.state_machine import StateMachine
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 
-class Level(NamedTuple):
+class LevelView(NamedTuple):
     """A price level of the book."""
 
     price: str
@@ -42,15 +42,15 @@ def lot_text(spec: SymbolSpec) -> str:
     return scaled_to_text(spec.lot, spec.base_scale_k)
 
 
-def book_levels(machine: StateMachine, spec: SymbolSpec, depth: int) -> tuple[list[Level], list[Level]]:
+def book_levels(machine: StateMachine, spec: SymbolSpec, depth: int) -> tuple[list[LevelView], list[LevelView]]:
     """(bids, asks), best first. A depth of 0 means all levels."""
     bids, asks = machine.core.depth(spec.symbol_id, depth)
     return _levels(spec, bids), _levels(spec, asks)
 
 
-def _levels(spec: SymbolSpec, rows: list[DepthLevel]) -> list[Level]:
+def _levels(spec: SymbolSpec, rows: list[DepthLevel]) -> list[LevelView]:
     return [
-        Level(
+        LevelView(
             scaled_to_text(row.price, spec.quote_scale_k), scaled_to_text(row.quantity, spec.base_scale_k), row.orders
         )
         for row in rows

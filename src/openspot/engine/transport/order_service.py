@@ -15,7 +15,7 @@ from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import EVENT_SIZE, RESULT_SIZE, EventType, Result, ResultStatus, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.intake.command_intake import PlacedOrders
-from openspot.engine.intake.refusal import Refusal
+from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
 from openspot.engine.state.order_memory import CANCELLED, FILLED, OPEN, REJECTED
 from openspot.kit.clock import NANOSECONDS_PER_MS
@@ -119,7 +119,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
                 order_id, request.external_id, request.participant_id, request.symbol
             )
             result, sequence = await _one(future)
-        except Refusal as refusal:
+        except IntakeRefusal as refusal:
             result, sequence = _refusal_result(refusal), 0
         except EngineStoppedError as error:
             await abort_stopped(context, error)
@@ -136,7 +136,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         try:
             future = self._intake.move(request.order_id, request.participant_id, request.symbol, request.price)
             result, sequence = await _one(future)
-        except Refusal as refusal:
+        except IntakeRefusal as refusal:
             result, sequence = _refusal_result(refusal), 0
         except EngineStoppedError as error:
             await abort_stopped(context, error)
@@ -156,7 +156,7 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         try:
             future = self._intake.reduce(request.order_id, request.participant_id, request.symbol, request.quantity)
             result, sequence = await _one(future)
-        except Refusal as refusal:
+        except IntakeRefusal as refusal:
             result, sequence = _refusal_result(refusal), 0
         except EngineStoppedError as error:
             await abort_stopped(context, error)
@@ -243,7 +243,7 @@ async def _one(future: asyncio.Future[CommandOutcome]) -> tuple[Result, int]:
     return result, outcome.events_before + result.events if result.events else 0
 
 
-def _refusal_result(refusal: Refusal) -> Result:
+def _refusal_result(refusal: IntakeRefusal) -> Result:
     return Result(refusal.code, ResultStatus.REJECTED, 0, 0, 0, 0)
 
 

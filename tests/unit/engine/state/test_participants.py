@@ -8,7 +8,7 @@ from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, Result, encode_result
 from openspot.engine.core.reference import ReferenceCore
-from openspot.engine.state.participants import REVOKE_TOKEN, Participants, Profile
+from openspot.engine.state.participants import REVOKE_TOKEN, ParticipantProfile, Participants
 from openspot.engine.state.state_machine import StateMachine
 
 MS = 1_000_000
@@ -49,8 +49,8 @@ def test_a_deposit_or_a_creation_that_the_core_accepts_adds_a_profile() -> None:
         (creation, ("bob", "Robert", "TAKER", "other"), ResultCode.ACCOUNT_ALREADY_EXISTS),
     )
     assert list(participants.profiles) == [1, 2, 3]
-    assert participants.profiles[2] == Profile("", "BOTH", "", 5)
-    assert participants.profiles[3] == Profile("Bob", "MAKER", "hash", 7, stp_mode=StpMode.CANCEL_BOTH)
+    assert participants.profiles[2] == ParticipantProfile("", "BOTH", "", 5)
+    assert participants.profiles[3] == ParticipantProfile("Bob", "MAKER", "hash", 7, stp_mode=StpMode.CANCEL_BOTH)
     assert participants.active_count == 2
 
 
