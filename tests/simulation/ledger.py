@@ -17,8 +17,8 @@ from openspot.kit.clock import Clock
 from openspot.ledger.changes import (
     NEW_ACCOUNT,
     AccountState,
-    BalanceChange,
     Change,
+    ChangedAccount,
     CreditOrDebit,
     Recorded,
     decide,
@@ -28,7 +28,7 @@ from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.postings import JournalEntry, Posting, changes_of, running_balances, sums
 from openspot.ledger.settlement import Settlement
-from openspot.ledger.store import Applied, Outbox, Posted, RejectedTrade
+from openspot.ledger.store import AppliedChanges, PostedEntries, RejectedTrade, WaitingEvents
 from openspot.ledger.transfers import TransferPosting, transfer_consumer
 from tests.simulation.bus import BusServer, SimulatedBus
 from tests.simulation.process import Place, Process
@@ -47,11 +47,11 @@ class LedgerTables:
     def __init__(self) -> None:
         self.accounts: dict[AccountKey, AccountState] = {}
         self.entries: dict[str, Entry] = {}
-        self.outbox: dict[int, BalanceChange] = {}
+        self.outbox: dict[int, ChangedAccount] = {}
         self.rejected: list[RejectedTrade] = []
         self._outbox_ids = 0
 
-    def post(self, entries: Sequence[JournalEntry]) -> Posted:
+    def post(self, entries: Sequence[JournalEntry]) -> PostedEntries:
         """One transaction, as `LedgerStore.post`: a trade or transfer whose marker is there is skipped as a whole."""
         fresh = [entry for entry in entries if not self.is_posted(entry)]
         postings = [posting for entry in fresh for posting in entry.postings]
@@ -64,13 +64,13 @@ class LedgerTables:
             state = self.accounts.get(account, NEW_ACCOUNT)
             self.accounts[account] = AccountState(state.available + amount, state.locked, state.version + 1)
         users = changes_of(postings)
-        return Posted({entry.id for entry in fresh}, {account: self.accounts[account] for account in users})
+        return PostedEntries({entry.id for entry in fresh}, {account: self.accounts[account] for account in users})
 
     def is_posted(self, entry: JournalEntry) -> bool:
         """Whether the marker of a trade or transfer is there."""
         return entry.marker in self.entries
 
-    def apply(self, changes: Sequence[Change]) -> Applied:
+    def apply(self, changes: Sequence[Change]) -> AppliedChanges:
         """One transaction, as `LedgerStore.apply`."""
         recorded = {}
         for change in changes:
@@ -81,9 +81,9 @@ class LedgerTables:
         decision = decide(changes, self.accounts, recorded, {})
         self.insert(decision.postings, decision.balances)
         self.accounts |= decision.states
-        return Applied(decision, self.add_to_outbox(decision.balance_changes))
+        return AppliedChanges(decision, self.add_to_outbox(decision.balance_changes))
 
-    def add_to_outbox(self, changes: Sequence[BalanceChange]) -> list[int]:
+    def add_to_outbox(self, changes: Sequence[ChangedAccount]) -> list[int]:
         """Put events into the outbox, and return their ids."""
         ids = list(range(self._outbox_ids, self._outbox_ids + len(changes)))
         self._outbox_ids += len(ids)
@@ -114,7 +114,7 @@ class SimulatedLedgerStore:
         self._tables = tables
         self._process = process
 
-    async def post(self, entries: Sequence[JournalEntry]) -> Posted:
+    async def post(self, entries: Sequence[JournalEntry]) -> PostedEntries:
         """As `LedgerStore.post`."""
         return await self._process.act(Place.LEDGER, lambda: self._tables.post(entries))
 
@@ -122,7 +122,7 @@ class SimulatedLedgerStore:
         """As `LedgerStore.reject`."""
         await self._process.act(Place.LEDGER, lambda: self._tables.rejected.extend(trades))
 
-    async def apply(self, changes: Sequence[Change]) -> Applied:
+    async def apply(self, changes: Sequence[Change]) -> AppliedChanges:
         """As `LedgerStore.apply`."""
         return await self._process.act(Place.LEDGER, lambda: self._tables.apply(changes))
 
@@ -135,12 +135,12 @@ class SimulatedLedgerStore:
 
         await self._process.act(Place.LEDGER, forget)
 
-    async def keep(self, changes: Sequence[BalanceChange]) -> None:
+    async def keep(self, changes: Sequence[ChangedAccount]) -> None:
         """As `LedgerStore.keep`."""
         await self._process.act(Place.LEDGER, lambda: self._tables.add_to_outbox(changes))
 
     @asynccontextmanager
-    async def unpublished(self, age_s: float, limit: int, without: Collection[str]) -> AsyncIterator[Outbox]:
+    async def unpublished(self, age_s: float, limit: int, without: Collection[str]) -> AsyncIterator[WaitingEvents]:
         """The waiting events of the outbox, with the present state of their accounts."""
         await self._process.io(Place.LEDGER)
         waiting = {
@@ -149,7 +149,7 @@ class SimulatedLedgerStore:
             if change.account[0] not in without
         }
         taken = list(waiting)[:limit]
-        outbox = Outbox(
+        outbox = WaitingEvents(
             {key: waiting[key]._replace(state=self._tables.accounts[waiting[key].account]) for key in taken}, []
         )
         yield outbox

@@ -15,7 +15,7 @@ from openspot.engine_client.position import Position
 from openspot.ledger import settlement, transfers
 from openspot.ledger.changes import Change, decide
 from openspot.ledger.postings import JournalEntry, Posting, trade_entry, transfer_entry
-from openspot.ledger.store import Applied
+from openspot.ledger.store import AppliedChanges
 from openspot.router.orders.submission import Submission
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.translation import row_writer, translator
@@ -59,12 +59,12 @@ class GenerousTables(LedgerTables):
 
     insert = _no_unique_key
 
-    def apply(self, changes: Sequence[Change]) -> Applied:
+    def apply(self, changes: Sequence[Change]) -> AppliedChanges:
         """Every credit counts."""
         decision = decide(changes, self.accounts, {}, {})
         self.insert(decision.postings, decision.balances)
         self.accounts |= decision.states
-        return Applied(decision, [])
+        return AppliedChanges(decision, [])
 
 
 class UnfencedRows(Rows):

@@ -17,7 +17,7 @@ from openspot.custody import withdrawal_store as store
 from openspot.custody.audit_chain import FIRST_HASH, is_next
 from openspot.custody.chain import SimulatedChain
 from openspot.custody.prices import parse_prices
-from openspot.custody.progress import Progress
+from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import Withdrawals
@@ -96,9 +96,9 @@ class CustodyBench:
         self.bus: Any = self.router
         self.automatic = frozenset({Wallet.HOT})
 
-    def progress(self) -> Progress:
+    def progress(self) -> WithdrawalProgress:
         """A custody process that has just started."""
-        return Progress(self.pool, self.bus, self.chain, SEED, self.automatic, self.time)
+        return WithdrawalProgress(self.pool, self.bus, self.chain, SEED, self.automatic, self.time)
 
     async def create(self, amount: str, user_id: str = "alice", **fields: Any) -> Withdrawal:
         """A withdrawal of that many BTC; its fee is 0.0001."""
@@ -110,7 +110,7 @@ class CustodyBench:
         request = CreateWithdrawal(**given)
         return await self.withdrawals.create(request, Decimal(request.amount), Decimal(request.fee))
 
-    async def deliver(self, progress: Progress) -> None:
+    async def deliver(self, progress: WithdrawalProgress) -> None:
         """Have `progress` hear what the router has said of withdrawals that have not ended."""
         ended = {*self.router.taken, *self.router.released}
         for outcome in [*self.router.outcomes]:
@@ -118,7 +118,7 @@ class CustodyBench:
                 continue
             await (progress.refused if outcome.refused else progress.reserved)(outcome)
 
-    async def advance(self, progress: Progress | None = None, rounds: int = 3) -> None:
+    async def advance(self, progress: WithdrawalProgress | None = None, rounds: int = 3) -> None:
         """Take everything as far as it goes without people; blocks pass meanwhile."""
         progress = progress or self.progress()
         for _ in range(rounds):

@@ -12,7 +12,7 @@ from openspot.contracts.messages import DepositConfirmed, WithdrawalOutcome, Wit
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.reconcile.reconciliation import reconcile
-from openspot.reconcile.report import Report
+from openspot.reconcile.report import ReconcileReport
 from tests.support.admin_client import AdminClient
 from tests.support.engine_client import EngineClient
 from tests.support.in_process_platform import running
@@ -73,7 +73,7 @@ class MirroredMarket:
         """A session of the engine's administrator."""
         return await AdminClient(self.engine, "grpc").login()
 
-    async def reconcile(self, wait_s: float = WAIT_S) -> Report:
+    async def reconcile(self, wait_s: float = WAIT_S) -> ReconcileReport:
         """Compare everything."""
         return await reconcile(self.settings, wait_s)
 

@@ -11,7 +11,7 @@ from openspot.http.authentication import UserTokens
 from openspot.http.idempotency import DatabaseIdempotency
 from openspot.kit.health import Health
 from openspot.kit.tokens import Claims, sign
-from openspot.subscriptions.app import Services, make_app
+from openspot.subscriptions.app import SubscriptionServices, make_app
 from openspot.subscriptions.billing import Billing
 from openspot.subscriptions.plans import PlanConfiguration, load_plans
 from openspot.subscriptions.renewals import Renewals
@@ -43,7 +43,7 @@ class SubscriptionShop:
         self.store = SubscriptionStore(self.pool, configuration.retry_days)
         self.billing = Billing(self.store, configuration, lambda: self.time)
         self.renewals = Renewals(self.store, configuration, self._is_deleted, lambda: self.time)
-        services = Services(
+        services = SubscriptionServices(
             self.billing, Health(), UserTokens(SECRET), {}, LogAudit(), DatabaseIdempotency(self.pool, claim_s=0.01)
         )
         self.app = make_app(SubscriptionSettings(), services)

@@ -18,7 +18,7 @@ from openspot.kit.tasks import end_tasks
 from openspot.venue.service import run
 from openspot.venue.settings import VenueSettings
 from openspot.venue_simulator.book import Book
-from openspot.venue_simulator.events import Event, Source, market_id
+from openspot.venue_simulator.events import EventSource, TimelineEvent, market_id
 from openspot.venue_simulator.server import Simulator
 from tests.support.ports import free_port
 from tests.support.waiting import eventually, stretched
@@ -31,7 +31,7 @@ ALL_STREAMS = {f"{market_id(seed).lower()}@{kind}" for seed in SEEDS.values() fo
 class ScriptedSource:
     """Events that the test writes down, of markets that it names."""
 
-    def __init__(self, events: Sequence[Event] = (), symbols: Sequence[str] = ("BTC-USDT",)) -> None:
+    def __init__(self, events: Sequence[TimelineEvent] = (), symbols: Sequence[str] = ("BTC-USDT",)) -> None:
         self.markets: Sequence[MarketSeed] = [SEEDS[symbol] for symbol in symbols]
         self._events = events
 
@@ -42,20 +42,20 @@ class ScriptedSource:
         return iter(self._events)
 
 
-def quote(update_id: int, bid: str = "100.00000000", market: str = "BTCUSDT", **fields: Any) -> Event:
+def quote(update_id: int, bid: str = "100.00000000", market: str = "BTCUSDT", **fields: Any) -> TimelineEvent:
     """A best bid and ask. It differs from others by its bid quantity, which is `update_id`."""
     data = {"u": update_id, "s": market, "b": bid, "B": f"{update_id}.00000000", "a": "101.00000000", "A": "2.50000000"}
-    return Event(0, f"{market.lower()}@bookTicker", data | fields)
+    return TimelineEvent(0, f"{market.lower()}@bookTicker", data | fields)
 
 
-def trade(trade_id: int, market: str = "BTCUSDT", **fields: Any) -> Event:
+def trade(trade_id: int, market: str = "BTCUSDT", **fields: Any) -> TimelineEvent:
     """A trade, made now."""
     data = {"e": "trade", "E": 0, "s": market, "t": trade_id, "p": "100.50000000", "q": "0.10000000", "T": 0, "m": True}
-    return Event(0, f"{market.lower()}@trade", data | {"M": True} | fields)
+    return TimelineEvent(0, f"{market.lower()}@trade", data | {"M": True} | fields)
 
 
 @asynccontextmanager
-async def running_simulator(source: Source | None = None, **options: Any) -> AsyncIterator[Simulator]:
+async def running_simulator(source: EventSource | None = None, **options: Any) -> AsyncIterator[Simulator]:
     """A venue that listens and has not begun to play."""
     simulator = Simulator(source or ScriptedSource(), **options)
     await simulator.start()
@@ -75,7 +75,7 @@ async def playing(simulator: Simulator) -> AsyncIterator[None]:
         await end_tasks(task)
 
 
-async def send(simulator: Simulator, *events: Event) -> None:
+async def send(simulator: Simulator, *events: TimelineEvent) -> None:
     """Let the venue send these events now."""
     for event in events:
         await simulator.send(event)

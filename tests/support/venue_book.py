@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from openspot.venue_simulator.book import Book
-from openspot.venue_simulator.events import Event
+from openspot.venue_simulator.events import TimelineEvent
 
 
 class ClientBook:
@@ -15,7 +15,7 @@ class ClientBook:
         self._last_id: int | None = None
         self.updates = 0
 
-    def take(self, event: Event) -> None:
+    def take(self, event: TimelineEvent) -> None:
         """Take an update: the first one holds the snapshot's id, each later one follows on the last."""
         data = event.data
         if self._last_id is None:
@@ -29,6 +29,6 @@ class ClientBook:
         self.updates += 1
 
 
-def first(events: Iterable[Event], count: int) -> list[Event]:
+def first(events: Iterable[TimelineEvent], count: int) -> list[TimelineEvent]:
     """The first events of an endless timeline."""
     return list(islice(events, count))

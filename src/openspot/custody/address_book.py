@@ -11,7 +11,7 @@ from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Pool
 
 
-class AddressBook:
+class DepositAddressBook:
     """The table `custody_addresses`."""
 
     def __init__(

@@ -9,7 +9,7 @@ from openspot.contracts.messages import DepositConfirmed
 from openspot.custody import withdrawal_store as store
 from openspot.custody.chain import Chain, confirmations
 from openspot.custody.metrics import DEPOSITS
-from openspot.custody.progress import Publisher
+from openspot.custody.progress import EventPublisher
 from openspot.domain.market import AssetScale
 from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal, to_amount, to_scaled
 from openspot.domain.networks import Network
@@ -19,7 +19,7 @@ from openspot.kit.database import Pool, text_of
 BATCH_MAX = 100
 
 
-class DepositError(ValueError):
+class ChainDepositError(ValueError):
     """A deposit cannot be made. The message names the field and the reason."""
 
 
@@ -58,9 +58,9 @@ class Deposits:
         """Include a deposit in the next block and return the user's id. A hash counts once. Raises DepositError."""
         network = self._networks.get(deposit.network)
         if network is None or network.is_fiat:
-            raise DepositError(f"network must be one of {', '.join(_chains(self._networks))}")
+            raise ChainDepositError(f"network must be one of {', '.join(_chains(self._networks))}")
         if deposit.asset not in network.assets:
-            raise DepositError(f"asset must be one of {', '.join(network.assets)} on {network.name}")
+            raise ChainDepositError(f"asset must be one of {', '.join(network.assets)} on {network.name}")
         amount = self._amount(deposit, network)
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
@@ -70,7 +70,7 @@ class Deposits:
                 deposit.address,
             )
             if user_id is None:
-                raise DepositError(f"address is no deposit address on {deposit.network}")
+                raise ChainDepositError(f"address is no deposit address on {deposit.network}")
             required = network.confirmations if self._required is None else self._required
             await connection.execute(
                 """
@@ -82,7 +82,7 @@ class Deposits:
             )  # fmt: skip
         return user_id
 
-    async def announce_confirmed(self, bus: Publisher) -> int:
+    async def announce_confirmed(self, bus: EventPublisher) -> int:
         """Publish the deposits with enough confirmations, and return their number. After a BusError, call it again."""
         now = utc_datetime(self._clock)
         height = self._chain.height(now)
@@ -124,9 +124,9 @@ class Deposits:
             to_amount(amount)
             to_scaled(amount, 10 ** self._assets[deposit.asset].places)
         except MoneyError as error:
-            raise DepositError(f"amount {error}") from error
+            raise ChainDepositError(f"amount {error}") from error
         if amount < minimum:
-            raise DepositError(f"amount must be at least {decimal_to_text(minimum)} {deposit.asset}")
+            raise ChainDepositError(f"amount must be at least {decimal_to_text(minimum)} {deposit.asset}")
         return amount
 
 

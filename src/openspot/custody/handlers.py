@@ -18,9 +18,9 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.custody import withdrawal_store as store
-from openspot.custody.address_book import AddressBook
+from openspot.custody.address_book import DepositAddressBook
 from openspot.custody.addresses import AddressError, checked_tag, normalised
-from openspot.custody.progress import Progress
+from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX, WITHDRAWAL_ID_TEXT, Funds, Status
 from openspot.custody.withdrawal_store import Withdrawal
 from openspot.custody.withdrawals import WithdrawalError, Withdrawals
@@ -51,9 +51,9 @@ class RequestHandlers:
     def __init__(
         self,
         pool: Pool,
-        addresses: AddressBook,
+        addresses: DepositAddressBook,
         withdrawals: Withdrawals,
-        progress: Progress,
+        progress: WithdrawalProgress,
         networks: Mapping[str, Network],
         assets: Mapping[str, AssetScale],
     ) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from openspot.custody import withdrawal_store as store
 from openspot.custody.audit_chain import FIRST_HASH, is_next
 from openspot.custody.chain import SimulatedChain
-from openspot.custody.deposits import ChainDeposit, DepositError, Deposits
+from openspot.custody.deposits import ChainDeposit, ChainDepositError, Deposits
 from openspot.custody.settings import CustodySettings
 from openspot.custody.wallet_policy import RULES
 from openspot.custody.withdrawal_states import Status
@@ -99,7 +99,7 @@ async def operator(settings: CustodySettings) -> AsyncIterator[Operator]:
         raise OperatorError(f"the platform is not running here ({error}); `openspot up` starts it") from error
     try:
         yield Operator(pool, settings)
-    except (WithdrawalError, DepositError) as error:
+    except (WithdrawalError, ChainDepositError) as error:
         raise OperatorError(str(error)) from error
     except TRANSIENT_ERRORS as error:
         raise OperatorError(f"the database does not answer: {error!r}; look with `openspot custody list`") from error

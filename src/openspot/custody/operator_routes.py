@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.custody import withdrawal_store as store
-from openspot.custody.progress import Progress
+from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.wallet_policy import RULES, Wallet, signers_of
 from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX, Status
 from openspot.custody.withdrawal_store import Withdrawal
@@ -85,7 +85,7 @@ class OpenWithdrawals(ResponseBody):
     complete: bool
 
 
-def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: Progress, seed: bytes) -> Router:
+def operator_routes(pool: Pool, withdrawals: Withdrawals, progress: WithdrawalProgress, seed: bytes) -> Router:
     """The routes of `/operator/withdrawals`. `seed` makes the signatures of the wallets' signers."""
     router = Router(f"{PREFIX}/withdrawals", tag="withdrawals")
 

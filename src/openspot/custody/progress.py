@@ -25,10 +25,10 @@ from openspot.custody.withdrawal_states import (
     WITHDRAWAL_ID_TEXT,
     Funds,
     Status,
-    Step,
+    WithdrawalStep,
     next_step,
 )
-from openspot.custody.withdrawal_store import Decision, Withdrawal
+from openspot.custody.withdrawal_store import Withdrawal, WithdrawalDecision
 from openspot.kit.bus import BusError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, utc_datetime
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool, text_of
@@ -46,18 +46,18 @@ STEPS_MAX = 16
 CUSTODY_ACTOR = "custody"
 
 
-class Publisher(Protocol):
+class EventPublisher(Protocol):
     """The part of the bus that progress uses."""
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
         """Publish an event, and wait until it is stored; raises BusError."""
 
 
-class Progress:
+class WithdrawalProgress:
     """Does the steps. `run` does them until it is told to stop; `wake` starts a round at once."""
 
     def __init__(
-        self, pool: Pool, bus: Publisher, chain: Chain, seed: bytes, automatic: frozenset[Wallet], clock: Clock
+        self, pool: Pool, bus: EventPublisher, chain: Chain, seed: bytes, automatic: frozenset[Wallet], clock: Clock
     ) -> None:
         self._pool = pool
         self._bus = bus
@@ -66,15 +66,15 @@ class Progress:
         self._automatic = automatic
         self._clock = clock
         self._news = asyncio.Event()
-        self._steps: dict[Step, Callable[[Connection, Withdrawal, datetime], Awaitable[None]]] = {
-            Step.REQUEST_FUNDS: self._request_funds,
-            Step.APPROVE: self._approve,
-            Step.PREPARE: self._prepare,
-            Step.SIGN: self._finish_signing,
-            Step.SEND: self._send,
-            Step.COUNT_CONFIRMATIONS: self._count_confirmations,
-            Step.TAKE_FUNDS: self._take_funds,
-            Step.RELEASE_FUNDS: self._release_funds,
+        self._steps: dict[WithdrawalStep, Callable[[Connection, Withdrawal, datetime], Awaitable[None]]] = {
+            WithdrawalStep.REQUEST_FUNDS: self._request_funds,
+            WithdrawalStep.APPROVE: self._approve,
+            WithdrawalStep.PREPARE: self._prepare,
+            WithdrawalStep.SIGN: self._finish_signing,
+            WithdrawalStep.SEND: self._send,
+            WithdrawalStep.COUNT_CONFIRMATIONS: self._count_confirmations,
+            WithdrawalStep.TAKE_FUNDS: self._take_funds,
+            WithdrawalStep.RELEASE_FUNDS: self._release_funds,
         }
 
     def wake(self) -> None:
@@ -104,7 +104,7 @@ class Progress:
 
     async def advance(self, withdrawal_id: str) -> bool:
         """Do the next step of one withdrawal. Returns False if none is possible now, or if it must be tried again."""
-        step: Step | None = None
+        step: WithdrawalStep | None = None
         try:
             async with store.transaction(self._pool) as connection:
                 withdrawal = await store.lock(connection, withdrawal_id, skip_locked=True)
@@ -156,7 +156,7 @@ class Progress:
             await store.save(connection, withdrawal, now)
         self.wake()
 
-    async def _next_step(self, connection: Connection, withdrawal: Withdrawal) -> Step | None:
+    async def _next_step(self, connection: Connection, withdrawal: Withdrawal) -> WithdrawalStep | None:
         given = 0
         if withdrawal.status is Status.SIGNING and withdrawal.digest is not None:
             if withdrawal.wallet in self._automatic:
@@ -275,7 +275,7 @@ class Progress:
         total = await store.sum_of_wallet(connection, withdrawal.wallet, now)
         counts = withdrawal.created_at > now - QUOTA_WINDOW and withdrawal.status not in UNSENT
         sum_before = total - withdrawal.value_cents if counts else total
-        await store.audit(connection, withdrawal, Decision(CUSTODY_ACTOR, what, detail), now, sum_before)
+        await store.audit(connection, withdrawal, WithdrawalDecision(CUSTODY_ACTOR, what, detail), now, sum_before)
 
     def _milliseconds(self) -> int:
         return self._clock() // NANOSECONDS_PER_MS

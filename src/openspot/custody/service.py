@@ -8,14 +8,14 @@ import aiohttp
 from openspot.contracts import subjects
 from openspot.contracts.messages import WithdrawalOutcome
 from openspot.contracts.streams import CUSTODY
-from openspot.custody.address_book import AddressBook
+from openspot.custody.address_book import DepositAddressBook
 from openspot.custody.app import make_app
 from openspot.custody.chain import SimulatedChain
 from openspot.custody.deposits import Deposits
 from openspot.custody.handlers import RequestHandlers
 from openspot.custody.operator_routes import operator_routes
 from openspot.custody.prices import parse_prices
-from openspot.custody.progress import Progress
+from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.settings import CustodySettings
 from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawals import Withdrawals
@@ -57,9 +57,9 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
 
         chain = SimulatedChain(pool, settings.custody_block_s)
         required = settings.custody_confirmations
-        progress = Progress(pool, bus, chain, seed, automatic, clock)
+        progress = WithdrawalProgress(pool, bus, chain, seed, automatic, clock)
         deposits = Deposits(pool, chain, networks, assets, clock, confirmations_required=required)
-        addresses = AddressBook(pool, seed, networks, clock, confirmations=required)
+        addresses = DepositAddressBook(pool, seed, networks, clock, confirmations=required)
         withdrawals = Withdrawals(pool, networks, reference_prices, clock, confirmations=required)
         reserved = _consumer(bus, subjects.CUSTODY_WITHDRAWAL_RESERVED, "custody-reserved", progress.reserved)
         refused = _consumer(bus, subjects.CUSTODY_WITHDRAWAL_FAILED, "custody-refused", progress.refused)

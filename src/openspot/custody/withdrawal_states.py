@@ -43,7 +43,7 @@ class Funds(StrEnum):
     TAKEN = "taken"
 
 
-class Step(StrEnum):
+class WithdrawalStep(StrEnum):
     """What custody does next with a withdrawal."""
 
     REQUEST_FUNDS = "request_funds"
@@ -64,30 +64,30 @@ SETTLED_FUNDS = frozenset({Funds.REFUSED, Funds.RELEASED, Funds.TAKEN})
 """Nothing is left to do."""
 
 _BY_STATUS = {
-    Status.APPROVED: Step.PREPARE,
-    Status.SIGNING: Step.SIGN,
-    Status.BROADCASTING: Step.SEND,
-    Status.CONFIRMING: Step.COUNT_CONFIRMATIONS,
-    Status.COMPLETED: Step.TAKE_FUNDS,
+    Status.APPROVED: WithdrawalStep.PREPARE,
+    Status.SIGNING: WithdrawalStep.SIGN,
+    Status.BROADCASTING: WithdrawalStep.SEND,
+    Status.CONFIRMING: WithdrawalStep.COUNT_CONFIRMATIONS,
+    Status.COMPLETED: WithdrawalStep.TAKE_FUNDS,
 }
 
 
 def next_step(
     status: Status, funds: Funds, *, wallet: Wallet, approvals: int, needed: int, signatures: int
-) -> Step | None:
+) -> WithdrawalStep | None:
     """The next step; None if custody waits for a person or the engine, or if nothing is left to do.
 
     `approvals` and `signatures` count those that exist; the withdrawal needs `needed` approvals.
     """
     if funds is Funds.NEW:
         # Also for a cancelled withdrawal: an earlier process may have published the request and been killed then.
-        return Step.REQUEST_FUNDS
+        return WithdrawalStep.REQUEST_FUNDS
     if funds is not Funds.RESERVED:
         return None
     if status in UNSENT:
-        return Step.RELEASE_FUNDS
+        return WithdrawalStep.RELEASE_FUNDS
     if status is Status.PENDING_APPROVAL:
-        return Step.APPROVE if approvals >= needed else None
+        return WithdrawalStep.APPROVE if approvals >= needed else None
     if status is Status.SIGNING and signatures < RULES[wallet].signatures:
         return None
     return _BY_STATUS[status]

@@ -112,7 +112,7 @@ class Withdrawal:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class WithdrawalDecision:
     """A decision on a withdrawal: what was decided, by whom, and why."""
 
     actor: str
@@ -256,7 +256,9 @@ async def add_signature(connection: Connection, withdrawal_id: str, signer: str,
 # Audit
 
 
-async def audit(connection: Connection, about: Withdrawal, decision: Decision, now: datetime, sum_before: int) -> None:
+async def audit(
+    connection: Connection, about: Withdrawal, decision: WithdrawalDecision, now: datetime, sum_before: int
+) -> None:
     """Append an entry to the audit chain. `sum_before` is the wallet's sum without this withdrawal (US cents)."""
     await lock_named(connection, _AUDIT_LOCK)
     newest = await connection.fetchrow(

@@ -23,7 +23,7 @@ from openspot.custody.wallet_policy import (
     wallet_for,
 )
 from openspot.custody.withdrawal_states import CANCELLABLE, REJECTABLE, Funds, Status
-from openspot.custody.withdrawal_store import Decision, Withdrawal
+from openspot.custody.withdrawal_store import Withdrawal, WithdrawalDecision
 from openspot.domain.networks import Network
 from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Connection, Pool
@@ -85,7 +85,9 @@ class Withdrawals:
                     f"{_dollars(request.user_limit_cents)} USD, of which {_dollars(of_user)} are used",
                 )
             await store.insert(connection, new)
-            await store.audit(connection, new, Decision(f"user:{request.user_id}", "requested"), now, sum_before)
+            await store.audit(
+                connection, new, WithdrawalDecision(f"user:{request.user_id}", "requested"), now, sum_before
+            )
         return new
 
     async def cancel(self, withdrawal_id: str, user_id: str) -> Withdrawal:
@@ -102,7 +104,7 @@ class Withdrawals:
                     RefusalCode.NOT_CANCELLABLE, f"the withdrawal is {withdrawal.status} and cannot be cancelled"
                 )
             withdrawal.status = Status.CANCELLED
-            await self._decided(connection, withdrawal, Decision(f"user:{user_id}", "cancelled"), now)
+            await self._decided(connection, withdrawal, WithdrawalDecision(f"user:{user_id}", "cancelled"), now)
         return withdrawal
 
     async def approve(self, withdrawal_id: str, approver: str) -> Withdrawal:
@@ -116,7 +118,9 @@ class Withdrawals:
             if not await store.add_approval(connection, withdrawal_id, approver, now):
                 raise WithdrawalError(RefusalCode.VALIDATION, f"{approver} has approved this withdrawal already")
             detail = f"{len(given) + 1} of {withdrawal.approvals_needed}"
-            await self._decided(connection, withdrawal, Decision(f"operator:{approver}", "approved", detail), now)
+            await self._decided(
+                connection, withdrawal, WithdrawalDecision(f"operator:{approver}", "approved", detail), now
+            )
         return withdrawal
 
     async def sign(self, withdrawal_id: str, signer: str, seed: bytes, *, operator: str = "") -> Withdrawal:
@@ -139,7 +143,7 @@ class Withdrawals:
             detail = f"{len(given) + 1} of {RULES[withdrawal.wallet].signatures}"
             if operator:
                 detail += f", by operator:{operator}"
-            await self._decided(connection, withdrawal, Decision(f"signer:{signer}", "signed", detail), now)
+            await self._decided(connection, withdrawal, WithdrawalDecision(f"signer:{signer}", "signed", detail), now)
         return withdrawal
 
     async def reject(self, withdrawal_id: str, operator: str, reason: str) -> Withdrawal:
@@ -156,7 +160,9 @@ class Withdrawals:
                     RefusalCode.VALIDATION, f"the withdrawal is {withdrawal.status} and cannot be rejected"
                 )
             withdrawal.status, withdrawal.reason = Status.REJECTED, reason
-            await self._decided(connection, withdrawal, Decision(f"operator:{operator}", "rejected", reason), now)
+            await self._decided(
+                connection, withdrawal, WithdrawalDecision(f"operator:{operator}", "rejected", reason), now
+            )
         return withdrawal
 
     async def _earlier(self, connection: Connection, request: CreateWithdrawal) -> Withdrawal | None:
@@ -220,7 +226,9 @@ class Withdrawals:
             raise WithdrawalError(RefusalCode.VALIDATION, "nobody may decide on a withdrawal of their own")
         return withdrawal
 
-    async def _decided(self, connection: Connection, withdrawal: Withdrawal, decision: Decision, now: datetime) -> None:
+    async def _decided(
+        self, connection: Connection, withdrawal: Withdrawal, decision: WithdrawalDecision, now: datetime
+    ) -> None:
         sum_before = await store.sum_of_wallet(connection, withdrawal.wallet, now)
         if withdrawal.created_at > now - QUOTA_WINDOW:
             sum_before -= withdrawal.value_cents

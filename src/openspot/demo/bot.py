@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from openspot.client import ApiError, OpenSpotClient, OpenSpotError, Order
-from openspot.demo.inventory import Target, imbalances
-from openspot.demo.market import DemoMarket, Side
+from openspot.demo.inventory import InventoryTarget, imbalances
+from openspot.demo.market import DemoMarket, QuoteSide
 from openspot.demo.metrics import CANCELS, FAILURES, IMBALANCE, ORDERS, REFUSALS
 from openspot.demo.treasury import Treasury
 from openspot.domain.order import TERMINAL, OrderStatus
@@ -44,7 +44,7 @@ class Surroundings:
     mids: Mapping[str, Decimal]
     dollars: Mapping[str, Decimal]
     """The usual price of each asset in US dollars. Sizes follow from it."""
-    targets: Mapping[str, Target]
+    targets: Mapping[str, InventoryTarget]
     treasury: Treasury
 
 
@@ -183,7 +183,7 @@ class Bot(ABC):
         self._problem = "it has stopped trading"
         self._last_success = asyncio.get_running_loop().time()
 
-    async def _place(self, market: DemoMarket, side: Side, price: Decimal, quantity: Decimal) -> Order | None:
+    async def _place(self, market: DemoMarket, side: QuoteSide, price: Decimal, quantity: Decimal) -> Order | None:
         """Place an order. Returns it as it was accepted, or None if it was refused."""
         self._orders_sent += 1
         try:

@@ -8,7 +8,7 @@ ZERO, ONE = Decimal(0), Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class InventoryTarget:
     """The amount of an asset that a bot wants to hold. Further from it than `band`, the bot stops to buy or to sell."""
 
     amount: Decimal
@@ -45,6 +45,6 @@ def appetite(base: Decimal, quote: Decimal) -> Appetite:
     )
 
 
-def imbalances(totals: Mapping[str, Decimal], targets: Mapping[str, Target]) -> dict[str, Decimal]:
+def imbalances(totals: Mapping[str, Decimal], targets: Mapping[str, InventoryTarget]) -> dict[str, Decimal]:
     """The imbalance of every asset that has a target. An asset that is missing in `totals` counts as zero."""
     return {asset: target.imbalance(totals.get(asset, ZERO)) for asset, target in targets.items()}

@@ -7,8 +7,8 @@ from decimal import Decimal
 from openspot.client import OpenSpotClient, Order
 from openspot.demo.bot import Bot, Surroundings
 from openspot.demo.inventory import appetite
-from openspot.demo.market import DemoMarket, Side
-from openspot.demo.quoting import OpenOrder, QuotingRules, changes, quotes
+from openspot.demo.market import DemoMarket, QuoteSide
+from openspot.demo.quoting import QuotingRules, StandingOrder, changes, quotes
 from openspot.kit.clock import DateClock, utc_now
 from openspot.rest_edge.common.demo_account_names import DEMO_MAKER
 
@@ -50,14 +50,14 @@ class Maker(Bot):
             # The first round does not wait between markets.
             pause_s = self._refresh_s / len(self._around.markets)
 
-    async def _standing(self) -> dict[str, list[OpenOrder]]:
-        found: dict[str, list[OpenOrder]] = {}
+    async def _standing(self) -> dict[str, list[StandingOrder]]:
+        found: dict[str, list[StandingOrder]] = {}
         for order in await self._open_orders():
             if order.price is not None:
                 found.setdefault(order.symbol, []).append(_open_order(order, order.price, self._now()))
         return found
 
-    async def _quote(self, market: DemoMarket, imbalance: dict[str, Decimal], standing: list[OpenOrder]) -> None:
+    async def _quote(self, market: DemoMarket, imbalance: dict[str, Decimal], standing: list[StandingOrder]) -> None:
         mid = self._around.mids[market.symbol]
         size = self._level_dollars / self._around.dollars[market.base]
         wanted = quotes(market, mid, appetite(imbalance[market.base], imbalance[market.quote]), size, self._rules)
@@ -67,6 +67,6 @@ class Maker(Bot):
         await self._all(self._place(market, quote.side, quote.price, quote.quantity) for quote in todo.place)
 
 
-def _open_order(order: Order, price: Decimal, now: datetime) -> OpenOrder:
+def _open_order(order: Order, price: Decimal, now: datetime) -> StandingOrder:
     age_s = (now - order.created_at).total_seconds()
-    return OpenOrder(order.order_id, Side(order.side), price, order.remaining_quantity, age_s)
+    return StandingOrder(order.order_id, QuoteSide(order.side), price, order.remaining_quantity, age_s)

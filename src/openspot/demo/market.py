@@ -8,7 +8,7 @@ from openspot.domain.market import MarketConfiguration
 from openspot.domain.money import BASIS_POINTS
 
 
-class Side(StrEnum):
+class QuoteSide(StrEnum):
     """Side of an order, as the REST edge writes it."""
 
     BUY = "buy"
@@ -28,10 +28,10 @@ class DemoMarket:
     quantity_max: Decimal
     notional_min: Decimal
 
-    def price(self, mid: Decimal, side: Side, distance_bps: Decimal) -> Decimal:
+    def price(self, mid: Decimal, side: QuoteSide, distance_bps: Decimal) -> Decimal:
         """The price `distance_bps` below `mid` for a buy, above it for a sell. Rounds to the tick away from the mid."""
         share = distance_bps / BASIS_POINTS
-        if side is Side.BUY:
+        if side is QuoteSide.BUY:
             return max(self.tick, _on_step(mid * (1 - share), self.tick, ROUND_FLOOR))
         return max(self.tick, _on_step(mid * (1 + share), self.tick, ROUND_CEILING))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from openspot.domain.market import MarketSeed
-from openspot.venue_simulator.events import Event, market_id
+from openspot.venue_simulator.events import TimelineEvent, market_id
 from openspot.venue_simulator.generator import Generator
 
 CATCH_UP_NS = 10_000_000_000
@@ -20,7 +20,7 @@ class SimulatedPrices:
         generator = Generator(seed, seeds, quotes_per_s, start)
         self._symbols = {f"{market_id(market).lower()}@bookTicker": market.symbol for market in seeds}
         self._mids = {market.symbol: _first_mid(generator, market) for market in seeds}
-        self._events: Iterator[Event] = generator.events()
+        self._events: Iterator[TimelineEvent] = generator.events()
         self._next = next(self._events)
         self._played_ns = 0
         self._skipped_ns = 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from openspot.demo.inventory import Appetite
-from openspot.demo.market import DemoMarket, Side
+from openspot.demo.market import DemoMarket, QuoteSide
 from openspot.domain.money import BASIS_POINTS
 
 
@@ -33,20 +33,20 @@ class QuotingRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class WantedOrder:
     """An order that should stand in the book."""
 
-    side: Side
+    side: QuoteSide
     price: Decimal
     quantity: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class OpenOrder:
+class StandingOrder:
     """An order of the maker that stands in the book; `quantity` is what is left of it."""
 
     order_id: str
-    side: Side
+    side: QuoteSide
     price: Decimal
     quantity: Decimal
     age_s: float
@@ -57,20 +57,20 @@ class Changes:
     """What to do on one market: cancel first, then place."""
 
     cancel: tuple[str, ...]
-    place: tuple[Quote, ...]
+    place: tuple[WantedOrder, ...]
 
 
 def quotes(
     market: DemoMarket, mid: Decimal, wants: Appetite, level_quantity: Decimal, rules: QuotingRules
-) -> list[Quote]:
+) -> list[WantedOrder]:
     """The orders that should stand, best level first. `level_quantity` is the neutral size of the best level.
 
     Each level farther out is larger by a quarter of that size. A level that is below the market's limits is left out.
     """
     centre = mid * (1 - wants.lean * rules.shift_bps / BASIS_POINTS)
-    found: list[Quote] = []
-    for side, factor in ((Side.BUY, wants.buy), (Side.SELL, wants.sell)):
-        away = -market.tick if side is Side.BUY else market.tick
+    found: list[WantedOrder] = []
+    for side, factor in ((QuoteSide.BUY, wants.buy), (QuoteSide.SELL, wants.sell)):
+        away = -market.tick if side is QuoteSide.BUY else market.tick
         last: Decimal | None = None
         for level in range(rules.levels):
             price = market.price(centre, side, rules.half_spread_bps + level * rules.gap_bps)
@@ -80,11 +80,13 @@ def quotes(
             last = price
             quantity = market.quantity(level_quantity * factor * (4 + level) / 4, price) if price > 0 else None
             if quantity is not None:
-                found.append(Quote(side, price, quantity))
+                found.append(WantedOrder(side, price, quantity))
     return found
 
 
-def changes(mid: Decimal, wanted: Sequence[Quote], standing: Sequence[OpenOrder], rules: QuotingRules) -> Changes:
+def changes(
+    mid: Decimal, wanted: Sequence[WantedOrder], standing: Sequence[StandingOrder], rules: QuotingRules
+) -> Changes:
     """The changes from the standing orders to the wanted ones. An order within the tolerance stays."""
     free = [order for order in standing if order.age_s < rules.age_s_max]
     distance_max = mid * rules.tolerance_bps / BASIS_POINTS
@@ -100,7 +102,7 @@ def changes(mid: Decimal, wanted: Sequence[Quote], standing: Sequence[OpenOrder]
     return Changes(tuple(cancel), tuple(place))
 
 
-def _fits(order: OpenOrder, quote: Quote, distance_max: Decimal, size_tolerance: Decimal) -> bool:
+def _fits(order: StandingOrder, quote: WantedOrder, distance_max: Decimal, size_tolerance: Decimal) -> bool:
     return (
         order.side is quote.side
         and abs(order.price - quote.price) <= distance_max

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from openspot.demo.inventory import Appetite
-from openspot.demo.market import DemoMarket, Side
+from openspot.demo.market import DemoMarket, QuoteSide
 
 SIZE_SPREAD = 0.8
 """Standard deviation of the logarithm of a size."""
@@ -19,7 +19,7 @@ _CENTS = Decimal("0.01")
 class Take:
     """A limit order that crosses the spread."""
 
-    side: Side
+    side: QuoteSide
     price: Decimal
     quantity: Decimal
 
@@ -40,8 +40,8 @@ def take(
     either = wants.buy + wants.sell
     if either <= 0:
         return None
-    side = Side.BUY if Decimal(chance.random()) * either < wants.buy else Side.SELL
-    opposite = Side.SELL if side is Side.BUY else Side.BUY
+    side = QuoteSide.BUY if Decimal(chance.random()) * either < wants.buy else QuoteSide.SELL
+    opposite = QuoteSide.SELL if side is QuoteSide.BUY else QuoteSide.BUY
     price = market.price(mid, opposite, reach_bps)
     factor = min(math.exp(chance.gauss(0.0, SIZE_SPREAD)), SIZE_FACTOR_MAX)
     quantity = market.quantity(usual_quantity * Decimal(factor).quantize(_CENTS), price)

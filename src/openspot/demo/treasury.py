@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
-from openspot.demo.inventory import ZERO, Target
+from openspot.demo.inventory import ZERO, InventoryTarget
 from openspot.demo.metrics import DEPOSITS
 from openspot.domain.money import decimal_to_text
 from openspot.kit.bus import Bus
@@ -26,7 +26,9 @@ class Funding:
     amount: Decimal
 
 
-def fundings(user_id: str, totals: Mapping[str, Decimal], targets: Mapping[str, Target], day: str) -> Iterator[Funding]:
+def fundings(
+    user_id: str, totals: Mapping[str, Decimal], targets: Mapping[str, InventoryTarget], day: str
+) -> Iterator[Funding]:
     """The deposits for a bot with these balances: its first funds, or once a day a replacement of what fees used up.
 
     Reference and amount follow from user, asset and day alone, so that a repeated deposit is the same deposit. A loss
@@ -43,7 +45,7 @@ def fundings(user_id: str, totals: Mapping[str, Decimal], targets: Mapping[str, 
 class Treasury:
     """Sends the deposits that bots need, each once in the life of the process."""
 
-    def __init__(self, bus: Bus, targets: Mapping[str, Target], clock: Clock) -> None:
+    def __init__(self, bus: Bus, targets: Mapping[str, InventoryTarget], clock: Clock) -> None:
         self._bus = bus
         self._targets = targets
         self._clock = clock

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_FLOOR, Decimal
 
-from openspot.demo.inventory import Target
+from openspot.demo.inventory import InventoryTarget
 from openspot.demo.market import DemoMarket
 from openspot.domain.market import AssetScale
 
@@ -43,7 +43,7 @@ def distances(now: Mapping[str, Decimal], usual: Mapping[str, Decimal]) -> dict[
 
 def targets(
     dollars: Decimal, band_share: Decimal, prices: Mapping[str, Decimal], assets: Mapping[str, AssetScale]
-) -> dict[str, Target]:
+) -> dict[str, InventoryTarget]:
     """The target of each priced asset: `dollars` worth of it, and `band_share` of that as band.
 
     Both are whole multiples of the asset's smallest deposit step.
@@ -52,5 +52,5 @@ def targets(
     for asset, price in prices.items():
         step = Decimal(1).scaleb(-assets[asset].places)
         amount = (dollars / price).quantize(step, ROUND_FLOOR)
-        found[asset] = Target(amount, max(step, (amount * band_share).quantize(step, ROUND_FLOOR)))
+        found[asset] = InventoryTarget(amount, max(step, (amount * band_share).quantize(step, ROUND_FLOOR)))
     return found

@@ -129,7 +129,7 @@ class ChangeResult(NamedTuple):
     altered: bool = False
 
 
-class BalanceChange(NamedTuple):
+class ChangedAccount(NamedTuple):
     """An account after a change, for an event to its owner."""
 
     account: AccountKey
@@ -138,7 +138,7 @@ class BalanceChange(NamedTuple):
 
 
 @dataclass(slots=True)
-class Decision:
+class BatchDecision:
     """The outcome of a batch. `results` has one for each change, in order; the store writes the other fields.
 
     `balances` has the account's total after each of `postings`. `states` has each changed account after the batch.
@@ -149,7 +149,7 @@ class Decision:
     balances: list[int] = field(default_factory=list)
     locks: list[LockOrUnlock] = field(default_factory=list)
     states: dict[AccountKey, AccountState] = field(default_factory=dict)
-    balance_changes: list[BalanceChange] = field(default_factory=list)
+    balance_changes: list[ChangedAccount] = field(default_factory=list)
 
 
 def accounts_of(changes: Iterable[Change]) -> set[AccountKey]:
@@ -167,7 +167,7 @@ def decide(
     accounts: Mapping[AccountKey, AccountState],
     recorded: Mapping[str, Recorded],
     locked_before: Mapping[LockKey, int],
-) -> Decision:
+) -> BatchDecision:
     """Apply `changes` one after the other, without IO.
 
     `accounts` holds the existing accounts, `recorded` the existing entries under the transaction ids of `changes`, and
@@ -188,7 +188,7 @@ class _Batch:
         recorded: Mapping[str, Recorded],
         locked_before: Mapping[LockKey, int],
     ) -> None:
-        self.decision = Decision()
+        self.decision = BatchDecision()
         self._accounts = accounts
         self._recorded = dict(recorded)
         self._locked_before = dict(locked_before)
@@ -219,7 +219,7 @@ class _Batch:
         )
         self.decision.postings += (posting, other)
         self.decision.balances += (state.total, contra.total)
-        self.decision.balance_changes.append(BalanceChange(change.account, state, change.transaction_id))
+        self.decision.balance_changes.append(ChangedAccount(change.account, state, change.transaction_id))
         return ChangeResult(None, state.available, changed=True)
 
     def lock(self, change: LockOrUnlock) -> ChangeResult:
@@ -238,7 +238,7 @@ class _Batch:
         self._locked_before[change.key] = change.amount
         state = self._change(change.account, -change.amount, change.amount)
         self.decision.locks.append(change)
-        self.decision.balance_changes.append(BalanceChange(change.account, state, ":".join(reversed(change.key))))
+        self.decision.balance_changes.append(ChangedAccount(change.account, state, ":".join(reversed(change.key))))
         return ChangeResult(None, state.available, changed=True)
 
     def _state(self, account: AccountKey) -> AccountState:

@@ -46,10 +46,10 @@ class BalanceEvents:
         self._clock = clock
         self._publications = TaskSet(PUBLICATIONS_MAX)
 
-    async def publish(self, changes: Sequence[BalanceChange]) -> list[BalanceChange]:
+    async def publish(self, changes: Sequence[ChangedAccount]) -> list[ChangedAccount]:
         """Publish one event for each change. Returns the changes whose events the bus did not take."""
         timestamp = self._clock() // NANOSECONDS_PER_MS
-        left: list[BalanceChange] = []
+        left: list[ChangedAccount] = []
         for start in range(0, len(changes), EVENTS_IN_FLIGHT_MAX):
             batch = changes[start : start + EVENTS_IN_FLIGHT_MAX]
             events = [_event(change, timestamp) for change in batch]
@@ -61,7 +61,7 @@ class BalanceEvents:
                 left += [change for change, event in zip(batch, events, strict=True) if id(event) in unpublished]
         return left
 
-    async def publish_or_keep(self, changes: Sequence[BalanceChange]) -> None:
+    async def publish_or_keep(self, changes: Sequence[ChangedAccount]) -> None:
         """Publish one event for each change; put those that the bus does not take into the outbox.
 
         Raises the database's error if it fails.
@@ -70,12 +70,12 @@ class BalanceEvents:
         if left:
             await self._store.keep(left)
 
-    def publish_later(self, changes: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
+    def publish_later(self, changes: Sequence[ChangedAccount], outbox_ids: Sequence[int]) -> None:
         """Publish in the background the changes that were just committed. If that fails, the sweep does it."""
         if changes and not self._publications.full:
             self._publications.start(self._publish_and_forget(changes, outbox_ids))
 
-    async def _publish_and_forget(self, changes: Sequence[BalanceChange], outbox_ids: Sequence[int]) -> None:
+    async def _publish_and_forget(self, changes: Sequence[ChangedAccount], outbox_ids: Sequence[int]) -> None:
         try:
             left = {id(change) for change in await self.publish(changes)}
             await self._store.published(
@@ -115,7 +115,7 @@ class BalanceEvents:
         await self._publications.cancel()
 
 
-def _event(change: BalanceChange, timestamp: int) -> Outgoing:
+def _event(change: ChangedAccount, timestamp: int) -> Outgoing:
     account = change.account
     message = BalanceUpdated(
         account.user_id,

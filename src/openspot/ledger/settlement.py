@@ -18,12 +18,12 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.ledger.batch_posting import LOGGED_LENGTH_MAX, post_writable, rejected
-from openspot.ledger.changes import BalanceChange
+from openspot.ledger.changes import ChangedAccount
 from openspot.ledger.metrics import BATCH_SECONDS, BATCH_TRADES, NEGATIVE_BALANCES, SETTLED_SEQUENCE, TRADES
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.postings import JournalEntry, PostingError, trade_entry
 from openspot.ledger.retrying import with_retries
-from openspot.ledger.store import LedgerStore, Posted, RejectedTrade
+from openspot.ledger.store import LedgerStore, PostedEntries, RejectedTrade
 
 log = get_logger("settlement")
 
@@ -88,7 +88,7 @@ class Settlement:
         await with_retries(lambda: self._store.reject(trades))
         TRADES.labels("rejected").inc(len(trades))
 
-    async def _publish(self, entries: Sequence[JournalEntry], settled: Posted) -> None:
+    async def _publish(self, entries: Sequence[JournalEntry], settled: PostedEntries) -> None:
         fresh = [trade for trade in entries if trade.id in settled.ids]
         news = list({posting.account: posting.transaction_id for trade in fresh for posting in trade.postings}.items())
         # Some of the trades that were settled before are published, too. So each trade has message ids of its own:
@@ -102,7 +102,7 @@ class Settlement:
             states = states | await self._store.states(before)
         NEGATIVE_BALANCES.inc(sum(state.available < 0 for state in settled.states.values()))
         changes = [
-            BalanceChange(account, states[account], transaction_id)
+            ChangedAccount(account, states[account], transaction_id)
             for account, transaction_id in news
             if account in states
         ]

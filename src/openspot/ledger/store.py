@@ -25,10 +25,10 @@ from openspot.kit.clock import iso_from_ms
 from openspot.kit.database import Connection, Pool
 from openspot.ledger.changes import (
     AccountState,
-    BalanceChange,
+    BatchDecision,
     Change,
+    ChangedAccount,
     CreditOrDebit,
-    Decision,
     LockKey,
     LockOrUnlock,
     Recorded,
@@ -164,7 +164,7 @@ _HISTORY = """
 """
 
 
-class Posted(NamedTuple):
+class PostedEntries(NamedTuple):
     """The ids of the trades or transfers that were written, and the users' accounts after it.
 
     Those that were written earlier are left out.
@@ -174,10 +174,10 @@ class Posted(NamedTuple):
     states: dict[AccountKey, AccountState]
 
 
-class Applied(NamedTuple):
+class AppliedChanges(NamedTuple):
     """The result of a batch of changes. `outbox_ids` are the ids of its balance changes, in order."""
 
-    decision: Decision
+    decision: BatchDecision
     outbox_ids: list[int]
 
 
@@ -196,10 +196,10 @@ class HistoryPage(NamedTuple):
     next_before: int | None
 
 
-class Outbox(NamedTuple):
+class WaitingEvents(NamedTuple):
     """Waiting events by outbox id, in order. Ids that the caller adds to `published` are deleted."""
 
-    changes: dict[int, BalanceChange]
+    changes: dict[int, ChangedAccount]
     published: list[int]
 
 
@@ -219,7 +219,7 @@ class LedgerStore:
 
     # Trades and transfers
 
-    async def post(self, entries: Sequence[JournalEntry]) -> Posted:
+    async def post(self, entries: Sequence[JournalEntry]) -> PostedEntries:
         """Write the entries that are not written yet, in order. If it raises, nothing is written.
 
         No two of `entries` have the same id. Raises asyncpg.DataError or IntegrityConstraintViolationError if one of
@@ -233,7 +233,7 @@ class LedgerStore:
                 continue
         return await self._post_once(entries)
 
-    async def _post_once(self, entries: Sequence[JournalEntry]) -> Posted:
+    async def _post_once(self, entries: Sequence[JournalEntry]) -> PostedEntries:
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             markers = {entry.marker for entry in entries}
             markers -= {row[0] for row in await connection.fetch(_FIND_ENTRY_IDS, list(markers))}
@@ -244,7 +244,7 @@ class LedgerStore:
             assert not any(sums(changes | house_changes).values()), "everything sums to zero in each asset"
             states = await _write_postings(connection, postings, changes)
             await _write_postings(connection, house_postings, house_changes)
-        return Posted({entry.id for entry in fresh}, states)
+        return PostedEntries({entry.id for entry in fresh}, states)
 
     async def reject(self, trades: Sequence[RejectedTrade]) -> None:
         """Store trades that cannot be settled. A repeat is not stored again."""
@@ -254,7 +254,7 @@ class LedgerStore:
 
     # Credits, debits, locks, unlocks
 
-    async def apply(self, changes: Sequence[Change]) -> Applied:
+    async def apply(self, changes: Sequence[Change]) -> AppliedChanges:
         """Apply `changes`, one after the other, in one transaction."""
         for _ in range(ATTEMPTS_MAX - 1):
             try:
@@ -266,7 +266,7 @@ class LedgerStore:
                 continue
         return await self._apply_once(changes)
 
-    async def _apply_once(self, changes: Sequence[Change]) -> Applied:
+    async def _apply_once(self, changes: Sequence[Change]) -> AppliedChanges:
         credits_and_debits = [change for change in changes if isinstance(change, CreditOrDebit)]
         locks = [change for change in changes if isinstance(change, LockOrUnlock)]
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
@@ -282,7 +282,7 @@ class LedgerStore:
             await _write_locks(connection, decision.locks)
             await _write_accounts(connection, decision.states)
             outbox_ids = await _write_outbox(connection, decision.balance_changes)
-        return Applied(decision, outbox_ids)
+        return AppliedChanges(decision, outbox_ids)
 
     async def _make_accounts(self, accounts: Collection[AccountKey]) -> None:
         await self._pool.execute(_MAKE_ACCOUNTS, *_columns(_sorted(accounts), 2))
@@ -293,13 +293,13 @@ class LedgerStore:
         """Delete events that are published."""
         await self._pool.execute(_DELETE_OUTBOX, outbox_ids)
 
-    async def keep(self, changes: Sequence[BalanceChange]) -> None:
+    async def keep(self, changes: Sequence[ChangedAccount]) -> None:
         """Put unpublished events into the outbox."""
         async with self._pool.acquire() as connection:
             await _write_outbox(connection, changes)
 
     @asynccontextmanager
-    async def unpublished(self, age_s: float, limit: int, without: Collection[str]) -> AsyncIterator[Outbox]:
+    async def unpublished(self, age_s: float, limit: int, without: Collection[str]) -> AsyncIterator[WaitingEvents]:
         """Events that have waited for `age_s` seconds, oldest first, with the present state of their accounts.
 
         Leaves out events of the users in `without` and events that another process is publishing. If the context ends
@@ -308,9 +308,9 @@ class LedgerStore:
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             rows = await connection.fetch(_READ_OUTBOX, age_s, limit, list(without))
             states = await _read(connection, {AccountKey(row["user_id"], row["asset"]) for row in rows}) if rows else {}
-            outbox = Outbox(
+            outbox = WaitingEvents(
                 {
-                    row["outbox_id"]: BalanceChange(account, states[account], row["transaction_id"])
+                    row["outbox_id"]: ChangedAccount(account, states[account], row["transaction_id"])
                     for row in rows
                     for account in [AccountKey(row["user_id"], row["asset"])]
                 },
@@ -444,7 +444,7 @@ async def _write_locks(connection: Connection, locks: Sequence[LockOrUnlock]) ->
     await connection.execute(_WRITE_LOCKS, *_columns(rows, 5))
 
 
-async def _write_outbox(connection: Connection, changes: Sequence[BalanceChange]) -> list[int]:
+async def _write_outbox(connection: Connection, changes: Sequence[ChangedAccount]) -> list[int]:
     if not changes:
         return []
     rows = [(*change.account, change.transaction_id) for change in changes]

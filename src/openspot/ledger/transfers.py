@@ -17,13 +17,13 @@ from openspot.kit.bus import Consumption, DurableConsumer
 from openspot.kit.bus.consumer import ConsumingBus
 from openspot.kit.log import get_logger
 from openspot.ledger.batch_posting import LOGGED_LENGTH_MAX, post_writable, rejected
-from openspot.ledger.changes import BalanceChange
+from openspot.ledger.changes import ChangedAccount
 from openspot.ledger.consumer import ACKNOWLEDGE_WAIT_S
 from openspot.ledger.metrics import NEGATIVE_BALANCES, TRANSFERS_POSTED
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.postings import JournalEntry, PostingError, transfer_entry
 from openspot.ledger.retrying import with_retries
-from openspot.ledger.store import LedgerStore, Posted, RejectedTrade
+from openspot.ledger.store import LedgerStore, PostedEntries, RejectedTrade
 
 log = get_logger("transfers")
 
@@ -67,7 +67,7 @@ class TransferPosting:
         await with_retries(lambda: self._store.reject(transfers))
         TRANSFERS_POSTED.labels("rejected").inc(len(transfers))
 
-    async def _publish(self, entries: Mapping[str, JournalEntry], posted: Posted) -> None:
+    async def _publish(self, entries: Mapping[str, JournalEntry], posted: PostedEntries) -> None:
         """Publish one event for each user account of each transfer, under that transfer's own message ids.
 
         An account's event of an earlier posting shows its present state too.
@@ -83,7 +83,7 @@ class TransferPosting:
             states = states | await with_retries(lambda: self._store.states(before))
         NEGATIVE_BALANCES.inc(sum(state.available < 0 for state in posted.states.values()))
         changes = [
-            BalanceChange(account, states[account], transaction_id)
+            ChangedAccount(account, states[account], transaction_id)
             for (_, account), transaction_id in transaction_ids.items()
             if account in states
         ]

@@ -42,14 +42,14 @@ FOLLOWERS = (
 )
 
 
-class Progress(NamedTuple):
+class MirrorProgress(NamedTuple):
     """Whether the mirrors have caught up. `settled` is about the ledger; None if the bus did not answer."""
 
     rows_reached: bool
     settled: bool | None
 
 
-async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) -> Progress:
+async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) -> MirrorProgress:
     """Wait for at most `timeout_s` seconds until the mirrors have processed the engine's event `sequence`.
 
     Raises an asyncpg error, OSError or TimeoutError if the database does not answer.
@@ -62,7 +62,7 @@ async def wait_for_mirrors(settings: Settings, sequence: int, timeout_s: float) 
     finally:
         await connection.close(timeout=CONNECT_TIMEOUT_S)
     is_with_ledger = rows_reached and all_published
-    return Progress(rows_reached, await _wait_for_ledger(settings, deadline) if is_with_ledger else False)
+    return MirrorProgress(rows_reached, await _wait_for_ledger(settings, deadline) if is_with_ledger else False)
 
 
 async def _wait_for_rows(connection: asyncpg.Connection, sequence: int, deadline: float) -> bool:

@@ -21,7 +21,7 @@ from openspot.domain.ids import FEE_ACCOUNT_ID
 from openspot.domain.money import EXACT, parse_decimal
 from openspot.domain.order import RESTING_TYPES, TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
-from openspot.reconcile.records import OrderFacts, Posted, TradeFacts
+from openspot.reconcile.records import OrderFacts, TotalChange, TradeFacts
 
 ZERO = Decimal(0)
 _RESTING_TYPES = frozenset(order_type.name for order_type in RESTING_TYPES)
@@ -135,17 +135,17 @@ def trade_facts(event: TradeEvent) -> TradeFacts:
     )
 
 
-def movements(event: EngineEvent) -> list[Posted]:
+def movements(event: EngineEvent) -> list[TotalChange]:
     """The changes of account totals that an event stands for."""
     if isinstance(event, BalanceEvent):
         held = event.kind in ("RESERVE", "RELEASE")
         account = AccountKey(event.participant_id, event.asset)
-        return [] if held else [Posted(account, parse_decimal(event.amount))]
+        return [] if held else [TotalChange(account, parse_decimal(event.amount))]
     if isinstance(event, TransferEvent):
         amount = parse_decimal(event.amount)
         return [
-            Posted(AccountKey(event.source, event.asset), -amount),
-            Posted(AccountKey(event.destination, event.asset), amount),
+            TotalChange(AccountKey(event.source, event.asset), -amount),
+            TotalChange(AccountKey(event.destination, event.asset), amount),
         ]
     if not isinstance(event, TradeEvent):
         return []
@@ -154,13 +154,13 @@ def movements(event: EngineEvent) -> list[Posted]:
     notional = EXACT.multiply(trade.price, trade.quantity)
     fees = EXACT.add(trade.taker_fee, trade.maker_fee)
     return [
-        Posted(AccountKey(trade.buyer_id, base), trade.quantity),
-        Posted(AccountKey(trade.buyer_id, quote), -notional),
-        Posted(AccountKey(trade.seller_id, base), -trade.quantity),
-        Posted(AccountKey(trade.seller_id, quote), notional),
-        Posted(AccountKey(event.taker_participant_id, trade.fee_currency), -trade.taker_fee),
-        Posted(AccountKey(event.maker_participant_id, trade.fee_currency), -trade.maker_fee),
-        Posted(AccountKey(FEE_ACCOUNT_ID, trade.fee_currency), fees),
+        TotalChange(AccountKey(trade.buyer_id, base), trade.quantity),
+        TotalChange(AccountKey(trade.buyer_id, quote), -notional),
+        TotalChange(AccountKey(trade.seller_id, base), -trade.quantity),
+        TotalChange(AccountKey(trade.seller_id, quote), notional),
+        TotalChange(AccountKey(event.taker_participant_id, trade.fee_currency), -trade.taker_fee),
+        TotalChange(AccountKey(event.maker_participant_id, trade.fee_currency), -trade.maker_fee),
+        TotalChange(AccountKey(FEE_ACCOUNT_ID, trade.fee_currency), fees),
     ]
 
 

@@ -21,12 +21,12 @@ from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.reconcile import causes
 from openspot.reconcile.comparison import compare_orders, compare_trades
 from openspot.reconcile.house import house_accounts
-from openspot.reconcile.progress import Progress, wait_for_mirrors
+from openspot.reconcile.progress import MirrorProgress, wait_for_mirrors
 from openspot.reconcile.projection import EngineProjection, movements, trade_facts
 from openspot.reconcile.records import Difference
-from openspot.reconcile.report import Report
+from openspot.reconcile.report import ReconcileReport
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
-from openspot.reconcile.tables import Tables, open_tables
+from openspot.reconcile.tables import ComparisonTables, open_tables
 
 DIFFERENCES_MAX = 1000
 """At most this many differences of one kind are listed. The rest are counted."""
@@ -38,7 +38,7 @@ class NotComparableError(Exception):
     """The sides could not be compared. The message says why."""
 
 
-async def reconcile(settings: EngineConnectionSettings, wait_s: float) -> Report:
+async def reconcile(settings: EngineConnectionSettings, wait_s: float) -> ReconcileReport:
     """Compare both sides. The mirrors get `wait_s` seconds to catch up. Raises NotComparableError."""
     began = time.monotonic()
     try:
@@ -56,7 +56,7 @@ async def reconcile(settings: EngineConnectionSettings, wait_s: float) -> Report
 
 
 class _Comparison:
-    def __init__(self, engine: EngineReader, tables: Tables, mark: Hello, progress: Progress) -> None:
+    def __init__(self, engine: EngineReader, tables: ComparisonTables, mark: Hello, progress: MirrorProgress) -> None:
         self._engine = engine
         self._tables = tables
         self._mark = mark
@@ -149,7 +149,7 @@ class _Comparison:
 
     # Comparing
 
-    async def report(self, began: float) -> Report:
+    async def report(self, began: float) -> ReconcileReport:
         """Name every difference."""
         settled, mark = self._progress.settled, self._mark.last_seq
         if self._rows_sequence < mark:
@@ -167,7 +167,7 @@ class _Comparison:
         self._differences += [causes.asset_difference(*asset) for asset in await self._tables.unbalanced_assets()]
         await self._compare_rows()
         counts = await self._tables.counts()
-        return Report(
+        return ReconcileReport(
             epoch=self._mark.epoch,
             first_sequence=self._first_sequence,
             engine_sequence=self._cut,

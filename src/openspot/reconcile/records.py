@@ -16,7 +16,7 @@ _SIDES = {
 """The two sides of a difference, by kind. A kind that is not listed is a difference between engine and mirror."""
 
 
-class Posted(NamedTuple):
+class TotalChange(NamedTuple):
     """The change that an event makes to an account's total."""
 
     account: AccountKey

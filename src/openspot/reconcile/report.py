@@ -14,7 +14,7 @@ OUTCOME_FILE = "reconcile.json"
 """The file of the newest outcome, in the data directory."""
 
 
-class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+class ReconcileReport(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     """The outcome of one reconciliation, at the engine's event `engine_sequence`.
 
     Order and trade rows have reached the event `rows_sequence`. `settled_sequence` is the event of the newest trade in
@@ -50,12 +50,12 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
         return 0 if self.agrees else 1
 
 
-def report_json(report: Report) -> str:
+def report_json(report: ReconcileReport) -> str:
     """The report as one line of JSON."""
     return _encode(report).decode()
 
 
-def keep_outcome(data_dir: Path, outcome: Report | str) -> None:
+def keep_outcome(data_dir: Path, outcome: ReconcileReport | str) -> None:
     """Store a report, or the reason why nothing could be compared, for the console's health page. Raises OSError."""
     at = time.time_ns() // 1_000_000
     content = {"at": at, "error": outcome} if isinstance(outcome, str) else {"at": at, "report": outcome}
@@ -64,7 +64,7 @@ def keep_outcome(data_dir: Path, outcome: Report | str) -> None:
     draft.replace(data_dir / OUTCOME_FILE)
 
 
-def format_report(report: Report) -> str:
+def format_report(report: ReconcileReport) -> str:
     """The report as text, without colours."""
     positions = f"event {report.engine_sequence:,}; rows at {report.rows_sequence:,}"
     if report.settled_sequence:
@@ -90,7 +90,7 @@ def format_report(report: Report) -> str:
     return "\n".join(lines)
 
 
-def format_line(report: Report) -> str:
+def format_line(report: ReconcileReport) -> str:
     """The report as one line, for watching."""
     found = len(report.differences) + report.unnamed
     told = f"{found:,} differences, the first: {report.differences[0]}" if report.differences else "no differences"

@@ -123,7 +123,7 @@ class Findings(NamedTuple, Generic[Listed]):
     found: int
 
 
-class Tables:
+class ComparisonTables:
     """The session. `open_tables` makes it. Every method raises what asyncpg raises.
 
     A method with a `limit` lists at most that many findings.
@@ -245,7 +245,7 @@ class Tables:
 
 
 @asynccontextmanager
-async def open_tables(database_url: str) -> AsyncIterator[Tables]:
+async def open_tables(database_url: str) -> AsyncIterator[ComparisonTables]:
     """Open a session with a snapshot of the mirrors. Raises what asyncpg raises, OSError or TimeoutError."""
     connection = await asyncpg.connect(
         database_url,
@@ -257,7 +257,7 @@ async def open_tables(database_url: str) -> AsyncIterator[Tables]:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             # The first query takes the snapshot.
             await connection.execute("SELECT 1 FROM engine_cursors")
-            yield Tables(connection)
+            yield ComparisonTables(connection)
     finally:
         await connection.close(timeout=CONNECT_TIMEOUT_S)
 

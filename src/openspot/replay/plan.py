@@ -21,7 +21,7 @@ HEADROOM = Decimal("1.1")
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceOrder:
+class PlaceCommand:
     """An order to place; `price` is None for a market order."""
 
     venue_id: str
@@ -31,13 +31,13 @@ class PlaceOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class CancelOrder:
+class CancelCommand:
     """An order to cancel, if it was placed in this replay."""
 
     venue_id: str
 
 
-Command = PlaceOrder | CancelOrder
+Command = PlaceCommand | CancelCommand
 
 
 def command_of(event: BookEvent) -> Command | None:
@@ -46,9 +46,9 @@ def command_of(event: BookEvent) -> Command | None:
         return None
     if event.action == "created":
         price = None if event.price in MARKET_PRICES else event.price
-        return PlaceOrder(event.venue_id, event.side, price, event.volume)
+        return PlaceCommand(event.venue_id, event.side, price, event.volume)
     if event.action == "deleted":
-        return CancelOrder(event.venue_id)
+        return CancelCommand(event.venue_id)
     return None
 
 
@@ -58,7 +58,7 @@ def lane_of(venue_id: str, lanes: int) -> int:
 
 
 @dataclass(slots=True)
-class Funds:
+class NeededFunds:
     """The funds that one user needs for all orders, in whole units, rounded up."""
 
     base: Decimal = Decimal(0)
@@ -66,16 +66,16 @@ class Funds:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReplayPlan:
     """A summary of the whole flow, made before it begins. `last_timestamp` is in milliseconds since 1970."""
 
     events: int
     orders: int
-    funds: tuple[Funds, ...]
+    funds: tuple[NeededFunds, ...]
     last_timestamp: int
 
 
-def make_plan(events: Iterable[BookEvent], lanes: int) -> Plan:
+def make_plan(events: Iterable[BookEvent], lanes: int) -> ReplayPlan:
     """Count the events, and sum up for each user what all orders together could need."""
     base = [Decimal(0)] * lanes
     quote = [Decimal(0)] * lanes
@@ -86,7 +86,7 @@ def make_plan(events: Iterable[BookEvent], lanes: int) -> Plan:
         count += 1
         newest = max(newest, event.timestamp)
         command = command_of(event)
-        if not isinstance(command, PlaceOrder):
+        if not isinstance(command, PlaceCommand):
             continue
         orders += 1
         lane = lane_of(command.venue_id, lanes)
@@ -100,13 +100,13 @@ def make_plan(events: Iterable[BookEvent], lanes: int) -> Plan:
             quote[lane] = EXACT.add(quote[lane], EXACT.multiply(command.price, command.quantity))
     # A market buy pays at most the highest price of the flow, apart from slippage, which HEADROOM covers.
     funds = tuple(
-        Funds(
+        NeededFunds(
             _whole(base[lane]),
             _whole(EXACT.add(quote[lane], EXACT.multiply(price_max, market_buys[lane]))),
         )
         for lane in range(lanes)
     )
-    return Plan(count, orders, funds, newest)
+    return ReplayPlan(count, orders, funds, newest)
 
 
 def _whole(amount: Decimal) -> Decimal:

@@ -14,7 +14,7 @@ _LABEL = 22
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReplayReport:
     """The outcome of one replay. `seconds` is the time of the order flow alone; `volume` in the base asset."""
 
     source: str
@@ -43,7 +43,7 @@ class Report:
         return self.statistics.orders_sent / self.seconds if self.seconds > 0 else 0.0
 
 
-def format_report(report: Report) -> str:
+def format_report(report: ReplayReport) -> str:
     """The report as text, without colours."""
     counts = report.statistics
     base = report.symbol.partition("-")[0]
@@ -74,7 +74,7 @@ def format_report(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _agreement(report: Report) -> list[str]:
+def _agreement(report: ReplayReport) -> list[str]:
     compared = (
         f"engine, ledger and rows: {report.accounts_compared:,} balances, {report.orders_compared:,} orders, "
         f"{report.trades_compared:,} trades compared"

@@ -20,8 +20,8 @@ from openspot.kit.database import TRANSIENT_ERRORS, DatabaseUnavailableError, cr
 from openspot.reconcile.store import EngineReader, EngineUnavailableError, MirrorReader
 from openspot.replay.agreement import Acknowledged, Agreement, check_agreement
 from openspot.replay.lanes import run_lanes
-from openspot.replay.plan import Command, Plan, make_plan
-from openspot.replay.report import Report
+from openspot.replay.plan import Command, ReplayPlan, make_plan
+from openspot.replay.report import ReplayReport
 from openspot.replay.sample import sample_events
 from openspot.replay.settings import ReplaySettings
 from openspot.replay.source import (
@@ -94,7 +94,7 @@ class _Platform:
     mirror: MirrorReader
 
 
-async def replay(options: ReplayOptions) -> Report:
+async def replay(options: ReplayOptions) -> ReplayReport:
     """Play the flow through the platform and report. Raises ReplayError."""
     fault = options.fault()
     if fault is not None:
@@ -116,7 +116,7 @@ async def replay(options: ReplayOptions) -> Report:
         raise ReplayError(f"database: {error}") from error
 
 
-def _venue_totals(path: Path | None, plan: Plan) -> VenueTotals | None:
+def _venue_totals(path: Path | None, plan: ReplayPlan) -> VenueTotals | None:
     trades = venue_trades_path(path) if path is not None else None
     return read_venue_totals(trades, plan.last_timestamp) if trades is not None else None
 
@@ -138,7 +138,9 @@ async def _connected(settings: ReplaySettings) -> AsyncIterator[_Platform]:
         yield _Platform(bus, engine, MirrorReader(pool))
 
 
-async def _replay(options: ReplayOptions, plan: Plan, venue: VenueTotals | None, platform: _Platform) -> Report:
+async def _replay(
+    options: ReplayOptions, plan: ReplayPlan, venue: VenueTotals | None, platform: _Platform
+) -> ReplayReport:
     run_id = f"replay{secrets.token_hex(4)}"
     statistics = Statistics()
     patience = Patience(statistics, lambda: _remark(options, THROTTLE_ADVICE))
@@ -184,13 +186,13 @@ async def _make_trader(
 
 def _report(
     options: ReplayOptions,
-    plan: Plan,
+    plan: ReplayPlan,
     venue: VenueTotals | None,
     statistics: Statistics,
     seconds: float,
     agreement: Agreement,
-) -> Report:
-    return Report(
+) -> ReplayReport:
+    return ReplayReport(
         source=options.path.name if options.path is not None else f"a sample flow (seed {options.sample_seed})",
         symbol=options.symbol,
         users=options.users,

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from openspot.client import ApiError, OpenSpotClient, Order, UnreachableError
 from openspot.domain.order import TERMINAL, OrderStatus
-from openspot.replay.plan import CancelOrder, Command, PlaceOrder
+from openspot.replay.plan import CancelCommand, Command, PlaceCommand
 from openspot.replay.statistics import Statistics
 
 Result = TypeVar("Result")
@@ -82,12 +82,12 @@ class Trader:
 
     async def do(self, command: Command) -> None:
         """Carry out one command. Raises ThrottledTooLongError."""
-        if isinstance(command, PlaceOrder):
+        if isinstance(command, PlaceCommand):
             await self._place(command)
         else:
             await self._cancel(command)
 
-    async def _place(self, command: PlaceOrder) -> None:
+    async def _place(self, command: PlaceCommand) -> None:
         client_order_id = f"{self._run_id}-{command.venue_id}"[:64]
         began = 0.0
 
@@ -124,12 +124,12 @@ class Trader:
     def _note_latency(self, began: float) -> None:
         self._statistics.latencies_s.append(time.perf_counter() - began)
 
-    def _note_accepted(self, command: PlaceOrder, order: Order) -> None:
+    def _note_accepted(self, command: PlaceCommand, order: Order) -> None:
         self._statistics.orders_accepted += 1
         self._orders[command.venue_id] = order.order_id
         self.accepted.add(order.order_id)
 
-    async def _clarify(self, command: PlaceOrder, ask: Callable[[], Awaitable[Order | None]], reason: str) -> None:
+    async def _clarify(self, command: PlaceCommand, ask: Callable[[], Awaitable[Order | None]], reason: str) -> None:
         """Find out what became of an order whose reply was lost."""
         order = await self._ask_until(ask, lambda _: True)
         if order is None:
@@ -160,7 +160,7 @@ class Trader:
         page = await self.client.orders(client_order_id=client_order_id, limit=1)
         return page.entries[0] if page.entries else None
 
-    async def _cancel(self, command: CancelOrder) -> None:
+    async def _cancel(self, command: CancelCommand) -> None:
         order_id = self._orders.pop(command.venue_id, None)
         if order_id is None:
             self._statistics.cancels_without_order += 1

@@ -14,7 +14,7 @@ from openspot.domain.money import decimal_to_text
 from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.reconcile.store import EngineReader, MirrorReader
-from openspot.replay.plan import Funds
+from openspot.replay.plan import NeededFunds
 from openspot.replay.trader import Patience
 
 FUNDING_TIMEOUT_S = 60.0
@@ -44,7 +44,7 @@ async def fund(
     symbol: str,
     run_id: str,
     users: Sequence[str],
-    funds: Sequence[Funds],
+    funds: Sequence[NeededFunds],
 ) -> None:
     """Publish the confirmed deposits and wait until engine and ledger have them all.
 

@@ -35,7 +35,7 @@ TRANSLATIONS: dict[type[Exception], ErrorTranslation] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class SubscriptionServices:
     """What routes and pipeline need. `throttles` is empty if throttling is off."""
 
     billing: Billing
@@ -64,7 +64,7 @@ class AuditWithoutAddresses:
         self._records.record(record._replace(address=""))
 
 
-def make_app(settings: SubscriptionSettings, services: Services) -> ASGIApp:
+def make_app(settings: SubscriptionSettings, services: SubscriptionServices) -> ASGIApp:
     """The application."""
     application = make_http_app(
         service_routers(services.billing),

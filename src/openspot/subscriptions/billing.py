@@ -32,7 +32,13 @@ from openspot.subscriptions.schemas import (
     plan_response,
     subscription_response,
 )
-from openspot.subscriptions.store import Payment, PaymentDraft, PaymentKind, StoredSubscription, SubscriptionStore
+from openspot.subscriptions.store import (
+    PaymentDraft,
+    PaymentKind,
+    StoredSubscription,
+    SubscriptionPayment,
+    SubscriptionStore,
+)
 from openspot.subscriptions.upgrade import upgrade_charge
 
 _PAYMENT_NUMBER_MAX = 2**63 - 1
@@ -180,11 +186,11 @@ class Billing:
         stored = None if payment is None else await self._store.get(payment.subscription_id, user_id)
         return None if payment is None or stored is None else self._shown(stored, payment)
 
-    def _charged(self, stored: StoredSubscription, payment: Payment) -> ChargedResponse:
+    def _charged(self, stored: StoredSubscription, payment: SubscriptionPayment) -> ChargedResponse:
         CHARGES.labels(payment.kind, payment.status).inc()
         return self._shown(stored, payment)
 
-    def _shown(self, stored: StoredSubscription, payment: Payment) -> ChargedResponse:
+    def _shown(self, stored: StoredSubscription, payment: SubscriptionPayment) -> ChargedResponse:
         return ChargedResponse(subscription=self._response(stored), payment=payment_response(payment))
 
     def _response(self, stored: StoredSubscription) -> SubscriptionResponse:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from openspot.subscriptions.lifecycle import ENDING, Subscription, SubscriptionStatus
-from openspot.subscriptions.plans import Access, PlanConfiguration
+from openspot.subscriptions.plans import PlanAccess, PlanConfiguration
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Entitlements:
     """A user's access and the plan that gives it. As things stand, `valid_until` is the first day without access."""
 
     plan_id: str | None
-    access: Access
+    access: PlanAccess
     valid_until: date | None
 
 

@@ -47,19 +47,19 @@ class SubscriptionTrigger(StrEnum):
     USER_DELETED = "user_deleted"
 
 
-class State(NamedTuple):
+class SubscriptionState(NamedTuple):
     """A status, and whether the subscription is to end with its period."""
 
     status: SubscriptionStatus
     cancel_at_period_end: bool = False
 
 
-ACTIVE = State(SubscriptionStatus.ACTIVE)
-ENDING = State(SubscriptionStatus.ACTIVE, cancel_at_period_end=True)
-PAST_DUE = State(SubscriptionStatus.PAST_DUE)
-EXPIRED = State(SubscriptionStatus.EXPIRED)
+ACTIVE = SubscriptionState(SubscriptionStatus.ACTIVE)
+ENDING = SubscriptionState(SubscriptionStatus.ACTIVE, cancel_at_period_end=True)
+PAST_DUE = SubscriptionState(SubscriptionStatus.PAST_DUE)
+EXPIRED = SubscriptionState(SubscriptionStatus.EXPIRED)
 
-TRANSITIONS: dict[tuple[State | None, SubscriptionTrigger], State] = {
+TRANSITIONS: dict[tuple[SubscriptionState | None, SubscriptionTrigger], SubscriptionState] = {
     # A subscription exists only after the charge of its first period has succeeded.
     (None, SubscriptionTrigger.CHARGE_SUCCEEDED): ACTIVE,
     (ACTIVE, SubscriptionTrigger.CANCEL_REQUESTED): ENDING,
@@ -98,7 +98,7 @@ class Subscription:
     interval_months: int
     anchor: date
     price: int
-    state: State = ACTIVE
+    state: SubscriptionState = ACTIVE
     period_index: int = 0
     period_number: int = 1
     attempts: int = 0
@@ -126,7 +126,7 @@ class DueStep(NamedTuple):
     charge_key: str = ""
 
 
-def next_state(state: State | None, trigger: SubscriptionTrigger) -> State | None:
+def next_state(state: SubscriptionState | None, trigger: SubscriptionTrigger) -> SubscriptionState | None:
     """The state that `trigger` leads to, or None where the table has no such transition."""
     return TRANSITIONS.get((state, trigger))
 
@@ -238,7 +238,7 @@ def upgraded(
     )
 
 
-def _move(subscription: Subscription, trigger: SubscriptionTrigger) -> State:
+def _move(subscription: Subscription, trigger: SubscriptionTrigger) -> SubscriptionState:
     following = next_state(subscription.state, trigger)
     if following is None:
         raise SubscriptionError(f"a subscription that is {subscription.state.status} cannot take {trigger}")

@@ -16,7 +16,7 @@ class PlanError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class PlanAccess:
     """The features and the limits of a user, by name."""
 
     features: frozenset[str]
@@ -36,7 +36,7 @@ class Plan:
     interval_months: int
     active: bool
     prices: Mapping[str, int]
-    access: Access
+    access: PlanAccess
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class PlanConfiguration:
     """The whole configuration file, plans by id in the order of their ranks."""
 
     plans: Mapping[str, Plan]
-    free: Access
+    free: PlanAccess
     payment_token: str
     places: Mapping[str, int]
     retry_days: tuple[int, ...]
@@ -132,7 +132,7 @@ def _price(where: str, texts: Mapping[str, Any], asset: str, places: Mapping[str
     return amount
 
 
-def _access(where: str, row: Mapping[str, Any]) -> Access:
+def _access(where: str, row: Mapping[str, Any]) -> PlanAccess:
     features = _value(where, row, "features", list)
     if any(type(feature) is not str for feature in features):
         raise PlanError(f"{where}features must hold texts")
@@ -140,7 +140,7 @@ def _access(where: str, row: Mapping[str, Any]) -> Access:
     for name in limits:
         if _value(f"{where}limits.", limits, name, int) < 0:
             raise PlanError(f"{where}limits.{name} must not be negative")
-    return Access(frozenset(features), limits)
+    return PlanAccess(frozenset(features), limits)
 
 
 def _check(configuration: PlanConfiguration) -> None:

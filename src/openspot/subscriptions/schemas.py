@@ -11,7 +11,7 @@ from openspot.kit.clock import iso_of
 from openspot.subscriptions.entitlements import Entitlements, access_end
 from openspot.subscriptions.lifecycle import SubscriptionStatus, next_due_on
 from openspot.subscriptions.plans import Plan
-from openspot.subscriptions.store import Payment, StoredSubscription
+from openspot.subscriptions.store import StoredSubscription, SubscriptionPayment
 
 PLAN_ID_PATTERN = "^[a-z0-9_-]{1,64}$"
 PlanName = Annotated[str, StringConstraints(pattern=PLAN_ID_PATTERN)]
@@ -148,7 +148,7 @@ def subscription_response(stored: StoredSubscription, retry_days: tuple[int, ...
     )
 
 
-def payment_response(payment: Payment) -> PaymentResponse:
+def payment_response(payment: SubscriptionPayment) -> PaymentResponse:
     """A payment as its user sees it."""
     return PaymentResponse(
         id=payment.payment_id,

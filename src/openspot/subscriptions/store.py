@@ -16,7 +16,7 @@ from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import numeric, rows_changed
 from openspot.subscriptions.billing_calendar import Period
 from openspot.subscriptions.charges import Charge
-from openspot.subscriptions.lifecycle import State, Subscription, SubscriptionStatus, next_due_on
+from openspot.subscriptions.lifecycle import Subscription, SubscriptionState, SubscriptionStatus, next_due_on
 
 _SUBSCRIPTION = (
     "subscription_id, user_id, plan_id, asset, interval_months, anchor, price, status, cancel_at_period_end,"
@@ -61,7 +61,7 @@ class PaymentDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class Payment:
+class SubscriptionPayment:
     """A payment as it was recorded; amounts in units of 18 places, None if they were not known."""
 
     payment_number: int
@@ -203,7 +203,7 @@ class SubscriptionStore:
 
     async def add_payment(
         self, connection: Connection, subscription: Subscription, draft: PaymentDraft, now: datetime
-    ) -> Payment:
+    ) -> SubscriptionPayment:
         """Record a charge. Raises asyncpg.UniqueViolationError for a second charge of a period."""
         charge = draft.charge
         row = await connection.fetchrow(
@@ -234,13 +234,13 @@ class SubscriptionStore:
         )
         return _payment_of(row)
 
-    async def payment(self, payment_id: str, user_id: str) -> Payment | None:
+    async def payment(self, payment_id: str, user_id: str) -> SubscriptionPayment | None:
         """One payment of the user."""
         query = f"SELECT {_PAYMENT} FROM subscription_payments WHERE payment_id = $1 AND user_id = $2"  # noqa: S608
         row = await self._pool.fetchrow(query, payment_id, user_id)
         return None if row is None else _payment_of(row)
 
-    async def payments_of(self, user_id: str, limit: int, before: int | None) -> list[Payment]:
+    async def payments_of(self, user_id: str, limit: int, before: int | None) -> list[SubscriptionPayment]:
         """Up to `limit` payments of the user, newest first, with numbers below `before`."""
         rows = await self._pool.fetch(
             f"""
@@ -258,12 +258,12 @@ class SubscriptionStore:
 def _subscription_of(row: Any) -> StoredSubscription:
     values = dict(row)
     staking_balance, created_at = values.pop("staking_balance"), values.pop("created_at")
-    state = State(SubscriptionStatus(values.pop("status")), values.pop("cancel_at_period_end"))
+    state = SubscriptionState(SubscriptionStatus(values.pop("status")), values.pop("cancel_at_period_end"))
     values |= {"price": to_amount(values["price"]), "credit": to_amount(values["credit"]), "state": state}
     return StoredSubscription(Subscription(**values), staking_balance, created_at)
 
 
-def _payment_of(row: Any) -> Payment:
+def _payment_of(row: Any) -> SubscriptionPayment:
     amounts = {name: row[name] for name in ("price", "credit", "amount")}
     known = {name: None if value is None else to_amount(value) for name, value in amounts.items()}
-    return Payment(**(dict(row) | known))
+    return SubscriptionPayment(**(dict(row) | known))

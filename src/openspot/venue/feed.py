@@ -17,7 +17,7 @@ from openspot.venue.ccxt_venue import TickCache, TickSink, VenueExchange
 from openspot.venue.freshness import Freshness
 from openspot.venue.intake import Intake
 from openspot.venue.metrics import RECONNECTS, SESSIONS
-from openspot.venue.sources import QUOTE_SOURCES, TRADE_SOURCES, Source, choose, quotes_in
+from openspot.venue.sources import QUOTE_SOURCES, TRADE_SOURCES, TickSource, choose, quotes_in
 from openspot.venue.symbols import SymbolMap
 
 log = get_logger("venue")
@@ -40,7 +40,7 @@ class SessionEndedError(Exception):
         self.cause = cause
 
 
-class Feed:
+class VenueFeed:
     """Follows the venue, session after session. `longest_pause_s` is the longest pause between two sessions."""
 
     def __init__(
@@ -146,7 +146,7 @@ class Feed:
             await end_tasks(*subscriptions)
 
     async def _subscribe(
-        self, exchange: VenueExchange, source: Source, symbols: Any, take: Callable[[Any], None]
+        self, exchange: VenueExchange, source: TickSource, symbols: Any, take: Callable[[Any], None]
     ) -> None:
         """Subscribe, and return once a tick has arrived in the library's cache, which hands on all later ones.
 

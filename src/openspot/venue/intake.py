@@ -7,9 +7,9 @@ from openspot.contracts.messages import VenueBookTicker, VenueTrade
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.venue.freshness import Freshness
-from openspot.venue.metrics import DROPPED, UNREADABLE, DropReason, Kind
+from openspot.venue.metrics import DROPPED, UNREADABLE, DropReason, TickKind
 from openspot.venue.novelty import Novelty, is_past
-from openspot.venue.outbox import Outbox
+from openspot.venue.outbox import TickOutbox
 from openspot.venue.symbols import SymbolMap
 from openspot.venue.ticks import Tick, TickError, quote_of, trade_of
 
@@ -18,10 +18,10 @@ log = get_logger("venue")
 LOG_INTERVAL_S = 60.0
 """Shortest time between two log lines about one kind of bad tick or frame; the metrics count all of them."""
 _LOGGED_LENGTH_MAX = 200
-_COUNTS = {(kind, reason): DROPPED.labels(kind, reason) for kind in Kind for reason in DropReason}
+_COUNTS = {(kind, reason): DROPPED.labels(kind, reason) for kind in TickKind for reason in DropReason}
 
 
-def count_drop(kind: Kind, reason: DropReason) -> None:
+def count_drop(kind: TickKind, reason: DropReason) -> None:
     """Count a tick that is not published."""
     _COUNTS[kind, reason].inc()
 
@@ -33,7 +33,7 @@ class Intake:
         self,
         venue: str,
         symbols: SymbolMap,
-        outbox: Outbox,
+        outbox: TickOutbox,
         freshness: Freshness,
         clock: Clock,
         monotonic: Callable[[], float] = time.monotonic,
@@ -58,16 +58,16 @@ class Intake:
         market = str(ticker.get("symbol"))
         symbols = self._symbols.platform_symbols(market)
         if not symbols:
-            self._drop_unknown(Kind.BOOK_TICKER, market)
+            self._drop_unknown(TickKind.BOOK_TICKER, market)
             return
         try:
             quote = quote_of(ticker)
         except TickError as error:
-            self._drop_unusable(Kind.BOOK_TICKER, market, error)
+            self._drop_unusable(TickKind.BOOK_TICKER, market, error)
             return
         self._freshness.note_tick(self._monotonic())
         if not self._novelty.is_new_quote(market, quote):
-            count_drop(Kind.BOOK_TICKER, DropReason.UNCHANGED)
+            count_drop(TickKind.BOOK_TICKER, DropReason.UNCHANGED)
             return
         bid_price, bid_quantity, ask_price, ask_quantity, venue_ms = quote
         timestamp = venue_ms if venue_ms is not None else self._now_ms()
@@ -80,19 +80,19 @@ class Intake:
         market = str(tick.get("symbol"))
         symbols = self._symbols.platform_symbols(market)
         if not symbols:
-            self._drop_unknown(Kind.TRADE, market)
+            self._drop_unknown(TickKind.TRADE, market)
             return
         try:
             trade = trade_of(tick)
         except TickError as error:
-            self._drop_unusable(Kind.TRADE, market, error)
+            self._drop_unusable(TickKind.TRADE, market, error)
             return
         self._freshness.note_tick(self._monotonic())
         if is_past(trade.timestamp, self._now_ms(), self._session_began_ms):
-            count_drop(Kind.TRADE, DropReason.PAST)
+            count_drop(TickKind.TRADE, DropReason.PAST)
             return
         if not self._novelty.is_new_trade(market, trade.trade_id):
-            count_drop(Kind.TRADE, DropReason.REPEATED)
+            count_drop(TickKind.TRADE, DropReason.REPEATED)
             return
         for symbol in symbols:
             self._outbox.put_trade(VenueTrade(self._venue, symbol, *trade))
@@ -103,12 +103,12 @@ class Intake:
         if self._may_log("frame"):
             log.warning("unreadable frame dropped", error=repr(error), frame=repr(frame[:_LOGGED_LENGTH_MAX]))
 
-    def _drop_unknown(self, kind: Kind, market: str) -> None:
+    def _drop_unknown(self, kind: TickKind, market: str) -> None:
         count_drop(kind, DropReason.UNKNOWN_SYMBOL)
         if self._may_log("unknown"):
             log.warning("tick dropped: the platform does not know its market", market=market[:_LOGGED_LENGTH_MAX])
 
-    def _drop_unusable(self, kind: Kind, market: str, error: TickError) -> None:
+    def _drop_unusable(self, kind: TickKind, market: str, error: TickError) -> None:
         count_drop(kind, DropReason.UNUSABLE)
         if self._may_log(kind):
             log.warning("tick dropped", kind=kind, market=market, error=str(error))

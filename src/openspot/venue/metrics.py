@@ -7,7 +7,7 @@ from prometheus_client import Counter, Gauge, Histogram
 from openspot.contracts import subjects
 
 
-class Kind(StrEnum):
+class TickKind(StrEnum):
     """Kinds of tick, as subjects name them."""
 
     BOOK_TICKER = subjects.VENUE_BOOK_TICKER

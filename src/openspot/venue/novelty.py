@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from openspot.venue.ticks import Quote
+from openspot.venue.ticks import VenueQuote
 
 TRADE_IDS_MAX = 2000
 """The number of trade ids to remember for each market. A venue repeats fewer after a reconnect."""
@@ -33,7 +33,7 @@ class Novelty:
         """Treat the next quote of each market as new, because some were missed before it."""
         self._quotes.clear()
 
-    def is_new_quote(self, market: str, quote: Quote) -> bool:
+    def is_new_quote(self, market: str, quote: VenueQuote) -> bool:
         """Whether a price or quantity differs from the market's last quote. If so, remember this one instead."""
         fields = quote[:4]
         if self._quotes.get(market) == fields:

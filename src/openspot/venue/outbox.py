@@ -10,21 +10,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from openspot.contracts.messages import VenueBookTicker, VenueTrade
-from openspot.venue.metrics import DropReason, Kind
+from openspot.venue.metrics import DropReason, TickKind
 
-OnDrop = Callable[[Kind, DropReason], None]
+OnDrop = Callable[[TickKind, DropReason], None]
 
 
 @dataclass(slots=True)
 class PendingTick:
     """A tick that waits. `venue_ms` is the time that the venue gave it, if it gave one."""
 
-    kind: Kind
+    kind: TickKind
     message: VenueBookTicker | VenueTrade
     venue_ms: int | None
 
 
-class Outbox:
+class TickOutbox:
     """Holds at most `ticks_max` ticks, plus one quote for each symbol."""
 
     def __init__(self, ticks_max: int, on_drop: OnDrop) -> None:
@@ -42,17 +42,17 @@ class Outbox:
         waiting = self._quotes.get(message.symbol)
         if waiting is not None and len(self._ticks) >= self._ticks_max:
             waiting.message, waiting.venue_ms = message, venue_ms
-            self._on_drop(Kind.BOOK_TICKER, DropReason.REPLACED)
+            self._on_drop(TickKind.BOOK_TICKER, DropReason.REPLACED)
             return
-        tick = self._quotes[message.symbol] = PendingTick(Kind.BOOK_TICKER, message, venue_ms)
+        tick = self._quotes[message.symbol] = PendingTick(TickKind.BOOK_TICKER, message, venue_ms)
         self._append(tick)
 
     def put_trade(self, message: VenueTrade) -> None:
         """Add a trade, or drop it if the queue is full."""
         if len(self._ticks) >= self._ticks_max:
-            self._on_drop(Kind.TRADE, DropReason.QUEUE_FULL)
+            self._on_drop(TickKind.TRADE, DropReason.QUEUE_FULL)
             return
-        self._append(PendingTick(Kind.TRADE, message, message.timestamp))
+        self._append(PendingTick(TickKind.TRADE, message, message.timestamp))
 
     def _append(self, tick: PendingTick) -> None:
         self._ticks.append(tick)

@@ -7,8 +7,8 @@ from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks
-from openspot.venue.metrics import LAG, PUBLISHED, WAITING, Kind
-from openspot.venue.outbox import Outbox, PendingTick
+from openspot.venue.metrics import LAG, PUBLISHED, WAITING, TickKind
+from openspot.venue.outbox import PendingTick, TickOutbox
 
 log = get_logger("venue")
 
@@ -18,14 +18,14 @@ UNCONFIRMED_MAX = 4096
 """Ticks that may be on their way to the bus. At half of this number the publisher asks the bus whether it keeps up."""
 BUS_PAUSE_S = 0.25
 """Pause before it asks again."""
-_PUBLISHED = {kind: PUBLISHED.labels(kind) for kind in Kind}
-_LAG = {kind: LAG.labels(kind) for kind in Kind}
+_PUBLISHED = {kind: PUBLISHED.labels(kind) for kind in TickKind}
+_LAG = {kind: LAG.labels(kind) for kind in TickKind}
 
 
-class Publisher:
+class TickPublisher:
     """Empties the outbox. While the bus is away or slow, ticks wait in the outbox, which is bounded."""
 
-    def __init__(self, bus: Bus, outbox: Outbox, clock: Clock) -> None:
+    def __init__(self, bus: Bus, outbox: TickOutbox, clock: Clock) -> None:
         self._bus = bus
         self._outbox = outbox
         self._clock = clock

@@ -9,11 +9,11 @@ from openspot.kit.clock import Clock, system_clock
 from openspot.kit.log import get_logger
 from openspot.kit.service_frame import ServiceFrame
 from openspot.venue.ccxt_venue import VenueSettingError, load_exchange_class, open_exchange, parse_config
-from openspot.venue.feed import Feed
+from openspot.venue.feed import VenueFeed
 from openspot.venue.freshness import Freshness
 from openspot.venue.intake import Intake, count_drop
-from openspot.venue.outbox import Outbox
-from openspot.venue.publisher import Publisher
+from openspot.venue.outbox import TickOutbox
+from openspot.venue.publisher import TickPublisher
 from openspot.venue.settings import VenueSettings
 from openspot.venue.symbols import SymbolMap, SymbolPairsError, parse_pairs
 
@@ -31,9 +31,9 @@ async def run(settings: VenueSettings, stop: asyncio.Event, *, clock: Clock = sy
     config = parse_config(settings.venue_config)
     exchange_class = await asyncio.to_thread(load_exchange_class, settings.venue)
     freshness = Freshness(settings.venue_stale_s)
-    outbox = Outbox(settings.venue_queue_max, count_drop)
+    outbox = TickOutbox(settings.venue_queue_max, count_drop)
     intake = Intake(settings.venue, symbols, outbox, freshness, clock)
-    feed = Feed(
+    feed = VenueFeed(
         symbols,
         intake,
         freshness,

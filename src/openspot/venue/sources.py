@@ -12,7 +12,7 @@ class NoSourceError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TickSource:
     """One method of the library; `feature` is its name in the library's table of what each venue has.
 
     With `takes_all` one call subscribes to all symbols, otherwise each symbol needs a call. `cache` is the attribute in
@@ -26,19 +26,19 @@ class Source:
 
 
 QUOTE_SOURCES = (
-    Source("watchBidsAsks", "watch_bids_asks", True, "bidsasks"),
-    Source("watchTickers", "watch_tickers", True, "tickers"),
-    Source("watchTicker", "watch_ticker", False, "tickers"),
-    Source("watchOrderBook", "watch_order_book", False, ""),
+    TickSource("watchBidsAsks", "watch_bids_asks", True, "bidsasks"),
+    TickSource("watchTickers", "watch_tickers", True, "tickers"),
+    TickSource("watchTicker", "watch_ticker", False, "tickers"),
+    TickSource("watchOrderBook", "watch_order_book", False, ""),
 )
 """Best first. An order book shows only its newest state, so quotes in between are missed."""
 TRADE_SOURCES = (
-    Source("watchTradesForSymbols", "watch_trades_for_symbols", True, "trades"),
-    Source("watchTrades", "watch_trades", False, "trades"),
+    TickSource("watchTradesForSymbols", "watch_trades_for_symbols", True, "trades"),
+    TickSource("watchTrades", "watch_trades", False, "trades"),
 )
 
 
-def choose(sources: tuple[Source, ...], features: Mapping[str, Any]) -> Source:
+def choose(sources: tuple[TickSource, ...], features: Mapping[str, Any]) -> TickSource:
     """The first of `sources` that the venue has. Raises NoSourceError if it has none."""
     for source in sources:
         if features.get(source.feature):

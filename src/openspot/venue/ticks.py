@@ -20,7 +20,7 @@ class TickError(ValueError):
     """A field of a tick cannot be used; the message names the field and the reason."""
 
 
-class Quote(NamedTuple):
+class VenueQuote(NamedTuple):
     """The best bid and ask of a market. `timestamp` is in milliseconds since 1970, None if the venue gave none."""
 
     bid_price: str
@@ -40,10 +40,10 @@ class Trade(NamedTuple):
     buyer_is_maker: bool
 
 
-def quote_of(ticker: Tick) -> Quote:
+def quote_of(ticker: Tick) -> VenueQuote:
     """The quote in a ticker. Raises TickError if a price or quantity is missing or is not a positive number."""
     timestamp = ticker.get("timestamp")
-    return Quote(
+    return VenueQuote(
         _positive(ticker, "bid"),
         _positive(ticker, "bidVolume"),
         _positive(ticker, "ask"),

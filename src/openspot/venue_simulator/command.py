@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from openspot.venue_simulator.events import Source
+    from openspot.venue_simulator.events import EventSource
     from openspot.venue_simulator.server import Simulator
 
 DEFAULT_PORT = 3013
@@ -62,7 +62,7 @@ def venue_simulator(
         raise typer.Exit(1) from error
 
 
-def make_source(path: Path | None, *, loop: bool, invents: bool, seed: int, quotes_per_s: float) -> "Source":
+def make_source(path: Path | None, *, loop: bool, invents: bool, seed: int, quotes_per_s: float) -> "EventSource":
     """Recorded events for the markets in `path`, invented ones for the others. Raises RecordingError."""
     from openspot.domain.market import load_markets
     from openspot.venue_simulator.generator import Generator

@@ -21,7 +21,7 @@ POLICY_VIOLATION = 1008
 GOING_AWAY = 1001
 
 
-class Connection:
+class ClientConnection:
     """A WebSocket connection. With `wraps` each message names its stream."""
 
     def __init__(

@@ -11,7 +11,7 @@ Data = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TimelineEvent:
     """A message of one stream, `at_ns` nanoseconds after the start of the timeline."""
 
     at_ns: int
@@ -19,7 +19,7 @@ class Event:
     data: Data
 
 
-class Source(Protocol):
+class EventSource(Protocol):
     """A source of events."""
 
     @property
@@ -31,7 +31,7 @@ class Source(Protocol):
         """The order book of a market before the first event."""
         ...
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Iterator[TimelineEvent]:
         """The timeline, in order of time."""
         ...
 

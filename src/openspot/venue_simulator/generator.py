@@ -13,7 +13,7 @@ from typing import NamedTuple
 from openspot.domain.market import MarketSeed, load_markets
 from openspot.domain.money import scaled_to_text
 from openspot.venue_simulator.book import Book, Level
-from openspot.venue_simulator.events import Data, Event, market_id
+from openspot.venue_simulator.events import Data, TimelineEvent, market_id
 
 STEP_NS = 100_000_000
 """The time between depth updates, as in the venue's stream `depth@100ms`."""
@@ -68,7 +68,7 @@ class Generator:
         """The order book of a market before the first event."""
         return next(walk.book() for walk in self._walks(self._random()) if walk.market_id == market_id)
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Iterator[TimelineEvent]:
         """The timeline, from its start."""
         chance = self._random()
         walks = self._walks(chance)
@@ -77,7 +77,7 @@ class Generator:
         while True:
             for asset in assets:
                 assets[asset] = _step(asset, assets[asset], chance)
-            moved: list[Event] = []
+            moved: list[TimelineEvent] = []
             for walk in walks:
                 moved += walk.step(at_ns, _price(walk.market, assets), chance, self._quotes_per_s)
             moved.sort(key=lambda event: event.at_ns)
@@ -140,9 +140,9 @@ class _Walk:
         asks = [self._level(price, quantity) for price, quantity in self._asks.items()]
         return Book(self._update_id, bids, asks)
 
-    def step(self, at_ns: int, price: float, chance: random.Random, quotes_per_s: float) -> list[Event]:
+    def step(self, at_ns: int, price: float, chance: random.Random, quotes_per_s: float) -> list[TimelineEvent]:
         """The events of one step that begins at `at_ns`, with the market at `price`."""
-        events: list[Event] = []
+        events: list[TimelineEvent] = []
         expected = quotes_per_s * STEP_NS / 1e9
         count = int(expected) + (chance.random() < expected % 1)
         for moment in sorted(chance.random() for _ in range(count)):
@@ -157,8 +157,8 @@ class _Walk:
             events.append(self._event(at_ns + STEP_NS - 1, "depth@100ms", self._depth()))
         return events
 
-    def _event(self, at_ns: int, name: str, data: Data) -> Event:
-        return Event(at_ns, f"{self._stream}@{name}", data)
+    def _event(self, at_ns: int, name: str, data: Data) -> TimelineEvent:
+        return TimelineEvent(at_ns, f"{self._stream}@{name}", data)
 
     def _move(self, price: float, chance: random.Random) -> None:
         """Put the ladder around `price`; levels that stay keep most of their quantity."""

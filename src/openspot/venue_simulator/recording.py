@@ -8,7 +8,7 @@ from typing import Any
 
 from openspot.domain.market import MarketSeed, load_markets
 from openspot.venue_simulator.book import Book
-from openspot.venue_simulator.events import Data, Event, market_id
+from openspot.venue_simulator.events import Data, TimelineEvent, market_id
 
 
 class RecordingError(ValueError):
@@ -25,13 +25,13 @@ class Recording:
     def __init__(self, path: Path, *, loop: bool = False) -> None:
         """Read the file, plain or .gz. Raises RecordingError."""
         self._loop = loop
-        self._events: list[Event] = []
+        self._events: list[TimelineEvent] = []
         snapshot: dict[str, Any] | None = None
         began_ns: int | None = None
         for number, (at_ns, message) in enumerate(_lines(path), 1):
             began_ns = at_ns if began_ns is None else began_ns
             if "stream" in message and isinstance(message.get("data"), dict) and "s" in message["data"]:
-                self._events.append(Event(max(0, at_ns - began_ns), message["stream"], message["data"]))
+                self._events.append(TimelineEvent(max(0, at_ns - began_ns), message["stream"], message["data"]))
             elif "lastUpdateId" in message:
                 snapshot = message
             else:
@@ -56,7 +56,7 @@ class Recording:
         """The order book of a market before the first event."""
         return self._books[market_id].copy()
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Iterator[TimelineEvent]:
         """The timeline: first as recorded, then repeated with ids that continue."""
         yield from self._events
         if not self._loop:
@@ -69,10 +69,10 @@ class Recording:
         start_ns = length_ns
         while True:
             for lane in lanes.values():
-                yield Event(start_ns, f"{lane.market_id.lower()}@depth@100ms", lane.start_again())
+                yield TimelineEvent(start_ns, f"{lane.market_id.lower()}@depth@100ms", lane.start_again())
             for event in self._events:
                 if (data := lanes[event.data["s"]].shifted(event.data)) is not None:
-                    yield Event(start_ns + event.at_ns, event.stream, data)
+                    yield TimelineEvent(start_ns + event.at_ns, event.stream, data)
             start_ns += length_ns
 
 

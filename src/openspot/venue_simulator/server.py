@@ -10,8 +10,8 @@ from aiohttp import web
 
 from openspot.domain.market import load_markets
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, system_clock
-from openspot.venue_simulator.connection import Connection
-from openspot.venue_simulator.events import Data, Event, Source, market_id, stamped
+from openspot.venue_simulator.connection import ClientConnection
+from openspot.venue_simulator.events import Data, EventSource, TimelineEvent, market_id, stamped
 from openspot.venue_simulator.faults import FaultInjector, Faults
 from openspot.venue_simulator.streams import REQUEST_BYTES_MAX, exchange_info, streams_of_path
 
@@ -35,7 +35,7 @@ class Simulator:
 
     def __init__(
         self,
-        source: Source,
+        source: EventSource,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -48,7 +48,7 @@ class Simulator:
         self.faults = faults or Faults()
         self.sent: Counter[str] = Counter()
         """Messages by stream, counted once for each client. Faults do not change the count."""
-        self.connections: set[Connection] = set()
+        self.connections: set[ClientConnection] = set()
         self.connections_taken = 0
         self._source = source
         self._host = host
@@ -122,7 +122,7 @@ class Simulator:
         """The value of OPENSPOT_VENUE_CONFIG with which the venue adapter finds this venue as `binance`."""
         return json.dumps({"urls": {"api": {"public": self.rest_url, "ws": {"spot": self.ws_url}}}})
 
-    async def send(self, event: Event) -> None:
+    async def send(self, event: TimelineEvent) -> None:
         """Send an event to its subscribers now."""
         data = stamped(event.data, self._now_ms())
         if "U" in data:
@@ -150,7 +150,7 @@ class Simulator:
         )
         await socket.prepare(request)
         self.connections_taken += 1
-        connection = Connection(
+        connection = ClientConnection(
             socket,
             request,
             streams_of_path(request.match_info.get("streams", ""), request.query.get("streams", "")),

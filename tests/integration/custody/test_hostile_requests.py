@@ -14,7 +14,7 @@ from openspot.contracts.messages import (
     WithdrawalOutcome,
 )
 from openspot.contracts.refusals import RefusalCode
-from openspot.custody.address_book import AddressBook
+from openspot.custody.address_book import DepositAddressBook
 from openspot.custody.handlers import RequestHandlers
 from openspot.custody.withdrawal_states import Funds, Status
 from openspot.domain.market import load_markets
@@ -55,7 +55,7 @@ BAD = [
 @pytest.fixture
 def handlers(custody: CustodyBench) -> RequestHandlers:
     networks = load_networks()
-    addresses = AddressBook(custody.pool, SEED, networks, custody.time)
+    addresses = DepositAddressBook(custody.pool, SEED, networks, custody.time)
     return RequestHandlers(
         custody.pool, addresses, custody.withdrawals, custody.progress(), networks, load_markets().assets
     )

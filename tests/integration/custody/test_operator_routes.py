@@ -8,7 +8,7 @@ from starlette.types import ASGIApp
 
 from openspot.custody.app import make_app
 from openspot.custody.operator_routes import operator_routes
-from openspot.custody.progress import Progress
+from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.withdrawal_states import Status
 from openspot.engine_client.administrators import EngineSession, EngineSilentError
 from openspot.http.audit import LogAudit
@@ -33,7 +33,7 @@ class Operators:
     """Calls the routes."""
 
     def __init__(self, custody: CustodyBench) -> None:
-        self.progress: Progress = custody.progress()
+        self.progress: WithdrawalProgress = custody.progress()
         sessions: Any = Sessions()
         routes = operator_routes(custody.pool, custody.withdrawals, self.progress, SEED)
         self.application: ASGIApp = make_app(routes, Health(), sessions, LogAudit())

@@ -16,7 +16,7 @@ from openspot.kit.bus import Bus, ConsumerError, DurableConsumer, PublishError
 from openspot.kit.clock import system_clock
 from openspot.kit.settings import Settings
 from openspot.ledger import outbox
-from openspot.ledger.changes import BalanceChange
+from openspot.ledger.changes import ChangedAccount
 from openspot.ledger.consumer import trade_consumer
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.metrics import NEGATIVE_BALANCES, TRADES
@@ -31,7 +31,7 @@ from tests.support.waiting import eventually
 class SilentEvents(BalanceEvents):
     """A process that dies between its commit and the publication: none of its events reach the bus."""
 
-    async def publish(self, changes: Sequence[BalanceChange]) -> list[BalanceChange]:
+    async def publish(self, changes: Sequence[ChangedAccount]) -> list[ChangedAccount]:
         raise PublishError("killed")
 
 

@@ -12,7 +12,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTransfer, TransferMovement
 from openspot.kit.bus import Bus, PublishError
 from openspot.kit.clock import system_clock
-from openspot.ledger.changes import BalanceChange
+from openspot.ledger.changes import ChangedAccount
 from openspot.ledger.outbox import BalanceEvents
 from openspot.ledger.store import LedgerStore
 from openspot.ledger.transfers import TransferPosting, transfer_consumer
@@ -76,7 +76,7 @@ async def test_a_published_transfer_is_posted_with_all_its_legs_and_the_user_is_
 class _SilentEvents(BalanceEvents):
     """A process that dies between its commit and the publication."""
 
-    async def publish(self, changes: Sequence[BalanceChange]) -> list[BalanceChange]:
+    async def publish(self, changes: Sequence[ChangedAccount]) -> list[ChangedAccount]:
         raise PublishError("killed")
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from openspot.kit.settings import Settings
 from openspot.reconcile.store import EngineReader, EngineUnavailableError, MirrorReader
 from openspot.replay.agreement import Acknowledged, check_agreement
-from openspot.replay.report import Report, format_report
+from openspot.replay.report import ReplayReport, format_report
 from openspot.replay.run import THROTTLE_ADVICE, ReplayError, ReplayOptions, replay
 from openspot.replay.source import read_events
 from tests.support.in_process_platform import running
@@ -26,7 +26,7 @@ async def platform(settings: Settings) -> AsyncIterator[Settings]:
         yield settings
 
 
-def assert_sound(report: Report) -> None:
+def assert_sound(report: ReplayReport) -> None:
     """What must hold of any replay."""
     counts, text = report.statistics, format_report(report)
     assert report.agrees, text

@@ -14,13 +14,15 @@ from openspot.custody.withdrawal_states import (
     UNSENT,
     Funds,
     Status,
-    Step,
+    WithdrawalStep,
     next_step,
 )
 from tests.support.custody import first_break
 
 
-def step(status: Status, funds: Funds, *, approvals: int = 0, needed: int = 1, signatures: int = 0) -> Step | None:
+def step(
+    status: Status, funds: Funds, *, approvals: int = 0, needed: int = 1, signatures: int = 0
+) -> WithdrawalStep | None:
     return next_step(status, funds, wallet=Wallet.WARM, approvals=approvals, needed=needed, signatures=signatures)
 
 
@@ -28,33 +30,38 @@ def step(status: Status, funds: Funds, *, approvals: int = 0, needed: int = 1, s
 @pytest.mark.spec("A1.5-10")
 def test_nothing_but_the_request_happens_before_the_funds_are_reserved(status: Status) -> None:
     plenty = {"approvals": 9, "signatures": 9}
-    assert step(status, Funds.NEW, **plenty) is Step.REQUEST_FUNDS
+    assert step(status, Funds.NEW, **plenty) is WithdrawalStep.REQUEST_FUNDS
     for funds in (Funds.REQUESTED, *SETTLED_FUNDS):
         assert step(status, funds, **plenty) is None
 
 
 @pytest.mark.parametrize("status", sorted(UNSENT))
 def test_reserved_funds_of_a_withdrawal_that_was_not_sent_are_released(status: Status) -> None:
-    assert step(status, Funds.RESERVED) is Step.RELEASE_FUNDS
+    assert step(status, Funds.RESERVED) is WithdrawalStep.RELEASE_FUNDS
 
 
 @pytest.mark.parametrize(
-    ("approvals", "needed", "expected"), [(0, 0, Step.APPROVE), (1, 2, None), (2, 2, Step.APPROVE)]
+    ("approvals", "needed", "expected"), [(0, 0, WithdrawalStep.APPROVE), (1, 2, None), (2, 2, WithdrawalStep.APPROVE)]
 )
-def test_a_withdrawal_waits_for_its_last_approval(approvals: int, needed: int, expected: Step | None) -> None:
+def test_a_withdrawal_waits_for_its_last_approval(approvals: int, needed: int, expected: WithdrawalStep | None) -> None:
     assert step(Status.PENDING_APPROVAL, Funds.RESERVED, approvals=approvals, needed=needed) is expected
 
 
-@pytest.mark.parametrize(("signatures", "expected"), [(2, None), (3, Step.SIGN)])
-def test_a_withdrawal_waits_for_its_last_signature(signatures: int, expected: Step | None) -> None:
+@pytest.mark.parametrize(("signatures", "expected"), [(2, None), (3, WithdrawalStep.SIGN)])
+def test_a_withdrawal_waits_for_its_last_signature(signatures: int, expected: WithdrawalStep | None) -> None:
     assert step(Status.SIGNING, Funds.RESERVED, signatures=signatures) is expected
 
 
 def test_each_state_has_one_step_that_leads_on() -> None:
     steps = [step(status, Funds.RESERVED, approvals=9, signatures=9) for status in Status if status not in UNSENT]
     assert steps == [
-        Step.APPROVE, Step.PREPARE, Step.SIGN, Step.SEND, Step.COUNT_CONFIRMATIONS, Step.TAKE_FUNDS
-    ]  # fmt: skip
+        WithdrawalStep.APPROVE,
+        WithdrawalStep.PREPARE,
+        WithdrawalStep.SIGN,
+        WithdrawalStep.SEND,
+        WithdrawalStep.COUNT_CONFIRMATIONS,
+        WithdrawalStep.TAKE_FUNDS,
+    ]
 
 
 def test_nothing_that_may_have_been_sent_can_be_cancelled_or_rejected() -> None:

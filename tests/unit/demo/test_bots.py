@@ -12,7 +12,7 @@ import pytest
 from openspot.client import ApiError, Balance, BulkCancel, OpenSpotError, Order, Page, UnreachableError
 from openspot.demo import bot as bot_module
 from openspot.demo.bot import Bot, NotReadyError, Surroundings
-from openspot.demo.inventory import Target
+from openspot.demo.inventory import InventoryTarget
 from openspot.demo.maker import Maker
 from openspot.demo.market import demo_markets
 from openspot.demo.quoting import QuotingRules
@@ -23,7 +23,7 @@ from tests.support.waiting import eventually, stretched
 MARKETS = tuple(market for market in demo_markets(load_markets()) if market.symbol in ("BTC-USD", "ETH-USD"))
 MIDS = {"BTC-USD": Decimal(60_000), "ETH-USD": Decimal(3000)}
 DOLLARS = {"BTC": Decimal(60_000), "ETH": Decimal(3000), "USD": Decimal(1)}
-TARGETS = {asset: Target(5_000_000 / price, 250_000 / price) for asset, price in DOLLARS.items()}
+TARGETS = {asset: InventoryTarget(5_000_000 / price, 250_000 / price) for asset, price in DOLLARS.items()}
 RULES = QuotingRules(
     levels=3,
     half_spread_bps=Decimal(8),

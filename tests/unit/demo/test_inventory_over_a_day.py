@@ -12,9 +12,9 @@ from decimal import Decimal
 
 import pytest
 
-from openspot.demo.inventory import Target, appetite, imbalances
-from openspot.demo.market import DemoMarket, Side, demo_markets
-from openspot.demo.quoting import OpenOrder, QuotingRules, changes, quotes
+from openspot.demo.inventory import InventoryTarget, appetite, imbalances
+from openspot.demo.market import DemoMarket, QuoteSide, demo_markets
+from openspot.demo.quoting import QuotingRules, StandingOrder, changes, quotes
 from openspot.demo.taking import take
 from openspot.demo.treasury import fundings
 from openspot.domain.market import load_markets
@@ -22,7 +22,9 @@ from openspot.domain.market import load_markets
 SYMBOLS = ("BTC-USD", "ETH-USD", "ETH-BTC")
 MARKETS = [market for market in demo_markets(load_markets()) if market.symbol in SYMBOLS]
 DOLLARS = {"BTC": Decimal(60_000), "ETH": Decimal(3000), "USD": Decimal(1)}
-TARGETS = {asset: Target(Decimal(5_000_000) / price, Decimal(250_000) / price) for asset, price in DOLLARS.items()}
+TARGETS = {
+    asset: InventoryTarget(Decimal(5_000_000) / price, Decimal(250_000) / price) for asset, price in DOLLARS.items()
+}
 RULES = QuotingRules(
     levels=4,
     half_spread_bps=Decimal(8),
@@ -49,7 +51,7 @@ class World:
     totals: dict[str, dict[str, Decimal]] = field(
         default_factory=lambda: {bot: {asset: target.amount for asset, target in TARGETS.items()} for bot in BOTS}
     )
-    books: dict[str, list[OpenOrder]] = field(default_factory=lambda: {symbol: [] for symbol in SYMBOLS})
+    books: dict[str, list[StandingOrder]] = field(default_factory=lambda: {symbol: [] for symbol in SYMBOLS})
     funded: set[tuple[str, str]] = field(default_factory=set)
     """Accounts that have had the day's deposit."""
     trades: int = 0
@@ -67,7 +69,7 @@ class World:
 
     def quote(self, market: DemoMarket, mid: Decimal) -> None:
         book = [
-            OpenOrder(o.order_id, o.side, o.price, o.quantity, o.age_s + ROUND_S) for o in self.books[market.symbol]
+            StandingOrder(o.order_id, o.side, o.price, o.quantity, o.age_s + ROUND_S) for o in self.books[market.symbol]
         ]
         wanted = quotes(
             market, mid, appetite(*self.wanted_of("maker", market)), LEVEL_DOLLARS / DOLLARS[market.base], RULES
@@ -76,22 +78,22 @@ class World:
         book = [order for order in book if order.order_id not in todo.cancel]
         for quote in todo.place:
             self.orders += 1
-            book.append(OpenOrder(str(self.orders), quote.side, quote.price, quote.quantity, 0.0))
+            book.append(StandingOrder(str(self.orders), quote.side, quote.price, quote.quantity, 0.0))
         self.books[market.symbol] = book
-        bids = [order.price for order in book if order.side is Side.BUY]
-        asks = [order.price for order in book if order.side is Side.SELL]
+        bids = [order.price for order in book if order.side is QuoteSide.BUY]
+        asks = [order.price for order in book if order.side is QuoteSide.SELL]
         assert not bids or not asks or max(bids) < min(asks)
 
-    def match(self, market: DemoMarket, side: Side, limit: Decimal, quantity: Decimal, taker: str | None) -> None:
+    def match(self, market: DemoMarket, side: QuoteSide, limit: Decimal, quantity: Decimal, taker: str | None) -> None:
         """Take from the maker's orders up to `limit`; without `taker`, as a stranger with endless funds."""
-        sign = 1 if side is Side.BUY else -1
+        sign = 1 if side is QuoteSide.BUY else -1
         book = self.books[market.symbol]
         for order in sorted(book, key=lambda order: order.price * sign):
             if order.side is side or (order.price - limit) * sign > 0 or quantity <= 0:
                 continue
             filled = min(order.quantity, quantity)
             quantity -= filled
-            left = OpenOrder(order.order_id, order.side, order.price, order.quantity - filled, order.age_s)
+            left = StandingOrder(order.order_id, order.side, order.price, order.quantity - filled, order.age_s)
             place = book.index(order)
             book[place : place + 1] = [left] if left.quantity else []
             self.trades += 1
@@ -127,7 +129,7 @@ def swinging(day: float, chance: random.Random) -> float:
     return 0.1 * math.sin(day * 40)
 
 
-def lived(trend: Path, stranger: Side | None, seed: int) -> World:
+def lived(trend: Path, stranger: QuoteSide | None, seed: int) -> World:
     """The world after a day. A `stranger` takes all there is on one side of every market in every round."""
     chance = random.Random(seed)
     world = World(chance)
@@ -145,7 +147,7 @@ def lived(trend: Path, stranger: Side | None, seed: int) -> World:
             mid = (prices[market.base] / prices[market.quote]).quantize(market.tick / 2)
             world.quote(market, mid)
             if stranger is not None:
-                limit = mid * 2 if stranger is Side.BUY else market.tick
+                limit = mid * 2 if stranger is QuoteSide.BUY else market.tick
                 world.match(market, stranger, limit, Decimal(10**9), None)
                 world.quote(market, mid)
             for _ in range(2):
@@ -168,8 +170,8 @@ def test_two_bots_stay_within_half_of_their_bounds_whatever_prices_do(trend: Pat
     assert world.worst < Decimal("0.5"), world.totals
 
 
-@pytest.mark.parametrize("stranger", list(Side))
-def test_a_stranger_who_takes_all_that_is_offered_is_stopped_by_the_bound(stranger: Side) -> None:
+@pytest.mark.parametrize("stranger", list(QuoteSide))
+def test_a_stranger_who_takes_all_that_is_offered_is_stopped_by_the_bound(stranger: QuoteSide) -> None:
     world = lived(steady, stranger, seed=2)
     # It was tried in earnest, and the bound passed by no more than the orders that stand on one side of a market.
     standing = LEVEL_DOLLARS * (4 + 5 + 6 + 7) / 4

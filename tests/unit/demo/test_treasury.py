@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from openspot.contracts.messages import DepositConfirmed
-from openspot.demo.inventory import Target
+from openspot.demo.inventory import InventoryTarget
 from openspot.demo.market import demo_markets
 from openspot.demo.prices import usual_prices
 from openspot.demo.treasury import Funding, Treasury, fundings
@@ -14,7 +14,7 @@ from openspot.demo.valuation import DISTANCE_MAX, distances, dollar_prices, targ
 from openspot.domain.market import load_markets
 from openspot.kit.bus import PublishError
 
-TARGETS = {"BTC": Target(Decimal(80), Decimal(4)), "USD": Target(Decimal(5000), Decimal(100))}
+TARGETS = {"BTC": InventoryTarget(Decimal(80), Decimal(4)), "USD": InventoryTarget(Decimal(5000), Decimal(100))}
 
 
 def deposits(bitcoin: str, dollars: str, day: str = "2026-01-02") -> list[Funding]:

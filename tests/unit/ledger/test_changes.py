@@ -9,10 +9,10 @@ from openspot.domain.accounts import AccountKey
 from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.ledger.changes import (
     AccountState,
+    BatchDecision,
     Change,
     ChangeResult,
     CreditOrDebit,
-    Decision,
     LockKey,
     LockOrUnlock,
     Recorded,
@@ -38,7 +38,7 @@ def decided(
     accounts: dict[AccountKey, AccountState] | None = None,
     recorded: dict[str, Recorded] | None = None,
     locked_before: dict[LockKey, int] | None = None,
-) -> Decision:
+) -> BatchDecision:
     return decide(changes, accounts or {}, recorded or {}, locked_before or {})
 
 

@@ -7,10 +7,10 @@ import msgspec
 
 from openspot.domain.ids import HOUSE_ACCOUNT_PURPOSES
 from openspot.reconcile.house import house_accounts
-from openspot.reconcile.report import Report, format_report, report_json
+from openspot.reconcile.report import ReconcileReport, format_report, report_json
 from openspot.reconcile.tables import HouseBalance
 
-AGREES = Report(
+AGREES = ReconcileReport(
     epoch="abc", first_sequence=1, engine_sequence=9, rows_sequence=9, settled_sequence=9, caught_up=True,
     accounts=3, orders=1, trades=1, entries=8, adjustments=0, seconds=0.1, differences=[],
 )  # fmt: skip

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 from openspot.reconcile.records import Difference
-from openspot.reconcile.report import Report, format_line, format_report, keep_outcome, report_json
+from openspot.reconcile.report import ReconcileReport, format_line, format_report, keep_outcome, report_json
 
-AGREES = Report(
+AGREES = ReconcileReport(
     epoch="abc", first_sequence=1, engine_sequence=1234, rows_sequence=1234, settled_sequence=1230, caught_up=True,
     accounts=19, orders=500, trades=300, entries=2500, adjustments=0, seconds=0.25, differences=[],
 )  # fmt: skip
-DIFFERS = Report(
+DIFFERS = ReconcileReport(
     epoch="abc", first_sequence=100, engine_sequence=1234, rows_sequence=1200, settled_sequence=0, caught_up=False,
     accounts=19, orders=500, trades=300, entries=2500, adjustments=2, seconds=0.25, unnamed=5,
     differences=[Difference("balance", "u1 USD", "total", "2", "1", "operator adjustment +1")],

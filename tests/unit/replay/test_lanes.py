@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from openspot.replay.lanes import run_lanes
-from openspot.replay.plan import CancelOrder, Command, PlaceOrder, lane_of
+from openspot.replay.plan import CancelCommand, Command, PlaceCommand, lane_of
 from openspot.replay.source import BookEvent
 from tests.support.waiting import stretched
 
@@ -42,7 +42,7 @@ async def test_each_lane_works_in_file_order_and_an_order_comes_before_its_cance
         expected = [
             command
             for number in numbers
-            for command in (PlaceOrder(str(number), "buy", Decimal(10), Decimal(1)), CancelOrder(str(number)))
+            for command in (PlaceCommand(str(number), "buy", Decimal(10), Decimal(1)), CancelCommand(str(number)))
         ]
         assert done[lane] == expected
 

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from openspot.domain.market import load_markets
-from openspot.replay.plan import CancelOrder, Command, PlaceOrder, command_of, lane_of, make_plan
+from openspot.replay.plan import CancelCommand, Command, PlaceCommand, command_of, lane_of, make_plan
 from openspot.replay.sample import EVENTS, START_PRICE, sample_events
 from openspot.replay.source import BookEvent
 
@@ -21,14 +21,14 @@ def event(
 @pytest.mark.parametrize(
     ("given", "command"),
     [
-        (event("created", "236.47", "2"), PlaceOrder("1", "buy", Decimal("236.47"), Decimal(2))),
-        (event("created", "0", "2", "sell"), PlaceOrder("1", "sell", None, Decimal(2))),
-        (event("created", "0.00", "2"), PlaceOrder("1", "buy", None, Decimal(2))),
-        (event("created", "999999999", "2"), PlaceOrder("1", "buy", None, Decimal(2))),
-        (event("created", "999999999.00", "2"), PlaceOrder("1", "buy", None, Decimal(2))),
+        (event("created", "236.47", "2"), PlaceCommand("1", "buy", Decimal("236.47"), Decimal(2))),
+        (event("created", "0", "2", "sell"), PlaceCommand("1", "sell", None, Decimal(2))),
+        (event("created", "0.00", "2"), PlaceCommand("1", "buy", None, Decimal(2))),
+        (event("created", "999999999", "2"), PlaceCommand("1", "buy", None, Decimal(2))),
+        (event("created", "999999999.00", "2"), PlaceCommand("1", "buy", None, Decimal(2))),
         (event("created", "236.47", "0.00000000"), None),
         (event("changed", "236.47", "1"), None),
-        (event("deleted", "236.47", "1"), CancelOrder("1")),
+        (event("deleted", "236.47", "1"), CancelCommand("1")),
         (event("deleted", "236.47", "0.00000000"), None),
     ],
 )
@@ -88,12 +88,12 @@ def test_the_sample_meets_every_kind_of_answer_within_the_markets_rules(seed: in
     kinds: Counter[str] = Counter()
     for given in flow:
         command = command_of(given)
-        if isinstance(command, CancelOrder):
+        if isinstance(command, CancelCommand):
             assert command.venue_id in live, "a cancel of an order that was never placed"
             live.remove(command.venue_id)
             kinds["cancel"] += 1
             continue
-        assert isinstance(command, PlaceOrder)
+        assert isinstance(command, PlaceCommand)
         live.add(command.venue_id)
         if command.price is None:
             kinds["market"] += 1

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from openspot.reconcile.records import Difference
-from openspot.replay.report import Report, format_report
+from openspot.replay.report import ReplayReport, format_report
 from openspot.replay.run import ReplayError, ReplayOptions, replay
 from openspot.replay.source import VenueTotals
 from openspot.replay.statistics import Statistics
 from openspot.up.services import PlatformSettings
 
 
-def report(**changes: object) -> Report:
+def report(**changes: object) -> ReplayReport:
     statistics = Statistics(
         orders_sent=10, orders_accepted=7, orders_rejected=Counter({"RISK_NSF": 1, "too small": 2}),
         cancels_sent=4, cancels_done=3, cancels_too_late=1, cancels_without_order=2, latencies_s=[0.001, 0.002],
@@ -24,7 +24,7 @@ def report(**changes: object) -> Report:
         "seconds": 2.0, "trades": 3, "volume": Decimal("1.50"), "venue": VenueTotals(5, Decimal("2.25")),
         "caught_up": True, "accounts_compared": 33, "orders_compared": 7, "trades_compared": 3, "differences": [],
     }  # fmt: skip
-    return Report(**(fields | changes))  # type: ignore[arg-type]
+    return ReplayReport(**(fields | changes))  # type: ignore[arg-type]
 
 
 def test_every_figure_is_told() -> None:

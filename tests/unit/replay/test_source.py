@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from openspot.replay.plan import PlaceOrder, command_of, make_plan
+from openspot.replay.plan import PlaceCommand, command_of, make_plan
 from openspot.replay.source import BookEvent, SourceError, read_events, read_venue_totals, venue_trades_path
 from tests.support.shared_data import BITSTAMP, needs_bitstamp
 
@@ -120,7 +120,7 @@ def test_the_bitstamp_day_has_the_events_that_its_description_counts() -> None:
     assert counts == {"created": 24_894, "changed": 602, "deleted": 24_918}
     plan = make_plan(read_events(BITSTAMP), 16)
     assert plan.events == 50_414
-    assert plan.orders == sum(isinstance(command_of(event), PlaceOrder) for event in read_events(BITSTAMP))
+    assert plan.orders == sum(isinstance(command_of(event), PlaceCommand) for event in read_events(BITSTAMP))
     assert all(funds.base > 0 and funds.quote > 0 for funds in plan.funds)
     trades = venue_trades_path(BITSTAMP)
     assert trades is not None

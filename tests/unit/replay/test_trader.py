@@ -10,13 +10,13 @@ import pytest
 from openspot.client import OpenSpotClient
 from openspot.client.transport import RetryPolicy
 from openspot.replay import trader as trader_module
-from openspot.replay.plan import CancelOrder, PlaceOrder
+from openspot.replay.plan import CancelCommand, PlaceCommand
 from openspot.replay.statistics import Statistics
 from openspot.replay.trader import Patience, ThrottledTooLongError, Trader, reason_of
 from tests.support.fake_rest_edge import CUT, FakeRestEdge, running_fake
 from tests.unit.client.test_rest import ORDER
 
-BUY = PlaceOrder("65595247", "buy", Decimal("236.47"), Decimal("2.00000000"))
+BUY = PlaceCommand("65595247", "buy", Decimal("236.47"), Decimal("2.00000000"))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def test_an_accepted_order_is_counted_and_can_be_cancelled(fake: FakeRestE
         "clientOrderId": "run1-65595247",
     }
     fake.answer(200, ORDER | {"status": "cancelled"})
-    await trader.do(CancelOrder("65595247"))
+    await trader.do(CancelCommand("65595247"))
     assert fake.asked[1].path == "/api/v1/orders/order1"
     assert (counts(trader).orders_sent, counts(trader).orders_accepted) == (1, 1)
     assert (counts(trader).cancels_sent, counts(trader).cancels_done) == (1, 1)
@@ -65,7 +65,7 @@ async def test_an_accepted_order_is_counted_and_can_be_cancelled(fake: FakeRestE
 
 async def test_a_market_order_has_no_price(fake: FakeRestEdge, trader: Trader) -> None:
     fake.answer(201, ORDER)
-    await trader.do(PlaceOrder("1", "sell", None, Decimal(1)))
+    await trader.do(PlaceCommand("1", "sell", None, Decimal(1)))
     assert fake.asked[0].body["type"] == "market"
     assert "price" not in fake.asked[0].body
 
@@ -77,7 +77,7 @@ async def test_rejections_are_counted_by_reason_without_their_figures(fake: Fake
     for _ in range(3):
         await trader.do(BUY)
     assert counts(trader).orders_rejected == {"RISK_NSF": 1, "quantity … is above the maximum of … on BTC-USD": 2}
-    await trader.do(CancelOrder(BUY.venue_id))
+    await trader.do(CancelCommand(BUY.venue_id))
     assert counts(trader).cancels_without_order == 1
     assert len(fake.asked) == 3
 
@@ -88,7 +88,7 @@ def test_a_reason_keeps_its_words_and_its_symbol() -> None:
 
 
 async def test_an_order_from_before_the_file_is_not_cancelled(fake: FakeRestEdge, trader: Trader) -> None:
-    await trader.do(CancelOrder("unknown"))
+    await trader.do(CancelCommand("unknown"))
     assert counts(trader).cancels_without_order == 1
     assert not fake.asked
 
@@ -96,9 +96,9 @@ async def test_an_order_from_before_the_file_is_not_cancelled(fake: FakeRestEdge
 async def test_cancels_that_come_too_late_or_fail_are_told_apart(fake: FakeRestEdge, trader: Trader) -> None:
     for number, status in enumerate((409, 404, 503)):
         fake.answer(201, ORDER)
-        await trader.do(PlaceOrder(str(number), "buy", Decimal(1), Decimal(1)))
+        await trader.do(PlaceCommand(str(number), "buy", Decimal(1), Decimal(1)))
         fake.refuse(status, "SOME_CODE")
-        await trader.do(CancelOrder(str(number)))
+        await trader.do(CancelCommand(str(number)))
     assert counts(trader).cancels_too_late == 1
     assert counts(trader).cancels_failed == {"404 SOME_CODE": 1, "503 SOME_CODE": 1}
     assert not trader.cancelled
@@ -114,7 +114,7 @@ async def test_a_cancel_whose_answer_was_lost_is_what_became_of_its_order(
     fake.answer(200, ORDER)
     for _ in range(trader_module.CLARIFY_ATTEMPTS - 1):
         fake.answer(200, ORDER | {"status": status})
-    await trader.do(CancelOrder(BUY.venue_id))
+    await trader.do(CancelCommand(BUY.venue_id))
     assert (counts(trader).cancels_done, counts(trader).cancels_too_late) == (done, too_late)
     assert sum(counts(trader).cancels_failed.values()) == 1 - done - too_late
     assert trader.cancelled == ({"order1"} if done else set())

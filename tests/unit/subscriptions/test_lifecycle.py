@@ -17,10 +17,10 @@ from openspot.subscriptions.lifecycle import (
     PAST_DUE,
     TRANSITIONS,
     DueStep,
-    State,
     StepKind,
     Subscription,
     SubscriptionError,
+    SubscriptionState,
     SubscriptionTrigger,
     blocks_another,
     cancel,
@@ -70,7 +70,9 @@ def day(number: int) -> date:
         (None, T.CHARGE_FAILED, None),
     ],
 )
-def test_a_subscription_moves_as_its_table_says(before: State | None, trigger: T, after: State | None) -> None:
+def test_a_subscription_moves_as_its_table_says(
+    before: SubscriptionState | None, trigger: T, after: SubscriptionState | None
+) -> None:
     assert next_state(before, trigger) == after
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from openspot.contracts.messages import VenueBookTicker
 from openspot.kit.tasks import end_tasks
 from openspot.venue.ccxt_venue import TickCache, TickSink
-from openspot.venue.feed import STEADY_S, Feed
+from openspot.venue.feed import STEADY_S, VenueFeed
 from openspot.venue.freshness import Freshness
 from openspot.venue.intake import Intake
-from openspot.venue.outbox import Outbox
+from openspot.venue.outbox import TickOutbox
 from openspot.venue.symbols import SymbolMap
 from tests.support.waiting import eventually
 
@@ -82,9 +82,9 @@ class Run:
         self._listed = listed
         symbols = SymbolMap(("A-B", "C-D"), {})
         self.freshness = freshness = Freshness(stale_s)
-        self.outbox = Outbox(100, lambda *_: None)
+        self.outbox = TickOutbox(100, lambda *_: None)
         intake = Intake("venue", symbols, self.outbox, freshness, lambda: NOW_MS * 1_000_000)
-        self.feed = Feed(
+        self.feed = VenueFeed(
             symbols,
             intake,
             freshness,

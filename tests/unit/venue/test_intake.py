@@ -9,7 +9,7 @@ from openspot.contracts.messages import VenueBookTicker, VenueTrade
 from openspot.venue.freshness import Freshness
 from openspot.venue.intake import LOG_INTERVAL_S, Intake, count_drop
 from openspot.venue.novelty import CLOCK_DIFFERENCE_MS, SNAPSHOT_MS
-from openspot.venue.outbox import Outbox
+from openspot.venue.outbox import TickOutbox
 from openspot.venue.symbols import SymbolMap
 from tests.support.venue import Counts
 
@@ -32,7 +32,7 @@ class Bench:
         self.now_ms = NOW_MS
         self.monotonic = 1000.0
         self.freshness = Freshness(10)
-        self.outbox = Outbox(100, count_drop)
+        self.outbox = TickOutbox(100, count_drop)
         symbols = SymbolMap(("A-B", "A-C"), {"A-C": "A/B"})
         self.intake = Intake(
             "venue", symbols, self.outbox, self.freshness, lambda: self.now_ms * 1_000_000, lambda: self.monotonic

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from openspot.contracts.messages import VenueBookTicker, VenueTrade
-from openspot.venue.metrics import DropReason, Kind
-from openspot.venue.outbox import Outbox
+from openspot.venue.metrics import DropReason, TickKind
+from openspot.venue.outbox import TickOutbox
 from tests.support.waiting import stretched
 
-Drops = list[tuple[Kind, DropReason]]
+Drops = list[tuple[TickKind, DropReason]]
 
 
 def quote(number: int, symbol: str = "A-B") -> VenueBookTicker:
@@ -26,28 +26,28 @@ def drops() -> Drops:
 
 
 @pytest.fixture
-def outbox(drops: Drops) -> Outbox:
-    return Outbox(3, lambda kind, reason: drops.append((kind, reason)))
+def outbox(drops: Drops) -> TickOutbox:
+    return TickOutbox(3, lambda kind, reason: drops.append((kind, reason)))
 
 
-def numbers(outbox: Outbox, ticks_max: int = 100) -> list[int]:
+def numbers(outbox: TickOutbox, ticks_max: int = 100) -> list[int]:
     return [tick.message.timestamp for tick in outbox.take(ticks_max)]
 
 
-def test_ticks_leave_in_the_order_in_which_they_came(outbox: Outbox, drops: Drops) -> None:
+def test_ticks_leave_in_the_order_in_which_they_came(outbox: TickOutbox, drops: Drops) -> None:
     outbox.put_quote(quote(1), None)
     outbox.put_trade(trade(2))
     outbox.put_quote(quote(3), 3)
     assert [(tick.kind, tick.message, tick.venue_ms) for tick in outbox.take(100)] == [
-        (Kind.BOOK_TICKER, quote(1), None),
-        (Kind.TRADE, trade(2), 2),
-        (Kind.BOOK_TICKER, quote(3), 3),
+        (TickKind.BOOK_TICKER, quote(1), None),
+        (TickKind.TRADE, trade(2), 2),
+        (TickKind.BOOK_TICKER, quote(3), 3),
     ]
     assert drops == []
     assert len(outbox) == 0
 
 
-def test_no_more_are_taken_than_asked_for(outbox: Outbox) -> None:
+def test_no_more_are_taken_than_asked_for(outbox: TickOutbox) -> None:
     for number in (1, 2, 3):
         outbox.put_trade(trade(number))
     assert numbers(outbox, 2) == [1, 2]
@@ -55,14 +55,16 @@ def test_no_more_are_taken_than_asked_for(outbox: Outbox) -> None:
     assert numbers(outbox, 2) == []
 
 
-def test_a_full_queue_drops_new_trades(outbox: Outbox, drops: Drops) -> None:
+def test_a_full_queue_drops_new_trades(outbox: TickOutbox, drops: Drops) -> None:
     for number in range(1, 6):
         outbox.put_trade(trade(number))
     assert numbers(outbox) == [1, 2, 3]
-    assert drops == [(Kind.TRADE, DropReason.QUEUE_FULL)] * 2
+    assert drops == [(TickKind.TRADE, DropReason.QUEUE_FULL)] * 2
 
 
-def test_in_a_full_queue_a_quote_replaces_the_newest_waiting_one_of_its_symbol(outbox: Outbox, drops: Drops) -> None:
+def test_in_a_full_queue_a_quote_replaces_the_newest_waiting_one_of_its_symbol(
+    outbox: TickOutbox, drops: Drops
+) -> None:
     outbox.put_quote(quote(1), None)
     outbox.put_quote(quote(2), None)
     outbox.put_quote(quote(3, "C-D"), None)
@@ -73,10 +75,10 @@ def test_in_a_full_queue_a_quote_replaces_the_newest_waiting_one_of_its_symbol(o
         (quote(5), 5),
         (quote(3, "C-D"), None),
     ]
-    assert drops == [(Kind.BOOK_TICKER, DropReason.REPLACED)] * 2
+    assert drops == [(TickKind.BOOK_TICKER, DropReason.REPLACED)] * 2
 
 
-def test_beyond_the_bound_one_quote_of_each_symbol_still_finds_room(outbox: Outbox) -> None:
+def test_beyond_the_bound_one_quote_of_each_symbol_still_finds_room(outbox: TickOutbox) -> None:
     for number in (1, 2, 3):
         outbox.put_trade(trade(number))
     for number in range(4, 40):
@@ -85,7 +87,7 @@ def test_beyond_the_bound_one_quote_of_each_symbol_still_finds_room(outbox: Outb
     assert numbers(outbox) == [1, 2, 3, 36, 37, 38, 39]
 
 
-def test_a_quote_that_was_taken_is_no_longer_replaced(outbox: Outbox) -> None:
+def test_a_quote_that_was_taken_is_no_longer_replaced(outbox: TickOutbox) -> None:
     outbox.put_quote(quote(1), None)
     taken = outbox.take(1)
     for number in (2, 3, 4):
@@ -95,7 +97,7 @@ def test_a_quote_that_was_taken_is_no_longer_replaced(outbox: Outbox) -> None:
     assert numbers(outbox) == [2, 3, 4, 5]
 
 
-async def test_waiting_ends_with_the_first_tick_and_begins_again_when_all_are_taken(outbox: Outbox) -> None:
+async def test_waiting_ends_with_the_first_tick_and_begins_again_when_all_are_taken(outbox: TickOutbox) -> None:
     waiting = asyncio.ensure_future(outbox.wait())
     await asyncio.sleep(0)
     assert not waiting.done()

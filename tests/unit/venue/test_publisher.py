@@ -11,8 +11,8 @@ from openspot.contracts.messages import VenueTrade
 from openspot.kit.bus import Bus, BusUnavailableError
 from openspot.kit.tasks import end_tasks
 from openspot.venue import publisher
-from openspot.venue.outbox import Outbox
-from openspot.venue.publisher import UNCONFIRMED_MAX, Publisher
+from openspot.venue.outbox import TickOutbox
+from openspot.venue.publisher import UNCONFIRMED_MAX, TickPublisher
 from tests.support.waiting import eventually
 
 
@@ -39,16 +39,16 @@ class StandInBus:
 
 
 @asynccontextmanager
-async def running(bus: StandInBus) -> AsyncIterator[Outbox]:
-    outbox = Outbox(1_000_000, lambda *_: None)
-    task = asyncio.create_task(Publisher(cast(Bus, bus), outbox, lambda: 0).run())
+async def running(bus: StandInBus) -> AsyncIterator[TickOutbox]:
+    outbox = TickOutbox(1_000_000, lambda *_: None)
+    task = asyncio.create_task(TickPublisher(cast(Bus, bus), outbox, lambda: 0).run())
     try:
         yield outbox
     finally:
         await end_tasks(task)
 
 
-def put(outbox: Outbox, first: int, last: int) -> None:
+def put(outbox: TickOutbox, first: int, last: int) -> None:
     for number in range(first, last + 1):
         outbox.put_trade(VenueTrade("v", "A-B", "1", "1", str(number), 0, True))
 

@@ -4,13 +4,13 @@ import pytest
 
 from openspot.venue.freshness import Freshness
 from openspot.venue.novelty import CLOCK_DIFFERENCE_MS, SNAPSHOT_MS, Novelty, is_past
-from openspot.venue.ticks import Quote
+from openspot.venue.ticks import VenueQuote
 
 BEGAN = 1_700_000_000_000
 
 
-def quote(bid: str = "1", timestamp: int | None = None) -> Quote:
-    return Quote(bid, "2", "3", "4", timestamp)
+def quote(bid: str = "1", timestamp: int | None = None) -> VenueQuote:
+    return VenueQuote(bid, "2", "3", "4", timestamp)
 
 
 def test_a_quote_is_new_if_a_price_or_a_quantity_differs() -> None:

@@ -7,7 +7,7 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import VenueBookTicker, VenueTrade
 from openspot.kit.bus import encode
-from openspot.venue.ticks import Quote, TickError, Trade, quote_of, trade_of
+from openspot.venue.ticks import TickError, Trade, VenueQuote, quote_of, trade_of
 
 TICKER: dict[str, Any] = {
     "symbol": "BTC/USDT",
@@ -28,7 +28,7 @@ TRADE: dict[str, Any] = {
 
 
 def test_numbers_stay_as_the_venue_wrote_them() -> None:
-    assert quote_of(TICKER) == Quote("61837.63000000", "3.78826000", "61837.64000000", "1.54698000", 1723161255342)
+    assert quote_of(TICKER) == VenueQuote("61837.63000000", "3.78826000", "61837.64000000", "1.54698000", 1723161255342)
     assert trade_of(TRADE) == Trade("61837.63000000", "0.02000000", "3735683259", 1723161255342, True)
 
 

@@ -235,7 +235,10 @@ class CommandIntake:
     def money(
         self, kind: CommandKind, participant_id: str, currency: str, amount: str, reference: str
     ) -> asyncio.Future[CommandOutcome]:
-        """Submit DEPOSIT, WITHDRAW, RESERVE or ADJUST; `amount` is a decimal. Raises IntakeRefusal, EngineStoppedError."""
+        """Submit a DEPOSIT, WITHDRAW, RESERVE or ADJUST of a decimal `amount`.
+
+        Raises IntakeRefusal, EngineStoppedError.
+        """
         directory = self._machine.directory
         known = directory.currencies.get(currency)
         if known is None:
