@@ -1,4 +1,4 @@
-"""The ledger: balances and settled trades as double entries, a mirror of the engine (facts A1.2-04, A2.4-01 to -16).
+"""The ledger, a mirror of the engine: balances and trades as double entries (facts A1.2-04, A2.4-01 to A2.4-16).
 
 - `postings.py`, `changes.py` and `schemas.py` are the rules, without clock and SQL. They say what a trade posts, what a
   batch of credits, debits, locks and unlocks changes, and what a request must look like.
