@@ -214,7 +214,7 @@ UNSUMMED = f"""
     WITH moved AS (
         SELECT user_id, asset, amount FROM ({_POSTINGS}) AS posting
         UNION ALL SELECT user_id, asset, amount FROM reconcile_money
-        UNION ALL SELECT user_id, asset, amount FROM ({_TRANSFER_POSTINGS}) AS transfer_leg
+        UNION ALL SELECT user_id, asset, amount FROM ({_TRANSFER_POSTINGS}) AS transfer_posting
     ), summed AS (SELECT user_id, asset, sum(amount) AS total FROM moved GROUP BY user_id, asset)
     SELECT user_id, asset, coalesce(balance.total, 0) - coalesce(summed.total, 0) AS rest
     FROM reconcile_balances AS balance FULL JOIN summed USING (user_id, asset)
