@@ -151,7 +151,8 @@ def position_service_with(settings: Any) -> Any:
 def subscription_service_with(settings: Any) -> Any:
     nothing: Any = Broken()
     return subscriptions.make_app(
-        settings, subscriptions.Services(nothing, Health(), UserTokens(SECRET), {}, LogAudit(), idempotency=nothing)
+        settings,
+        subscriptions.SubscriptionServices(nothing, Health(), UserTokens(SECRET), {}, LogAudit(), idempotency=nothing),
     )
 
 

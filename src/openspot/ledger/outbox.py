@@ -22,7 +22,7 @@ from openspot.kit.bus import Bus, Outgoing, PublishError, encode
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import TaskSet, is_set_within
-from openspot.ledger.changes import BalanceChange
+from openspot.ledger.changes import ChangedAccount
 from openspot.ledger.metrics import OUTBOX_RECOVERED
 from openspot.ledger.store import LedgerStore
 

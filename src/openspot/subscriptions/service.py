@@ -18,7 +18,7 @@ from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
-from openspot.subscriptions.app import AuditWithoutAddresses, Services, make_app
+from openspot.subscriptions.app import AuditWithoutAddresses, SubscriptionServices, make_app
 from openspot.subscriptions.billing import Billing
 from openspot.subscriptions.plans import PlanConfiguration, PlanError, load_plans
 from openspot.subscriptions.renewals import Renewals
@@ -56,7 +56,7 @@ async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateC
         renewals = Renewals(store, configuration, deleted_users(bus), now)
         idempotency = DatabaseIdempotency(pool)
         frame.health.add("renewals", renewals.check)
-        services = Services(
+        services = SubscriptionServices(
             Billing(store, configuration, now),
             frame.health,
             UserTokens(settings.jwt_secret, revoked),

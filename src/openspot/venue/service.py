@@ -52,7 +52,7 @@ async def run(settings: VenueSettings, stop: asyncio.Event, *, clock: Clock = sy
         frame.health.add("venue", check_venue, vital=True)
         await serve_health(frame, settings.venue_port, "OpenSpot venue adapter", settings.venue_host)
         log.info("listening", port=settings.venue_port, venue=settings.venue)
-        frame.start("publisher", Publisher(bus, outbox, clock).run())
+        frame.start("publisher", TickPublisher(bus, outbox, clock).run())
         frame.start("feed", feed.run())
         await frame.until_stopped()
 

@@ -2472,7 +2472,7 @@ export interface components {
         };
         /**
          * Interval
-         * @description Length of a candle.
+         * @description The interval that a candle covers.
          * @enum {string}
          */
         Interval: "1m" | "5m" | "15m" | "30m" | "1h" | "4h" | "1d" | "1w";
@@ -3093,7 +3093,7 @@ export interface components {
         };
         /**
          * OrderRecord
-         * @description An order as clients see it. Times are in UTC.
+         * @description An order as clients see it (fact A2.1-15). Times are ISO 8601 in UTC.
          *
          *     `timeInForce` and `marginMode` are only stored: they do not change what the engine receives.
          */
@@ -3136,7 +3136,7 @@ export interface components {
         OrderSide: "buy" | "sell";
         /**
          * OrderType
-         * @description Order types of the REST edge (Document A 2.1).
+         * @description Order types of the REST edge (fact A2.1-06).
          * @enum {string}
          */
         OrderType: "limit" | "market" | "stop_limit" | "stop_market";
@@ -3822,7 +3822,7 @@ export interface components {
         };
         /**
          * TimeInForce
-         * @description Only stored on the order row: it does not change what the engine receives (Document A 1.2).
+         * @description How long an order stays. It is only stored, unless the router honours it (facts A1.2-11 to A1.2-15).
          * @enum {string}
          */
         TimeInForce: "gtc" | "ioc" | "fok";

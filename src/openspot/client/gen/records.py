@@ -7,7 +7,7 @@ from openspot.client.records import Level, Record, RecordWithState
 
 
 class Order(RecordWithState, frozen=True):
-    """An order as clients see it. Times are in UTC.
+    """An order as clients see it (fact A2.1-15). Times are ISO 8601 in UTC.
 
     `time_in_force` and `margin_mode` are only stored: they do not change what the engine receives.
     """

@@ -97,7 +97,9 @@ class OrderService:
                 return _outcome_of(earlier)
         raise _submit_refusal(order_id, reply)
 
-    async def place_batch(self, user_id: str, orders: Sequence[object], operation: IdempotentOperation) -> list[BatchEntry]:
+    async def place_batch(
+        self, user_id: str, orders: Sequence[object], operation: IdempotentOperation
+    ) -> list[BatchEntry]:
         """Place orders side by side, each alone; the outcomes are in the order of `orders`."""
 
         async def place(number: int, given: object) -> BatchEntry:

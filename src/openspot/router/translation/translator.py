@@ -27,7 +27,7 @@ from openspot.contracts.messages import OrderEvent
 from openspot.engine_client.position import Position
 from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.backoff import Backoff
-from openspot.kit.bus import Bus, RetryingPublisher, KeyValueError, Outgoing, PendingEvent, encode
+from openspot.kit.bus import Bus, KeyValueError, Outgoing, PendingEvent, RetryingPublisher, encode
 from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
