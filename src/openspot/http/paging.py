@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
+import msgspec
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -17,6 +18,8 @@ Place = list[str | int]
 """What a cursor holds: the values by which the list is sorted."""
 
 SERIAL_MAX = 2**63 - 1
+SerialNumber = Annotated[int, msgspec.Meta(ge=0, le=SERIAL_MAX)]
+"""The number of a row, in the cursor of a list that is sorted by it: what the database takes as one."""
 _MICROSECONDS = 1_000_000
 _MICROSECONDS_MAX = 4_102_444_800 * _MICROSECONDS
 """The year 2100."""
@@ -50,10 +53,7 @@ def serial_of(cursor: str | None) -> int:
     """
     if cursor is None:
         return SERIAL_MAX
-    [serial] = decode_cursor(cursor, tuple[int])
-    if not 0 <= serial <= SERIAL_MAX:
-        raise unknown_cursor()
-    return serial
+    return decode_cursor(cursor, tuple[SerialNumber])[0]
 
 
 def time_place(time: datetime, row_id: str) -> Place:

@@ -77,9 +77,9 @@ class ServiceFrame:
             self._failure.exception()
         await self._stack.__aexit__(kind, error, trace)
 
-    def at_end(self, end: Callable[[], Awaitable[object]]) -> None:
-        """Call `end` when the service ends, before what was made earlier ends."""
-        self._stack.push_async_callback(end)
+    def at_end(self, end: Callable[[], Awaitable[object] | None]) -> None:
+        """Call `end` when the service ends, before what was made earlier ends. It may be async."""
+        self._stack.push_async_callback(_called, end)
 
     async def enter(self, part: AbstractAsyncContextManager[Part]) -> Part:
         """Enter a context that ends with the service."""
@@ -161,6 +161,12 @@ class ServiceFrame:
 
     def _work_checks(self) -> dict[str, Check]:
         return {name: _failing(reason) for name, reason in self._failed_work.items()}
+
+
+async def _called(end: Callable[[], Awaitable[object] | None]) -> None:
+    outcome = end()
+    if outcome is not None:
+        await outcome
 
 
 def _failing(reason: str) -> Check:

@@ -1,7 +1,6 @@
 """The composition root of the REST edge: `run` makes everything, serves until told to stop, and ends it all."""
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
 
 from openspot.domain.market import load_markets
 from openspot.engine_client.commands import EngineCommands
@@ -13,13 +12,10 @@ from openspot.http.idempotency import DatabaseIdempotency
 from openspot.http.policy import ThrottleClass
 from openspot.http.server import http_server
 from openspot.http.throttle import make_throttle
-from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
-from openspot.kit.database import Pool, check, create_pool
-from openspot.kit.health import Health
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.market_data_client.requests import MarketDataClient
 from openspot.rest_edge.app import THROTTLE_TIERS, Services, make_app
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
@@ -49,43 +45,33 @@ async def run(settings: RestEdgeSettings, stop: asyncio.Event) -> None:
     throttle storage of an unknown kind.
     """
     settings = with_secrets(settings)
-    async with AsyncExitStack() as stack:
-        services = await make_services(settings, stack)
-        server = http_server(make_app(settings, services), settings, settings.rest_port, settings.rest_host)
-        await server.start()
-        # Ends first, so that requests under way still have what they need.
-        stack.push_async_callback(server.stop)
+    async with ServiceFrame("rest-edge", settings, stop) as frame:
+        application = make_app(settings, await make_services(settings, frame))
+        await frame.serve(http_server(application, settings, settings.rest_port, settings.rest_host))
         log.info("listening", port=settings.rest_port)
-        await stop.wait()
+        await frame.until_stopped()
 
 
-async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Services:
-    """Make everything behind the routes; `stack` ends it, the newest first."""
+async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Services:
+    """Make everything behind the routes; `frame` ends it, the newest first."""
     # First what a wrong setting makes fail: nothing has to be ended yet.
     storage = settings.throttle_storage
     throttles = {kind: make_throttle(storage, tiers) for kind, tiers in THROTTLE_TIERS.items()}
 
     replays = make_replays(storage)
 
-    pool = await create_pool(settings, CONNECTIONS_MAX)
-    stack.push_async_callback(_close_pool, pool)
-    bus = await Bus.connect(settings, "rest-edge")
-    stack.push_async_callback(bus.close)
+    pool = await frame.connect_database(CONNECTIONS_MAX)
+    bus = await frame.connect_bus()
     engine = EngineQueries(settings)
-    stack.push_async_callback(engine.close)
+    frame.at_end(engine.close)
+    frame.health.add("engine", engine.check)
 
     audit = DatabaseAudit(pool, settings.audit_queue_max)
-    stack.push_async_callback(audit.stop)
+    frame.at_end(audit.stop)
 
     revoked = RevokedSessions()
     idempotency = DatabaseIdempotency(pool)
-    cleaning = asyncio.create_task(repeat("delete expired responses", idempotency.delete_expired, CLEAN_UP_INTERVAL_S))
-    stack.push_async_callback(end_tasks, cleaning)
-
-    health = Health()
-    health.add("database", lambda: check(pool), vital=True)
-    health.add("bus", bus.check, vital=True)
-    health.add("engine", engine.check)
+    repeat(frame, "delete expired responses", idempotency.delete_expired, CLEAN_UP_INTERVAL_S)
 
     configuration = load_markets()
     accounts = AccountService(bus, engine, configuration.assets)
@@ -94,7 +80,7 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         await keys.routes.revoke_all(user_id)
 
     commands = EngineCommands(settings)
-    stack.push_async_callback(commands.close)
+    frame.at_end(commands.close)
     products = make_product_services(
         settings,
         pool=pool,
@@ -104,13 +90,13 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         configuration=configuration,
         clock=system_clock,
     )
-    mail = make_mail_services(settings, pool, stack)
-    notifications = make_notification_services(pool, bus, mail.outbox, configuration.assets, stack)
+    mail = make_mail_services(settings, pool, frame)
+    notifications = make_notification_services(pool, bus, mail.outbox, configuration.assets, frame)
     users = await make_user_services(
         settings,
         pool,
         bus,
-        stack,
+        frame,
         revoked=revoked,
         mail=mail,
         notifications=notifications.store,
@@ -119,20 +105,19 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         cancel_payments=products.cancel_unpaid,
         revoke_keys=revoke_keys,
     )
-    keys = make_key_services(settings, pool, bus, stack, replays=replays, users=users)
+    keys = make_key_services(settings, pool, bus, frame, replays=replays, users=users)
     funds = await make_fund_services(
         settings,
         pool,
         bus,
-        stack,
+        frame,
         engine=engine,
         accounts=accounts,
         second_factor=users.second_factor,
         configuration=configuration,
         payment_fees=products.payment_routes,
     )
-    work = asyncio.create_task(products.run())
-    stack.push_async_callback(end_tasks, work)
+    products.start(frame)
     return Services(
         users=users,
         keys=keys,
@@ -143,14 +128,9 @@ async def make_services(settings: RestEdgeSettings, stack: AsyncExitStack) -> Se
         markets=MarketService(engine, MarketDataClient(bus), configuration.limits),
         margin=MarginClient(bus),
         system=SystemSettings(settings, THROTTLE_TIERS[ThrottleClass.STANDARD], system_clock),
-        health=health,
+        health=frame.health,
         tokens=UserTokens(settings.jwt_secret, revoked),
         throttles=throttles if settings.throttle_enabled else {},
         audit=audit,
         idempotency=idempotency,
     )
-
-
-async def _close_pool(pool: Pool) -> None:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(pool.close(), 5)

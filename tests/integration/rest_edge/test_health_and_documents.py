@@ -2,10 +2,15 @@
 
 import asyncio
 import re
+import time
 
+import asyncpg
 import pytest
 
+from openspot.contracts import subjects
+from openspot.contracts.messages import SendNotification
 from openspot.http.health import HealthResponse
+from openspot.kit.bus import Bus, consumer
 from openspot.kit.settings import Settings
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.up.embedded_nats import EmbeddedNats
@@ -54,6 +59,37 @@ async def test_a_lost_bus_shows_in_health_and_readiness_and_its_return_too(
         return (await edge("GET", "/health/ready")).status == 200
 
     await eventually(ready, 20)
+
+
+async def test_notices_that_hang_make_the_edge_degraded_and_it_stays_in_service(
+    edge: RestClient,
+    engine: FakeEngineHttp,
+    bus: Bus,
+    pool: asyncpg.Pool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(consumer, "STUCK_S", 0.3)
+    monkeypatch.setattr(consumer, "LAG_INTERVAL_S", 0.1)
+    stuck = 'openspot_bus_consumer_stuck{durable="rest-edge-notifications"}'
+
+    async def metric(value: str) -> bool:
+        return f"{stuck} {value}" in (await edge("GET", "/metrics")).body
+
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("LOCK TABLE users IN ACCESS EXCLUSIVE MODE")
+        now_ms = time.time_ns() // 1_000_000
+        notice = SendNotification("n-1", "ada", "margin.liquidation", "A title", "A text.", now_ms)
+        await bus.publish(subjects.NOTIFICATIONS_SEND, notice, "n-1")
+        await eventually(lambda: metric("1.0"))
+        for prefix, path in READY:
+            reply = await edge("GET", path, prefix=prefix)
+            assert (reply.status, reply.body["status"], reply.body["error"]) == (200, "ok", {})
+            HealthResponse.model_validate(reply.body)
+            details = reply.body["details"]["rest-edge-notifications"]
+            assert (details["status"], details["message"][:24]) == ("degraded", "stuck: 1 messages wait, ")
+    await eventually(lambda: metric("0.0"))
+    reply = await edge("GET", "/health/ready")
+    assert reply.body["details"]["rest-edge-notifications"] == {"status": "up"}
 
 
 @pytest.mark.spec("A1.1-28", "B4.1-84")

@@ -1,17 +1,11 @@
 """Amounts of 18 places on their way to and from clients and database."""
 
 from collections.abc import Set
-from decimal import Decimal
 from typing import Any
 
 from openspot.domain.market import AssetScale
-from openspot.domain.money import AMOUNT_PLACES, EXACT, MoneyError, parse_decimal, to_amount
+from openspot.domain.money import AMOUNT_PLACES, MoneyError, parse_decimal, to_amount
 from openspot.http.errors import validation_error
-
-
-def numeric(amount: int) -> Decimal:
-    """An amount for a `numeric` column."""
-    return Decimal(amount).scaleb(-AMOUNT_PLACES, context=EXACT)
 
 
 def row_values(row: Any, amounts: Set[str]) -> dict[str, Any]:

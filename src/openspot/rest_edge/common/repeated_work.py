@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
+from openspot.kit.service_frame import ServiceFrame
 
 log = get_logger("background")
 
@@ -13,11 +14,17 @@ CLEAN_UP_INTERVAL_S = 3600.0
 RETRY_PAUSE_S = 1.0
 
 
-async def repeat(work_name: str, work: Callable[[], Awaitable[object]], interval_s: float | None) -> None:
-    """Do `work` again and again, `interval_s` apart, until cancelled. A failure is logged, and the work goes on.
+def repeat(
+    frame: ServiceFrame, work_name: str, work: Callable[[], Awaitable[object]], interval_s: float | None
+) -> None:
+    """Do `work` again and again, `interval_s` apart, until the edge ends. A failure is logged, and the work goes on.
 
     Without an interval the work is done once, and after a failure again until it succeeds.
     """
+    frame.start(work_name, _repeated(work_name, work, interval_s), is_essential=False)
+
+
+async def _repeated(work_name: str, work: Callable[[], Awaitable[object]], interval_s: float | None) -> None:
     while True:
         try:
             await work()

@@ -1,8 +1,6 @@
 """Makes what funds consist of: balances, portfolio, withdrawals, saved addresses, verification of persons, fees."""
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -13,7 +11,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
 from openspot.kit.database import Pool
 from openspot.kit.sealing import Sealer
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.funds.accounts.portfolio_service import PortfolioService
 from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
@@ -48,7 +46,7 @@ async def make_fund_services(
     settings: RestEdgeSettings,
     pool: Pool,
     bus: Bus,
-    stack: AsyncExitStack,
+    frame: ServiceFrame,
     *,
     engine: EngineQueries,
     accounts: AccountService,
@@ -56,7 +54,7 @@ async def make_fund_services(
     configuration: MarketConfiguration,
     payment_fees: Sequence[PaymentFee],
 ) -> FundServices:
-    """Make the services; `stack` ends them. Nothing that users said of themselves is in clear when this returns."""
+    """Make the services; `frame` ends them. Nothing that users said of themselves is in clear when this returns."""
     networks, custody, saved = load_networks(), CustodyClient(bus), WithdrawalAddressStore(pool)
     provider = DevelopmentProvider() if settings.kyc_provider == "development" else None
     limits = settings.withdrawal_limits
@@ -73,10 +71,7 @@ async def make_fund_services(
         payment_fees=payment_fees,
         clock=system_clock,
     )
-    cleaning = asyncio.create_task(
-        repeat("delete expired quotes of fees", fees.network.delete_expired, CLEAN_UP_INTERVAL_S)
-    )
-    stack.push_async_callback(end_tasks, cleaning)
+    repeat(frame, "delete expired quotes of fees", fees.network.delete_expired, CLEAN_UP_INTERVAL_S)
     return FundServices(
         accounts=accounts,
         portfolio=PortfolioService(PortfolioStore(pool), system_clock),

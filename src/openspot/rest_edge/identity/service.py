@@ -1,8 +1,6 @@
 """Makes what identity consists of: passwords, sessions, second factor, activity log, API keys."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -19,7 +17,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock, utc_now
 from openspot.kit.database import Pool
 from openspot.kit.sealing import Sealer
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.identity.activity.log import ActivityLog
 from openspot.rest_edge.identity.api_keys.service import ApiKeyService
@@ -80,7 +78,7 @@ async def make_user_services(
     settings: RestEdgeSettings,
     pool: Pool,
     bus: Bus,
-    stack: AsyncExitStack,
+    frame: ServiceFrame,
     *,
     revoked: RevokedSessions,
     mail: MailServices,
@@ -90,7 +88,7 @@ async def make_user_services(
     cancel_payments: Callable[[Sequence[str]], Awaitable[None]],
     revoke_keys: Callable[[str], Awaitable[None]],
 ) -> UserServices:
-    """Make the services; `stack` ends them, the newest first.
+    """Make the services; `frame` ends them, the newest first.
 
     When this returns, sessions that have ended are refused, and the demo market's accounts exist if it runs. Access
     tokens state the `active_stake`. The deletion of an account uses `balances`, `cancel_payments` and `revoke_keys`.
@@ -98,9 +96,9 @@ async def make_user_services(
     ended = EndedSessions(bus, revoked, settings.ended_session_life_s)
     users = AuthStore(pool)
     await ended.start(await users.revoked_since(utc_now() - ended.life))
-    stack.push_async_callback(ended.stop)
+    frame.at_end(ended.stop)
     passwords = PasswordQueues.start()
-    stack.callback(passwords.close)
+    frame.at_end(passwords.close)
 
     attempts = AttemptStore(pool)
     activity = ActivityLog(pool, notifications)
@@ -133,8 +131,7 @@ async def make_user_services(
         await activity.delete_older(now - ACTIVITY_KEPT)
         await deletion.erase_late_records(now - LATE_RECORDS)
 
-    cleaning = asyncio.create_task(repeat("delete expired rows of users", clean_up, CLEAN_UP_INTERVAL_S))
-    stack.push_async_callback(end_tasks, cleaning)
+    repeat(frame, "delete expired rows of users", clean_up, CLEAN_UP_INTERVAL_S)
     if settings.demo:
         await keep_demo_accounts(pool, settings.demo_password)
     return UserServices(
@@ -159,20 +156,20 @@ def make_key_services(
     settings: RestEdgeSettings,
     pool: Pool,
     bus: Bus,
-    stack: AsyncExitStack,
+    frame: ServiceFrame,
     *,
     replays: Replays,
     users: UserServices,
 ) -> KeyServices:
-    """Make the services; `stack` ends them, the newest first."""
+    """Make the services; `frame` ends them, the newest first."""
     store, vault = ApiKeyStore(pool), Vault(settings.sealing_secret)
     checker = ApiKeyChecker(store, vault, replays)
     changes = KeyChanges(bus, lambda ended: checker.drop(ended.key_id))
     changes.start()
-    stack.push_async_callback(changes.stop)
+    frame.at_end(changes.stop)
     uses = UseRecorder(checker, store)
     uses.start()
-    stack.push_async_callback(uses.stop)
+    frame.at_end(uses.stop)
     return KeyServices(
         ApiKeyService(store, vault, changes, users.second_factor, users.activity, system_clock), ApiKeys(checker)
     )

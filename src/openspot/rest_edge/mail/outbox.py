@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
+from openspot.kit.sql import rows_changed
 from openspot.rest_edge.mail.texts import MailKind
 
 log = get_logger("mail")
@@ -53,7 +54,7 @@ class Outbox:
             self._rows_max,
         )
         self.added.set()
-        is_queued = bool(outcome.endswith(" 1"))
+        is_queued = rows_changed(outcome) == 1
         if not is_queued:
             log.error("mail not queued: the outbox is full", kind=kind.value)
         return is_queued
@@ -91,4 +92,4 @@ class Outbox:
     async def delete_failed(self, before: datetime) -> int:
         """Delete mails that were given up before that time; returns how many."""
         outcome = await self._pool.execute("DELETE FROM mail_outbox WHERE failed_at < $1", before)
-        return int(outcome.rpartition(" ")[2])
+        return rows_changed(outcome)

@@ -5,7 +5,6 @@ and logged. A process that dies while it sends leaves the mail to another one, s
 all.
 """
 
-import asyncio
 import secrets
 from datetime import timedelta
 
@@ -15,7 +14,7 @@ from openspot.kit.backoff import pause_s
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
-from openspot.kit.tasks import end_tasks
+from openspot.kit.tasks import is_set_within
 from openspot.kit.token_hash import new_token, token_hash
 from openspot.rest_edge.mail.message import BadMailError, Mail, message_of
 from openspot.rest_edge.mail.outbox import Outbox, QueuedMail
@@ -59,18 +58,9 @@ class MailSender:
         self._sender = sender
         self._link_base = link_base
         self._now = now
-        self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Begin to send."""
-        self._task = asyncio.create_task(self._run())
-
-    async def stop(self) -> None:
-        """End. What is not sent stays in the outbox."""
-        if self._task is not None:
-            await end_tasks(self._task)
-
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Send until cancelled. What is not sent stays in the outbox."""
         while True:
             self._outbox.added.clear()
             try:
@@ -78,11 +68,7 @@ class MailSender:
                     pass
             except TRANSIENT_ERRORS as error:
                 log.warning("the outbox cannot be read now", error=repr(error))
-            try:
-                async with asyncio.timeout(LOOK_S):
-                    await self._outbox.added.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(self._outbox.added, LOOK_S)
 
     async def send_next(self) -> bool:
         """Send the next mail that is due. False if there is none."""

@@ -1,13 +1,11 @@
 """Makes what mail consists of: the outbox, the tokens that mails carry, and the sender in the background."""
 
-import asyncio
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 
 from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.sender import MailSender
@@ -26,20 +24,18 @@ class MailServices:
     tokens: MailTokens
 
 
-def make_mail_services(settings: MailSettings, pool: Pool, stack: AsyncExitStack) -> MailServices:
-    """Make the services and begin to send; `stack` ends it."""
+def make_mail_services(settings: MailSettings, pool: Pool, frame: ServiceFrame) -> MailServices:
+    """Make the services and begin to send; `frame` ends it."""
     outbox, tokens = Outbox(pool, settings.mail_queue_max), MailTokens(pool)
     sender = MailSender(
         pool, outbox, tokens, make_transport(settings), sender=settings.mail_from, link_base=settings.mail_link_base
     )
-    sender.start()
-    stack.push_async_callback(sender.stop)
+    frame.start("send mails", sender.run(), is_essential=False)
 
     async def clean_up() -> None:
         now = utc_now()
         await outbox.delete_failed(now - FAILED_MAILS_KEPT)
         await tokens.delete_expired(now)
 
-    cleaning = asyncio.create_task(repeat("delete failed mails and expired tokens", clean_up, CLEAN_UP_INTERVAL_S))
-    stack.push_async_callback(end_tasks, cleaning)
+    repeat(frame, "delete failed mails and expired tokens", clean_up, CLEAN_UP_INTERVAL_S)
     return MailServices(outbox, tokens)

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import rows_changed
 from openspot.rest_edge.mail.texts import TokenKind
 
 TOKEN_LIFE = {TokenKind.VERIFY_EMAIL: timedelta(hours=24), TokenKind.RESET_PASSWORD: timedelta(minutes=30)}
@@ -49,7 +50,7 @@ class MailTokens:
     async def delete_expired(self, before: datetime) -> int:
         """Delete the tokens that expired before that time; returns how many."""
         outcome = await self._pool.execute("DELETE FROM mail_tokens WHERE expires_at < $1", before)
-        return int(outcome.rpartition(" ")[2])
+        return rows_changed(outcome)
 
 
 async def consume_token(connection: Connection, kind: TokenKind, token_hash: bytes, now: datetime) -> str | None:

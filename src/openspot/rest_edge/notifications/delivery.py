@@ -27,6 +27,7 @@ from openspot.kit.bus import Bus, Consumption, DurableConsumer
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
+from openspot.kit.tasks import is_set_within
 from openspot.rest_edge.notifications import templates
 from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked
 from openspot.rest_edge.notifications.sources import (
@@ -157,11 +158,7 @@ class NotificationDelivery:
                 log.warning("notifications will be announced later", error=repr(error))
                 await asyncio.sleep(LOOK_S)
                 continue
-            try:
-                async with asyncio.timeout(LOOK_S):
-                    await self._store.added.wait()
-            except TimeoutError:
-                continue
+            await is_set_within(self._store.added, LOOK_S)
 
     def _notifying(
         self, source: NotificationSource, event_type: type[Event], notify: Callable[[Event], SendNotification | None]
@@ -177,5 +174,13 @@ class NotificationDelivery:
     def _consumer(
         self, source: NotificationSource, event_type: type[Event], take: Take[Event], batch_max: int
     ) -> DurableConsumer[Event]:
-        consumption = Consumption(source.stream, source.subject, source.durable, event_type, batch_max)
+        consumption = Consumption(
+            source.stream,
+            source.subject,
+            source.durable,
+            event_type,
+            batch_max,
+            # Orders and money do not depend on what users are told of them.
+            is_essential=False,
+        )
         return DurableConsumer(self._bus, consumption, take)

@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from openspot.http.context import caller
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
+from openspot.http.paging import SerialNumber
 from openspot.http.policy import Access, Policy, Scope
-from openspot.http.responses import json_response, page_response
+from openspot.http.responses import body_of, json_response, page_response
 from openspot.http.routing import Router
 from openspot.kit.clock import iso_of
-from openspot.rest_edge.common.paging import RowNumber, body_of
 from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
 from openspot.rest_edge.notifications.preferences import NotificationEvent
 from openspot.rest_edge.notifications.schemas import (
@@ -45,7 +45,7 @@ def _list_routes(prefix: str, store: NotificationStore) -> Router:
         summary="What you were told on the screen in the last two weeks, newest first",
     )  # fmt: skip
     async def list_notifications(request: Request, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        before = None if cursor is None else decode_cursor(cursor, tuple[RowNumber])[0]
+        before = None if cursor is None else decode_cursor(cursor, tuple[SerialNumber])[0]
         found = await store.page(caller(request).user_id, limit + 1, before)
         notifications = [
             {

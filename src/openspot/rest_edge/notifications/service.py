@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Collection
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from openspot.kit.bus import Bus
 from openspot.kit.database import Pool
-from openspot.kit.tasks import end_tasks
+from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.delivery import NotificationDelivery
@@ -24,12 +23,11 @@ class NotificationServices:
 
 
 def make_notification_services(
-    pool: Pool, bus: Bus, outbox: Outbox, assets: Collection[str], stack: AsyncExitStack
+    pool: Pool, bus: Bus, outbox: Outbox, assets: Collection[str], frame: ServiceFrame
 ) -> NotificationServices:
-    """Make the services and begin to deliver; `stack` ends it. `assets` are those that the platform has."""
+    """Make the services and begin to deliver; `frame` ends it. `assets` are those that the platform has."""
     store = NotificationStore(pool, outbox)
     delivery = NotificationDelivery(pool, bus, store, assets)
-    delivering = asyncio.create_task(delivery.run(asyncio.Event()))
-    cleaning = asyncio.create_task(repeat("delete old notifications", store.delete_old, CLEAN_UP_INTERVAL_S))
-    stack.push_async_callback(end_tasks, delivering, cleaning)
+    frame.start("deliver notifications", delivery.run(asyncio.Event()), is_essential=False)
+    repeat(frame, "delete old notifications", store.delete_old, CLEAN_UP_INTERVAL_S)
     return NotificationServices(store, NotificationPreferenceService(pool))

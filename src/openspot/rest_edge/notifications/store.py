@@ -7,14 +7,15 @@ goes to the screen waits in its row until an edge announces it: nothing is left 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from prometheus_client import Counter
 
 from openspot.contracts.messages import SendNotification, UserNotification
 from openspot.contracts.streams import NOTIFICATIONS
-from openspot.kit.clock import DateClock, utc_now
+from openspot.kit.clock import DateClock, datetime_from_ms, utc_now
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import rows_changed
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.texts import MailKind, notification_detail
 from openspot.rest_edge.notifications.preferences import NotificationEvent, default_preference, event_of_kind
@@ -88,7 +89,7 @@ class NotificationStore:
             event.title,
             event.text,
             user["by_websocket"],
-            datetime.fromtimestamp(event.timestamp / 1000, UTC),
+            datetime_from_ms(event.timestamp),
             self._now(),
         )
         if not added:
@@ -146,4 +147,4 @@ class NotificationStore:
     async def delete_old(self) -> int:
         """Forget notifications that the bus cannot deliver any more; returns how many."""
         outcome = await self._pool.execute("DELETE FROM notifications WHERE taken_at < $1", self._now() - KEPT)
-        return int(outcome.rpartition(" ")[2])
+        return rows_changed(outcome)

@@ -1,6 +1,5 @@
 """Makes what products consist of: conversions, staking and payments, and the work that they do by themselves."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,11 +8,11 @@ from openspot.domain.market import MarketConfiguration
 from openspot.domain.transfer import TransferKind
 from openspot.engine_client.queries import EngineQueries
 from openspot.kit.bus import Bus
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Pool
+from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.configuration import read_configuration
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
-from openspot.rest_edge.common.times import moment
 from openspot.rest_edge.products.conversions.pricing import pairs_of
 from openspot.rest_edge.products.conversions.service import ConversionRules, ConversionService
 from openspot.rest_edge.products.conversions.store import ConversionStore
@@ -51,15 +50,13 @@ class ProductServices:
     cancel_unpaid: Callable[[Sequence[str]], Awaitable[None]]
     payment_routes: Sequence[PaymentRoute]
 
-    async def run(self) -> None:
-        """Resume what is due, accrue rewards, forget what has expired, until cancelled. Every edge does all of it."""
-        await asyncio.gather(
-            repeat("begin again with transfers", self.runner.revive, None),
-            repeat("resume transfers", self.runner.resume, RESUME_INTERVAL_S),
-            repeat("pay out unstakes", self.staking.pay_due, RESUME_INTERVAL_S),
-            repeat("accrue staking rewards", self.staking.accrue_due, ACCRUE_INTERVAL_S),
-            repeat("forget expired quotes", self.conversions.delete_expired, CLEAN_UP_INTERVAL_S),
-        )
+    def start(self, frame: ServiceFrame) -> None:
+        """Resume what is due, accrue rewards, forget what has expired, until the edge ends. Every edge does it all."""
+        repeat(frame, "begin again with transfers", self.runner.revive, None)
+        repeat(frame, "resume transfers", self.runner.resume, RESUME_INTERVAL_S)
+        repeat(frame, "pay out unstakes", self.staking.pay_due, RESUME_INTERVAL_S)
+        repeat(frame, "accrue staking rewards", self.staking.accrue_due, ACCRUE_INTERVAL_S)
+        repeat(frame, "forget expired quotes", self.conversions.delete_expired, CLEAN_UP_INTERVAL_S)
 
 
 def make_product_services(
@@ -85,7 +82,7 @@ def make_product_services(
             TransferKind.REWARD: PayoutRules(staking_store, reward=True),
             TransferKind.PAYMENT: PaymentRules(payment_store, bus),
         },
-        lambda: moment(clock),
+        lambda: utc_datetime(clock),
     )
     payment_routes = routes_of(read_configuration(settings.payments_file, "payments.toml"), assets)
     products = products_of(read_configuration(settings.staking_file, "staking.toml"), assets)

@@ -7,9 +7,8 @@ from starlette.responses import Response
 
 from openspot.http.errors import HttpError
 from openspot.http.policy import PUBLIC
-from openspot.http.responses import json_response
+from openspot.http.responses import body_of, json_response
 from openspot.http.routing import Router
-from openspot.rest_edge.common.paging import body_of
 from openspot.rest_edge.site_settings.places import countries, provinces
 from openspot.rest_edge.site_settings.schemas import (
     CountryResponse,

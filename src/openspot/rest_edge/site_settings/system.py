@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from openspot import __version__
 from openspot.http.lists import LIMIT_DEFAULT, LIMIT_MAX
 from openspot.http.throttle import Tier
-from openspot.kit.clock import Clock
-from openspot.rest_edge.common.times import iso, moment
+from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.rest_edge.funds.fees.network_fees import QUOTE_LIFE
 from openspot.rest_edge.products.payments.service import SESSION_LIFE
 from openspot.rest_edge.settings import RestEdgeSettings
@@ -26,7 +25,7 @@ class SystemSettings:
         settings = self._settings
         return SystemResponse(
             version=__version__,
-            server_time=iso(moment(self._clock)),
+            server_time=iso_of(utc_datetime(self._clock)),
             throttling_enabled=settings.throttle_enabled,
             throttle_tiers=[
                 ThrottleTierResponse(name=tier.name, requests=tier.requests_max, seconds=tier.window_s)

@@ -1,10 +1,10 @@
 """The history of a user's portfolio."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from openspot.domain.money import decimal_to_text
 from openspot.http.errors import validation_error
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, datetime_from_ms, utc_datetime
 from openspot.rest_edge.funds.accounts.portfolio import (
     DOLLAR,
     INTERVALS,
@@ -33,10 +33,10 @@ class PortfolioService:
     ) -> list[PortfolioPointResponse]:
         """The portfolio at each point, oldest first. Raises HttpError (400) for a wrong or too long range."""
         step = INTERVALS[interval]
-        now = datetime.fromtimestamp(self._clock() / 10**9, UTC)
+        now = utc_datetime(self._clock)
         # Balances of the future are not known.
-        end = min(now, _time(end_ms)) if end_ms is not None else now
-        start = _time(start_ms) if start_ms is not None else end - (POINTS_DEFAULT - 1) * step
+        end = min(now, datetime_from_ms(end_ms)) if end_ms is not None else now
+        start = datetime_from_ms(start_ms) if start_ms is not None else end - (POINTS_DEFAULT - 1) * step
         if start > end:
             raise validation_error(["from must not be later than to"])
         if (end - start) // step + 1 > POINTS_MAX:
@@ -49,10 +49,6 @@ class PortfolioService:
         found_prices = await self._store.prices(assets, DOLLAR, points) if assets else {}
         prices = {asset: carried(len(points), found) for asset, found in found_prices.items()}
         return [_point(point, holdings_at(index, balances, prices)) for index, point in enumerate(points)]
-
-
-def _time(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _point(time: datetime, holdings: list[Holding]) -> PortfolioPointResponse:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from openspot.domain.ids import short_id
 from openspot.domain.networks import Network
 from openspot.http.errors import HttpError, validation_error
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, utc_datetime
 from openspot.rest_edge.funds.addresses.schemas import (
     BeneficiaryResponse,
     WithdrawalAddressBody,
@@ -58,7 +58,7 @@ class WithdrawalAddressService:
             raise validation_error(["beneficiary is required for an address that is not your own"])
         address = await self._custody.check_address(body.asset, body.network, body.address, body.tag)
         await self._second_factor.require(user_id, body.mfa_code)
-        now = datetime.fromtimestamp(self._clock() / 10**9, UTC)
+        now = utc_datetime(self._clock)
         beneficiary = body.beneficiary
         new = SavedAddress(
             short_id(os.urandom(ADDRESS_ID_LENGTH), ADDRESS_ID_LENGTH), body.label, body.asset, body.network, address,

@@ -11,10 +11,10 @@ from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text, to_amount
 from openspot.domain.networks import Network
 from openspot.http.errors import HttpError, validation_error
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Pool
-from openspot.rest_edge.common.amounts import amount_of_asset, numeric
-from openspot.rest_edge.common.times import iso, moment
+from openspot.kit.sql import numeric
+from openspot.rest_edge.common.amounts import amount_of_asset
 from openspot.rest_edge.funds.fees.schemas import NetworkFeeQuoteResponse, NetworkFeeResponse
 
 QUOTE_LIFE = timedelta(minutes=5)
@@ -80,7 +80,7 @@ class WithdrawalFees:
         """The fee in the asset. Raises HttpError (409) for a quote that is not the user's or no longer holds."""
         if quote_id is None:
             return network.assets[asset].fee
-        pinned = await self._quotes.find(quote_id, user_id, asset, network.name, moment(self._clock))
+        pinned = await self._quotes.find(quote_id, user_id, asset, network.name, utc_datetime(self._clock))
         if pinned is None:
             raise HttpError(409, "feeQuoteId is unknown or has expired", "FEE_QUOTE_INVALID")
         return numeric(pinned.fee)
@@ -123,7 +123,7 @@ class NetworkFeeService:
         wanted = amount_of_asset("amount", amount, self._assets[asset])
         if wanted < pinned.minimum:
             raise validation_error([f"amount must be at least {amount_to_text(pinned.minimum)} {asset}"])
-        expires_at = moment(self._clock) + QUOTE_LIFE
+        expires_at = utc_datetime(self._clock) + QUOTE_LIFE
         quote_id = await self._quotes.pin(user_id, asset, network, pinned, expires_at)
         return NetworkFeeQuoteResponse(
             asset=asset,
@@ -133,9 +133,9 @@ class NetworkFeeService:
             minimum=amount_to_text(pinned.minimum),
             net_amount=amount_to_text(wanted - pinned.fee),
             fee_quote_id=quote_id,
-            expires_at=iso(expires_at),
+            expires_at=iso_of(expires_at),
         )
 
     async def delete_expired(self) -> None:
         """Forget expired quotes."""
-        await self._quotes.delete_expired(moment(self._clock))
+        await self._quotes.delete_expired(utc_datetime(self._clock))

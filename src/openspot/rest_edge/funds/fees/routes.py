@@ -10,10 +10,9 @@ from openspot.domain.money import amount_to_text
 from openspot.http.context import caller
 from openspot.http.errors import validation_error
 from openspot.http.policy import PUBLIC, Access, Policy, Scope
-from openspot.http.responses import json_response
+from openspot.http.responses import body_of, json_response
 from openspot.http.routing import Router
 from openspot.http.validation import Currency, PositiveDecimal
-from openspot.rest_edge.common.paging import body_of
 from openspot.rest_edge.funds.fees.estimate import UnknownPriceError, estimate
 from openspot.rest_edge.funds.fees.schemas import (
     EstimateBody,

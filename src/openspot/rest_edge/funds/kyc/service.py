@@ -2,11 +2,11 @@
 
 import os
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from openspot.domain.ids import short_id
 from openspot.http.errors import HttpError, service_unavailable, validation_error
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.log import get_logger
 from openspot.rest_edge.common.payload_digest import is_signed
 from openspot.rest_edge.funds.kyc.provider import Provider
@@ -117,7 +117,7 @@ class KycService:
         return applied
 
     def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._clock() / 10**9, UTC)
+        return utc_datetime(self._clock)
 
     def _described(self, profile: Profile) -> KycStatusResponse:
         standing = profile.standing

@@ -1,7 +1,6 @@
 """Withdrawals as the edge handles them: who may, to which saved address, for which fee. Custody does the rest."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
 
@@ -11,7 +10,7 @@ from openspot.domain.money import MoneyError, decimal_to_text, to_scaled
 from openspot.domain.networks import Network
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, validation_error
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, utc_datetime
 from openspot.rest_edge.funds.addresses.store import SavedAddress
 from openspot.rest_edge.funds.custody.client import CustodyClient, withdrawal_unknown
 from openspot.rest_edge.funds.fees.network_fees import WithdrawalFees
@@ -187,7 +186,7 @@ class WithdrawalService:
             faults.append(f"{field} was saved for the network {saved.network}, not for {network}")
         if faults:
             raise validation_error(faults)
-        now = datetime.fromtimestamp(self._clock() / 10**9, saved.available_at.tzinfo)
+        now = utc_datetime(self._clock)
         if now < saved.available_at:
             raise HttpError(
                 403,

@@ -9,6 +9,7 @@ from openspot.http.context import RequestContext
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
+from openspot.kit.sql import rows_changed
 from openspot.rest_edge.notifications.store import NotificationStore, OutboxFullError
 
 log = get_logger("activity")
@@ -191,4 +192,4 @@ class ActivityLog:
     async def delete_older(self, before: datetime) -> int:
         """Delete entries from before that time; returns how many."""
         outcome = await self._pool.execute("DELETE FROM user_activity WHERE created_at < $1", before)
-        return int(outcome.rpartition(" ")[2])
+        return rows_changed(outcome)

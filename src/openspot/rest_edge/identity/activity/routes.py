@@ -5,11 +5,11 @@ from starlette.responses import Response
 
 from openspot.http.context import caller
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
+from openspot.http.paging import SerialNumber
 from openspot.http.policy import Access, Policy
 from openspot.http.responses import page_response
 from openspot.http.routing import Router
 from openspot.kit.clock import iso_of
-from openspot.rest_edge.common.paging import RowNumber
 from openspot.rest_edge.identity.activity.log import ActivityLog
 from openspot.rest_edge.identity.activity.schemas import ActivityResponse
 
@@ -26,7 +26,7 @@ def activity_routes(prefix: str, log: ActivityLog) -> Router:
         summary="What happened to your account, newest first",
     )  # fmt: skip
     async def list_activity(request: Request, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        before = None if cursor is None else decode_cursor(cursor, tuple[RowNumber])[0]
+        before = None if cursor is None else decode_cursor(cursor, tuple[SerialNumber])[0]
         found = await log.page(caller(request).user_id, limit + 1, before)
         entries = [
             {

@@ -15,7 +15,7 @@ from openspot.http.api_keys.store import KEYS_MAX, ApiKeyRow, ApiKeyStore, Ended
 from openspot.http.api_keys.vault import Vault
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.policy import Scope
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, utc_datetime
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.api_keys.schemas import (
     ApiKeyResponse,
@@ -137,7 +137,7 @@ class ApiKeyService:
         return secret, self._vault.seal(key_id, secret.encode()), None
 
     def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._clock() / 1e9, UTC)
+        return utc_datetime(self._clock)
 
 
 def _fields_of(key: ApiKeyRow) -> dict[str, object]:

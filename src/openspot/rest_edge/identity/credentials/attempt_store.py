@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from openspot.kit.database import Pool
+from openspot.kit.sql import rows_changed
 from openspot.rest_edge.identity.credentials.login_throttling import (
     FAILURES_MAX,
     AttemptKey,
@@ -116,4 +117,4 @@ class AttemptStore:
             locked_before,
             FAILURES_MAX,
         )
-        return int(outcome.rpartition(" ")[2])
+        return rows_changed(outcome)

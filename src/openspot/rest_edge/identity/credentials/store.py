@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from enum import Enum, auto
 
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import rows_changed
 
 NETWORKS_MAX = 50
 # One transaction per family at a time. Otherwise a token that is made during the revocation would survive it.
@@ -78,7 +79,7 @@ class AuthStore:
             user.role,
             user.created_at,
         )
-        return bool(outcome.endswith(" 1"))
+        return rows_changed(outcome) == 1
 
     async def user_by_email(self, email: str, network: str) -> tuple[User | None, bool]:
         """The user with that email address, and whether the user has logged in from `network` before."""
@@ -135,14 +136,14 @@ class AuthStore:
     async def forget_networks(self, before: datetime) -> int:
         """Delete networks without a login since `before`; returns how many."""
         outcome = await self._pool.execute("DELETE FROM user_networks WHERE last_login_at < $1", before)
-        return int(outcome.rpartition(" ")[2])
+        return rows_changed(outcome)
 
     async def replace_password_hash(self, user_id: str, old_hash: str, new_hash: str) -> bool:
         """Replace a user's hash. False if it is not `old_hash` any more: a newer password must not be undone."""
         outcome = await self._pool.execute(
             "UPDATE users SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2", user_id, old_hash, new_hash
         )
-        return bool(outcome.endswith(" 1"))
+        return rows_changed(outcome) == 1
 
     async def start_session(self, session: NewSession, user: User, now: datetime) -> bool:
         """Store a session with its first refresh token.
@@ -230,7 +231,7 @@ class AuthStore:
                 user_id,
                 now,
             )
-        return not outcome.endswith(" 0")
+        return rows_changed(outcome) > 0
 
     async def revoked_since(self, time: datetime) -> list[str]:
         """The families that were revoked at `time` or later."""
@@ -243,7 +244,7 @@ class AuthStore:
         await self._pool.execute(
             "DELETE FROM user_sessions WHERE NOT EXISTS (SELECT FROM refresh_tokens WHERE family_id = session_id)"
         )
-        return int(outcome.rpartition(" ")[2])
+        return rows_changed(outcome)
 
 
 async def revoke_families(connection: Connection, user_id: str, kept: str, now: datetime) -> list[str]:

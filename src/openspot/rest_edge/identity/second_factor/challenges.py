@@ -6,6 +6,7 @@ A challenge lives five minutes, takes five codes and ends with the login. The ta
 from datetime import datetime, timedelta
 
 from openspot.kit.database import Pool
+from openspot.kit.sql import rows_changed
 
 CHALLENGE_LIFE = timedelta(minutes=5)
 CHALLENGE_ATTEMPTS_MAX = 5
@@ -49,9 +50,9 @@ class ChallengeStore:
     async def consume(self, token_hash: bytes) -> bool:
         """End the challenge with the login that it was for. False if another request did so already."""
         outcome = await self._pool.execute("DELETE FROM mfa_challenges WHERE token_hash = $1", token_hash)
-        return bool(outcome.endswith(" 1"))
+        return rows_changed(outcome) == 1
 
     async def delete_expired(self, before: datetime) -> int:
         """Delete the challenges that expired before that time; returns how many."""
         outcome = await self._pool.execute("DELETE FROM mfa_challenges WHERE expires_at < $1", before)
-        return int(outcome.rpartition(" ")[2])
+        return rows_changed(outcome)

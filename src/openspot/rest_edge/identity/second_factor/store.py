@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import rows_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class MfaStore:
             user_id,
             sealed_secret,
         )
-        return bool(outcome.endswith(" 1"))
+        return rows_changed(outcome) == 1
 
     async def enable(
         self, user_id: str, sealed_secret: bytes, step: int, code_hashes: Sequence[bytes], now: datetime
@@ -57,7 +58,7 @@ class MfaStore:
                 step,
                 now,
             )
-            if not outcome.endswith(" 1"):
+            if not rows_changed(outcome):
                 return False
             await _replace_codes(connection, user_id, code_hashes)
         return True
@@ -74,7 +75,7 @@ class MfaStore:
         outcome = await self._pool.execute(
             "UPDATE user_mfa SET last_step = $2 WHERE user_id = $1 AND last_step < $2", user_id, step
         )
-        return bool(outcome.endswith(" 1"))
+        return rows_changed(outcome) == 1
 
     async def use_recovery_code(self, user_id: str, code_hash: bytes, now: datetime) -> bool:
         """Consume a recovery code. False if it is wrong or was used."""
@@ -84,7 +85,7 @@ class MfaStore:
             code_hash,
             now,
         )
-        return bool(outcome.endswith(" 1"))
+        return rows_changed(outcome) == 1
 
     async def recovery_codes_left(self, user_id: str) -> int:
         """How many recovery codes have not been used."""

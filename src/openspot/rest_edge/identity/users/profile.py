@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from openspot.kit.database import Pool
+from openspot.kit.sql import rows_changed
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.credentials.refusals import user_not_found
 
@@ -61,7 +62,7 @@ class Profiles:
             user_id,
             *(part for name in ("display_name", "language", "time_zone") for part in (name in given, given.get(name))),
         )
-        if not outcome.endswith(" 1"):
+        if not rows_changed(outcome):
             raise user_not_found()
         if given:
             await self._activity.record(user_id, ActivityKind.PROFILE_CHANGED, origin)
@@ -73,6 +74,6 @@ class Profiles:
             outcome = await connection.execute(
                 "UPDATE users SET anti_phishing_code = $2 WHERE user_id = $1", user_id, code
             )
-            if not outcome.endswith(" 1"):
+            if not rows_changed(outcome):
                 raise user_not_found()
             await self._activity.record(user_id, ActivityKind.ANTI_PHISHING_CODE_CHANGED, origin, connection)

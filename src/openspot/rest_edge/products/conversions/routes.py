@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from openspot.http.context import caller
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
+from openspot.http.paging import respond_with_page
 from openspot.http.policy import PUBLIC, Access, Policy, Scope
-from openspot.http.responses import json_response
+from openspot.http.responses import body_of, json_response
 from openspot.http.routing import Router
-from openspot.rest_edge.common.paging import body_of, respond_with_page
 from openspot.rest_edge.products.conversions.schemas import (
     ConversionBody,
     ConversionResponse,

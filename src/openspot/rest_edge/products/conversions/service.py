@@ -11,12 +11,12 @@ from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.errors import HttpError, service_unavailable, validation_error
-from openspot.kit.clock import Clock
+from openspot.http.paging import Page, page_of, time_and_id_of, time_place
+from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
-from openspot.rest_edge.common.amounts import amount_of_asset, numeric
-from openspot.rest_edge.common.paging import Page, page_of, position_of
-from openspot.rest_edge.common.times import iso, iso_or_none, moment
+from openspot.kit.sql import numeric
+from openspot.rest_edge.common.amounts import amount_of_asset
 from openspot.rest_edge.products.conversions.pricing import (
     Amounts,
     AmountTooSmallError,
@@ -132,7 +132,7 @@ class ConversionService:
         if inventory < amounts.received:
             log.warning("the inventory does not cover a conversion", asset=pair.to_asset)
             raise _inventory_insufficient(pair.to_asset)
-        now = moment(self._clock)
+        now = utc_datetime(self._clock)
         quote = Quote(
             short_id(os.urandom(_RANDOM_BYTES)),
             user_id,
@@ -193,7 +193,7 @@ class ConversionService:
             raise HttpError(404, "quote not found", "QUOTE_NOT_FOUND")
         if await self._store.is_used(connection, quote_id):
             return None
-        now = moment(self._clock)
+        now = utc_datetime(self._clock)
         if now >= quote.expires_at:
             raise HttpError(409, "the quote has expired: ask for a new one", "QUOTE_EXPIRED")
         conversion = Conversion(
@@ -224,12 +224,12 @@ class ConversionService:
 
     async def conversions(self, user_id: str, limit: int, cursor: str | None) -> Page[ConversionResponse]:
         """A page of the user's conversions, newest first."""
-        rows = await self._store.list_of(user_id, limit + 1, position_of(cursor))
-        return page_of(rows, limit, lambda row: (row.created_at, row.conversion_id), _conversion_response)
+        rows = await self._store.list_of(user_id, limit + 1, time_and_id_of(cursor))
+        return page_of(rows, limit, lambda row: time_place(row.created_at, row.conversion_id), _conversion_response)
 
     async def delete_expired(self) -> None:
         """Forget quotes that expired long ago."""
-        await self._store.delete_expired(moment(self._clock) - QUOTES_KEPT)
+        await self._store.delete_expired(utc_datetime(self._clock) - QUOTES_KEPT)
 
 
 def transfer_of(conversion: Conversion) -> Transfer:
@@ -282,8 +282,8 @@ def _quote_response(quote: Quote) -> QuoteResponse:
         inverse_price=_ratio(quote.from_amount, quote.to_amount),
         spread_bps=quote.spread_bps,
         spread_amount=amount_to_text(quote.spread_amount),
-        created_at=iso(quote.created_at),
-        expires_at=iso(quote.expires_at),
+        created_at=iso_of(quote.created_at),
+        expires_at=iso_of(quote.expires_at),
     )
 
 
@@ -299,6 +299,6 @@ def _conversion_response(row: Conversion) -> ConversionResponse:
         spread_amount=amount_to_text(row.spread_amount),
         price=_ratio(row.to_amount, row.from_amount),
         failure_code=row.failure_code,
-        created_at=iso(row.created_at),
-        completed_at=iso_or_none(row.completed_at),
+        created_at=iso_of(row.created_at),
+        completed_at=None if row.completed_at is None else iso_of(row.completed_at),
     )

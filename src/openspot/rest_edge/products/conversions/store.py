@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from openspot.kit.database import Connection, Pool
-from openspot.rest_edge.common.amounts import numeric, row_values
+from openspot.kit.sql import numeric
+from openspot.rest_edge.common.amounts import row_values
 
 _QUOTE = "quote_id, user_id, symbol, from_asset, to_asset, from_amount, to_amount, spread_amount, spread_bps"
 _CONVERSION = (

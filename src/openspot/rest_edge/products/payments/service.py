@@ -18,13 +18,13 @@ from openspot.domain.money import amount_to_text
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, validation_error
+from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.kit.bus import Bus
-from openspot.kit.clock import Clock
+from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
-from openspot.rest_edge.common.amounts import amount_of_asset, numeric
-from openspot.rest_edge.common.paging import Page, page_of, position_of
-from openspot.rest_edge.common.times import iso, iso_or_none, moment
+from openspot.kit.sql import numeric
+from openspot.rest_edge.common.amounts import amount_of_asset
 from openspot.rest_edge.products.payments.payment_routes import PaymentRoute
 from openspot.rest_edge.products.payments.return_urls import is_allowed
 from openspot.rest_edge.products.payments.schemas import (
@@ -134,7 +134,7 @@ class PaymentService:
             raise validation_error([f"amount must be between {bounds}"])
         if body.return_url is not None and not is_allowed(body.return_url, self._return_origins):
             raise validation_error(["returnUrl must lie at an origin that the platform allows"])
-        now = moment(self._clock)
+        now = utc_datetime(self._clock)
         payment = Payment(
             operation.operation_id,
             user_id,
@@ -155,8 +155,8 @@ class PaymentService:
 
     async def payments(self, user_id: str, limit: int, cursor: str | None) -> Page[PaymentResponse]:
         """A page of the user's payments, newest first."""
-        rows = await self._store.list_of(user_id, limit + 1, position_of(cursor))
-        return page_of(rows, limit, lambda row: (row.created_at, row.payment_id), self._response)
+        rows = await self._store.list_of(user_id, limit + 1, time_and_id_of(cursor))
+        return page_of(rows, limit, lambda row: time_place(row.created_at, row.payment_id), self._response)
 
     async def payment(self, user_id: str, payment_id: str) -> PaymentResponse:
         """One payment of the user. 404 for another user's."""
@@ -188,7 +188,7 @@ class PaymentService:
         given = (digest or "").lower().encode("utf-8", "replace")
         if not hmac.compare_digest(digest_of(raw, self._secret).encode(), given):
             raise HttpError(401, "X-Payload-Digest does not sign this body", "SIGNATURE_INVALID")
-        now = moment(self._clock)
+        now = utc_datetime(self._clock)
         async with self._store.pool.acquire() as connection, connection.transaction():
             payment = await self._store.lock(connection, body.payment_id)
             if payment is None:
@@ -221,7 +221,7 @@ class PaymentService:
         raise HttpError(409, f"the payment is of {expected}", "AMOUNT_MISMATCH")
 
     def _status(self, payment: Payment) -> str:
-        is_over = payment.status == "open" and moment(self._clock) >= payment.expires_at
+        is_over = payment.status == "open" and utc_datetime(self._clock) >= payment.expires_at
         return "expired" if is_over else payment.status
 
     def _url_of(self, payment: Payment) -> str:
@@ -233,7 +233,7 @@ class PaymentService:
             url=self._url_of(row),
             status=self._status(row),
             payment_status=row.payment_status,
-            expires_at=iso(row.expires_at),
+            expires_at=iso_of(row.expires_at),
         )
 
     def _response(self, row: Payment) -> PaymentResponse:
@@ -249,9 +249,9 @@ class PaymentService:
             credited=row.credited,
             url=self._url_of(row),
             return_url=row.return_url,
-            created_at=iso(row.created_at),
-            expires_at=iso(row.expires_at),
-            completed_at=iso_or_none(row.completed_at),
+            created_at=iso_of(row.created_at),
+            expires_at=iso_of(row.expires_at),
+            completed_at=None if row.completed_at is None else iso_of(row.completed_at),
         )
 
 

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from openspot.kit.database import Connection, Pool
-from openspot.rest_edge.common.amounts import numeric, row_values
+from openspot.kit.sql import numeric, rows_changed
+from openspot.rest_edge.common.amounts import row_values
 
 _PAYMENT = (
     "payment_id, user_id, route_id, currency, amount, fee, return_url, status, payment_status, credited, created_at,"
@@ -97,7 +98,7 @@ class PaymentStore:
             payment_status,
             now,
         )
-        return bool(outcome == "INSERT 0 1")
+        return rows_changed(outcome) == 1
 
     async def complete(self, connection: Connection, payment_id: str, payment_status: str, now: datetime) -> None:
         """Write how the payment went."""

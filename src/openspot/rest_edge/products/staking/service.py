@@ -14,12 +14,12 @@ from openspot.domain.transfer import Movement, TransferKind
 from openspot.http.context import IdempotentOperation, new_operation
 from openspot.http.errors import HttpError, validation_error
 from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
-from openspot.kit.clock import Clock
+from openspot.http.paging import Page, page_of, time_and_id_of, time_place
+from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
-from openspot.rest_edge.common.amounts import amount_of_asset, numeric
-from openspot.rest_edge.common.paging import Page, page_of, position_of
-from openspot.rest_edge.common.times import iso, moment
+from openspot.kit.sql import numeric
+from openspot.rest_edge.common.amounts import amount_of_asset
 from openspot.rest_edge.products.staking.accrual import accruals, midnight
 from openspot.rest_edge.products.staking.products import EarlyRedemption, Product, ProductType
 from openspot.rest_edge.products.staking.schemas import (
@@ -99,7 +99,7 @@ class StakingService:
             if total + amount > product.capacity:
                 left = amount_to_text(max(product.capacity - total, 0))
                 raise HttpError(409, f"the product has room for {left} {product.asset} more", "CAPACITY_EXCEEDED")
-            balance = _new_balance(operation.operation_id, user_id, product, amount, moment(self._clock))
+            balance = _new_balance(operation.operation_id, user_id, product, amount, utc_datetime(self._clock))
             transfer = Transfer(
                 f"stake:{balance.balance_id}",
                 TransferKind.STAKING,
@@ -115,8 +115,8 @@ class StakingService:
 
     async def balances(self, user_id: str, limit: int, cursor: str | None) -> Page[StakingBalanceResponse]:
         """A page of the user's stakes, newest first."""
-        rows = await self._store.list_of(user_id, limit + 1, position_of(cursor))
-        return page_of(rows, limit, lambda row: (row.created_at, row.balance_id), _balance_response)
+        rows = await self._store.list_of(user_id, limit + 1, time_and_id_of(cursor))
+        return page_of(rows, limit, lambda row: time_place(row.created_at, row.balance_id), _balance_response)
 
     async def balance(self, user_id: str, balance_id: str) -> StakingBalanceResponse:
         """One stake of the user. 404 for another user's."""
@@ -132,7 +132,7 @@ class StakingService:
 
         The unstake has the operation's id.
         """
-        now = moment(self._clock)
+        now = utc_datetime(self._clock)
         unstake = await self._store.unstake(operation.operation_id) if operation.is_resumed else None
         if unstake is None:
             unstake = await self._begin_unstake(user_id, body, operation.operation_id, now)
@@ -164,7 +164,7 @@ class StakingService:
                 raise validation_error(["amount of a locked stake must be all of it"])
             if self._is_early(balance, now) and self._early_redemption(balance) is EarlyRedemption.NOT_ALLOWED:
                 assert balance.ends_on is not None, "a locked stake that is active has an end"
-                until = iso(midnight(balance.ends_on))
+                until = iso_of(midnight(balance.ends_on))
                 raise HttpError(409, f"the stake is locked until {until}", "STAKE_LOCKED")
 
     def _is_early(self, balance: Balance, now: datetime) -> bool:
@@ -204,8 +204,8 @@ class StakingService:
 
     async def pending(self, user_id: str, limit: int, cursor: str | None) -> Page[UnstakeResponse]:
         """A page of what is on its way back to the user, newest first."""
-        rows = await self._store.pending_of(user_id, limit + 1, position_of(cursor))
-        return page_of(rows, limit, lambda row: (row.created_at, row.unstake_id), _unstake_response)
+        rows = await self._store.pending_of(user_id, limit + 1, time_and_id_of(cursor))
+        return page_of(rows, limit, lambda row: time_place(row.created_at, row.unstake_id), _unstake_response)
 
     async def history(self, user_id: str, limit: int, cursor: str | None) -> Page[StakingEventResponse]:
         """A page of the user's history, newest first."""
@@ -220,7 +220,7 @@ class StakingService:
 
     async def accrue_due(self) -> int:
         """Accrue every day that is over and take back locked stakes that have ended; returns how many stakes."""
-        now = moment(self._clock)
+        now = utc_datetime(self._clock)
         done = 0
         for balance_id in await self._store.due(now.date(), _AT_A_TIME):
             async with self._store.pool.acquire() as connection, connection.transaction():
@@ -271,7 +271,7 @@ class StakingService:
         Amount and reward are two transfers: an empty rewards account does not hold the amount back.
         """
         async with self._store.pool.acquire() as connection, connection.transaction():
-            unstake = await self._store.take_payable(connection, moment(self._clock), unstake_id)
+            unstake = await self._store.take_payable(connection, utc_datetime(self._clock), unstake_id)
             if unstake is None:
                 return False
             transfers = payouts_of(unstake)
@@ -367,9 +367,9 @@ def _balance_response(row: Balance) -> StakingBalanceResponse:
         accrued=amount_to_text(row.accrued),
         status=row.status,
         failure_code=row.failure_code,
-        created_at=iso(row.created_at),
-        starts_at=None if row.starts_on is None else iso(midnight(row.starts_on)),
-        ends_at=None if row.ends_on is None else iso(midnight(row.ends_on)),
+        created_at=iso_of(row.created_at),
+        starts_at=None if row.starts_on is None else iso_of(midnight(row.starts_on)),
+        ends_at=None if row.ends_on is None else iso_of(midnight(row.ends_on)),
     )
 
 
@@ -383,8 +383,8 @@ def _unstake_response(row: Unstake) -> UnstakeResponse:
         status=row.status,
         amount_paid=row.principal_paid,
         reward_paid=row.reward_paid,
-        created_at=iso(row.created_at),
-        available_at=iso(row.available_at),
+        created_at=iso_of(row.created_at),
+        available_at=iso_of(row.available_at),
     )
 
 
@@ -395,5 +395,5 @@ def _event_response(row: Event) -> StakingEventResponse:
         type=row.type,
         asset=row.asset,
         amount=amount_to_text(row.amount),
-        created_at=iso(row.created_at),
+        created_at=iso_of(row.created_at),
     )

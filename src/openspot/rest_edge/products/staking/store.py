@@ -5,7 +5,8 @@ from datetime import date, datetime
 
 from openspot.domain.money import to_amount
 from openspot.kit.database import Connection, Pool
-from openspot.rest_edge.common.amounts import numeric, row_values
+from openspot.kit.sql import numeric
+from openspot.rest_edge.common.amounts import row_values
 from openspot.rest_edge.products.staking.accrual import Accrual
 
 _BALANCE = (

@@ -7,6 +7,7 @@ import msgspec
 
 from openspot.domain.transfer import TransferKind
 from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import rows_changed
 from openspot.rest_edge.products.transfers.model import Transfer, TransferResult, movements_from_json, movements_to_json
 
 _COLUMNS = "reference, kind, subject_id, movements, attempts"
@@ -87,7 +88,7 @@ class TransferStore:
             result.code,
             now,
         )
-        return bool(outcome == "UPDATE 1")
+        return rows_changed(outcome) == 1
 
     async def count_waiting(self) -> tuple[int, int]:
         """How many transfers are pending, and how many of them the engine has refused: what the platform owes."""
@@ -104,7 +105,7 @@ class TransferStore:
             now,
             attempts_max,
         )
-        return int(outcome.split()[-1])
+        return rows_changed(outcome)
 
 
 def _transfer_of(row: Any) -> Transfer:
