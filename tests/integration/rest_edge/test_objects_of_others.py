@@ -102,7 +102,15 @@ async def withdrawal(users: Users) -> str:
     """A withdrawal that waits for people: it is worth more than what custody approves by itself."""
     withdrawal_id = f"wd-{next(_serial)}"
     request = CreateWithdrawal(
-        withdrawal_id, users.owner_id, "BTC", "bitcoin", "0.05", "0.0001", BITCOIN_ADDRESS, None, NO_LIMIT_CENTS
+        withdrawal_id=withdrawal_id,
+        user_id=users.owner_id,
+        asset="BTC",
+        network="bitcoin",
+        amount="0.05",
+        fee="0.0001",
+        address=BITCOIN_ADDRESS,
+        tag=None,
+        user_limit_cents=NO_LIMIT_CENTS,
     )
     reply = await users.bus.request(subjects.CUSTODY_WITHDRAWALS_CREATE, request, WithdrawalReply, 10)
     assert reply.withdrawal is not None, reply

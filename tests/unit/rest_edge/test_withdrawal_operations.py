@@ -16,8 +16,19 @@ from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
 
 BEGINNING = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SAVED = SavedAddress(
-    "a1", "Cold storage", "BTC", "bitcoin", "tb1q", None, True, None, None, None, BEGINNING, BEGINNING
-)  # fmt: skip
+    address_id="a1",
+    label="Cold storage",
+    asset="BTC",
+    network="bitcoin",
+    address="tb1q",
+    tag=None,
+    is_own=True,
+    beneficiary_name=None,
+    beneficiary_country=None,
+    beneficiary_vasp_id=None,
+    available_at=BEGINNING,
+    created_at=BEGINNING,
+)
 
 
 class Bench:
@@ -30,9 +41,17 @@ class Bench:
         self.is_reply_lost = False
         anything: Any = self
         self.service = WithdrawalService(
-            anything, anything, anything, anything, anything, anything, load_networks(), load_markets().assets,
-            (1, 1, 1), lambda: round(BEGINNING.timestamp()) * 10**9,
-        )  # fmt: skip
+            custody=anything,
+            store=anything,
+            addresses=anything,
+            verification=anything,
+            second_factor=anything,
+            fees=anything,
+            networks=load_networks(),
+            assets=load_markets().assets,
+            limits=(1, 1, 1),
+            clock=lambda: round(BEGINNING.timestamp()) * 10**9,
+        )
 
     async def level(self, user_id: str) -> int:
         """Every user is verified."""

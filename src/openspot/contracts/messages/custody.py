@@ -132,7 +132,7 @@ class GetAddressReply(Message, frozen=True):
         return cls(error=refusal.message, code=refusal.code)
 
 
-class CreateWithdrawal(Message, frozen=True):
+class CreateWithdrawal(Message, frozen=True, kw_only=True):
     """Request `custody.withdrawals.create`. `amount` leaves the account, `amount` - `fee` arrives.
 
     If the `withdrawal_id`, or the user's `client_withdrawal_id`, was used before, the reply is that withdrawal. The

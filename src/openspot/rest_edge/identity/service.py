@@ -135,9 +135,27 @@ async def make_user_services(
     if settings.demo:
         await keep_demo_accounts(pool, settings.demo_password)
     return UserServices(
-        auth=AuthService(users, attempts, passwords, ended, challenges, second_factor, sessions, activity, outbox),
+        auth=AuthService(
+            store=users,
+            attempts=attempts,
+            passwords=passwords,
+            ended=ended,
+            challenges=challenges,
+            second_factor=second_factor,
+            sessions=sessions,
+            activity=activity,
+            outbox=outbox,
+        ),
         mail_proof=MailProof(
-            pool, users, mail.tokens, outbox, passwords.registrations, attempts, ended, activity, revoke_keys
+            pool=pool,
+            store=users,
+            tokens=mail.tokens,
+            outbox=outbox,
+            passwords=passwords.registrations,
+            attempts=attempts,
+            ended=ended,
+            activity=activity,
+            revoke_keys=revoke_keys,
         ),
         mfa=MfaService(factors, users, sealer, password_check, second_factor, activity),
         second_factor=second_factor,
@@ -146,7 +164,13 @@ async def make_user_services(
         check_ins=CheckIns(pool),
         sessions=SessionList(pool, users, ended, activity),
         password_change=PasswordChange(
-            pool, users, password_check, second_factor, passwords.known_logins, ended, activity
+            pool=pool,
+            store=users,
+            check=password_check,
+            second_factor=second_factor,
+            passwords=passwords.known_logins,
+            ended=ended,
+            activity=activity,
         ),
         deletion=deletion,
     )

@@ -61,11 +61,19 @@ class WithdrawalAddressService:
         now = utc_datetime(self._clock)
         beneficiary = body.beneficiary
         new = SavedAddress(
-            short_id(os.urandom(ADDRESS_ID_LENGTH), ADDRESS_ID_LENGTH), body.label, body.asset, body.network, address,
-            body.tag, body.is_own, beneficiary.name if beneficiary else None,
-            beneficiary.country if beneficiary else None, beneficiary.vasp_id if beneficiary else None,
-            now + self._wait, now,
-        )  # fmt: skip
+            address_id=short_id(os.urandom(ADDRESS_ID_LENGTH), ADDRESS_ID_LENGTH),
+            label=body.label,
+            asset=body.asset,
+            network=body.network,
+            address=address,
+            tag=body.tag,
+            is_own=body.is_own,
+            beneficiary_name=beneficiary.name if beneficiary else None,
+            beneficiary_country=beneficiary.country if beneficiary else None,
+            beneficiary_vasp_id=beneficiary.vasp_id if beneficiary else None,
+            available_at=now + self._wait,
+            created_at=now,
+        )
         address_id = await self._store.add(user_id, new, ADDRESSES_MAX)
         if address_id is None:
             raise HttpError(409, f"you have {ADDRESSES_MAX} saved addresses: delete one first", "TOO_MANY_ADDRESSES")

@@ -11,7 +11,7 @@ _COLUMNS = """
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SavedAddress:
     """A saved address. It can be withdrawn to from `available_at` on."""
 

@@ -44,6 +44,7 @@ class WithdrawalService:
 
     def __init__(
         self,
+        *,
         custody: CustodyClient,
         store: WithdrawalStore,
         addresses: AddressBook,
@@ -136,16 +137,16 @@ class WithdrawalService:
             raise
         return await self._custody.create(
             CreateWithdrawal(
-                withdrawal_id,
-                user_id,
-                asset,
-                saved.network,
-                decimal_to_text(amount),
-                decimal_to_text(fee),
-                saved.address,
-                saved.tag,
-                limit,
-                client_withdrawal_id,
+                withdrawal_id=withdrawal_id,
+                user_id=user_id,
+                asset=asset,
+                network=saved.network,
+                amount=decimal_to_text(amount),
+                fee=decimal_to_text(fee),
+                address=saved.address,
+                tag=saved.tag,
+                user_limit_cents=limit,
+                client_withdrawal_id=client_withdrawal_id,
             )
         )
 

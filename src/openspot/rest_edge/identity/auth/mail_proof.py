@@ -26,6 +26,7 @@ class MailProof:
 
     def __init__(
         self,
+        *,
         pool: Pool,
         store: AuthStore,
         tokens: MailTokens,

@@ -55,6 +55,7 @@ class AuthService:
 
     def __init__(
         self,
+        *,
         store: AuthStore,
         attempts: AttemptStore,
         passwords: PasswordQueues,

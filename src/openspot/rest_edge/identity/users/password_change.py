@@ -19,6 +19,7 @@ class PasswordChange:
 
     def __init__(
         self,
+        *,
         pool: Pool,
         store: AuthStore,
         check: PasswordCheck,

@@ -134,17 +134,17 @@ class ConversionService:
             raise _inventory_insufficient(pair.to_asset)
         now = utc_datetime(self._clock)
         quote = Quote(
-            short_id(os.urandom(_RANDOM_BYTES)),
-            user_id,
-            pair.symbol,
-            pair.from_asset,
-            pair.to_asset,
-            amounts.given,
-            amounts.received,
-            amounts.spread,
-            self._spread_bps,
-            now,
-            now + self._quote_life,
+            quote_id=short_id(os.urandom(_RANDOM_BYTES)),
+            user_id=user_id,
+            symbol=pair.symbol,
+            from_asset=pair.from_asset,
+            to_asset=pair.to_asset,
+            from_amount=amounts.given,
+            to_amount=amounts.received,
+            spread_amount=amounts.spread,
+            spread_bps=self._spread_bps,
+            created_at=now,
+            expires_at=now + self._quote_life,
         )
         await self._store.add_quote(quote)
         return _quote_response(quote)
@@ -197,18 +197,18 @@ class ConversionService:
         if now >= quote.expires_at:
             raise HttpError(409, "the quote has expired: ask for a new one", "QUOTE_EXPIRED")
         conversion = Conversion(
-            short_id(os.urandom(_RANDOM_BYTES)),
-            quote_id,
-            user_id,
-            quote.from_asset,
-            quote.to_asset,
-            quote.from_amount,
-            quote.to_amount,
-            quote.spread_amount,
-            "pending",
-            None,
-            now,
-            None,
+            conversion_id=short_id(os.urandom(_RANDOM_BYTES)),
+            quote_id=quote_id,
+            user_id=user_id,
+            from_asset=quote.from_asset,
+            to_asset=quote.to_asset,
+            from_amount=quote.from_amount,
+            to_amount=quote.to_amount,
+            spread_amount=quote.spread_amount,
+            status="pending",
+            failure_code=None,
+            created_at=now,
+            completed_at=None,
         )
         await self._store.add(connection, conversion)
         transfer = transfer_of(conversion)

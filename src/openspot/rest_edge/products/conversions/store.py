@@ -16,7 +16,7 @@ _CONVERSION = (
 _AMOUNTS = frozenset({"from_amount", "to_amount", "spread_amount"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
     """A quote; amounts in units of 18 places."""
 
@@ -33,7 +33,7 @@ class Quote:
     expires_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
     """A conversion; amounts in units of 18 places."""
 

@@ -11,7 +11,7 @@ from openspot.rest_edge.common.configuration import ConfigurationError
 PROVIDERS = frozenset({"development"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentRoute:
     """A way to pay in. Amounts are units of 18 places; `unit` is the smallest amount of the currency."""
 
@@ -58,7 +58,15 @@ def _route(route_id: str, row: Mapping[str, Any], assets: Mapping[str, AssetScal
     if not 0 <= row["fee_bps"] < BASIS_POINTS:
         raise ValueError(f"fee_bps must be at least 0 and less than {BASIS_POINTS}")
     route = PaymentRoute(
-        route_id, str(row["name"]), asset.asset, row["provider"], minimum, maximum, row["fee_bps"], fixed, unit
+        route_id=route_id,
+        name=str(row["name"]),
+        currency=asset.asset,
+        provider=row["provider"],
+        minimum=minimum,
+        maximum=maximum,
+        fee_bps=row["fee_bps"],
+        fee_fixed=fixed,
+        unit=unit,
     )
     # The fee grows more slowly than the amount, so what holds for the least amount holds for all.
     if route.fee(minimum) >= minimum:

@@ -136,19 +136,19 @@ class PaymentService:
             raise validation_error(["returnUrl must lie at an origin that the platform allows"])
         now = utc_datetime(self._clock)
         payment = Payment(
-            operation.operation_id,
-            user_id,
-            route.route_id,
-            route.currency,
-            amount,
-            route.fee(amount),
-            body.return_url,
-            "open",
-            "unpaid",
-            False,
-            now,
-            now + SESSION_LIFE,
-            None,
+            payment_id=operation.operation_id,
+            user_id=user_id,
+            route_id=route.route_id,
+            currency=route.currency,
+            amount=amount,
+            fee=route.fee(amount),
+            return_url=body.return_url,
+            status="open",
+            payment_status="unpaid",
+            credited=False,
+            created_at=now,
+            expires_at=now + SESSION_LIFE,
+            completed_at=None,
         )
         await self._store.add(payment)
         return self._session_response(payment)

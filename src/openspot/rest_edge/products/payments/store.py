@@ -16,7 +16,7 @@ _PAYMENT = (
 _AMOUNTS = frozenset({"amount", "fee"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Payment:
     """A payment; amounts in units of 18 places."""
 

@@ -30,7 +30,7 @@ class EarlyRedemption(StrEnum):
     NOT_ALLOWED = "not_allowed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
     """A product. Amounts are units of 18 places; `unit` is the smallest amount of the asset."""
 
@@ -89,6 +89,15 @@ def _product(product_id: str, row: Mapping[str, Any], assets: Mapping[str, Asset
         raise ValueError("lock_days is for locked products, and both counts of days are whole numbers in range")
     early = EarlyRedemption(row["early_redemption"]) if locked else EarlyRedemption.ALLOWED
     return Product(
-        product_id, asset.asset, kind, rate, lock_days, unbonding_days, early,
-        amounts["minimum"], amounts["maximum"], amounts["capacity"], unit,
-    )  # fmt: skip
+        product_id=product_id,
+        asset=asset.asset,
+        type=kind,
+        rate_ppm=rate,
+        lock_days=lock_days,
+        unbonding_days=unbonding_days,
+        early_redemption=early,
+        minimum=amounts["minimum"],
+        maximum=amounts["maximum"],
+        capacity=amounts["capacity"],
+        unit=unit,
+    )

@@ -183,17 +183,17 @@ class StakingService:
         if early and self._early_redemption(balance) is EarlyRedemption.FORFEITS_REWARDS:
             reward, remainder, forfeited = 0, 0, balance.accrued
         unstake = Unstake(
-            unstake_id,
-            balance.balance_id,
-            balance.user_id,
-            balance.asset,
-            amount,
-            reward,
-            "unbonding",
-            False,
-            reward == 0,
-            now,
-            now + timedelta(days=balance.unbonding_days),
+            unstake_id=unstake_id,
+            balance_id=balance.balance_id,
+            user_id=balance.user_id,
+            asset=balance.asset,
+            amount=amount,
+            reward=reward,
+            status="unbonding",
+            principal_paid=False,
+            reward_paid=reward == 0,
+            created_at=now,
+            available_at=now + timedelta(days=balance.unbonding_days),
         )
         await self._store.write_unstake(connection, unstake, left=balance.amount - amount, remainder=remainder)
         about = balance.user_id, balance.balance_id
@@ -307,23 +307,23 @@ def payouts_of(unstake: Unstake) -> list[Transfer]:
 
 def _new_balance(balance_id: str, user_id: str, product: Product, amount: int, now: datetime) -> Balance:
     return Balance(
-        balance_id,
-        user_id,
-        product.product_id,
-        product.asset,
-        product.type.value,
-        amount,
-        0,
-        0,
-        product.rate_ppm,
-        product.lock_days,
-        product.unbonding_days,
-        "pending",
-        None,
-        now,
-        None,
-        None,
-        None,
+        balance_id=balance_id,
+        user_id=user_id,
+        product_id=product.product_id,
+        asset=product.asset,
+        type=product.type.value,
+        amount=amount,
+        accrued=0,
+        remainder=0,
+        apr_ppm=product.rate_ppm,
+        lock_days=product.lock_days,
+        unbonding_days=product.unbonding_days,
+        status="pending",
+        failure_code=None,
+        created_at=now,
+        starts_on=None,
+        ends_on=None,
+        next_accrual_on=None,
     )
 
 

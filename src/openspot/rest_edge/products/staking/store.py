@@ -20,7 +20,7 @@ _UNSTAKE = (
 _AMOUNTS = frozenset({"amount", "accrued", "reward"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
     """A stake; amounts in units of 18 places, `remainder` as `accrual.py` has it."""
 
@@ -43,7 +43,7 @@ class Balance:
     next_accrual_on: date | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unstake:
     """What is on its way back; amounts in units of 18 places."""
 
