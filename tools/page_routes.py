@@ -19,9 +19,9 @@ def routes(application: str) -> list[str]:
     sources = WEB / application / "src"
     paths = _ROUTE.findall((sources / "App.tsx").read_text("utf-8"))
     if ACCOUNT in paths:
-        sections = _SECTION.findall((sources / "account/sections.ts").read_text("utf-8"))
+        sections = _SECTION.findall((sources / "pages/account/sections.ts").read_text("utf-8"))
         if not sections:
-            raise ValueError("account/sections.ts names no page")
+            raise ValueError("pages/account/sections.ts names no page")
         place = paths.index(ACCOUNT)
         paths[place : place + 1] = [f"/account/{section}" for section in sections]
     if not paths:

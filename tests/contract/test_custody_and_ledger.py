@@ -58,6 +58,9 @@ class Recorder:
         self.postings.append(posting)
         return LedgerPostingReply(True, "0")
 
+    def register(self, consumer: object) -> None:
+        """Its consumers are in no health check: none runs."""
+
     def key_value(self, bucket: str, value_type: type, life_s: float | None) -> None:
         """No bucket: only withdrawal requests use it, and none is carried out here."""
 

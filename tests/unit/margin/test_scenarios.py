@@ -6,7 +6,7 @@ import pytest
 
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text
 from openspot.domain.order import Side
-from openspot.margin.crossings import zone_of
+from openspot.margin.crossings import risk_band_of
 from openspot.margin.figures import Marks, UnpricedError, margin_figures
 from openspot.margin.lifecycle import AccountStatus
 from openspot.margin.limits import borrowing_error, outflow_error
@@ -31,7 +31,7 @@ def answer_of(case: MarginCase, question: list[str]) -> str:
     match question:
         case ["level"]:
             figures = margin_figures(case.balances, marks)
-            return f"{text_of(figures.level)} {zone_of(figures)}"
+            return f"{text_of(figures.level)} {risk_band_of(figures)}"
         case ["mark", asset]:
             return text_of(marks.get(asset))
         case ["liquidation-price", symbol]:
