@@ -1,9 +1,9 @@
 import { toScaled } from "#lib/scaled.ts";
-import { percentOf, scaleShare, type Zone, zoneOf } from "./figures.ts";
+import { percentOf, scaleShare, type RiskBand, riskBandOf } from "./figures.ts";
 import classes from "./LevelScale.module.css";
 import type { MarginAccount } from "./queries.ts";
 
-const WORDS: Readonly<Record<Zone, readonly [title: string, shape: string, text: string]>> = {
+const WORDS: Readonly<Record<RiskBand, readonly [title: string, shape: string, text: string]>> = {
   safe: ["Safe", "●", "The exchange warns you at 150\u00a0% and steps in at 105\u00a0%."],
   warning: [
     "Warning",
@@ -22,7 +22,7 @@ export function LevelScale({ account }: { account: MarginAccount }) {
   const { marginLevel, equity, status } = account;
   if (equity === null) {
     return (
-      <div className={classes.level} data-zone="unpriced">
+      <div className={classes.level} data-risk-band="unpriced">
         <p className={classes.figure}>Waits for a price</p>
         <p className={classes.text}>
           An asset of the account has no current price, so its level is not known. Nothing is liquidated
@@ -32,11 +32,11 @@ export function LevelScale({ account }: { account: MarginAccount }) {
     );
   }
   const level = marginLevel === null ? null : toScaled(marginLevel);
-  const zone = status === "liquidating" ? "liquidation" : zoneOf(level);
-  const [title, shape, text] = WORDS[zone];
+  const riskBand = status === "liquidating" ? "liquidation" : riskBandOf(level);
+  const [title, shape, text] = WORDS[riskBand];
   const figure = level === null ? "No debt" : percentOf(level);
   return (
-    <div className={classes.level} data-zone={zone}>
+    <div className={classes.level} data-risk-band={riskBand}>
       <p className={classes.figure}>
         <span className="figures">{figure}</span>
         <span className={classes.word}>
@@ -52,9 +52,9 @@ export function LevelScale({ account }: { account: MarginAccount }) {
         aria-valuenow={Math.round(scaleShare(level) * 100)}
         aria-valuetext={`${figure}: ${title}`}
       >
-        <span className={classes.zone} data-zone="liquidation" />
-        <span className={classes.zone} data-zone="warning" />
-        <span className={classes.zone} data-zone="safe" />
+        <span className={classes.riskBand} data-risk-band="liquidation" />
+        <span className={classes.riskBand} data-risk-band="warning" />
+        <span className={classes.riskBand} data-risk-band="safe" />
         <span className={classes.mark} style={{ left: `${scaleShare(level) * 100}%` }} />
       </div>
       <div className={classes.legend} aria-hidden>
@@ -67,7 +67,7 @@ export function LevelScale({ account }: { account: MarginAccount }) {
         <span>150 %</span>
         <span>300 %</span>
       </div>
-      <p className={classes.text}>{level === null && zone === "safe" ? "Nothing is owed." : text}</p>
+      <p className={classes.text}>{level === null && riskBand === "safe" ? "Nothing is owed." : text}</p>
     </div>
   );
 }

@@ -1,16 +1,16 @@
-import { percentOf, zoneOf } from "./figures.ts";
+import { percentOf, riskBandOf } from "./figures.ts";
 import type { LevelAfter } from "./moves.ts";
 
 const WORDS = { safe: "", warning: ", warning", liquidation: ", liquidation" } as const;
 
-/** A level in a row of a table, with its zone where that is not the safe one. */
+/** A level in a row of a table, with its risk band unless that is the safe one. */
 export function LevelText({ level }: { level: LevelAfter }) {
   if (level === "unpriced") return "waits for a price";
   if (level === null) return "no debt";
   return (
     <span className="figures">
       {percentOf(level)}
-      {WORDS[zoneOf(level)]}
+      {WORDS[riskBandOf(level)]}
     </span>
   );
 }

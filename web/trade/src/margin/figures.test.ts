@@ -12,7 +12,7 @@ import {
   percentOf,
   scaleShare,
   unrealised,
-  zoneOf,
+  riskBandOf,
   readablePrice,
 } from "./figures.ts";
 import type { MarginBalance, MarginPosition } from "./queries.ts";
@@ -55,11 +55,11 @@ describe("level", () => {
   it("is rounded up, so that 105 % is shown only at or below it", () => {
     expect(levelOf({ assets: 1n, debt: 3n })).toBe(333333333333333334n);
     expect(percentOf(toScaled("1.050000000000000001"))).toBe("105.01 %");
-    expect(zoneOf(toScaled("1.050000000000000001"))).toBe("warning");
-    expect(zoneOf(toScaled("1.05"))).toBe("liquidation");
-    expect(zoneOf(toScaled("1.5"))).toBe("warning");
-    expect(zoneOf(toScaled("1.500000000000000001"))).toBe("safe");
-    expect(zoneOf(null)).toBe("safe");
+    expect(riskBandOf(toScaled("1.050000000000000001"))).toBe("warning");
+    expect(riskBandOf(toScaled("1.05"))).toBe("liquidation");
+    expect(riskBandOf(toScaled("1.5"))).toBe("warning");
+    expect(riskBandOf(toScaled("1.500000000000000001"))).toBe("safe");
+    expect(riskBandOf(null)).toBe("safe");
   });
 
   it("is not known while an asset has no price, and none without a debt", () => {
@@ -77,7 +77,7 @@ describe("level", () => {
     ["2.25", 0.75],
     ["3", 1],
     ["70", 1],
-  ])("stands on its scale at the part of its zone: %s", (level, share) => {
+  ])("stands on its scale at the part of its risk band: %s", (level, share) => {
     expect(scaleShare(toScaled(level))).toBe(share);
   });
 

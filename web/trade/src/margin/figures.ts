@@ -142,10 +142,10 @@ export function liquidationPrice(
   return (slope > 0n ? (missing * ONE) / slope : (-missing * ONE - slope - 1n) / -slope) || null;
 }
 
-export type Zone = "safe" | "warning" | "liquidation";
+export type RiskBand = "safe" | "warning" | "liquidation";
 
-/** The zone of a level. An account without a debt (null) is safe. */
-export function zoneOf(level: bigint | null): Zone {
+/** The risk band of a level. An account without a debt (null) is safe. */
+export function riskBandOf(level: bigint | null): RiskBand {
   if (level === null) return "safe";
   if (level * 100n <= LIQUIDATION_PERCENT * ONE) return "liquidation";
   return level * 100n <= WARNING_PERCENT * ONE ? "warning" : "safe";
@@ -165,7 +165,7 @@ const SCALE: readonly (readonly [until: bigint, share: bigint])[] = [
   [SCALE_END_PERCENT, 100n],
 ];
 
-/** The place of a level on its scale, from 0 (left) to 1 (right). Each zone has its own part of the scale. */
+/** The place of a level on its scale, from 0 (left) to 1 (right). Each risk band has its own part of the scale. */
 export function scaleShare(level: bigint | null): number {
   const end = SCALE_END_PERCENT * ONE;
   const value = level === null ? end : level * 100n;

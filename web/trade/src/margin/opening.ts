@@ -23,7 +23,7 @@ import {
   marksOf,
   percentOf,
   requiredMargin,
-  zoneOf,
+  riskBandOf,
 } from "./figures.ts";
 import type { MarginAccount } from "./queries.ts";
 
@@ -184,7 +184,7 @@ function marginFault({ required, level }: OpeningEstimate, account: MarginAccoun
   if (required > available) {
     return `It needs ${show(upToCents(required))} of margin, and ${show(availableCents(available))} is available. Lower the quantity, or move collateral in.`;
   }
-  if (zoneOf(level) === "liquidation" && level !== null) {
+  if (riskBandOf(level) === "liquidation" && level !== null) {
     return `The level would be ${percentOf(level)}, and the account would be liquidated at once.`;
   }
   return null;

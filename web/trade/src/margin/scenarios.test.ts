@@ -15,7 +15,7 @@ import {
   liquidationPrice,
   type Marks,
   marksOf,
-  zoneOf,
+  riskBandOf,
 } from "./figures.ts";
 import { mostBorrowed, mostOut } from "./moves.ts";
 import { type OpeningReview, reviewOpening } from "./opening.ts";
@@ -88,7 +88,7 @@ function answerOf(example: Case, [question = "", ...words]: string[]): string {
     const figures = figuresOf(holdings, marks);
     if (figures === null) return "unpriced";
     const level = levelOf(figures);
-    return `${textOf(level)} ${zoneOf(level)}`;
+    return `${textOf(level)} ${riskBandOf(level)}`;
   }
   if (question === "mark") return textOf(marks.get(asset) ?? null);
   if (question === "most-out") return textOf(mostOut(account, asset, marks), "unpriced");
