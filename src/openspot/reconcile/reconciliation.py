@@ -31,7 +31,7 @@ from openspot.reconcile.tables import ComparisonTables, open_tables
 DIFFERENCES_MAX = 1000
 """At most this many differences of one kind are listed. The rest are counted."""
 STILL_ATTEMPTS_MAX = 20
-"""If the engine's oldest events are gone, its balances must be read while no event happens. This many attempts."""
+"""If the engine's oldest events are gone, its balances must be read while no event happens; at most this often."""
 
 
 class NotComparableError(Exception):

@@ -41,7 +41,7 @@ async def run(settings: SubscriptionSettings, stop: asyncio.Event, *, now: DateC
     settings = with_secrets(settings)
     configuration = plans_of(settings.subscriptions_plans_file)
     async with ServiceFrame(NAME, settings, stop) as frame:
-        # None of the checks is vital: /health is static (Document B 4.6).
+        # None of the checks is vital: /health always answers OK (fact B4.6-12).
         own = settings.model_copy(update={"database_url": settings.subscriptions_database})
         pool = await frame.connect_database(CONNECTIONS_MAX, vital=False, settings=own)
         bus = await frame.connect_bus(vital=False)

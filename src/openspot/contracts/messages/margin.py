@@ -1,4 +1,4 @@
-"""Margin: the requests `risk.*` (Document B 4.3) and `risk.margin.*`, and the events of warnings and liquidations.
+"""Margin: the requests `risk.*` (facts B4.3-14 to B4.3-16), and the events of warnings and liquidations.
 
 A user's margin account is apart from the spot account. Its id is a participant id of the engine, `margin:<userId>`.
 `request_id` names what a request asks for: a repeated request returns what the first one did.
