@@ -1,5 +1,7 @@
 """Requests to the margin risk service, with refusals as the responses that clients get."""
 
+from typing import cast
+
 import msgspec
 
 from openspot.contracts import subjects
@@ -109,10 +111,8 @@ class MarginClient:
             if status == 503:
                 raise service_unavailable(reply.error, reply.code.value)
             raise HttpError(status, reply.error, reply.code.value)
-        if reply.account is None:
-            log.warning("the margin service replied without an account", subject=subject)
-            raise _unknown(request_id)
-        return MarginResult(reply.position_id, reply.loan_id, reply.account)
+        # The margin service sends the account with everything that it does not refuse.
+        return MarginResult(reply.position_id, reply.loan_id, cast(MarginAccount, reply.account))
 
 
 def _unknown(request_id: str | None) -> HttpError:
