@@ -9,7 +9,7 @@ from openspot.domain.money import amount_to_text, to_amount
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineAmbiguousError, EngineUnreachableError
 from openspot.engine_client.queries import EngineBalance, EngineBook
-from openspot.rest_edge.products.transfers.model import TransferResult
+from openspot.engine_transfers.model import TransferResult
 
 
 class FakeTransfers:

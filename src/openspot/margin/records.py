@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from openspot.domain.ids import short_id
 from openspot.domain.order import Side
-from openspot.domain.transfer import Movement
+from openspot.domain.transfer import Movement, TransferKind
+from openspot.engine_transfers.model import TransferStatus
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
@@ -106,8 +107,13 @@ class MarginTransferRow:
     amount: int
     movements: tuple[Movement, ...]
     at_ms: int
-    status: str = "pending"
+    status: TransferStatus = TransferStatus.PENDING
     result_code: str | None = None
+
+    @property
+    def kind(self) -> TransferKind:
+        """All money of margin accounts moves for loans: what they are paid from, and what is bought with them."""
+        return TransferKind.LOAN
 
 
 @dataclass(slots=True)

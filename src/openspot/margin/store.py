@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from openspot.domain.money import decimal_to_text, parse_decimal, to_amount
+from openspot.domain.money import to_amount
 from openspot.domain.order import Side
-from openspot.domain.transfer import Movement
+from openspot.engine_transfers.model import TransferStatus, decode_movements, encode_movements
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import numeric
@@ -327,7 +327,6 @@ async def save_position(connection: Connection, changed: MarginPositionRow) -> N
 
 async def add_transfer(connection: Connection, new: MarginTransferRow) -> None:
     """Write a transfer that is to be sent."""
-    movements = [[each.source, each.destination, each.asset, decimal_to_text(each.amount)] for each in new.movements]
     await connection.execute(
         "INSERT INTO margin_transfers (reference, account_id, purpose, loan_id, asset, amount, movements, at_ms,"
         " status) VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, 'pending')",
@@ -337,7 +336,7 @@ async def add_transfer(connection: Connection, new: MarginTransferRow) -> None:
         new.loan_id,
         new.asset,
         numeric(new.amount),
-        msgspec.json.encode(movements).decode(),
+        encode_movements(new.movements),
         new.at_ms,
     )
 
@@ -360,10 +359,13 @@ async def pending_transfers(connection: Connection, account_id: str) -> list[Mar
     return [_transfer_of(row) for row in rows]
 
 
-async def decide_transfer(connection: Connection, reference: str, status: str, code: str) -> None:
-    """Write the engine's decision, or with status `pending` why there is none yet."""
+async def decide_transfer(connection: Connection, reference: str, status: TransferStatus, code: str) -> None:
+    """Write what the engine answered to a pending transfer; with `pending`, why it is still owed."""
     await connection.execute(
-        "UPDATE margin_transfers SET status = $2, result_code = $3 WHERE reference = $1", reference, status, code
+        "UPDATE margin_transfers SET status = $2, result_code = $3 WHERE reference = $1 AND status = 'pending'",
+        reference,
+        status.value,
+        code,
     )
 
 
@@ -494,7 +496,6 @@ def _position_of(row: Any) -> MarginPositionRow:
 
 
 def _transfer_of(row: Any) -> MarginTransferRow:
-    movements = msgspec.json.decode(row["movements"], type=list[tuple[str, str, str, str]])
     return MarginTransferRow(
         reference=row["reference"],
         account_id=row["account_id"],
@@ -502,9 +503,9 @@ def _transfer_of(row: Any) -> MarginTransferRow:
         loan_id=row["loan_id"],
         asset=row["asset"],
         amount=to_amount(row["amount"]),
-        movements=tuple(Movement(source, to, asset, parse_decimal(amount)) for source, to, asset, amount in movements),
+        movements=decode_movements(row["movements"]),
         at_ms=row["at_ms"],
-        status=row["status"],
+        status=TransferStatus(row["status"]),
         result_code=row["result_code"],
     )
 

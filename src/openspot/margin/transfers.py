@@ -4,16 +4,19 @@ All borrowed money comes from `house:lending` and returns there; interest goes t
 pays what a liquidated account cannot. The engine carries out each reference once, and never lets an account become
 negative, so an empty pool refuses.
 
-Only the holder of the account's lock sends its transfers. So two attempts never overlap, and whoever has the lock and
+Only the holder of the account's lock sends its transfers (`engine_transfers/locked.py`), so whoever has the lock and
 has settled the account's transfers knows all of its money.
 """
 
 from dataclasses import replace
+from datetime import datetime
 
 from openspot.domain.ids import INSURANCE_ACCOUNT_ID, INTEREST_ACCOUNT_ID, LENDING_ACCOUNT_ID
-from openspot.domain.transfer import Movement, TransferKind
-from openspot.engine_client.errors import EngineRefusedError
-from openspot.kit.clock import datetime_from_ms
+from openspot.domain.transfer import Movement
+from openspot.engine_transfers.engine import EngineTransfers
+from openspot.engine_transfers.locked import settle_locked
+from openspot.engine_transfers.model import TransferResult, TransferStatus
+from openspot.kit.clock import datetime_from_ms, utc_datetime
 from openspot.kit.database import Connection
 from openspot.kit.sql import numeric
 from openspot.margin import store
@@ -24,27 +27,61 @@ from openspot.margin.metrics import TRANSFERS
 from openspot.margin.records import MarginLoanRow, MarginTransferRow, Purpose
 
 
+class MarginTransferRules:
+    """What the outcome of a margin account's transfer does to its loan.
+
+    The platform owes a loss: it is tried again until the operator has funded the insurance account.
+    """
+
+    def __init__(self, dependencies: Dependencies, purpose: Purpose) -> None:
+        self._dependencies = dependencies
+        self.is_owed = purpose is Purpose.LOSS
+
+    async def before(self, transfer: MarginTransferRow) -> None:
+        """Nothing has to be done before."""
+
+    async def settle(
+        self, connection: Connection, transfer: MarginTransferRow, result: TransferResult, now: datetime
+    ) -> None:
+        """Write the loan's new state, and let the next scan look at the account."""
+        if transfer.loan_id is not None:
+            await self._settle_loan(connection, transfer.loan_id, transfer, is_done=result.succeeded)
+        await store.touch(connection, transfer.account_id)
+
+    async def _settle_loan(
+        self, connection: Connection, loan_id: str, transfer: MarginTransferRow, *, is_done: bool
+    ) -> None:
+        loan = await store.loan(connection, loan_id)
+        assert loan is not None, "a loan's transfer is written with the loan"
+        if transfer.purpose is Purpose.BORROW:
+            now_ms = self._dependencies.now_ms()
+            _move(loan, LoanTrigger.FUNDED if is_done else LoanTrigger.POOL_EMPTY)
+            loan.accrual = replace(loan.accrual, segment_start=now_ms)
+            loan.ended_at = None if is_done else datetime_from_ms(now_ms)
+        else:
+            loan.repaying = None
+            if is_done:
+                await _repaid(connection, loan, transfer)
+        await store.save_loan(connection, loan)
+
+
 async def settle_transfers(dependencies: Dependencies, connection: Connection, account_id: str) -> bool:
     """Send the account's pending transfers, oldest first. False if the insurance account could not pay a loss yet.
 
     The caller holds the account's lock. Raises EngineError if a decision is not known; the transfer stays pending.
     """
-    all_settled = True
-    for transfer in await store.pending_transfers(connection, account_id):
-        outcome = await dependencies.commands.transfer(transfer.reference, transfer.movements, TransferKind.LOAN)
-        if outcome.may_be_repeated:
-            raise EngineRefusedError(outcome.code.name)
-        TRANSFERS.labels(transfer.purpose.value, "done" if outcome.is_done else "refused").inc()
-        if transfer.purpose is Purpose.LOSS and not outcome.is_done:
-            # The platform owes it. It is tried again until the operator has funded the insurance account.
-            await store.decide_transfer(connection, transfer.reference, "pending", outcome.code.name)
-            all_settled = False
-            continue
-        status = "done" if outcome.is_done else "refused"
-        await store.decide_transfer(connection, transfer.reference, status, outcome.code.name)
-        await _apply(dependencies, connection, transfer, is_done=outcome.is_done)
-        await store.touch(connection, account_id)
-    return all_settled
+    pending = await store.pending_transfers(connection, account_id)
+    statuses = await settle_locked(
+        connection,
+        pending,
+        engine=EngineTransfers(dependencies.commands),
+        store=store,
+        rules_of=lambda transfer: MarginTransferRules(dependencies, transfer.purpose),
+        now=lambda: utc_datetime(dependencies.clock),
+    )
+    for transfer, status in zip(pending, statuses, strict=True):
+        TRANSFERS.labels(transfer.purpose.value, "done" if status is TransferStatus.DONE else "refused").inc()
+    return TransferStatus.PENDING not in statuses
 
 
 async def add_collateral_transfer(
@@ -130,25 +167,6 @@ async def add_repayment(
         ),
     )
     loan.repaying = reference
-    await store.save_loan(connection, loan)
-
-
-async def _apply(
-    dependencies: Dependencies, connection: Connection, transfer: MarginTransferRow, *, is_done: bool
-) -> None:
-    if transfer.loan_id is None:
-        return
-    loan = await store.loan(connection, transfer.loan_id)
-    assert loan is not None, "a loan's transfer is written with the loan"
-    if transfer.purpose is Purpose.BORROW:
-        now_ms = dependencies.now_ms()
-        _move(loan, LoanTrigger.FUNDED if is_done else LoanTrigger.POOL_EMPTY)
-        loan.accrual = replace(loan.accrual, segment_start=now_ms)
-        loan.ended_at = None if is_done else datetime_from_ms(now_ms)
-    else:
-        loan.repaying = None
-        if is_done:
-            await _repaid(connection, loan, transfer)
     await store.save_loan(connection, loan)
 
 

@@ -5,6 +5,7 @@ import asyncio
 from openspot.domain.market import load_markets
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.queries import EngineQueries
+from openspot.engine_transfers.engine import EngineTransfers
 from openspot.http.api_keys.replays import make_replays
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
@@ -29,7 +30,6 @@ from openspot.rest_edge.notifications.service import make_notification_services
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 from openspot.rest_edge.products.service import make_product_services
-from openspot.rest_edge.products.transfers.engine import EngineTransfers
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.rest_edge.site_settings.system import SystemSettings
 

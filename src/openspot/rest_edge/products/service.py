@@ -7,6 +7,9 @@ from datetime import timedelta
 from openspot.domain.market import MarketConfiguration
 from openspot.domain.transfer import TransferKind
 from openspot.engine_client.queries import EngineQueries
+from openspot.engine_transfers.model import TransferEngine
+from openspot.engine_transfers.runner import TransferRunner
+from openspot.engine_transfers.store import TransferStore
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Pool
@@ -16,6 +19,7 @@ from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.products.conversions.pricing import pairs_of
 from openspot.rest_edge.products.conversions.service import ConversionRules, ConversionService
 from openspot.rest_edge.products.conversions.store import ConversionStore
+from openspot.rest_edge.products.metrics import TRANSFERS
 from openspot.rest_edge.products.payments.payment_routes import PaymentRoute, routes_of
 from openspot.rest_edge.products.payments.return_urls import origins_of
 from openspot.rest_edge.products.payments.service import PaymentRules, PaymentService
@@ -24,13 +28,10 @@ from openspot.rest_edge.products.staking.products import products_of
 from openspot.rest_edge.products.staking.rules import PayoutRules, StakeRules
 from openspot.rest_edge.products.staking.service import StakingService
 from openspot.rest_edge.products.staking.store import StakingStore
-from openspot.rest_edge.products.transfers.model import Transfers
-from openspot.rest_edge.products.transfers.runner import TransferRunner
-from openspot.rest_edge.products.transfers.store import TransferStore
 from openspot.rest_edge.settings import RestEdgeSettings
 
-RESUME_INTERVAL_S = 1.0
-"""How often transfers and payouts that are due are looked for."""
+PAY_OUT_INTERVAL_S = 1.0
+"""How often payouts that are due are looked for."""
 ACCRUE_INTERVAL_S = 60.0
 
 
@@ -52,9 +53,8 @@ class ProductServices:
 
     def start(self, frame: ServiceFrame) -> None:
         """Resume what is due, accrue rewards, forget what has expired, until the edge ends. Every edge does it all."""
-        repeat(frame, "begin again with transfers", self.runner.revive, None)
-        repeat(frame, "resume transfers", self.runner.resume, RESUME_INTERVAL_S)
-        repeat(frame, "pay out unstakes", self.staking.pay_due, RESUME_INTERVAL_S)
+        frame.start("resume transfers", self.runner.run(), is_essential=False)
+        repeat(frame, "pay out unstakes", self.staking.pay_due, PAY_OUT_INTERVAL_S)
         repeat(frame, "accrue staking rewards", self.staking.accrue_due, ACCRUE_INTERVAL_S)
         repeat(frame, "forget expired quotes", self.conversions.delete_expired, CLEAN_UP_INTERVAL_S)
 
@@ -65,7 +65,7 @@ def make_product_services(
     pool: Pool,
     bus: Bus,
     engine: EngineQueries,
-    transfers: Transfers,
+    transfers: TransferEngine,
     configuration: MarketConfiguration,
     clock: Clock,
 ) -> ProductServices:
@@ -73,7 +73,7 @@ def make_product_services(
     assets = configuration.assets
     conversion_store, staking_store, payment_store = ConversionStore(pool), StakingStore(pool), PaymentStore(pool)
     runner = TransferRunner(
-        TransferStore(pool),
+        TransferStore(pool, table="edge_transfers"),
         transfers,
         {
             TransferKind.CONVERSION: ConversionRules(conversion_store, engine),
@@ -82,6 +82,7 @@ def make_product_services(
             TransferKind.REWARD: PayoutRules(staking_store, reward=True),
             TransferKind.PAYMENT: PaymentRules(payment_store, bus),
         },
+        TRANSFERS,
         lambda: utc_datetime(clock),
     )
     payment_routes = routes_of(read_configuration(settings.payments_file, "payments.toml"), assets)

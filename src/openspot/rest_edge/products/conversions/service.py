@@ -10,6 +10,8 @@ from openspot.domain.money import AMOUNT_SCALE, amount_to_text, parse_decimal, t
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineQueries
+from openspot.engine_transfers.model import Transfer, TransferResult
+from openspot.engine_transfers.runner import UNSENT, TransferRunner
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.kit.clock import Clock, iso_of, utc_datetime
@@ -28,8 +30,6 @@ from openspot.rest_edge.products.conversions.pricing import (
 )
 from openspot.rest_edge.products.conversions.schemas import ConversionResponse, PairResponse, QuoteBody, QuoteResponse
 from openspot.rest_edge.products.conversions.store import Conversion, ConversionStore, Quote
-from openspot.rest_edge.products.transfers.model import Transfer, TransferResult
-from openspot.rest_edge.products.transfers.runner import UNSENT, TransferRunner
 
 log = get_logger("conversions")
 

@@ -16,6 +16,8 @@ from openspot.domain.ids import PAYMENTS_ACCOUNT_ID
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text
 from openspot.domain.transfer import Movement, TransferKind
+from openspot.engine_transfers.model import Transfer, TransferResult
+from openspot.engine_transfers.runner import TransferRunner
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError, validation_error
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
@@ -37,8 +39,6 @@ from openspot.rest_edge.products.payments.schemas import (
     SessionBody,
 )
 from openspot.rest_edge.products.payments.store import Payment, PaymentStore
-from openspot.rest_edge.products.transfers.model import Transfer, TransferResult
-from openspot.rest_edge.products.transfers.runner import TransferRunner
 
 log = get_logger("payments")
 

@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
+from openspot.engine_transfers.model import Transfer, TransferResult
 from openspot.kit.database import Connection
 from openspot.rest_edge.products.staking.accrual import first_day
 from openspot.rest_edge.products.staking.store import StakingStore
-from openspot.rest_edge.products.transfers.model import Transfer, TransferResult
 
 
 class StakeRules:

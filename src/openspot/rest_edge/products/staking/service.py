@@ -11,6 +11,8 @@ from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.domain.transfer import Movement, TransferKind
+from openspot.engine_transfers.model import Transfer
+from openspot.engine_transfers.runner import UNSENT, TransferRunner
 from openspot.http.context import IdempotentOperation, new_operation
 from openspot.http.errors import HttpError, validation_error
 from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
@@ -31,8 +33,6 @@ from openspot.rest_edge.products.staking.schemas import (
     UnstakeResponse,
 )
 from openspot.rest_edge.products.staking.store import Balance, Event, StakingStore, Unstake
-from openspot.rest_edge.products.transfers.model import Transfer
-from openspot.rest_edge.products.transfers.runner import UNSENT, TransferRunner
 
 log = get_logger("staking")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineRefusedError
-from openspot.rest_edge.products.transfers.model import TransferResult
+from openspot.engine_transfers.model import TransferResult
 
 
 class EngineTransfers:
