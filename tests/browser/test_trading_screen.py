@@ -1,12 +1,13 @@
 """The trading screen: registration, login, two users who trade."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pyotp
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, Route, expect
 
 from tests.support.operator import Operator
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow
@@ -49,6 +50,26 @@ def test_a_visitor_registers_confirms_the_address_and_logs_out(new_window: NewWi
     page.get_by_role("menuitem", name="Log out").click()
     expect(page.get_by_role("link", name="Log in to trade")).to_be_visible()
     assert page.evaluate("localStorage.getItem('openspot.trade.session')") is None
+
+
+def test_a_logout_while_the_markets_are_read_leaves_them_to_be_shown(new_window: NewWindow, exchange: Exchange) -> None:
+    trader = exchange.register("hasty@example.com")
+    screen = new_window(trader)
+    page = screen.page
+    held: list[Route] = []
+    page.route(re.compile("/api/v1/markets$"), lambda route: held.append(route))
+    page.goto(f"{screen.url}/trade/account/profile")
+    with page.expect_request(re.compile("/api/v1/markets$")):
+        page.get_by_role("link", name="Trade", exact=True).click()
+    page.get_by_role("button", name=f"Account of {trader.email}").click()
+    page.get_by_role("menuitem", name="Log out").click()
+    expect(page.get_by_role("link", name="Register")).to_be_visible()
+    for route in held:
+        # One that the page has given up cannot be continued.
+        with suppress(Error):
+            route.continue_()
+    page.unroute_all(behavior="ignoreErrors")
+    expect(page.get_by_role("link", name="Log in to trade")).to_be_visible()
 
 
 def test_a_login_takes_the_right_password_and_the_second_factor(new_window: NewWindow, exchange: Exchange) -> None:

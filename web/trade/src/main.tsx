@@ -4,6 +4,7 @@ import { startPage } from "#lib/components/startPage.tsx";
 import { followZone } from "./account/zone.ts";
 import { connectExchange, ExchangeContext } from "./api/client.ts";
 import { followAccount, StreamContext } from "./api/live.ts";
+import { OF_ONE_USER } from "./api/queries.ts";
 import { currentSession, onSessionChange } from "./api/session.ts";
 import { App } from "./App.tsx";
 import { connectStream } from "./stream/connection.ts";
@@ -24,7 +25,7 @@ onSessionChange(() => {
   const next = currentSession()?.userId ?? null;
   if (next === user) return;
   user = next;
-  client.removeQueries({ predicate: ({ meta }) => meta?.isPublic !== true });
+  client.removeQueries(OF_ONE_USER);
 });
 
 startPage({

@@ -1,11 +1,13 @@
 /** Queries of the REST edge that several folders use. Market data is public and is kept after a logout. */
-import { useQuery } from "@tanstack/react-query";
+import { type Query, useQuery } from "@tanstack/react-query";
 import { type Exchange, returned, type Schemas, slice, useExchange } from "./client.ts";
 import { useGrowingList } from "./lists.ts";
 import { BALANCES, OPEN_ORDERS, TICKERS } from "./live.ts";
 import { useSession } from "./session.ts";
 
 const PUBLIC = { isPublic: true };
+/** Selects what only its user may read. A public query that is cancelled while it is shown would not be asked again. */
+export const OF_ONE_USER = { predicate: ({ meta }: Query) => meta?.isPublic !== true };
 /** The stream brings every change. Reading again from time to time repairs a lost event. */
 const SAFETY_MS = 30_000;
 const MARKETS_MS = 5 * 60_000;

@@ -1,6 +1,7 @@
 import { AccountMenu as Account } from "#lib/components/AccountMenu.tsx";
 import { useQueryClient } from "@tanstack/react-query";
 import { returned, useExchange } from "../api/client.ts";
+import { OF_ONE_USER } from "../api/queries.ts";
 import { endSession, leaveSession, type Session } from "../api/session.ts";
 
 /** The user who is logged in, and the way out. */
@@ -11,7 +12,7 @@ export function AccountMenu({ session }: { session: Session }) {
     await freshToken().catch(() => null);
     // The edge ends the session before its response arrives: what is asked in between would be refused.
     leaveSession();
-    await client.cancelQueries();
+    await client.cancelQueries(OF_ONE_USER);
     const isConfirmed = await returned(rest.POST("/api/v1/auth/logout")).then(
       () => true,
       () => false,
