@@ -11,7 +11,7 @@ import pytest
 import openspot
 from openspot.kit.settings import generated_secrets
 from openspot.up.services import DESCRIPTOR_OF, DESCRIPTORS, SERVICES, PlatformSettings
-from tests.support.sql_texts import uses
+from tests.support.sql_texts import names_tables_by_placeholder, uses
 
 SOURCES = Path(openspot.__file__).parent
 PACKAGES = sorted(
@@ -80,6 +80,13 @@ async def test_sql_touches_only_tables_that_its_package_owns_or_reads(
     assert strangers == []
     # And nothing is claimed that the package has no use for.
     assert {use.table for use in found} == owned | read
+
+
+def test_only_shared_sql_takes_the_names_of_its_tables() -> None:
+    # The erasure's tables stand in a tuple beside it, and all of them in SQL of the same package.
+    assert [
+        str(path.relative_to(SOURCES)) for path in sorted(SOURCES.rglob("*.py")) if names_tables_by_placeholder(path)
+    ] == ["engine_transfers/store.py", "rest_edge/identity/users/erasure.py"]
 
 
 def test_the_command_line_has_no_sql_of_its_own() -> None:

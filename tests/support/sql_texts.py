@@ -2,8 +2,8 @@
 
 SQL stands in string literals, with its keywords in capitals. A statement may be put together of several literals, so
 each literal is looked at on its own: a table counts as read where its name stands as a word beside such a keyword, and
-as written where it follows a keyword that writes. A name that a placeholder puts in is not found; the sources
-have none for tables of the database.
+as written where it follows a keyword that writes. A package whose SQL serves several tables takes a table's name as the
+argument `table`: the call that gives the name counts as writing that table, and the SQL itself counts for none.
 """
 
 import ast
@@ -20,6 +20,7 @@ _WRITTEN = re.compile(
     r"|\b(?:nextval|setval)\s*\(\s*'(?:public\.)?(\w+)'"
 )
 _COPYING = "copy_records_to_table", "copy_to_table"
+_NAMED_BY_PLACEHOLDER = re.compile(r"\b(?:FROM|JOIN|INTO|(?<!FOR\s)UPDATE|TABLE|TRUNCATE|COPY)\s+\{")
 
 
 class Use(NamedTuple):
@@ -42,6 +43,14 @@ def uses(path: Path, tables: Collection[str]) -> Iterator[Use]:
             match node.args[0]:
                 case ast.Constant(value=str() as table) if table in tables:
                     yield Use(path, node.lineno, table, writes=True)
+        match node:
+            case ast.keyword(arg="table", value=ast.Constant(value=str() as table)) if table in tables:
+                yield Use(path, node.value.lineno, table, writes=True)
+
+
+def names_tables_by_placeholder(path: Path) -> bool:
+    """Whether a Python source has SQL in which a placeholder stands for the name of a table."""
+    return bool(_NAMED_BY_PLACEHOLDER.search(path.read_text("utf-8")))
 
 
 def uses_of_sql(text: str, tables: Collection[str]) -> set[tuple[str, bool]]:

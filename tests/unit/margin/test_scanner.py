@@ -87,8 +87,14 @@ class Account100:
         self.bus = NotingBus()
         pool: Any = SimulatedPool(self.tables, Rows(), self.process, weather)
         self.dependencies: Any = SimpleNamespace(
-            settings=MarginSettings(), pool=pool, bus=self.bus, queries=self, marks=self, now_ms=lambda: NOW_MS
-        )
+            settings=MarginSettings(),
+            pool=pool,
+            bus=self.bus,
+            commands=None,
+            queries=self,
+            marks=self,
+            now_ms=lambda: NOW_MS,
+        )  # fmt: skip
         lease: Any = HeldLease()
         unused: Any = None
         bus: Any = self.bus

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sql_texts import Use, uses, uses_of_sql
+from tests.support.sql_texts import Use, names_tables_by_placeholder, uses, uses_of_sql
 
 TABLES = {"orders", "trades", "order_numbers"}
 
@@ -49,3 +49,27 @@ def test_sql_is_found_in_literals_f_strings_and_copies_and_not_in_docstrings(tmp
         Use(source, 4, "trades", True),
         Use(source, 7, "orders", True),
     }
+
+
+def test_whoever_names_a_table_for_the_sql_of_a_shared_package_writes_it(tmp_path: Path) -> None:
+    source = tmp_path / "source.py"
+    source.write_text(
+        'A = Store(pool, table="orders")\nB = Store(pool, table="others")\nC = Store(pool, name="trades")\n'
+    )
+    assert list(uses(source, TABLES)) == [Use(source, 1, "orders", True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('f"SELECT 1 FROM {table} WHERE a"', True),
+        ('f"""UPDATE\n {self.table} SET a = 1"""', True),
+        ('f"INSERT INTO {table}"', True),
+        ('f"SELECT {columns} FROM orders WHERE status IN {states}"', False),
+        ('f"SELECT 1 FROM orders FOR UPDATE {rule}"', False),
+    ],
+)
+def test_a_placeholder_for_a_tables_name_is_found(text: str, expected: bool, tmp_path: Path) -> None:
+    source = tmp_path / "source.py"
+    source.write_text(f"A = {text}\n")
+    assert names_tables_by_placeholder(source) is expected
