@@ -11,28 +11,20 @@ log = get_logger("background")
 
 CLEAN_UP_INTERVAL_S = 3600.0
 """Between two deletions of rows that have expired."""
-RETRY_PAUSE_S = 1.0
 
 
-def repeat(
-    frame: ServiceFrame, work_name: str, work: Callable[[], Awaitable[object]], interval_s: float | None
-) -> None:
-    """Do `work` again and again, `interval_s` apart, until the edge ends. A failure is logged, and the work goes on.
-
-    Without an interval the work is done once, and after a failure again until it succeeds.
-    """
+def repeat(frame: ServiceFrame, work_name: str, work: Callable[[], Awaitable[object]], interval_s: float) -> None:
+    """Do `work` again and again, `interval_s` apart, until the edge ends. A failure is logged, and the work goes on."""
     frame.start(work_name, _repeated(work_name, work, interval_s), is_essential=False)
 
 
-async def _repeated(work_name: str, work: Callable[[], Awaitable[object]], interval_s: float | None) -> None:
+async def _repeated(work_name: str, work: Callable[[], Awaitable[object]], interval_s: float) -> None:
     while True:
         try:
             await work()
-            if interval_s is None:
-                return
         except TRANSIENT_ERRORS as error:
             log.warning("the database does not respond", work=work_name, error=repr(error))
         except Exception:
             # A fault in one row must not end the work on all others for ever.
             log.exception("work failed", work=work_name)
-        await asyncio.sleep(interval_s or RETRY_PAUSE_S)
+        await asyncio.sleep(interval_s)
