@@ -18,7 +18,8 @@ event is older than what was published, or the next event is gone, the translato
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
+from typing import NoReturn
 
 import aiohttp
 
@@ -114,8 +115,6 @@ class Translator:
                 lease.check()
 
         publisher = RetryingPublisher(self._bus, held_max=HELD_MAX, ready=may_publish, forget=self._forget)
-        self._publisher = publisher
-        HELD_EVENTS.set_function(lambda: self.held)
         writer = RowWriter(self._store, publisher, resumption.position, self._settings.row_queue_max)
         session = _LeaderSession(
             may_publish=may_publish,
@@ -125,21 +124,30 @@ class Translator:
             writer=writer,
             resumption=resumption,
         )
-        publisher.restore(resumption.held)
-        writing = asyncio.create_task(writer.failure())
-        following = asyncio.create_task(self._follow(session))
-        try:
+        # Each step of the end is taken, even if a second cancellation interrupts the one before it.
+        async with AsyncExitStack() as end:
+            self._publisher = publisher
+            HELD_EVENTS.set_function(lambda: self.held)
+            end.callback(self._forget_publisher)
+            end.push_async_callback(publisher.close)
+            end.push_async_callback(writer.cancel)
+            publisher.restore(resumption.held)
+            writing = asyncio.create_task(writer.failure())
+            end.push_async_callback(end_tasks, writing)
+            end.push_async_callback(self._drain, writer, writing)
+            following = asyncio.create_task(self._follow(session))
+            end.push_async_callback(end_tasks, following)
             await first_ended(writing, following)
-        finally:
-            await end_tasks(following)
-            if lease.is_held and not writing.done():
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(DRAIN_S_MAX):
-                        await writer.drained()
-            await end_tasks(writing)
-            await writer.cancel()
-            await publisher.close()
-            self._publisher = None
+
+    async def _drain(self, writer: RowWriter, writing: asyncio.Task[NoReturn]) -> None:
+        """Let the rows that wait be written, if this process may still write them."""
+        if self._lease.is_held and not writing.done():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(DRAIN_S_MAX):
+                    await writer.drained()
+
+    def _forget_publisher(self) -> None:
+        self._publisher = None
 
     async def _forget(self, events: Sequence[PendingEvent]) -> None:
         await self._store.forget_held([pending.event.message_id for pending in events])
