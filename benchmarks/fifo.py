@@ -20,10 +20,10 @@ import psutil
 
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text
 from openspot.positions.fifo import FifoBook
-from openspot.positions.fifo_replay import Checkpoint, replay
+from openspot.positions.fifo_replay import BookCheckpoint, replay
 from openspot.positions.fifo_transaction import FifoTransaction
 from openspot.positions.import_records import Refused, read_csv
-from openspot.positions.import_rules import Accepted, ImportDefaults, parse_rows, sort_out_known
+from openspot.positions.import_rules import AcceptedTransaction, ImportDefaults, parse_rows, sort_out_known
 from tests.support.fifo_histories import random_history
 from tests.support.fifo_oracles import Rp2Oracle, decimal_of
 
@@ -76,9 +76,9 @@ def accepted(count: int) -> Iterator[FifoTransaction]:
         assert not isinstance(row, Refused), row
         batch.append(row)
         if len(batch) == BATCH:
-            yield from (item.transaction for item in sort_out_known(batch, {}) if isinstance(item, Accepted))
+            yield from (item.transaction for item in sort_out_known(batch, {}) if isinstance(item, AcceptedTransaction))
             batch = []
-    yield from (item.transaction for item in sort_out_known(batch, {}) if isinstance(item, Accepted))
+    yield from (item.transaction for item in sort_out_known(batch, {}) if isinstance(item, AcceptedTransaction))
 
 
 def stream(count: int) -> None:
@@ -88,7 +88,7 @@ def stream(count: int) -> None:
     print(f"\n{count} lines of CSV, imported and computed one by one")
     gain = disposals = 0
     for item in replay(FifoBook("owner"), accepted(count), every=max(count // 5, 1)):
-        if isinstance(item, Checkpoint):
+        if isinstance(item, BookCheckpoint):
             memory = process.memory_info().rss / 2**20
             print(f"  {item.key[1]}  {time.perf_counter() - began:>6.1f} s  {memory:>6.0f} MiB", flush=True)
         else:

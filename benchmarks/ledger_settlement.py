@@ -30,7 +30,7 @@ import psutil
 from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTrade, TradeFee, TradeFees
 from openspot.domain.money import amount_to_text, scaled_to_text
-from openspot.kit.bus import Bus, Outgoing, encode
+from openspot.kit.bus import Bus, OutgoingEvent, encode
 from openspot.kit.service import GARBAGE_THRESHOLD
 from openspot.kit.settings import Settings
 from openspot.ledger.settlement import check_batch
@@ -153,9 +153,9 @@ async def backlog(settings: Settings, pool: asyncpg.Pool, folder: Path, count: i
     bus = await Bus.connect(settings, "benchmark")
     await bus.ensure_streams()
     began = time.perf_counter()
-    waiting: list[Outgoing] = []
+    waiting: list[OutgoingEvent] = []
     for trade in trades(count, 10_000, "backlog"):
-        waiting.append(Outgoing(subjects.TRADES_EXECUTED, encode(trade), trade.id))
+        waiting.append(OutgoingEvent(subjects.TRADES_EXECUTED, encode(trade), trade.id))
         if len(waiting) == BATCH:
             await bus.publish_many(waiting)
             waiting = []

@@ -518,12 +518,12 @@ def verify_candles(
 
     Exit code 0: no difference. 1: differences. 2: could not be compared.
     """
-    from openspot.market_data.verify import NotComparableError
+    from openspot.market_data.verify import CandlesNotComparableError
     from openspot.market_data.verify import verify as compare
 
     try:
         found = asyncio.run(compare(running_settings(Settings), wait))
-    except NotComparableError as error:
+    except CandlesNotComparableError as error:
         error_console.print(f"openspot: could not be compared: {error}", highlight=False, markup=False, soft_wrap=True)
         raise typer.Exit(2) from error
     typer.echo(

@@ -19,7 +19,7 @@ from openspot.kit.bus import (
     Consumption,
     NoAnswerError,
     NotSentError,
-    Outgoing,
+    OutgoingEvent,
     PublishError,
     encode,
 )
@@ -221,9 +221,9 @@ class SimulatedBus:
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
         """Publish one event of a stream. Raises PublishError."""
-        await self.publish_many([Outgoing(subject, encode(message), message_id)])
+        await self.publish_many([OutgoingEvent(subject, encode(message), message_id)])
 
-    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+    async def publish_many(self, events: Sequence[OutgoingEvent]) -> None:
         """Publish in order. Raises PublishError with those that were lost, unacknowledged or of a deaf subject."""
         server, weather = self._server, self._server.weather
         if events and weather.strikes(LOSS):

@@ -11,7 +11,7 @@ from typing import Any
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import BorrowMargin, MarginReply, OpenMarginPosition, TransferCollateral
-from openspot.margin.lifecycle import LoanStatus, PositionStatus
+from openspot.margin.lifecycle import LoanStatus, MarginPositionStatus
 from openspot.margin.records import MarginLoanRow, MarginPositionRow, Purpose, derived_id
 from tests.simulation.auditor import Messages, units
 from tests.simulation.history import ONE, History, TransferHistory
@@ -20,7 +20,7 @@ from tests.simulation.margin_tables import MarginTables
 
 PREFIX = "margin:"
 _PAID_OUT = (LoanStatus.ACTIVE, LoanStatus.REPAID, LoanStatus.WRITTEN_OFF)
-_ENDED = (PositionStatus.FAILED, PositionStatus.CLOSED, PositionStatus.LIQUIDATED)
+_ENDED = (MarginPositionStatus.FAILED, MarginPositionStatus.CLOSED, MarginPositionStatus.LIQUIDATED)
 _ORDER_OF_EVENTS = (subjects.MARGIN_POSITION_CLOSED, subjects.NOTIFICATIONS_SEND, subjects.ORDERS_LIQUIDATION)
 
 
@@ -102,7 +102,7 @@ class MarginAuditor:
             name = f"position {position.position_id}, which is {position.status}"
             # A router that slept after its last check may still send an order that has been given up.
             failed_ms = None
-            if position.status is PositionStatus.FAILED and position.closed_at is not None:
+            if position.status is MarginPositionStatus.FAILED and position.closed_at is not None:
                 failed_ms = round(position.closed_at.timestamp() * 1000)
             opened = self._filled(derived_id("open", position.position_id), failed_ms)
             closed = sum(
@@ -111,9 +111,9 @@ class MarginAuditor:
             )
             left = 0 if position.status in _ENDED else max(opened - closed, 0)
             self._expect(f"quantity of {name}", position.quantity, left)
-            under_way = position.status not in (PositionStatus.OPEN, *_ENDED)
+            under_way = position.status not in (MarginPositionStatus.OPEN, *_ENDED)
             self._expect(f"whether {name} is under way", under_way, False)
-            self._expect(f"whether {name} has failed", position.status is PositionStatus.FAILED, not opened)
+            self._expect(f"whether {name} has failed", position.status is MarginPositionStatus.FAILED, not opened)
 
     def _filled(self, order_id: str, until_ms: int | None = None) -> int:
         """What an order of a position has traded. One that came to the engine after `until_ms` counts as none."""
@@ -153,7 +153,7 @@ class MarginAuditor:
 
     def _look_at_opening(self, request_id: str, position_id: str, replies: list[MarginReply], is_refused: bool) -> None:
         found: MarginPositionRow | None = self._tables.rows.get(("positions", position_id))
-        stands = found is not None and found.status is not PositionStatus.FAILED
+        stands = found is not None and found.status is not MarginPositionStatus.FAILED
         if replies or is_refused:
             self._expect(f"position of request {request_id}", stands, bool(replies))
         shown = {reply.position_id for reply in replies}
@@ -164,7 +164,7 @@ class MarginAuditor:
         told: dict[str, list[tuple[str, Any]]] = {}
         for (subject, message_id), event in self._firsts(messages).items():
             told.setdefault(message_id.split(":", 1)[0], []).append((subject, event))
-        liquidated = [each for each in self._tables.positions if each.status is PositionStatus.LIQUIDATED]
+        liquidated = [each for each in self._tables.positions if each.status is MarginPositionStatus.LIQUIDATED]
         closed = Counter[str]()
         for row in self._tables.liquidations:
             liquidation = row.liquidation

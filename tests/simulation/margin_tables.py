@@ -20,7 +20,7 @@ from openspot.kit.clock import datetime_from_ms
 from openspot.margin import store
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual
-from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
+from openspot.margin.lifecycle import AccountStatus, LoanStatus, MarginPositionStatus
 from openspot.margin.liquidation import Liquidation
 from openspot.margin.records import (
     LiquidationRow,
@@ -35,7 +35,12 @@ from tests.simulation.rows import Rows
 
 LOST_REPLY = 0.01
 """The probability that a commit is carried out and its reply is lost."""
-_UNENDED = (PositionStatus.OPENING, PositionStatus.OPEN, PositionStatus.CLOSING, PositionStatus.LIQUIDATING)
+_UNENDED = (
+    MarginPositionStatus.OPENING,
+    MarginPositionStatus.OPEN,
+    MarginPositionStatus.CLOSING,
+    MarginPositionStatus.LIQUIDATING,
+)
 _DUE = (LoanStatus.PENDING, LoanStatus.ACTIVE)
 
 Key = tuple[str, str]
@@ -315,7 +320,7 @@ async def accounts_with_work(pool: Connection, now_ms: int, limit: int) -> list[
     found |= {
         each.account_id
         for each in pool.all("positions")
-        if each.status in (PositionStatus.OPENING, PositionStatus.CLOSING)
+        if each.status in (MarginPositionStatus.OPENING, MarginPositionStatus.CLOSING)
     }
     found |= {
         each.liquidation.account_id

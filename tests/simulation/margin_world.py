@@ -8,7 +8,7 @@ from typing import Any
 
 from openspot.contracts.messages import OrderRequest, SubmitOrder
 from openspot.domain.accounts import margin_account_id
-from openspot.margin.lifecycle import AccountStatus, PositionStatus
+from openspot.margin.lifecycle import AccountStatus, MarginPositionStatus
 from openspot.margin.settings import MarginSettings
 from openspot.up.services import PlatformSettings
 from tests.simulation.auditor import units
@@ -112,7 +112,8 @@ class MarginWorld(World):
             "positions": [
                 each.position_id
                 for each in tables.positions
-                if each.status in (PositionStatus.OPENING, PositionStatus.CLOSING, PositionStatus.LIQUIDATING)
+                if each.status
+                in (MarginPositionStatus.OPENING, MarginPositionStatus.CLOSING, MarginPositionStatus.LIQUIDATING)
             ],
             "accounts": [
                 row.account.account_id

@@ -11,7 +11,7 @@ from openspot.contracts.messages import ExecutedTransfer, SubmitOrderReply, Tran
 from openspot.contracts.refusals import RefusalCode
 from openspot.engine.intake import command_intake
 from openspot.engine.state.order_memory import OrderMemory
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.ledger import settlement, transfers
 from openspot.ledger.changes import Change, decide
 from openspot.ledger.postings import JournalEntry, Posting, trade_entry, transfer_entry
@@ -70,7 +70,7 @@ class GenerousTables(LedgerTables):
 class UnfencedRows(Rows):
     """Lets every writer write, wherever the cursor is, over any existing row."""
 
-    def move_cursor(self, last: Position | None, position: Position) -> None:
+    def move_cursor(self, last: StreamPosition | None, position: StreamPosition) -> None:
         """Move the cursor, wherever it is."""
         self.cursor = position
 
@@ -108,7 +108,7 @@ def position_before_events() -> Fault:
     publish = translator._LeaderSession._publish
 
     async def hasty(session: Any, pending: Any) -> None:
-        await session._save(Position(session._epoch, session.next_sequence - 1))
+        await session._save(StreamPosition(session._epoch, session.next_sequence - 1))
         await publish(session, pending)
 
     return patch.object(translator._LeaderSession, "_publish", hasty)

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from openspot.domain.order import OrderStatus
-from openspot.engine_client.position import Position
-from openspot.kit.bus import Outgoing, PendingEvent
+from openspot.engine_client.position import StreamPosition
+from openspot.kit.bus import OutgoingEvent, PendingEvent
 from openspot.router.orders.engine_order_ids import BLOCK_SIZE
 from openspot.router.store import FencedError, Resumption
 from openspot.router.tracked_order import TrackedOrder
@@ -35,7 +35,7 @@ class Rows:
         self.trades: dict[str, TradeRow] = {}
         self.held: dict[str, HeldRow] = {}
         """Events that the bus has not taken, by message id, oldest first."""
-        self.cursor: Position | None = None
+        self.cursor: StreamPosition | None = None
         self.last_id = 0
         self.faults: list[str] = []
 
@@ -52,13 +52,13 @@ class Rows:
             [order for order in orders if not order.has_ended and order.engine_order_id is not None],
             [
                 PendingEvent(
-                    Outgoing(row.subject, row.payload, row.message_id, key=row.key), row.sequence, is_stored=True
+                    OutgoingEvent(row.subject, row.payload, row.message_id, key=row.key), row.sequence, is_stored=True
                 )
                 for row in self.held.values()
             ],
         )
 
-    def write(self, last: Position | None, position: Position, transaction: "_Connection") -> None:
+    def write(self, last: StreamPosition | None, position: StreamPosition, transaction: "_Connection") -> None:
         """One transaction. Raises FencedError."""
         self.move_cursor(last, position)
         for order in transaction.orders:
@@ -68,7 +68,7 @@ class Rows:
         for row in transaction.held:
             self.held.setdefault(row.message_id, row)
 
-    def move_cursor(self, last: Position | None, position: Position) -> None:
+    def move_cursor(self, last: StreamPosition | None, position: StreamPosition) -> None:
         """Raises FencedError if the cursor is not where its writer left it."""
         if self.cursor != last:
             raise FencedError(f"the cursor is at {self.cursor}, not at {last}")
@@ -150,7 +150,7 @@ class SimulatedStore:
         await self._process.act(Place.ROWS, forget)
 
     @asynccontextmanager
-    async def moving_cursor(self, last: Position | None, position: Position) -> AsyncIterator[_Connection]:
+    async def moving_cursor(self, last: StreamPosition | None, position: StreamPosition) -> AsyncIterator[_Connection]:
         """One transaction. Raises FencedError."""
         await self._process.io(Place.ROWS)
         connection = _Connection(self._process)

@@ -4,14 +4,14 @@ from datetime import datetime
 
 import asyncpg
 
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.market_data.book import BookBase
 from openspot.market_data.leader_session import StaleError
 from openspot.market_data.markets import Markets
 from openspot.market_data.requests import RequestHandlers
-from openspot.market_data.store import Store
+from openspot.market_data.store import MarketDataStore
 
 EPOCH = "e"
 DEPTH = 1000
@@ -26,7 +26,7 @@ class FakeMarketData:
 
     def __init__(self, settings: Settings, pool: asyncpg.Pool, symbols: tuple[str, ...], now: datetime) -> None:
         self._settings = settings
-        self._store = Store(pool)
+        self._store = MarketDataStore(pool)
         self._symbols = symbols
         self._now = now
         self._bus: Bus | None = None
@@ -48,7 +48,7 @@ class FakeMarketData:
 
     async def load(self) -> None:
         """Count the trade rows that are not counted yet, and begin all markets again, with empty books."""
-        await self._store.count_routers_trades((await self._store.lead()).token, Position(EPOCH, 0))
+        await self._store.count_routers_trades((await self._store.lead()).token, StreamPosition(EPOCH, 0))
         self.markets.begin(await self._store.histories(EPOCH, self._nanoseconds() // 10**6))
         for symbol in self._symbols:
             self.set_book(symbol, [], [])

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Position(msgspec.Struct, frozen=True):
+class StreamPosition(msgspec.Struct, frozen=True):
     """The last engine sequence that was processed, and the epoch of the journal that it belongs to."""
 
     epoch: str

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from openspot.contracts import subjects
 from openspot.contracts.messages import BalanceUpdated
 from openspot.domain.money import amount_to_text
-from openspot.kit.bus import Bus, Outgoing, PublishError, encode
+from openspot.kit.bus import Bus, OutgoingEvent, PublishError, encode
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import TaskSet, is_set_within
@@ -115,7 +115,7 @@ class BalanceEvents:
         await self._publications.cancel()
 
 
-def _event(change: ChangedAccount, timestamp: int) -> Outgoing:
+def _event(change: ChangedAccount, timestamp: int) -> OutgoingEvent:
     account = change.account
     message = BalanceUpdated(
         account.user_id,
@@ -127,4 +127,4 @@ def _event(change: ChangedAccount, timestamp: int) -> Outgoing:
         change.state.version,
     )
     subject = subjects.of_user(subjects.BALANCES_UPDATED, account.user_id)
-    return Outgoing(subject, encode(message), change.transaction_id, acknowledged=False)
+    return OutgoingEvent(subject, encode(message), change.transaction_id, acknowledged=False)

@@ -111,11 +111,11 @@ def trade_entry(trade: ExecutedTrade) -> JournalEntry:
     seller_type = "rebate" if seller_fee < 0 else "fee"
     buyer_quote, seller_quote = AccountKey(buyer, quote), AccountKey(seller, quote)
     # Reuse equal accounts: eight new ones cost 4 µs a trade, these five 1.5 µs.
-    buyer_currency, seller_currency = trade.fees.buyer.currency, trade.fees.seller.currency
-    buyer_pays = buyer_quote if buyer_currency == quote else AccountKey(buyer, buyer_currency)
-    seller_pays = seller_quote if seller_currency == quote else AccountKey(seller, seller_currency)
-    buyer_fees = AccountKey(FEE_ACCOUNT_ID, buyer_currency)
-    seller_fees = buyer_fees if seller_currency == buyer_currency else AccountKey(FEE_ACCOUNT_ID, seller_currency)
+    buyer_fee_asset, seller_fee_asset = trade.fees.buyer.asset, trade.fees.seller.asset
+    buyer_pays = buyer_quote if buyer_fee_asset == quote else AccountKey(buyer, buyer_fee_asset)
+    seller_pays = seller_quote if seller_fee_asset == quote else AccountKey(seller, seller_fee_asset)
+    buyer_fees = AccountKey(FEE_ACCOUNT_ID, buyer_fee_asset)
+    seller_fees = buyer_fees if seller_fee_asset == buyer_fee_asset else AccountKey(FEE_ACCOUNT_ID, seller_fee_asset)
     kind = TRADE_REFERENCE
     postings: tuple[Posting, ...] = (
         Posting(f"{trade_id}:buyer-quote", buyer_quote, -notional, "trade", kind, trade_id),
@@ -213,7 +213,7 @@ def running_balances(postings: Iterable[Posting], totals: Mapping[AccountKey, in
 def _fee(field: str, fee: TradeFee, payer: str) -> int:
     if fee.user_id != payer:
         raise PostingError(f"{field}.userId is not that side's participant")
-    _check_asset(f"{field}.currency", fee.currency)
+    _check_asset(f"{field}.currency", fee.asset)
     return _amount(f"{field}.amount", fee.amount)
 
 

@@ -31,7 +31,7 @@ class AccountTrigger(StrEnum):
     CLOSE_REQUESTED = "close_requested"
 
 
-class PositionStatus(StrEnum):
+class MarginPositionStatus(StrEnum):
     """States of a margin position."""
 
     OPENING = "opening"
@@ -43,7 +43,7 @@ class PositionStatus(StrEnum):
     LIQUIDATED = "liquidated"
 
 
-class PositionTrigger(StrEnum):
+class MarginPositionTrigger(StrEnum):
     """Events that move a margin position from one state to the next."""
 
     OPEN_FILLED = "open_filled"
@@ -81,15 +81,15 @@ ACCOUNT_TRANSITIONS: dict[tuple[AccountStatus, AccountTrigger], AccountStatus] =
     (AccountStatus.ACTIVE, AccountTrigger.CLOSE_REQUESTED): AccountStatus.CLOSED,
 }
 
-POSITION_TRANSITIONS: dict[tuple[PositionStatus, PositionTrigger], PositionStatus] = {
-    (PositionStatus.OPENING, PositionTrigger.OPEN_FILLED): PositionStatus.OPEN,
-    (PositionStatus.OPENING, PositionTrigger.OPEN_FAILED): PositionStatus.FAILED,
-    (PositionStatus.OPEN, PositionTrigger.CLOSE_REQUESTED): PositionStatus.CLOSING,
-    (PositionStatus.CLOSING, PositionTrigger.CLOSE_FILLED): PositionStatus.CLOSED,
-    (PositionStatus.CLOSING, PositionTrigger.CLOSE_ABANDONED): PositionStatus.OPEN,
-    (PositionStatus.OPEN, PositionTrigger.LIQUIDATION_STARTED): PositionStatus.LIQUIDATING,
-    (PositionStatus.CLOSING, PositionTrigger.LIQUIDATION_STARTED): PositionStatus.LIQUIDATING,
-    (PositionStatus.LIQUIDATING, PositionTrigger.LIQUIDATION_FILLED): PositionStatus.LIQUIDATED,
+POSITION_TRANSITIONS: dict[tuple[MarginPositionStatus, MarginPositionTrigger], MarginPositionStatus] = {
+    (MarginPositionStatus.OPENING, MarginPositionTrigger.OPEN_FILLED): MarginPositionStatus.OPEN,
+    (MarginPositionStatus.OPENING, MarginPositionTrigger.OPEN_FAILED): MarginPositionStatus.FAILED,
+    (MarginPositionStatus.OPEN, MarginPositionTrigger.CLOSE_REQUESTED): MarginPositionStatus.CLOSING,
+    (MarginPositionStatus.CLOSING, MarginPositionTrigger.CLOSE_FILLED): MarginPositionStatus.CLOSED,
+    (MarginPositionStatus.CLOSING, MarginPositionTrigger.CLOSE_ABANDONED): MarginPositionStatus.OPEN,
+    (MarginPositionStatus.OPEN, MarginPositionTrigger.LIQUIDATION_STARTED): MarginPositionStatus.LIQUIDATING,
+    (MarginPositionStatus.CLOSING, MarginPositionTrigger.LIQUIDATION_STARTED): MarginPositionStatus.LIQUIDATING,
+    (MarginPositionStatus.LIQUIDATING, MarginPositionTrigger.LIQUIDATION_FILLED): MarginPositionStatus.LIQUIDATED,
 }
 
 LOAN_TRANSITIONS: dict[tuple[LoanStatus, LoanTrigger], LoanStatus] = {
@@ -106,7 +106,7 @@ def next_account_status(status: AccountStatus, trigger: AccountTrigger) -> Accou
     return ACCOUNT_TRANSITIONS.get((status, trigger))
 
 
-def next_position_status(status: PositionStatus, trigger: PositionTrigger) -> PositionStatus | None:
+def next_position_status(status: MarginPositionStatus, trigger: MarginPositionTrigger) -> MarginPositionStatus | None:
     """The state that `trigger` leads to, or None where the table has no such transition."""
     return POSITION_TRANSITIONS.get((status, trigger))
 

@@ -128,14 +128,14 @@ class LoanSettlement(NamedTuple):
     loss: int
 
 
-class Settlement(NamedTuple):
+class DebtSettlement(NamedTuple):
     """Outcome of the settlement. With `needs_another_round` the loans are paid as far as the account can."""
 
     loans: tuple[LoanSettlement, ...]
     needs_another_round: bool
 
 
-def settle(balances: Balances, sellable: Mapping[str, int]) -> Settlement:
+def settle(balances: Balances, sellable: Mapping[str, int]) -> DebtSettlement:
     """Pay each debt from what the account holds of the same asset.
 
     `sellable` is the smallest quantity of each asset that the markets of `liquidation_orders` take (18 places); an
@@ -149,7 +149,7 @@ def settle(balances: Balances, sellable: Mapping[str, int]) -> Settlement:
     loans = tuple(
         LoanSettlement(asset, paid[asset], 0 if more else debt - paid[asset]) for asset, debt in debts.items()
     )
-    return Settlement(loans, more)
+    return DebtSettlement(loans, more)
 
 
 def _place(step: LiquidationStep | None) -> int:

@@ -28,8 +28,8 @@ from openspot.margin.figures import AssetBalance, Balances, Marks, UnpricedError
 from openspot.margin.lifecycle import (
     AccountStatus,
     AccountTrigger,
-    PositionStatus,
-    PositionTrigger,
+    MarginPositionStatus,
+    MarginPositionTrigger,
     next_account_status,
     next_position_status,
 )
@@ -80,7 +80,7 @@ class Liquidator:
                 return False
             connection = account.connection
             positions = await store.positions_of(connection, account_id)
-            if any(each.status is PositionStatus.OPENING for each in positions):
+            if any(each.status is MarginPositionStatus.OPENING for each in positions):
                 # Its order decides within seconds what the account holds.
                 return False
             try:
@@ -97,7 +97,7 @@ class Liquidator:
             assert status is not None, "an active account can be liquidated"
             await store.set_account_status(connection, account_id, status, now_ms)
             for position in positions:
-                _move(position, PositionTrigger.LIQUIDATION_STARTED)
+                _move(position, MarginPositionTrigger.LIQUIDATION_STARTED)
                 await store.save_position(connection, position)
         LIQUIDATIONS.labels("started").inc()
         log.warning("liquidation begins", account_id=account_id, level=text_or_none(figures.level))
@@ -273,7 +273,7 @@ class Liquidator:
         connection = account.connection
         now_ms = self._dependencies.now_ms()
         for position in await store.positions_of(connection, account.account_id):
-            _move(position, PositionTrigger.LIQUIDATION_FILLED)
+            _move(position, MarginPositionTrigger.LIQUIDATION_FILLED)
             position.quantity = position.required_margin = 0
             position.closed_at = datetime_from_ms(now_ms)
             await store.save_position(connection, position)
@@ -361,7 +361,7 @@ def _are_priced(balances: Balances, marks: Marks) -> bool:
     return all(marks.get(asset) for asset, each in balances.items() if each.held or each.debt)
 
 
-def _move(position: MarginPositionRow, trigger: PositionTrigger) -> None:
+def _move(position: MarginPositionRow, trigger: MarginPositionTrigger) -> None:
     status = next_position_status(position.status, trigger)
     assert status is not None, f"a {position.status} position cannot be {trigger}"
-    position.status = PositionStatus(status)
+    position.status = MarginPositionStatus(status)

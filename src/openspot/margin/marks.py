@@ -28,7 +28,7 @@ class StaleMarksError(Exception):
 
 
 class MarkPrices:
-    """The mark prices as this process knows them. `monotonic` returns seconds of a clock that never goes back."""
+    """The mark prices as this process knows them. `monotonic` returns seconds of the monotonic clock."""
 
     def __init__(self, bus: Bus, valuation_asset: str, stale_s: float, monotonic: Callable[[], float]) -> None:
         self._bus = bus

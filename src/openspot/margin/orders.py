@@ -26,7 +26,7 @@ class OrderUndecidedError(Exception):
     """Nobody knows yet how the order ended. The same call may be repeated until it is known."""
 
 
-class Fill(NamedTuple):
+class OrderFill(NamedTuple):
     """How an order ended, at 18 places. `spent` is the notional with the fee; `reason` is that of an order refused."""
 
     quantity: int
@@ -54,7 +54,7 @@ class MarketOrder(NamedTuple):
     slippage_bps: int | None = None
 
 
-async def fill_of(dependencies: Dependencies, connection: Connection, order: MarketOrder) -> Fill:
+async def fill_of(dependencies: Dependencies, connection: Connection, order: MarketOrder) -> OrderFill:
     """Place an order, unless it was placed before, and return how it ended.
 
     Raises OrderRefusedError if the router refuses it, and OrderUndecidedError.
@@ -89,7 +89,7 @@ async def fill_of(dependencies: Dependencies, connection: Connection, order: Mar
     return _fill(reply.order)
 
 
-async def recorded_fill(connection: Connection, order_id: str) -> Fill | None:
+async def recorded_fill(connection: Connection, order_id: str) -> OrderFill | None:
     """How an order ended as the router has recorded it, None if it has no row.
 
     Raises OrderRefusedError if the row is the router's refusal, OrderUndecidedError if the order has not ended.
@@ -110,7 +110,7 @@ async def recorded_fill(connection: Connection, order_id: str) -> Fill | None:
         return nothing_filled(row["reject_reason"] or "nothing was traded")
     average = row["filled_notional"] / row["filled_quantity"]
     spent = notional + to_amount(row["fee"])
-    return Fill(quantity, notional, spent, parse_decimal(text_of(round(average, 18))), None)
+    return OrderFill(quantity, notional, spent, parse_decimal(text_of(round(average, 18))), None)
 
 
 async def was_never_placed(dependencies: Dependencies, connection: Connection, order_id: str) -> bool:
@@ -120,7 +120,7 @@ async def was_never_placed(dependencies: Dependencies, connection: Connection, o
     return not found.found and not await connection.fetchval(query, order_id)
 
 
-async def refused_fill(dependencies: Dependencies, connection: Connection, order_id: str, reason: str) -> Fill:
+async def refused_fill(dependencies: Dependencies, connection: Connection, order_id: str, reason: str) -> OrderFill:
     """The end of an order that the router refused: nothing, unless an earlier attempt comes to the engine meanwhile.
 
     Takes LATE_MS. Raises OrderUndecidedError if there was such an attempt, and EngineError.
@@ -131,15 +131,15 @@ async def refused_fill(dependencies: Dependencies, connection: Connection, order
     return nothing_filled(reason)
 
 
-def _fill(record: OrderRecord) -> Fill:
+def _fill(record: OrderRecord) -> OrderFill:
     quantity = to_amount(parse_decimal(record.filled_quantity))
     if not quantity or record.average_price is None:
         return nothing_filled(record.reject_reason or "nothing was traded")
     average = parse_decimal(record.average_price)
     notional = to_amount(round(average * parse_decimal(record.filled_quantity), 18))
-    return Fill(quantity, notional, notional + to_amount(parse_decimal(record.fee)), average, None)
+    return OrderFill(quantity, notional, notional + to_amount(parse_decimal(record.fee)), average, None)
 
 
-def nothing_filled(reason: str) -> Fill:
+def nothing_filled(reason: str) -> OrderFill:
     """The end of an order that traded nothing."""
-    return Fill(0, 0, 0, None, reason)
+    return OrderFill(0, 0, 0, None, reason)

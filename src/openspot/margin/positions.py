@@ -19,13 +19,19 @@ from openspot.margin.accounts import LockedAccount, lock_and_settle, lock_and_se
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.holdings import holdings_of
 from openspot.margin.interest import MINUTE_MS
-from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus, PositionTrigger, next_position_status
+from openspot.margin.lifecycle import (
+    AccountStatus,
+    LoanStatus,
+    MarginPositionStatus,
+    MarginPositionTrigger,
+    next_position_status,
+)
 from openspot.margin.loans import Loans, MarginRefusedError
 from openspot.margin.opening import MarginDecision, OpeningRequest, RefusalReason, borrowing, check_margin
 from openspot.margin.orders import (
     LATE_MS,
-    Fill,
     MarketOrder,
+    OrderFill,
     OrderRefusedError,
     OrderUndecidedError,
     fill_of,
@@ -85,9 +91,9 @@ class Positions:
         async with dependencies.pool.acquire() as connection:
             position = await store.position(connection, position_id)
         assert position is not None, "it was written before"
-        if position.status is PositionStatus.OPENING:
+        if position.status is MarginPositionStatus.OPENING:
             raise OrderUndecidedError("another request opens the position")
-        if position.status is PositionStatus.FAILED:
+        if position.status is MarginPositionStatus.FAILED:
             is_pool = position.reason == LoanStatus.REFUSED.value
             code = RefusalCode.POOL_EMPTY if is_pool else RefusalCode.MARGIN_REFUSED
             message = (
@@ -104,7 +110,7 @@ class Positions:
             if position is None or position.account_id != account_id:
                 raise InvalidRequestError("positionId is not a position of the account", RefusalCode.NOT_FOUND)
             if position.close_request != request_id:
-                status = next_position_status(position.status, PositionTrigger.CLOSE_REQUESTED)
+                status = next_position_status(position.status, MarginPositionTrigger.CLOSE_REQUESTED)
                 if status is None:
                     raise MarginRefusedError(f"the position is {position.status}")
                 position.status, position.close_request, position.reason = status, request_id, None
@@ -125,12 +131,12 @@ class Positions:
             under_way = [
                 position
                 for position in await store.positions_of(account.connection, account_id)
-                if position.status in (PositionStatus.OPENING, PositionStatus.CLOSING)
+                if position.status in (MarginPositionStatus.OPENING, MarginPositionStatus.CLOSING)
             ]
             for position in under_way:
                 is_young = self._age_ms(position) <= OWN_MS
                 is_own = position.position_id == written
-                if position.status is PositionStatus.OPENING:
+                if position.status is MarginPositionStatus.OPENING:
                     if is_own or not is_young:
                         await self._finish_opening(account, position, is_first=is_own and is_young)
                 elif account.account.status is AccountStatus.ACTIVE:
@@ -180,7 +186,7 @@ class Positions:
             required_margin=required,
             own_funds=own,
             entry_price=None,
-            status=PositionStatus.OPENING,
+            status=MarginPositionStatus.OPENING,
             reason=None,
             loan_id=loan_id,
             closings=0,
@@ -212,7 +218,7 @@ class Positions:
         fill = await self._opening_fill(account, position, order, is_first=is_first)
         wanted, position.quantity = position.quantity, fill.quantity
         if fill.quantity:
-            status = next_position_status(position.status, PositionTrigger.OPEN_FILLED)
+            status = next_position_status(position.status, MarginPositionTrigger.OPEN_FILLED)
             assert status is not None, "an opening position can be filled"
             position.status, position.entry_price = status, fill.average_price
             position.required_margin = -(-position.required_margin * fill.quantity // wanted)
@@ -226,7 +232,7 @@ class Positions:
 
     async def _opening_fill(
         self, account: LockedAccount, position: MarginPositionRow, order: MarketOrder, *, is_first: bool
-    ) -> Fill:
+    ) -> OrderFill:
         """How the opening order ended. Raises OrderUndecidedError and EngineError."""
         dependencies, connection = self._dependencies, account.connection
         age_ms = self._age_ms(position)
@@ -266,7 +272,7 @@ class Positions:
             fill = await refused_fill(dependencies, connection, order.order_id, str(error))
         before, position.quantity = position.quantity, max(position.quantity - fill.quantity, 0)
         is_closed = not position.quantity
-        trigger = PositionTrigger.CLOSE_FILLED if is_closed else PositionTrigger.CLOSE_ABANDONED
+        trigger = MarginPositionTrigger.CLOSE_FILLED if is_closed else MarginPositionTrigger.CLOSE_ABANDONED
         status = next_position_status(position.status, trigger)
         assert status is not None, "a closing position can be filled or abandoned"
         position.status = status
@@ -311,7 +317,7 @@ class Positions:
 
 
 def _fail(position: MarginPositionRow, reason: str, now_ms: int) -> None:
-    status = next_position_status(position.status, PositionTrigger.OPEN_FAILED)
+    status = next_position_status(position.status, MarginPositionTrigger.OPEN_FAILED)
     assert status is not None, "only an opening position fails"
     position.status, position.reason, position.closed_at = status, reason, datetime_from_ms(now_ms)
     position.quantity = position.required_margin = 0

@@ -12,7 +12,7 @@ from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_transfers.model import TransferStatus
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual
-from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
+from openspot.margin.lifecycle import AccountStatus, LoanStatus, MarginPositionStatus
 from openspot.margin.liquidation import Liquidation, LiquidationOrder
 
 
@@ -69,7 +69,7 @@ class MarginPositionRow:
     required_margin: int
     own_funds: int
     entry_price: Decimal | None
-    status: PositionStatus
+    status: MarginPositionStatus
     reason: str | None
     loan_id: str | None
     closings: int
@@ -80,7 +80,7 @@ class MarginPositionRow:
     @property
     def order_id(self) -> str:
         """The id of its order under way: that which opens it, or the newest that closes it."""
-        if self.status is PositionStatus.OPENING:
+        if self.status is MarginPositionStatus.OPENING:
             return derived_id("open", self.position_id)
         return derived_id("close", self.position_id, str(self.closings))
 

@@ -13,7 +13,7 @@ from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import numeric
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual, yearly_rate
-from openspot.margin.lifecycle import AccountStatus, LoanStatus, PositionStatus
+from openspot.margin.lifecycle import AccountStatus, LoanStatus, MarginPositionStatus
 from openspot.margin.liquidation import Liquidation, LiquidationOrder, LiquidationStep
 from openspot.margin.records import (
     LiquidationRow,
@@ -485,7 +485,7 @@ def _position_of(row: Any) -> MarginPositionRow:
         required_margin=to_amount(row["required_margin"]),
         own_funds=to_amount(row["own_funds"]),
         entry_price=row["entry_price"],
-        status=PositionStatus(row["status"]),
+        status=MarginPositionStatus(row["status"]),
         reason=row["reason"],
         loan_id=row["loan_id"],
         closings=row["closings"],

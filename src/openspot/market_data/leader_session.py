@@ -18,7 +18,7 @@ from openspot.contracts.engine_events import EngineEvent, Hello
 from openspot.contracts.messages import MarketTradeEvent, Message
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineError
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.engine_client.queries import EngineQueries
 from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.backoff import Backoff
@@ -32,7 +32,7 @@ from openspot.market_data.markets import EventOutcome, Markets, publishable
 from openspot.market_data.metrics import EVENTS, LAG, PUBLISHED, REBASED, SEQUENCE
 from openspot.market_data.recorder import Recorder
 from openspot.market_data.settings import MarketDataSettings
-from openspot.market_data.store import Checkpoint, Store
+from openspot.market_data.store import CandleCheckpoint, MarketDataStore
 
 log = get_logger("market-data")
 
@@ -58,7 +58,7 @@ class Sources:
 
     settings: MarketDataSettings
     bus: Bus
-    store: Store
+    store: MarketDataStore
     queries: EngineQueries
     commands: EngineCommands
     clock: Clock
@@ -72,7 +72,7 @@ class Sources:
 class LeaderSession:
     """The work of a leader. `markets` may be served while `check` does not raise."""
 
-    def __init__(self, sources: Sources, lease: Lease, checkpoint: Checkpoint) -> None:
+    def __init__(self, sources: Sources, lease: Lease, checkpoint: CandleCheckpoint) -> None:
         self._sources = sources
         self._settings = sources.settings
         self._lease = lease
@@ -166,7 +166,7 @@ class LeaderSession:
         if position is None or position.epoch != hello.epoch:
             if position is not None:
                 log.warning("the engine has a new journal", epoch=hello.epoch, last_epoch=position.epoch)
-            await self._count_routers_trades(Position(hello.epoch, 0))
+            await self._count_routers_trades(StreamPosition(hello.epoch, 0))
             # The connection that is open began where the old position was.
             return self._next == (1 if position is None else position.sequence + 1)
         if hello.last_seq < position.sequence:
@@ -184,7 +184,7 @@ class LeaderSession:
             return False
         return True
 
-    async def _count_routers_trades(self, begin: Position) -> None:
+    async def _count_routers_trades(self, begin: StreamPosition) -> None:
         await self._recorder.drained()
         self._position = await self._sources.store.count_routers_trades(self._token, begin)
         self._is_loaded = False
@@ -223,7 +223,7 @@ class LeaderSession:
         trades: list[MarketTradeEvent] = []
         for event in events:
             applied = self.markets.apply(event)
-            self._position = Position(self._position.epoch, event.seq)
+            self._position = StreamPosition(self._position.epoch, event.seq)
             if applied is None:
                 continue
             if applied.trade is not None:

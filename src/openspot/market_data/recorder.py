@@ -11,13 +11,13 @@ from typing import NamedTuple, NoReturn
 import asyncpg
 
 from openspot.contracts.messages import CandleEvent, MarketTradeEvent
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.market_data.metrics import QUEUE, RECORD_FAILURES, RECORDED_SEQUENCE
-from openspot.market_data.store import Store
+from openspot.market_data.store import MarketDataStore
 
 log = get_logger("market-data")
 
@@ -35,13 +35,13 @@ class _Trades(NamedTuple):
     """Trades that bring the candles to `position`."""
 
     trades: Sequence[MarketTradeEvent]
-    position: Position
+    position: StreamPosition
 
 
 class Recorder:
     """Writes under one leader's token."""
 
-    def __init__(self, store: Store, token: int, queue_max: int) -> None:
+    def __init__(self, store: MarketDataStore, token: int, queue_max: int) -> None:
         self._store = store
         self._token = token
         self._fault: str | None = None
@@ -59,7 +59,7 @@ class Recorder:
         if self._fault is not None:
             raise NotRecordedError(self._fault)
 
-    async def put(self, trades: Sequence[MarketTradeEvent], position: Position) -> None:
+    async def put(self, trades: Sequence[MarketTradeEvent], position: StreamPosition) -> None:
         """Queue trades that bring the candles to `position`. Waits while the queue is full. Raises FencedError."""
         await self._batcher.put(_Trades(trades, position))
         QUEUE.set(self._batcher.waiting)

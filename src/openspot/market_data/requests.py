@@ -18,7 +18,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS, Clock, datetime_from_ms
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.lease import LeaseLostError
 from openspot.market_data.leader_session import LeaderSession, StaleError
-from openspot.market_data.store import Store
+from openspot.market_data.store import MarketDataStore
 
 LIST_MAX = 1000
 _NOT_FOUND = "no such market"
@@ -27,7 +27,7 @@ _NOT_FOUND = "no such market"
 class RequestHandlers:
     """The handlers of the requests of one leader session."""
 
-    def __init__(self, session: LeaderSession, store: Store, clock: Clock) -> None:
+    def __init__(self, session: LeaderSession, store: MarketDataStore, clock: Clock) -> None:
         self._session = session
         self._store = store
         self._clock = clock

@@ -20,7 +20,7 @@ from openspot.market_data.leader_session import LeaderSession, Sources
 from openspot.market_data.metrics import LEADS
 from openspot.market_data.requests import RequestHandlers
 from openspot.market_data.settings import MarketDataSettings
-from openspot.market_data.store import Store
+from openspot.market_data.store import MarketDataStore
 
 NAME = "market-data"
 KEY = "leader"
@@ -44,7 +44,7 @@ async def run(settings: MarketDataSettings, stop: asyncio.Event, *, clock: Clock
         frame.at_end(commands.close)
         queries = EngineQueries(settings)
         frame.at_end(queries.close)
-        leader = MarketDataLeader(Sources(settings, bus, Store(pool), queries, commands, clock))
+        leader = MarketDataLeader(Sources(settings, bus, MarketDataStore(pool), queries, commands, clock))
         frame.health.add("engine", queries.check)
         frame.health.add("market data", leader.check)
         await serve_health(frame, settings.market_data_port, "OpenSpot market data", settings.market_data_host)

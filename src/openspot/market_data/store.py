@@ -16,7 +16,7 @@ from openspot.contracts.messages import Candle, CandleEvent, MarketTrade, Market
 from openspot.domain.candles import ORIGIN, Interval
 from openspot.domain.ids import trade_id
 from openspot.domain.money import AMOUNT_SCALE, decimal_to_text, to_amount, to_scaled
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
@@ -106,20 +106,20 @@ class FencedError(Exception):
     """Another process leads now, so this one must not write."""
 
 
-class Checkpoint(NamedTuple):
+class CandleCheckpoint(NamedTuple):
     """The leader's token, and the position that the candles include; None before the first trade."""
 
     token: int
-    position: Position | None
+    position: StreamPosition | None
 
 
-class Store:
+class MarketDataStore:
     """The tables of market data."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def lead(self) -> Checkpoint:
+    async def lead(self) -> CandleCheckpoint:
         """Take a new token, which ends the writing of every earlier leader."""
         row = await self._pool.fetchrow(
             """
@@ -130,10 +130,12 @@ class Store:
             CHECKPOINT,
         )
         assert row is not None, "an upsert returns its row"
-        position = Position(row["epoch"], row["sequence"]) if row["epoch"] else None
-        return Checkpoint(row["token"], position)
+        position = StreamPosition(row["epoch"], row["sequence"]) if row["epoch"] else None
+        return CandleCheckpoint(row["token"], position)
 
-    async def record(self, token: int, trades: Sequence[MarketTradeEvent], position: Position) -> list[CandleEvent]:
+    async def record(
+        self, token: int, trades: Sequence[MarketTradeEvent], position: StreamPosition
+    ) -> list[CandleEvent]:
         """Count trades in the candles, move the checkpoint to `position`, and return the candles that changed.
 
         Raises FencedError.
@@ -169,7 +171,7 @@ class Store:
         )
         return [_candle_event(row) for row in rows]
 
-    async def count_routers_trades(self, token: int, begin: Position) -> Position:
+    async def count_routers_trades(self, token: int, begin: StreamPosition) -> StreamPosition:
         """Count the trades of the router's rows that are not counted yet, in one transaction.
 
         Returns the position that the candles include then: at least `begin`, and as far as the router's rows are in the
@@ -284,7 +286,7 @@ class Store:
             yield connection
 
 
-async def _move_checkpoint(connection: Connection, token: int, position: Position) -> None:
+async def _move_checkpoint(connection: Connection, token: int, position: StreamPosition) -> None:
     tag = await connection.execute(
         "UPDATE market_data_checkpoints SET epoch = $3, sequence = $4, updated_at = now()"
         " WHERE name = $1 AND token = $2",
@@ -297,10 +299,10 @@ async def _move_checkpoint(connection: Connection, token: int, position: Positio
         raise FencedError("another market data process leads")
 
 
-async def cursor_of_rows(connection: Connection) -> Position | None:
+async def cursor_of_rows(connection: Connection) -> StreamPosition | None:
     """How far the router's trade rows have come; None before the first event."""
     row = await connection.fetchrow("SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", _ROUTER)
-    return None if row is None else Position(row["epoch"], row["sequence"])
+    return None if row is None else StreamPosition(row["epoch"], row["sequence"])
 
 
 def _minute(row: asyncpg.Record) -> Minute:

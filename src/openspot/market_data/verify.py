@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from openspot.domain.money import decimal_to_text
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.kit.settings import Settings
 from openspot.market_data.store import AGGREGATE, CHECKPOINT, cursor_of_rows, intervals_sql
 
 SHOWN_MAX = 100
 """Differences that are named; the others are only counted."""
-_LOOK_S = 0.2
+_POLL_INTERVAL_S = 0.2
 _TIMEOUT_S = 3600.0
 _FIGURES = (
     "open", "high", "low", "close", "volume", "quote_volume", "trades",
@@ -46,11 +46,11 @@ _COMPARE = f"""
 """  # noqa: S608  (constant text)
 
 
-class NotComparableError(Exception):
+class CandlesNotComparableError(Exception):
     """The candles cannot be compared now; the message says why."""
 
 
-class Difference(NamedTuple):
+class CandleDifference(NamedTuple):
     """A candle that differs, and how."""
 
     candle: str
@@ -61,41 +61,41 @@ class Difference(NamedTuple):
 
 
 @dataclass
-class Verification:
+class CandleVerification:
     """The outcome. `differences` names at most SHOWN_MAX of `count`."""
 
-    position: Position
+    position: StreamPosition
     candles: int
     trades: int
     count: int = 0
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[CandleDifference] = field(default_factory=list)
 
 
-async def verify(settings: Settings, wait_s: float) -> Verification:
-    """Compare all candles. Waits up to `wait_s` for the router's rows. Raises NotComparableError."""
+async def verify(settings: Settings, wait_s: float) -> CandleVerification:
+    """Compare all candles. Waits up to `wait_s` for the router's rows. Raises CandlesNotComparableError."""
     try:
         connection = await asyncpg.connect(settings.database_url, timeout=10)
     except (*TRANSIENT_ERRORS, asyncpg.PostgresError, ValueError) as error:
-        raise NotComparableError(f"the database does not answer: {error!r}") from error
+        raise CandlesNotComparableError(f"the database does not answer: {error!r}") from error
     try:
         return await _verify(connection, wait_s)
     except (*TRANSIENT_ERRORS, asyncpg.PostgresError) as error:
-        raise NotComparableError(f"the database: {error!r}") from error
+        raise CandlesNotComparableError(f"the database: {error!r}") from error
     finally:
         await connection.close()
 
 
-async def _verify(connection: Connection, wait_s: float) -> Verification:
+async def _verify(connection: Connection, wait_s: float) -> CandleVerification:
     await connection.execute("SET TimeZone = 'UTC'")
     async with connection.transaction(isolation="repeatable_read"):
         row = await connection.fetchrow(
             "SELECT epoch, sequence FROM market_data_checkpoints WHERE name = $1", CHECKPOINT
         )
         await connection.execute(_COPY, timeout=_TIMEOUT_S)
-    position = Position("", 0) if row is None else Position(row["epoch"], row["sequence"])
+    position = StreamPosition("", 0) if row is None else StreamPosition(row["epoch"], row["sequence"])
     await _await_rows(connection, position, wait_s)
     await connection.execute(_RECOMPUTE, position.epoch, position.sequence, timeout=_TIMEOUT_S)
-    outcome = Verification(
+    outcome = CandleVerification(
         position,
         await connection.fetchval("SELECT count(*) FROM copied"),
         await connection.fetchval("SELECT coalesce(sum(trades), 0)::bigint FROM copied WHERE interval = '1w'"),
@@ -108,7 +108,7 @@ async def _verify(connection: Connection, wait_s: float) -> Verification:
     return outcome
 
 
-async def _await_rows(connection: Connection, position: Position, wait_s: float) -> None:
+async def _await_rows(connection: Connection, position: StreamPosition, wait_s: float) -> None:
     """Wait until the router's rows include every event up to `position`."""
     deadline = asyncio.get_running_loop().time() + wait_s
     while True:
@@ -119,25 +119,25 @@ async def _await_rows(connection: Connection, position: Position, wait_s: float)
             return
         if asyncio.get_running_loop().time() > deadline:
             reached = "nowhere" if rows is None else f"{rows.epoch}-{rows.sequence}"
-            raise NotComparableError(
+            raise CandlesNotComparableError(
                 f"the candles include the events up to {position.epoch}-{position.sequence}, "
                 f"the router's rows have come to {reached}"
             )
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_INTERVAL_S)
 
 
-def _difference(row: asyncpg.Record) -> Difference:
+def _difference(row: asyncpg.Record) -> CandleDifference:
     candle = f"{row['symbol']} {row['interval']} {row['begins_at']:%Y-%m-%dT%H:%MZ}"
     if row["has_open"] is None:
-        return Difference(candle, f"is missing; the trade rows give {row['needs_trades']} trades")
+        return CandleDifference(candle, f"is missing; the trade rows give {row['needs_trades']} trades")
     if row["needs_open"] is None:
-        return Difference(candle, f"has {row['has_trades']} trades, and no trade row")
+        return CandleDifference(candle, f"has {row['has_trades']} trades, and no trade row")
     wrong = [
         f"{name} is {_text(row[f'has_{name}'])}, the trade rows give {_text(row[f'needs_{name}'])}"
         for name in _FIGURES
         if row[f"has_{name}"] != row[f"needs_{name}"]
     ]
-    return Difference(candle, "; ".join(wrong))
+    return CandleDifference(candle, "; ".join(wrong))
 
 
 def _text(value: Any) -> str:

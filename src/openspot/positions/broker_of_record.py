@@ -104,34 +104,34 @@ class BrokerException(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedReport:
     """The trade to be booked."""
 
     trade: PositionTrade
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class RepeatedReport:
     """The report was accepted before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Excepted:
+class ExceptedReport:
     """Every rule that the report breaks."""
 
     exceptions: tuple[BrokerException, ...]
 
 
-def judge(report: CompletedOrder, context: IntakeContext) -> Accepted | Repeated | Excepted:
+def judge(report: CompletedOrder, context: IntakeContext) -> AcceptedReport | RepeatedReport | ExceptedReport:
     """Decide about a report."""
     if context.earlier == report:
-        return Repeated()
+        return RepeatedReport()
     found = [*_number_exceptions(report), *_context_exceptions(report, context)]
     if not found:
         found = _content_exceptions(report, context)
     if found:
-        return Excepted(tuple(found))
-    return Accepted(
+        return ExceptedReport(tuple(found))
+    return AcceptedReport(
         PositionTrade(report.order_id, report.completed_at, report.side, report.quantity, _notional(report), report.fee)
     )
 

@@ -60,7 +60,7 @@ class Disposal(NamedTuple):
         return self.proceeds - self.cost
 
 
-class Holding(NamedTuple):
+class FifoHolding(NamedTuple):
     """An account's lots of one asset, oldest first, with their sums."""
 
     account: str
@@ -189,10 +189,10 @@ class FifoBook:
         self.last_key = key
         return disposals
 
-    def holdings(self) -> list[Holding]:
+    def holdings(self) -> list[FifoHolding]:
         """All holdings of the owner, sorted by account and asset."""
         return [
-            Holding(account, asset, queue.quantity, sum(lot.cost for lot in queue), tuple(queue))
+            FifoHolding(account, asset, queue.quantity, sum(lot.cost for lot in queue), tuple(queue))
             for (account, asset), queue in sorted(self._queues.items())
         ]
 

@@ -15,27 +15,27 @@ CHECKPOINT_EVERY = 10_000
 """Transactions between two checkpoints: at most that many are computed again for an insertion."""
 
 
-class Checkpoint(NamedTuple):
+class BookCheckpoint(NamedTuple):
     """A saved book. `key` is the key of the last transaction that the state contains."""
 
     key: OrderKey
     state: str
 
 
-def nearest_checkpoint(checkpoints: Sequence[Checkpoint], key: OrderKey) -> Checkpoint | None:
+def nearest_checkpoint(checkpoints: Sequence[BookCheckpoint], key: OrderKey) -> BookCheckpoint | None:
     """The newest of the sorted `checkpoints` that lies before `key`; None means that the replay starts from nothing."""
     place = bisect_left(checkpoints, key, key=lambda checkpoint: checkpoint.key)
     return checkpoints[place - 1] if place else None
 
 
-def superseded_checkpoints(checkpoints: Sequence[Checkpoint], key: OrderKey) -> Sequence[Checkpoint]:
+def superseded_checkpoints(checkpoints: Sequence[BookCheckpoint], key: OrderKey) -> Sequence[BookCheckpoint]:
     """Those of the sorted `checkpoints` that an insertion, change or removal at `key` makes wrong."""
     return checkpoints[bisect_left(checkpoints, key, key=lambda checkpoint: checkpoint.key) :]
 
 
 def replay(
     book: FifoBook, transactions: Iterable[FifoTransaction], every: int = CHECKPOINT_EVERY
-) -> Iterator[Disposal | Checkpoint]:
+) -> Iterator[Disposal | BookCheckpoint]:
     """Apply sorted transactions to `book`; yields each disposal, and a checkpoint after every `every` transactions.
 
     Raises the errors of `FifoBook.apply`. A shortfall may name a later transaction than the inserted one: the
@@ -46,4 +46,4 @@ def replay(
     for number, transaction in enumerate(transactions, start=1):
         yield from book.apply(transaction)
         if number % every == 0:
-            yield Checkpoint(book.last_key, book.state())
+            yield BookCheckpoint(book.last_key, book.state())

@@ -108,8 +108,8 @@ def followed_trade(trade: ExecutedTrade) -> FollowedTrade:
     def side_of(side: Side, user_id: str, fee: TradeFee) -> NewTrade:
         if not PARTICIPANT_ID_TEXT.fullmatch(user_id):
             raise UnusableTradeError(f"the {side_text(side)}er's id is not one")
-        if fee.currency != quote:
-            raise UnusableTradeError(f"the fee is in {fee.currency}, not in {quote}")
+        if fee.asset != quote:
+            raise UnusableTradeError(f"the fee is in {fee.asset}, not in {quote}")
         try:
             booked = PositionTrade(
                 f"{trade.id}:{side_text(side)}", trade.timestamp, side, quantity, notional, _amount("fee", fee.amount)

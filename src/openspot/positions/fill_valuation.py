@@ -18,7 +18,7 @@ from openspot.positions.amounts import amount_of
 from openspot.positions.cost_basis import store
 from openspot.positions.fifo_transaction import TransactionError
 from openspot.positions.fills import Fill, moved_quote, transactions_of_fill
-from openspot.positions.import_rules import Accepted, fingerprint
+from openspot.positions.import_rules import AcceptedTransaction, fingerprint
 from openspot.positions.metrics import PENDING_FILLS
 from openspot.positions.prices import Prices
 
@@ -51,7 +51,7 @@ class FillValuation:
 
     async def _move(self, rows: Sequence[Any]) -> int:
         rates: dict[tuple[str, int], int | None] = {}
-        by_user: dict[str, list[tuple[Any, list[Accepted]]]] = {}
+        by_user: dict[str, list[tuple[Any, list[AcceptedTransaction]]]] = {}
         for row in rows:
             quote = row["symbol"].split("-")[1]
             key = quote, row["executed_ms"] // _MINUTE_MS
@@ -65,16 +65,16 @@ class FillValuation:
             moved += await self._store(user_id, fills)
         return moved
 
-    async def _rate(self, quote: str, moment: datetime) -> int | None:
+    async def _rate(self, quote: str, time: datetime) -> int | None:
         """The value of one `quote` in the accounting currency, at 18 places; None if that is not known yet."""
         if quote == self._currency:
             return AMOUNT_SCALE
         try:
-            return await self._prices.price_at(f"{quote}-{self._currency}", moment)
+            return await self._prices.price_at(f"{quote}-{self._currency}", time)
         except MarketDataUnavailableError:
             return None
 
-    def _transactions(self, row: Any, rate: int) -> list[Accepted]:
+    def _transactions(self, row: Any, rate: int) -> list[AcceptedTransaction]:
         base, quote = row["symbol"].split("-")
         side = Side[row["side"].upper()]
         notional, fee = amount_of(row["notional"]), amount_of(row["fee"])
@@ -97,9 +97,9 @@ class FillValuation:
         except TransactionError as error:
             log.error("fill is no FIFO transaction", trade_id=trade_id, reason=str(error))
             return []
-        return [Accepted(0, transaction, fingerprint(transaction)) for transaction in found]
+        return [AcceptedTransaction(0, transaction, fingerprint(transaction)) for transaction in found]
 
-    async def _store(self, user_id: str, fills: Sequence[tuple[Any, list[Accepted]]]) -> int:
+    async def _store(self, user_id: str, fills: Sequence[tuple[Any, list[AcceptedTransaction]]]) -> int:
         """Move the fills of one user on, in one transaction."""
         async with self._pool.acquire() as connection, connection.transaction():
             await store.lock_owner(connection, user_id)

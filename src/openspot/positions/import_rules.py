@@ -36,7 +36,7 @@ class Parsed(NamedTuple):
     transaction: FifoTransaction
 
 
-class Accepted(NamedTuple):
+class AcceptedTransaction(NamedTuple):
     """A transaction to be stored, with the fingerprint to be known by later."""
 
     line: int
@@ -44,7 +44,7 @@ class Accepted(NamedTuple):
     fingerprint: str
 
 
-class Repeated(NamedTuple):
+class RepeatedTransaction(NamedTuple):
     """A transaction that was imported before."""
 
     line: int
@@ -59,7 +59,7 @@ def parse_rows(rows: Iterable[Row | Refused], layout: Layout, defaults: ImportDe
 
 def sort_out_known(
     parsed: Iterable[Parsed | Refused], known: Mapping[str, str]
-) -> Iterator[Accepted | Repeated | Refused]:
+) -> Iterator[AcceptedTransaction | RepeatedTransaction | Refused]:
     """Compare a batch with the fingerprints of the external ids that are known.
 
     `known` must hold every id of the batch that was ever imported for this owner. Within the batch the first row
@@ -74,9 +74,9 @@ def sort_out_known(
         earlier = known.get(external_id) or seen.get(external_id)
         if earlier is None:
             seen[external_id] = mark
-            yield Accepted(item.line, item.transaction, mark)
+            yield AcceptedTransaction(item.line, item.transaction, mark)
         elif earlier == mark:
-            yield Repeated(item.line, external_id)
+            yield RepeatedTransaction(item.line, external_id)
         else:
             reason = Reason(Field.EXTERNAL_ID, "was imported before with other content")
             yield Refused(item.line, external_id, (reason,))
@@ -96,10 +96,10 @@ def parse_timestamp(text: str) -> int:
     """
     if text.isascii() and text.isdecimal() and len(text) in (10, 13):
         return int(text) * (1000 if len(text) == 10 else 1)
-    moment = datetime.fromisoformat(text.removesuffix("UTC").rstrip())
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // _MILLISECOND
+    time = datetime.fromisoformat(text.removesuffix("UTC").rstrip())
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=UTC)
+    return (time - _EPOCH) // _MILLISECOND
 
 
 class _RowParser:

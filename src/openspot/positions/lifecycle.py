@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class TransferKind(StrEnum):
+class PositionTransferKind(StrEnum):
     """Kinds of transfers (Document A 2.8)."""
 
     DEPOSIT = "deposit"
@@ -25,7 +25,7 @@ class TransferKind(StrEnum):
     ADJUSTMENT = "adjustment"
 
 
-class TransferStatus(StrEnum):
+class PositionTransferStatus(StrEnum):
     """States of a transfer."""
 
     PENDING = "pending"
@@ -41,15 +41,15 @@ class TransferTrigger(StrEnum):
     CANCEL = "cancel"
 
 
-TRANSFER_TRANSITIONS: dict[tuple[TransferStatus | None, TransferTrigger], TransferStatus] = {
-    (None, TransferTrigger.CREATE): TransferStatus.PENDING,
-    (TransferStatus.PENDING, TransferTrigger.COMPLETE): TransferStatus.COMPLETED,
-    (TransferStatus.PENDING, TransferTrigger.CANCEL): TransferStatus.CANCELLED,
+TRANSFER_TRANSITIONS: dict[tuple[PositionTransferStatus | None, TransferTrigger], PositionTransferStatus] = {
+    (None, TransferTrigger.CREATE): PositionTransferStatus.PENDING,
+    (PositionTransferStatus.PENDING, TransferTrigger.COMPLETE): PositionTransferStatus.COMPLETED,
+    (PositionTransferStatus.PENDING, TransferTrigger.CANCEL): PositionTransferStatus.CANCELLED,
 }
 
 _ENDED_BY = {
-    TransferTrigger.COMPLETE: TransferStatus.COMPLETED,
-    TransferTrigger.CANCEL: TransferStatus.CANCELLED,
+    TransferTrigger.COMPLETE: PositionTransferStatus.COMPLETED,
+    TransferTrigger.CANCEL: PositionTransferStatus.CANCELLED,
 }
 
 
@@ -62,16 +62,16 @@ class BalanceChange(NamedTuple):
 
 _NOTHING = BalanceChange(0, 0)
 
-BALANCE_EFFECTS: dict[tuple[TransferKind, TransferTrigger], BalanceChange] = {
-    (TransferKind.DEPOSIT, TransferTrigger.CREATE): _NOTHING,
-    (TransferKind.DEPOSIT, TransferTrigger.COMPLETE): BalanceChange(1, 0),
-    (TransferKind.DEPOSIT, TransferTrigger.CANCEL): _NOTHING,
-    (TransferKind.WITHDRAWAL, TransferTrigger.CREATE): BalanceChange(-1, 1),
-    (TransferKind.WITHDRAWAL, TransferTrigger.COMPLETE): BalanceChange(0, -1),
-    (TransferKind.WITHDRAWAL, TransferTrigger.CANCEL): BalanceChange(1, -1),
-    (TransferKind.ADJUSTMENT, TransferTrigger.CREATE): _NOTHING,
-    (TransferKind.ADJUSTMENT, TransferTrigger.COMPLETE): BalanceChange(1, 0),
-    (TransferKind.ADJUSTMENT, TransferTrigger.CANCEL): _NOTHING,
+BALANCE_EFFECTS: dict[tuple[PositionTransferKind, TransferTrigger], BalanceChange] = {
+    (PositionTransferKind.DEPOSIT, TransferTrigger.CREATE): _NOTHING,
+    (PositionTransferKind.DEPOSIT, TransferTrigger.COMPLETE): BalanceChange(1, 0),
+    (PositionTransferKind.DEPOSIT, TransferTrigger.CANCEL): _NOTHING,
+    (PositionTransferKind.WITHDRAWAL, TransferTrigger.CREATE): BalanceChange(-1, 1),
+    (PositionTransferKind.WITHDRAWAL, TransferTrigger.COMPLETE): BalanceChange(0, -1),
+    (PositionTransferKind.WITHDRAWAL, TransferTrigger.CANCEL): BalanceChange(1, -1),
+    (PositionTransferKind.ADJUSTMENT, TransferTrigger.CREATE): _NOTHING,
+    (PositionTransferKind.ADJUSTMENT, TransferTrigger.COMPLETE): BalanceChange(1, 0),
+    (PositionTransferKind.ADJUSTMENT, TransferTrigger.CANCEL): _NOTHING,
 }
 """Factors of the transfer's amount."""
 
@@ -83,14 +83,14 @@ class TransferError(ValueError):
 class TransferStep(NamedTuple):
     """The next state and the balance change; `repeated` if the transfer was in that state already."""
 
-    status: TransferStatus
+    status: PositionTransferStatus
     change: BalanceChange
     repeated: bool
 
 
-def check_transfer_amount(kind: TransferKind, amount: int) -> None:
+def check_transfer_amount(kind: PositionTransferKind, amount: int) -> None:
     """Raise TransferError unless `amount` (18 places) is positive, or, for an adjustment, not zero."""
-    if kind is TransferKind.ADJUSTMENT:
+    if kind is PositionTransferKind.ADJUSTMENT:
         if amount == 0:
             raise TransferError("amount of an adjustment must not be zero")
     elif amount <= 0:
@@ -98,7 +98,7 @@ def check_transfer_amount(kind: TransferKind, amount: int) -> None:
 
 
 def transfer_step(
-    kind: TransferKind, status: TransferStatus | None, trigger: TransferTrigger, amount: int
+    kind: PositionTransferKind, status: PositionTransferStatus | None, trigger: TransferTrigger, amount: int
 ) -> TransferStep:
     """The step that `trigger` makes from `status` (None before creation). Raises TransferError if there is none."""
     check_transfer_amount(kind, amount)

@@ -37,10 +37,10 @@ class Prices:
         candles = await self._candles(symbol, Interval.D1, end - timedelta(days=CLOSES_DAYS), end)
         return {datetime_from_ms(candle.timestamp).date(): parse_decimal(candle.close) for candle in candles}
 
-    async def price_at(self, symbol: str, moment: datetime) -> int | None:
-        """The close of the shortest candle that holds `moment` (a minute, an hour, a day), at 18 places."""
+    async def price_at(self, symbol: str, time: datetime) -> int | None:
+        """The close of the shortest candle that holds `time` (a minute, an hour, a day), at 18 places."""
         for interval in (Interval.M1, Interval.H1, Interval.D1):
-            begin = begin_of(interval, moment)
+            begin = begin_of(interval, time)
             candles = await self._candles(symbol, interval, begin, begin + interval.length)
             if candles:
                 return mark_price(candles[0].close)

@@ -26,7 +26,7 @@ from openspot.positions.prices import Prices
 from openspot.positions.settings import PositionSettings
 from openspot.positions.timers import Marking, Snapshots, repeat
 from openspot.positions.transfers.service import TransferService
-from openspot.positions.transfers.store import TransferStore
+from openspot.positions.transfers.store import PositionTransferStore
 
 log = get_logger("positions")
 
@@ -63,7 +63,7 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
             holdings=HoldingService(
                 pool, store, prices, clock, settings.accounting_currency, follows_fills=settings.follow_fills
             ),
-            transfers=TransferService(pool, TransferStore(pool), frozenset(markets.assets)),
+            transfers=TransferService(pool, PositionTransferStore(pool), frozenset(markets.assets)),
             cost_basis=cost_basis,
             broker=BrokerService(pool, store, markets.limits, clock, follows_fills=settings.follow_fills),
             health=frame.health,

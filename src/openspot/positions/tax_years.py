@@ -27,8 +27,8 @@ class TaxYearStart:
 
     def year_of(self, timestamp: int) -> int:
         """The calendar year in which the tax year of `timestamp` (milliseconds since 1970, UTC) began."""
-        moment = datetime.fromtimestamp(timestamp // 1000, UTC)
-        return moment.year - ((moment.month, moment.day) < (self.month, self.day))
+        time = datetime.fromtimestamp(timestamp // 1000, UTC)
+        return time.year - ((time.month, time.day) < (self.month, self.day))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import asyncpg
 from openspot.contracts.engine_events import BalanceEvent, EngineEvent
 from openspot.contracts.messages import ExecutedTrade, ExecutedTransfer
 from openspot.contracts.refusals import InvalidRequestError
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, DatabaseUnavailableError, Pool, create_pool
 from openspot.ledger.changes import CreditOrDebit
@@ -26,7 +26,7 @@ from openspot.ledger.postings import JournalEntry, PostingError, trade_entry, tr
 from openspot.ledger.rebuild import credit_or_debit_of
 from openspot.ledger.store import LedgerStore
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
-from openspot.router.store import Store, write_orders, write_trades
+from openspot.router.store import RouterStore, write_orders, write_trades
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.order_state_machine import OrderStateMachine
@@ -112,7 +112,7 @@ class _Rebuild:
                 "directory, start it"
             )
         self._epoch = hello.epoch
-        cursor = (await Store(self._pool).resumption()).position
+        cursor = (await RouterStore(self._pool).resumption()).position
         rows_until = _rows_until(cursor, hello.epoch, hello.last_seq)
         self._rebuilt = Rebuilt(hello.last_seq)
         await self._write_orders(rows_until)
@@ -277,7 +277,7 @@ class _Rebuild:
         return len(rows)
 
 
-def _rows_until(cursor: Position | None, epoch: str, last_sequence: int) -> int:
+def _rows_until(cursor: StreamPosition | None, epoch: str, last_sequence: int) -> int:
     """The event up to which rows are written. Raises NotRebuiltError if the rows are not this engine's."""
     if cursor is None:
         return last_sequence

@@ -14,7 +14,7 @@ import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, TransferEvent
 from openspot.domain.accounts import AccountKey
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.ledger.store import NEWEST_SETTLED
 from openspot.reconcile.queries import (
     ANALYZE,
@@ -132,12 +132,12 @@ class ComparisonTables:
     def __init__(self, connection: asyncpg.Connection) -> None:
         self._connection = connection
 
-    async def rows_position(self) -> Position | None:
+    async def rows_position(self) -> StreamPosition | None:
         """The position of the order and trade rows in the snapshot."""
         row = await self._connection.fetchrow(
             "SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", CONSUMER
         )
-        return None if row is None else Position(row["epoch"], row["sequence"])
+        return None if row is None else StreamPosition(row["epoch"], row["sequence"])
 
     async def settled_sequence(self) -> int:
         """The engine sequence of the newest trade in the ledger, 0 before the first."""

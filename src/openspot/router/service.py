@@ -40,7 +40,7 @@ from openspot.router.orders.rejections import Rejections
 from openspot.router.orders.submission import Submission
 from openspot.router.orders.symbols import Symbols
 from openspot.router.settings import RouterSettings
-from openspot.router.store import Store
+from openspot.router.store import RouterStore
 from openspot.router.translation.translator import Translator
 
 log = get_logger("router")
@@ -67,7 +67,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
         frame.at_end(engine.close)
         queries = EngineQueries(settings)
         frame.at_end(queries.close)
-        store = Store(pool)
+        store = RouterStore(pool)
         configuration = load_markets()
         symbols = Symbols(configuration, queries.symbols)
         translator = Translator(

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from openspot.domain.order import OrderStatus
-from openspot.engine_client.position import Position
-from openspot.kit.bus import Outgoing, PendingEvent
+from openspot.engine_client.position import StreamPosition
+from openspot.kit.bus import OutgoingEvent, PendingEvent
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 from openspot.router.tracked_order import TrackedOrder
@@ -35,12 +35,12 @@ _ORDER_SELECT = """
         (extract(epoch FROM updated_at) * 1000)::bigint AS updated_ms
     FROM orders
 """
-_MOMENT = "timestamptz 'epoch' + {} * interval '1 millisecond'"
+_UTC_DATETIME = "timestamptz 'epoch' + {} * interval '1 millisecond'"
 _ORDER_ROWS = f"""
     SELECT order_id, engine_order_id, client_order_id, user_id, symbol, side, type, time_in_force, margin_mode,
         price::numeric, quantity::numeric, filled_quantity::numeric, filled_notional::numeric,
         remaining_quantity::numeric, fee::numeric, fee_currency, status, reject_reason, last_sequence,
-        {_MOMENT.format("created_ms")}, {_MOMENT.format("updated_ms")}
+        {_UTC_DATETIME.format("created_ms")}, {_UTC_DATETIME.format("updated_ms")}
     FROM unnest(
         $1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
         $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[],
@@ -90,7 +90,7 @@ _INSERT_TRADES = f"""
         taker_fee, maker_fee, fee_currency, executed_at
     )
     SELECT trade_id, sequence, symbol, price::numeric, quantity::numeric, taker_side, taker_order_id, maker_order_id,
-        buyer_id, seller_id, taker_fee::numeric, maker_fee::numeric, fee_currency, {_MOMENT.format("executed_ms")}
+        buyer_id, seller_id, taker_fee::numeric, maker_fee::numeric, fee_currency, {_UTC_DATETIME.format("executed_ms")}
     FROM unnest(
         $1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
         $10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[]
@@ -126,12 +126,12 @@ class Resumption(NamedTuple):
     to that position that are not published yet.
     """
 
-    position: Position | None
+    position: StreamPosition | None
     orders: list[TrackedOrder]
     held: list[PendingEvent]
 
 
-class Store:
+class RouterStore:
     """The router's tables."""
 
     def __init__(self, pool: Pool) -> None:
@@ -167,11 +167,11 @@ class Store:
                 "SELECT key, subject, payload, message_id, sequence FROM router_held_events ORDER BY held_id"
             )
         return Resumption(
-            None if cursor is None else Position(cursor["epoch"], cursor["sequence"]),
+            None if cursor is None else StreamPosition(cursor["epoch"], cursor["sequence"]),
             orders,
             [
                 PendingEvent(
-                    Outgoing(row["subject"], row["payload"], row["message_id"], key=row["key"]),
+                    OutgoingEvent(row["subject"], row["payload"], row["message_id"], key=row["key"]),
                     row["sequence"],
                     is_stored=True,
                 )
@@ -180,10 +180,10 @@ class Store:
         )
 
     @asynccontextmanager
-    async def moving_cursor(self, last: Position | None, position: Position) -> AsyncIterator[Connection]:
+    async def moving_cursor(self, last: StreamPosition | None, position: StreamPosition) -> AsyncIterator[Connection]:
         """A transaction that moves the cursor from `last` to `position`. Raises FencedError if it is not at `last`."""
         async with self._pool.acquire() as connection, connection.transaction():
-            expected = last or Position("", 0)
+            expected = last or StreamPosition("", 0)
             tag = await connection.execute(
                 _MOVE_CURSOR, CONSUMER, position.epoch, position.sequence, expected.epoch, expected.sequence
             )

@@ -28,7 +28,7 @@ ODD_TRADE_IDS = ("", " ", "a b", "a\\b", "a\x00b", "é", "x" * 201, LONG)
 
 def fees(**changes: Any) -> TradeFees:
     """The fees of `trade()`, with changes to the buyer's."""
-    buyer = {"user_id": "ann", "amount": "0.5", "currency": "USD"} | changes
+    buyer = {"user_id": "ann", "amount": "0.5", "asset": "USD"} | changes
     return TradeFees(TradeFee(**buyer), TradeFee("bob", "0.3", "USD"))
 
 
@@ -80,7 +80,7 @@ CONTRADICTIONS = (
     Contradiction("quote is no asset", "quoteAsset ", of_field("quote_asset", HOSTILE_ASSETS)),
     Contradiction("base is quote", "baseAsset and quoteAsset are the same", ({"base_asset": "USD"},)),
     Contradiction(
-        "fee in no asset", "fees.buyer.currency ", tuple({"fees": fees(currency=text)} for text in HOSTILE_ASSETS)
+        "fee in no asset", "fees.buyer.currency ", tuple({"fees": fees(asset=text)} for text in HOSTILE_ASSETS)
     ),
     Contradiction("another pays the fee", "fees.buyer.userId ", ({"fees": fees(user_id="eve")},)),
     Contradiction("trade has no id", "id must be", of_field("id", ODD_TRADE_IDS)),

@@ -7,7 +7,7 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.contracts.streams import CUSTODY, TRADES
-from openspot.kit.bus import Bus, StreamError
+from openspot.kit.bus import Bus, BusStreamError
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
 from openspot.up.nats_configuration import NatsConfiguration
@@ -40,7 +40,7 @@ async def survivors(settings: Settings) -> tuple[int, int, int]:
         deposits = await bus.newest(CUSTODY.name, subjects.CUSTODY_DEPOSIT_CONFIRMED)
         entry = await bus.key_value("positions", int).get("newest")
         return trades, deposits, 0 if entry is None or entry.value is None else entry.value
-    except StreamError:
+    except BusStreamError:
         return 0, 0, 0
     finally:
         await bus.close()

@@ -9,7 +9,7 @@ from nats.js.api import StreamConfig
 
 from openspot.contracts import subjects
 from openspot.contracts.streams import BALANCES, ORDERS, TRADES, StreamDefinition, stream_of
-from openspot.kit.bus import Bus, CircuitOpenError, Outgoing, PublishError
+from openspot.kit.bus import Bus, CircuitOpenError, OutgoingEvent, PublishError
 from openspot.kit.metrics import BUS_PUBLISH_FAILURES
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
@@ -20,12 +20,12 @@ ROUNDS_MAX = 20
 NOBODY_KEEPS = "nobody.keeps.this"
 
 
-def created(user: str, message_id: str, *, acknowledged: bool = True) -> Outgoing:
-    return Outgoing(subjects.of_user(subjects.ORDERS_CREATED, user), b"{}", message_id, acknowledged)
+def created(user: str, message_id: str, *, acknowledged: bool = True) -> OutgoingEvent:
+    return OutgoingEvent(subjects.of_user(subjects.ORDERS_CREATED, user), b"{}", message_id, acknowledged)
 
 
-def trade(message_id: str) -> Outgoing:
-    return Outgoing(subjects.TRADES_EXECUTED, b"{}", message_id)
+def trade(message_id: str) -> OutgoingEvent:
+    return OutgoingEvent(subjects.TRADES_EXECUTED, b"{}", message_id)
 
 
 async def stored(bus: Bus, stream: StreamDefinition) -> list[str]:
@@ -58,11 +58,11 @@ def test_every_subject_that_is_published_has_its_stream() -> None:
 async def test_a_subject_with_an_open_breaker_holds_back_nothing_else_of_its_batch(settings: Settings) -> None:
     bus = await Bus.connect(settings.model_copy(update={"breaker_window_s": 3600.0}), "test")
     await bus.ensure_streams()
-    failing = Outgoing(NOBODY_KEEPS, b"{}", "x")
+    failing = OutgoingEvent(NOBODY_KEEPS, b"{}", "x")
     for _ in range(settings.breaker_failures):
         with pytest.raises(PublishError):
             await bus.publish_many([failing])
-    batch = [created("u1", "a"), failing, trade("t1"), Outgoing(NOBODY_KEEPS, b"{}", "y"), created("u2", "b")]
+    batch = [created("u1", "a"), failing, trade("t1"), OutgoingEvent(NOBODY_KEEPS, b"{}", "y"), created("u2", "b")]
     with pytest.raises(CircuitOpenError, match=f"circuit breaker open for subject: {NOBODY_KEEPS}") as refused:
         await bus.publish_many(batch)
     assert [event.message_id for event in refused.value.unpublished] == ["x", "y"]
@@ -74,7 +74,7 @@ async def test_after_the_window_a_batch_with_several_events_of_the_subject_is_tr
     """One attempt is one batch: its second event must not find the breaker closed by its first."""
     bus = await Bus.connect(settings.model_copy(update={"breaker_window_s": 0.3, "breaker_failures": 2}), "test")
     await bus.ensure_streams()
-    batch = [Outgoing(NOBODY_KEEPS, b"{}", f"m{number}") for number in range(3)]
+    batch = [OutgoingEvent(NOBODY_KEEPS, b"{}", f"m{number}") for number in range(3)]
     with pytest.raises(PublishError, match="no stream captures this subject"):
         await bus.publish_many(batch)
     with pytest.raises(CircuitOpenError):
@@ -94,7 +94,7 @@ async def test_after_the_window_a_batch_with_several_events_of_the_subject_is_tr
 
 
 async def test_an_event_that_is_too_large_is_the_only_one_that_fails(bus: Bus) -> None:
-    huge = Outgoing(subjects.TRADES_EXECUTED, b"x" * 2_000_000, "huge")
+    huge = OutgoingEvent(subjects.TRADES_EXECUTED, b"x" * 2_000_000, "huge")
     with pytest.raises(PublishError, match="MaxPayload") as refused:
         await bus.publish_many([trade("t1"), huge, trade("t2")])
     assert refused.value.unpublished == (huge,)
@@ -104,9 +104,9 @@ async def test_an_event_that_is_too_large_is_the_only_one_that_fails(bus: Bus) -
 async def test_what_the_server_refuses_is_told_with_its_reason(bus: Bus) -> None:
     await bus.connection.jetstream.add_stream(StreamConfig(name="FULL", subjects=["full"], max_msgs=1, discard="new"))
     before = BUS_PUBLISH_FAILURES.labels("full")._value.get()
-    await bus.publish_many([Outgoing("full", b"{}", "first")])
+    await bus.publish_many([OutgoingEvent("full", b"{}", "first")])
     with pytest.raises(PublishError, match=r"full: maximum messages exceeded \(error 10077\)"):
-        await bus.publish_many([Outgoing("full", b'{"error": "a word in a payload"}', "second")])
+        await bus.publish_many([OutgoingEvent("full", b'{"error": "a word in a payload"}', "second")])
     assert BUS_PUBLISH_FAILURES.labels("full")._value.get() == before + 1
 
 
@@ -116,7 +116,7 @@ async def test_events_without_acknowledgement_of_their_own_are_doubtful_if_a_nei
     await jetstream.delete_stream(BALANCES.name)
     await jetstream.add_stream(StreamConfig(name="SMALL", subjects=["balances.updated.*"], max_msgs=1, discard="new"))
     subject = subjects.of_user(subjects.BALANCES_UPDATED, "u1")
-    batch = [Outgoing(subject, b"{}", f"m{number}", acknowledged=False) for number in range(4)]
+    batch = [OutgoingEvent(subject, b"{}", f"m{number}", acknowledged=False) for number in range(4)]
     with pytest.raises(PublishError) as refused:
         await bus.publish_many([*batch, trade("t1")])
     assert [event.message_id for event in refused.value.unpublished] == ["m1", "m2", "m3"]
@@ -201,12 +201,12 @@ async def test_many_callers_publish_at_the_same_time(bus: Bus) -> None:
 async def test_events_of_one_key_do_not_overtake_one_that_a_breaker_holds_back(settings: Settings) -> None:
     bus = await Bus.connect(settings.model_copy(update={"breaker_window_s": 3600.0}), "test")
     await bus.ensure_streams()
-    failing = Outgoing(NOBODY_KEEPS, b"{}", "x", key="ann")
+    failing = OutgoingEvent(NOBODY_KEEPS, b"{}", "x", key="ann")
     for _ in range(settings.breaker_failures):
         with pytest.raises(PublishError):
             await bus.publish_many([failing])
-    filled = Outgoing(subjects.of_user(subjects.ORDERS_FILLED, "ann"), b"{}", "filled", key="ann")
-    before = Outgoing(subjects.of_user(subjects.ORDERS_FILLED, "ann"), b"{}", "before", key="ann")
+    filled = OutgoingEvent(subjects.of_user(subjects.ORDERS_FILLED, "ann"), b"{}", "filled", key="ann")
+    before = OutgoingEvent(subjects.of_user(subjects.ORDERS_FILLED, "ann"), b"{}", "before", key="ann")
     with pytest.raises(CircuitOpenError) as refused:
         await bus.publish_many([before, failing, filled, created("bob", "bob")])
     assert refused.value.unpublished == (failing, filled)

@@ -14,11 +14,11 @@ import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import GetBook, GetBookReply, MarketTradeEvent
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings, environment_of
-from openspot.market_data.store import FencedError, Store
-from openspot.market_data.verify import NotComparableError, Verification, verify
+from openspot.market_data.store import FencedError, MarketDataStore
+from openspot.market_data.verify import CandlesNotComparableError, CandleVerification, verify
 from tests.support.engine_client import EngineClient
 from tests.support.market_data import (
     Heard,
@@ -63,7 +63,7 @@ async def recorded(pool: asyncpg.Pool, engine: EngineClient) -> None:
     await eventually(reached, 60)
 
 
-async def verified(settings: Settings) -> Verification:
+async def verified(settings: Settings) -> CandleVerification:
     found = await verify(settings, WAIT_S)
     assert found.differences == []
     return found
@@ -119,14 +119,14 @@ def _rows(rows: list[asyncpg.Record]) -> set[tuple[object, ...]]:
 STEPS = {
     "before it publishes a trade": ("Bus.announce", "before", "marketdata.trade"),
     "after it published a trade": ("Bus.announce", "after", "marketdata.trade"),
-    "before it records": ("Store.record", "before", ""),
-    "after it recorded": ("Store.record", "after", ""),
+    "before it records": ("MarketDataStore.record", "before", ""),
+    "after it recorded": ("MarketDataStore.record", "after", ""),
 }
 
 
 def killing(method: str, moment: str, only: str) -> str:
     """Python that makes the child kill itself at its second call of a method that concerns a trade."""
-    owner = {"Bus": "openspot.kit.bus.bus", "Store": "openspot.market_data.store"}[method.partition(".")[0]]
+    owner = {"Bus": "openspot.kit.bus.bus", "MarketDataStore": "openspot.market_data.store"}[method.partition(".")[0]]
     kind, _, name = method.partition(".")
     return (
         "import os, signal\n"
@@ -265,16 +265,16 @@ async def test_another_process_takes_over_from_a_paused_leader_and_from_a_killed
 
 
 async def test_an_older_leader_cannot_write(pool: asyncpg.Pool, database_url: str) -> None:
-    store = Store(pool)
+    store = MarketDataStore(pool)
     older = await store.lead()
-    await store.record(older.token, [trade(1)], Position("epoch", 1))
+    await store.record(older.token, [trade(1)], StreamPosition("epoch", 1))
     newer = await store.lead()
-    assert newer.position == Position("epoch", 1)
+    assert newer.position == StreamPosition("epoch", 1)
     with pytest.raises(FencedError):
-        await store.record(older.token, [trade(2)], Position("epoch", 2))
+        await store.record(older.token, [trade(2)], StreamPosition("epoch", 2))
     with pytest.raises(FencedError):
-        await store.count_routers_trades(older.token, Position("epoch", 1))
-    await store.record(newer.token, [trade(2), trade(1)], Position("epoch", 2))
+        await store.count_routers_trades(older.token, StreamPosition("epoch", 1))
+    await store.record(newer.token, [trade(2), trade(1)], StreamPosition("epoch", 2))
     assert await pool.fetchval("SELECT count(*) FROM market_trades") == 2
     assert await pool.fetchval("SELECT trades FROM market_candles WHERE interval = '1m'") == 2
 
@@ -284,12 +284,12 @@ def trade(sequence: int, price: str = "100", timestamp: int = 1_700_000_000_000)
 
 
 async def test_late_trades_change_open_and_close_as_if_they_had_come_in_order(pool: asyncpg.Pool) -> None:
-    store = Store(pool)
+    store = MarketDataStore(pool)
     token = (await store.lead()).token
     in_order = [trade(number, price, 1_700_000_000_000 + number) for number, price in
                 ((1, "5"), (2, "9"), (3, "2"), (4, "7"))]  # fmt: skip
     for late in (2, 4, 1, 3):
-        await store.record(token, [in_order[late - 1]], Position("epoch", 4))
+        await store.record(token, [in_order[late - 1]], StreamPosition("epoch", 4))
     for interval in ("1m", "1w"):
         row = await pool.fetchrow("SELECT * FROM market_candles WHERE interval = $1", interval)
         assert row is not None
@@ -313,9 +313,9 @@ async def test_late_trades_change_open_and_close_as_if_they_had_come_in_order(po
 async def test_intervals_begin_in_utc_and_weeks_on_mondays(
     pool: asyncpg.Pool, time: str, week: str, day: str, four_hours: str
 ) -> None:
-    store = Store(pool)
+    store = MarketDataStore(pool)
     moment = round(datetime.fromisoformat(time).timestamp() * 1000)
-    await store.record((await store.lead()).token, [trade(1, timestamp=moment)], Position("epoch", 1))
+    await store.record((await store.lead()).token, [trade(1, timestamp=moment)], StreamPosition("epoch", 1))
     rows = await pool.fetch("SELECT interval, begins_at FROM market_candles")
     begins = {row["interval"]: row["begins_at"] for row in rows}
     assert f"{begins['1w']:%Y-%m-%d %H:%M}" == f"{week} 00:00"
@@ -389,7 +389,7 @@ async def test_verify_names_what_was_tampered_with(
         "is missing"
     ]
     await pool.execute("UPDATE market_data_checkpoints SET sequence = sequence + 1000")
-    with pytest.raises(NotComparableError, match="the router's rows have come to"):
+    with pytest.raises(CandlesNotComparableError, match="the router's rows have come to"):
         await verify(settings, 0)
 
 

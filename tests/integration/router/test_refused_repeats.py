@@ -10,7 +10,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.router.orders.draft import draft_of
 from openspot.router.orders.engine_orders import refused_order
-from openspot.router.store import Store
+from openspot.router.store import RouterStore
 from openspot.router.tracked_order import TrackedOrder
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
@@ -71,7 +71,7 @@ async def test_a_repeat_that_another_router_refuses_hides_nothing_and_both_route
 async def test_the_row_of_a_refused_repeat_gives_way_to_that_of_the_order_that_stands(
     settings: Settings, router: RouterClient, pool: asyncpg.Pool
 ) -> None:
-    store = Store(pool)
+    store = RouterStore(pool)
     # The refusal of the repeat is stored before the order itself.
     await store.insert_refused_orders([refused("first")])
     assert (await router.submit(order_id="first")).success

@@ -17,7 +17,7 @@ from openspot.router.orders.draft import draft_of
 from openspot.router.orders.engine_orders import refused_order
 from openspot.router.orders.pre_trade import PreTradeCheck, PreTradeFailure
 from openspot.router.orders.rejections import Rejections
-from openspot.router.store import Store
+from openspot.router.store import RouterStore
 from openspot.router.tracked_order import TrackedOrder
 from openspot.up.embedded_nats import EmbeddedNats
 from tests.support.engine_client import EngineClient
@@ -66,7 +66,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 async def rejections(bus: Bus, pool: asyncpg.Pool) -> AsyncIterator[Rejections]:
     """The recorder of a router, on the real bus and database."""
-    recorder = Rejections(bus, Store(pool))
+    recorder = Rejections(bus, RouterStore(pool))
     yield recorder
     await recorder.close()
 
@@ -133,7 +133,7 @@ async def test_an_order_that_is_refused_while_the_bus_is_away_is_told_when_it_is
 async def test_a_recorder_that_ends_records_what_waits(
     bus: Bus, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rejections = Rejections(bus, Store(pool))
+    rejections = Rejections(bus, RouterStore(pool))
     await pool.execute("ALTER TABLE orders RENAME TO orders_away")
     before = unavailable()
     await record(rejections, "a")

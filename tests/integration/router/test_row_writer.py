@@ -10,20 +10,20 @@ import asyncpg
 import pytest
 
 from openspot.domain.order import OrderStatus
-from openspot.engine_client.position import Position
-from openspot.kit.bus import Outgoing, PendingEvent, PublishError, RetryingPublisher
+from openspot.engine_client.position import StreamPosition
+from openspot.kit.bus import OutgoingEvent, PendingEvent, PublishError, RetryingPublisher
 from openspot.kit.database import Connection
 from openspot.router.metrics import ROW_WRITE_FAILURES, ROWS_DROPPED
-from openspot.router.store import FencedError, Store
+from openspot.router.store import FencedError, RouterStore
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.row_writer import FOREIGN_KEY_PAUSE_S, RowWriter
 from tests.support.waiting import eventually, stretched
 
-POSITION = Position("epoch", 7)
+POSITION = StreamPosition("epoch", 7)
 
 
-class RacingStore(Store):
+class RacingStore(RouterStore):
     """A store in which something else happens before an attempt: `before[n]` before the n-th, from 1."""
 
     def __init__(self, pool: asyncpg.Pool) -> None:
@@ -32,7 +32,7 @@ class RacingStore(Store):
         self.attempts: list[float] = []
 
     @asynccontextmanager
-    async def moving_cursor(self, last: Position | None, position: Position) -> AsyncIterator[Connection]:
+    async def moving_cursor(self, last: StreamPosition | None, position: StreamPosition) -> AsyncIterator[Connection]:
         self.attempts.append(time.monotonic())
         happening = self.before.get(len(self.attempts))
         if happening is not None:
@@ -100,14 +100,14 @@ class RefusingBus:
     def __init__(self, *refused: str) -> None:
         self.refused = set(refused)
 
-    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+    async def publish_many(self, events: Sequence[OutgoingEvent]) -> None:
         left = [event for event in events if event.subject in self.refused]
         if left:
             raise PublishError("not now", left)
 
 
 @asynccontextmanager
-async def publishing(bus: RefusingBus, store: Store) -> AsyncIterator[RetryingPublisher]:
+async def publishing(bus: RefusingBus, store: RouterStore) -> AsyncIterator[RetryingPublisher]:
     """A publisher that keeps in the database what the bus refuses."""
 
     async def forget(events: Sequence[PendingEvent]) -> None:
@@ -123,7 +123,7 @@ async def publishing(bus: RefusingBus, store: Store) -> AsyncIterator[RetryingPu
         await publisher.close()
 
 
-async def write(store: Store, orders: list[TrackedOrder], trades: list[TradeRow]) -> None:
+async def write(store: RouterStore, orders: list[TrackedOrder], trades: list[TradeRow]) -> None:
     """Have a new writer write, until everything is in the database or given up."""
     async with publishing(RefusingBus(), store) as publisher:
         writer = RowWriter(store, publisher, None, 1000)
@@ -155,7 +155,7 @@ async def test_a_trade_whose_order_is_written_a_moment_later_is_written_at_the_s
 ) -> None:
     failures, lost = foreign_key_failures(), dropped("trades")
     # Another process's order: its row comes between the two attempts.
-    store.before[2] = lambda: Store(pool).insert_refused_orders([order("maker", 2, "bob")])
+    store.before[2] = lambda: RouterStore(pool).insert_refused_orders([order("maker", 2, "bob")])
     await write(store, [order("taker", 1)], [trade("t1", "maker")])
     assert await names(pool, "trades", "trade_id") == ["t1"]
     assert await names(pool, "orders", "order_id") == ["maker", "taker"]
@@ -202,7 +202,7 @@ async def test_a_writer_goes_on_after_a_row_was_given_up(store: RacingStore, poo
         writer = RowWriter(store, publisher, None, 1000)
         await writer.put([], [trade("t1", "nobody")], POSITION)
         await eventually(lambda: cursor(pool))
-        await writer.put([order("taker", 1)], [trade("t2", "taker")], Position("epoch", 8))
+        await writer.put([order("taker", 1)], [trade("t2", "taker")], StreamPosition("epoch", 8))
         async with asyncio.timeout(stretched(30)):
             await writer.drained()
     assert await names(pool, "trades", "trade_id") == ["t2"]
@@ -214,9 +214,9 @@ async def test_held_events_are_stored_with_the_rows_that_pass_them_and_deleted_o
 ) -> None:
     bus = RefusingBus("orders.filled.alice")
     events = [
-        PendingEvent(Outgoing("orders.created.alice", b"{}", "a-1", key="alice"), 6),
-        PendingEvent(Outgoing("orders.filled.alice", b"{}", "a-2", key="alice"), 7),
-        PendingEvent(Outgoing("orders.filled.alice", b"{}", "a-3", key="alice"), 8),
+        PendingEvent(OutgoingEvent("orders.created.alice", b"{}", "a-1", key="alice"), 6),
+        PendingEvent(OutgoingEvent("orders.filled.alice", b"{}", "a-2", key="alice"), 7),
+        PendingEvent(OutgoingEvent("orders.filled.alice", b"{}", "a-3", key="alice"), 8),
     ]
     async with publishing(bus, store) as publisher:
         await publisher.publish(events)
@@ -235,9 +235,9 @@ async def test_held_events_are_stored_with_the_rows_that_pass_them_and_deleted_o
 async def test_a_writer_that_is_overtaken_stores_neither_rows_nor_held_events(
     store: RacingStore, pool: asyncpg.Pool
 ) -> None:
-    await write(Store(pool), [], [])
+    await write(RouterStore(pool), [], [])
     async with publishing(RefusingBus("trades.executed"), store) as publisher:
-        await publisher.publish([PendingEvent(Outgoing("trades.executed", b"{}", "t-1"), 7)])
+        await publisher.publish([PendingEvent(OutgoingEvent("trades.executed", b"{}", "t-1"), 7)])
         writer = RowWriter(store, publisher, None, 1000)
         await writer.put([order("taker", 1)], [], POSITION)
         with pytest.raises(FencedError):

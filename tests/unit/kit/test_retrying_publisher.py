@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from openspot.kit.bus import Outgoing, PendingEvent, PublishError, RetryingPublisher, retrying_publisher
+from openspot.kit.bus import OutgoingEvent, PendingEvent, PublishError, RetryingPublisher, retrying_publisher
 from tests.support.waiting import eventually, stretched
 
 
@@ -19,7 +19,7 @@ class FakeBus:
         self.is_connected = True
         self.calls = 0
 
-    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+    async def publish_many(self, events: Sequence[OutgoingEvent]) -> None:
         self.calls += 1
         for subject in {event.subject for event in events} & self.gates.keys():
             await self.gates[subject].wait()
@@ -46,11 +46,11 @@ def publisher_on(bus: FakeBus, held_max: int = 1000) -> RetryingPublisher:
 
 
 def order_event(user: str, number: int) -> PendingEvent:
-    return PendingEvent(Outgoing(f"orders.created.{user}", b"{}", f"{user}-{number}"), number)
+    return PendingEvent(OutgoingEvent(f"orders.created.{user}", b"{}", f"{user}-{number}"), number)
 
 
 def trade(number: int) -> PendingEvent:
-    return PendingEvent(Outgoing("trades.executed", b"{}", f"trade-{number}"), number)
+    return PendingEvent(OutgoingEvent("trades.executed", b"{}", f"trade-{number}"), number)
 
 
 def own(taken: list[str], name: str) -> list[str]:

@@ -12,15 +12,22 @@ from openspot.margin.lifecycle import (
     AccountTrigger,
     LoanStatus,
     LoanTrigger,
-    PositionStatus,
-    PositionTrigger,
+    MarginPositionStatus,
+    MarginPositionTrigger,
     account_close_error,
     next_account_status,
     next_loan_status,
     next_position_status,
 )
 
-A, AT, L, LT, P, PT = AccountStatus, AccountTrigger, LoanStatus, LoanTrigger, PositionStatus, PositionTrigger
+A, AT, L, LT, P, PT = (
+    AccountStatus,
+    AccountTrigger,
+    LoanStatus,
+    LoanTrigger,
+    MarginPositionStatus,
+    MarginPositionTrigger,
+)
 
 
 @pytest.mark.spec("A3.2-05")

@@ -7,14 +7,14 @@ import pytest
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.order import Side
 from openspot.positions.broker_of_record import (
-    Accepted,
+    AcceptedReport,
     CompletedOrder,
-    Excepted,
+    ExceptedReport,
     ExceptionCode,
     IntakeContext,
     KnownOrder,
     PriceRange,
-    Repeated,
+    RepeatedReport,
     ReportedFill,
     judge,
 )
@@ -40,27 +40,27 @@ CONTEXT = IntakeContext(frozenset({"BTC-USD"}), True, {"BTC-USD": PriceRange(100
 
 def codes(report: CompletedOrder, context: IntakeContext = CONTEXT) -> list[tuple[ExceptionCode, str]]:
     outcome = judge(report, context)
-    assert isinstance(outcome, Excepted)
+    assert isinstance(outcome, ExceptedReport)
     return [(exception.code, exception.field) for exception in outcome.exceptions]
 
 
 def test_a_report_that_fits_becomes_a_trade_of_its_participant() -> None:
-    assert judge(REPORT, CONTEXT) == Accepted(PositionTrade("order-1", NOW, Side.BUY, 3 * UNIT, 300 * UNIT, UNIT))
+    assert judge(REPORT, CONTEXT) == AcceptedReport(PositionTrade("order-1", NOW, Side.BUY, 3 * UNIT, 300 * UNIT, UNIT))
 
 
 def test_an_order_that_the_platform_does_not_know_and_a_market_without_price_are_not_held_against_it() -> None:
-    assert isinstance(judge(REPORT, replace(CONTEXT, order=None, ranges={})), Accepted)
+    assert isinstance(judge(REPORT, replace(CONTEXT, order=None, ranges={})), AcceptedReport)
 
 
 def test_the_notional_is_that_of_the_fills() -> None:
     fills = (ReportedFill(UNIT, 90 * UNIT), ReportedFill(2 * UNIT, 105 * UNIT))
     outcome = judge(replace(REPORT, fills=fills), CONTEXT)
-    assert isinstance(outcome, Accepted)
+    assert isinstance(outcome, AcceptedReport)
     assert outcome.trade.notional == 300 * UNIT
 
 
 def test_the_same_report_again_is_a_repetition() -> None:
-    assert judge(REPORT, replace(CONTEXT, earlier=REPORT)) == Repeated()
+    assert judge(REPORT, replace(CONTEXT, earlier=REPORT)) == RepeatedReport()
 
 
 def test_the_same_order_with_other_content_is_an_exception() -> None:
@@ -113,7 +113,7 @@ def test_each_rule_has_a_code_and_names_its_field(
     ],
 )
 def test_bounds_are_inclusive(changes: dict[str, object]) -> None:
-    assert isinstance(judge(replace(REPORT, **changes), CONTEXT), Accepted)  # type: ignore[arg-type]
+    assert isinstance(judge(replace(REPORT, **changes), CONTEXT), AcceptedReport)  # type: ignore[arg-type]
 
 
 def test_an_unknown_symbol_and_an_unknown_participant_are_both_named() -> None:
@@ -128,7 +128,7 @@ def test_a_product_beyond_the_largest_amount_is_an_exception() -> None:
 
 def test_exceptions_say_what_was_expected() -> None:
     outcome = judge(replace(REPORT, quantity=4 * UNIT, side=Side.SELL), CONTEXT)
-    assert isinstance(outcome, Excepted)
+    assert isinstance(outcome, ExceptedReport)
     assert [exception.reason for exception in outcome.exceptions] == [
         "is sell, the order's is buy",
         "is 4, the order's is 3",

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openspot.positions.fifo import Disposal, FifoBook, ShortfallError
-from openspot.positions.fifo_replay import Checkpoint, nearest_checkpoint, replay, superseded_checkpoints
+from openspot.positions.fifo_replay import BookCheckpoint, nearest_checkpoint, replay, superseded_checkpoints
 from openspot.positions.fifo_transaction import FifoTransaction, TransactionKind
 from tests.support.fifo_histories import random_history
 
 
-def split(results: Iterator[Disposal | Checkpoint]) -> tuple[list[Disposal], list[Checkpoint]]:
+def split(results: Iterator[Disposal | BookCheckpoint]) -> tuple[list[Disposal], list[BookCheckpoint]]:
     disposals: list[Disposal] = []
-    checkpoints: list[Checkpoint] = []
+    checkpoints: list[BookCheckpoint] = []
     for item in results:
-        if isinstance(item, Checkpoint):
+        if isinstance(item, BookCheckpoint):
             checkpoints.append(item)
         else:
             disposals.append(item)
@@ -50,7 +50,7 @@ def test_an_insertion_replayed_from_the_nearest_checkpoint_equals_a_replay_from_
 
 
 def test_the_nearest_checkpoint_lies_before_the_insertion_and_later_ones_are_superseded() -> None:
-    checkpoints = [Checkpoint((time, "x"), "") for time in (10, 20, 30)]
+    checkpoints = [BookCheckpoint((time, "x"), "") for time in (10, 20, 30)]
     assert nearest_checkpoint(checkpoints, (10, "a")) is None
     assert nearest_checkpoint(checkpoints, (10, "x")) is None
     assert nearest_checkpoint(checkpoints, (10, "y")) == checkpoints[0]

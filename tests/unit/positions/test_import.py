@@ -14,10 +14,10 @@ from openspot.positions.fifo_transaction import FifoTransaction, TransactionKind
 from openspot.positions.import_layouts import Layout, LayoutError, layout_from_mapping, recognise
 from openspot.positions.import_records import RECORD_MAX, Refused, Row, read_csv, read_json, split_lines
 from openspot.positions.import_rules import (
-    Accepted,
+    AcceptedTransaction,
     ImportDefaults,
     Parsed,
-    Repeated,
+    RepeatedTransaction,
     fingerprint,
     parse_rows,
     parse_timestamp,
@@ -461,8 +461,14 @@ def batch(*names: str, value: int = 10) -> list[Parsed]:
 def test_an_id_that_is_known_is_a_repetition_or_with_other_content_refused() -> None:
     known = {item.transaction.external_id: fingerprint(item.transaction) for item in batch("a", "b")}
     results = list(sort_out_known([*batch("a", "c", "c"), *batch("b", "c", value=11)], known))
-    assert [type(result) for result in results] == [Repeated, Accepted, Repeated, Refused, Refused]
-    assert results[0] == Repeated(2, "a")
+    assert [type(result) for result in results] == [
+        RepeatedTransaction,
+        AcceptedTransaction,
+        RepeatedTransaction,
+        Refused,
+        Refused,
+    ]
+    assert results[0] == RepeatedTransaction(2, "a")
     refused = results[3]
     assert isinstance(refused, Refused)
     assert (refused.line, refused.external_id, refused.reasons) == (
@@ -485,7 +491,7 @@ def test_importing_twice_is_importing_once(seed: int, size: int) -> None:
         for start in range(0, len(items), size):
             part = items[start : start + size]
             for result in sort_out_known(part, known):
-                if isinstance(result, Accepted):
+                if isinstance(result, AcceptedTransaction):
                     assert result.transaction.external_id not in stored
                     stored[result.transaction.external_id] = result.transaction
                     accepted += 1

@@ -10,23 +10,23 @@ from openspot.positions.lifecycle import (
     TRANSFER_TRANSITIONS,
     BalanceChange,
     PositionStatus,
+    PositionTransferKind,
+    PositionTransferStatus,
     PositionTrigger,
     TransferError,
-    TransferKind,
-    TransferStatus,
     TransferStep,
     TransferTrigger,
     next_position_status,
     transfer_step,
 )
 
-K, S, T = TransferKind, TransferStatus, TransferTrigger
+K, S, T = PositionTransferKind, PositionTransferStatus, TransferTrigger
 NOTHING = BalanceChange(0, 0)
 
 
 @pytest.mark.spec("A2.8-16")
 def test_a_transfer_is_a_deposit_a_withdrawal_or_an_adjustment() -> None:
-    assert {str(kind) for kind in TransferKind} == {"deposit", "withdrawal", "adjustment"}
+    assert {str(kind) for kind in PositionTransferKind} == {"deposit", "withdrawal", "adjustment"}
 
 
 @pytest.mark.spec("A3.2-02")

@@ -29,7 +29,7 @@ class TradeFee(Message, frozen=True):
 
     user_id: str
     amount: str
-    currency: str
+    asset: str = msgspec.field(name="currency")
 
 
 class TradeFees(Message, frozen=True):

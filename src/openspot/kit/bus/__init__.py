@@ -13,6 +13,7 @@ from openspot.kit.bus.codec import encode
 from openspot.kit.bus.consumer import Consumption, DurableConsumer
 from openspot.kit.bus.errors import (
     BusError,
+    BusStreamError,
     BusUnavailableError,
     BusyError,
     CircuitOpenError,
@@ -24,12 +25,11 @@ from openspot.kit.bus.errors import (
     NotSentError,
     PublishError,
     RequestFailedError,
-    StreamError,
     WrongRevisionError,
 )
 from openspot.kit.bus.kept_writes import KeptWrites
 from openspot.kit.bus.key_value import Entry, KeyValueBucket
-from openspot.kit.bus.outgoing import Outgoing
+from openspot.kit.bus.outgoing import OutgoingEvent
 from openspot.kit.bus.retrying_publisher import PendingEvent, RetryingPublisher
 from openspot.kit.bus.streams import ConsumerState
 from openspot.kit.bus.subscriptions import MalformedEventError
@@ -37,6 +37,7 @@ from openspot.kit.bus.subscriptions import MalformedEventError
 __all__ = [
     "Bus",
     "BusError",
+    "BusStreamError",
     "BusUnavailableError",
     "BusyError",
     "CircuitOpenError",
@@ -53,12 +54,11 @@ __all__ = [
     "MalformedRequestError",
     "NoAnswerError",
     "NotSentError",
-    "Outgoing",
+    "OutgoingEvent",
     "PendingEvent",
     "PublishError",
     "RequestFailedError",
     "RetryingPublisher",
-    "StreamError",
     "WrongRevisionError",
     "encode",
 ]

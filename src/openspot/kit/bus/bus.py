@@ -12,7 +12,7 @@ from openspot.kit.bus.circuit_breaker import CircuitBreaker
 from openspot.kit.bus.connection import Connection, OnGap
 from openspot.kit.bus.consumer import Consumption, Deliveries, DurableConsumer, Handler
 from openspot.kit.bus.key_value import KeyValueBucket
-from openspot.kit.bus.outgoing import Outgoing
+from openspot.kit.bus.outgoing import OutgoingEvent
 from openspot.kit.bus.publisher import Publisher
 from openspot.kit.bus.requests import MakeRefusal, Requests
 from openspot.kit.bus.streams import ConsumerState, Streams
@@ -114,14 +114,14 @@ class Bus:
     # Streams
 
     async def ensure_streams(self, streams: Sequence[StreamDefinition] = STREAMS) -> None:
-        """Make the streams, or bring existing ones up to date. Raises StreamError if the server refuses."""
+        """Make the streams, or bring existing ones up to date. Raises BusStreamError if the server refuses."""
         await self._streams.ensure(streams)
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
         """Publish one event and wait until the server has stored it. Raises PublishError, CircuitOpenError included."""
         await self._publisher.publish(subject, message, message_id)
 
-    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+    async def publish_many(self, events: Sequence[OutgoingEvent]) -> None:
         """Publish events in their order and wait until the server has stored them.
 
         Raises PublishError with the events that may not be stored; all others are.
@@ -135,7 +135,7 @@ class Bus:
     async def consume(self, consumption: Consumption[Event], handler: Handler[Event], stop: asyncio.Event) -> None:
         """Consume until `stop` is set. Services use a DurableConsumer, which restarts after a fault.
 
-        Creates the stream if the server has lost it. Raises StreamError or ConsumerError.
+        Creates the stream if the server has lost it. Raises BusStreamError or ConsumerError.
         """
         await Deliveries(self.connection, self._streams, consumption, handler).run(stop)
 
@@ -148,11 +148,11 @@ class Bus:
         return {durable: consumer.check_health for durable, consumer in self._consumers.items()}
 
     async def newest(self, stream: str, subject: str) -> int:
-        """The stream sequence of the newest message of `subject`, 0 if there is none. Raises StreamError."""
+        """The stream sequence of the newest message of `subject`, 0 if there is none. Raises BusStreamError."""
         return await self._streams.newest(stream, subject)
 
     async def consumer_state(self, stream: str, durable: str) -> ConsumerState | None:
-        """The progress of a durable consumer, None if it does not exist. Raises StreamError."""
+        """The progress of a durable consumer, None if it does not exist. Raises BusStreamError."""
         return await self._streams.consumer(stream, durable)
 
     # Buckets

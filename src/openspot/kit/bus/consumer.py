@@ -56,7 +56,7 @@ STUCK_S = 60.0
 It is longer than the longest pause before a failed event is delivered again, and than the time after which an event of
 a process that died goes to another one.
 """
-_STOP_LOOK_S = 0.5
+_STOP_POLL_INTERVAL_S = 0.5
 
 Event = TypeVar("Event")
 Handler = Callable[[list[Event]], Awaitable[Collection[int] | None]]
@@ -228,7 +228,7 @@ class Deliveries(Generic[Event]):
         self._queue: asyncio.Queue[Msg] = asyncio.Queue()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Consume until `stop` is set. Raises StreamError or ConsumerError if the server refuses the consumer."""
+        """Consume until `stop` is set. Raises BusStreamError or ConsumerError if the server refuses the consumer."""
         consumption = self._consumption
         # All processes share one delivery subject. With an inbox each, the loser of a race at start would get nothing.
         delivery_subject = f"deliver.{consumption.durable}"
@@ -248,7 +248,7 @@ class Deliveries(Generic[Event]):
         try:
             while not stop.is_set():
                 try:
-                    async with asyncio.timeout(_STOP_LOOK_S):
+                    async with asyncio.timeout(_STOP_POLL_INTERVAL_S):
                         messages = [await self._queue.get()]
                 except TimeoutError:
                     continue

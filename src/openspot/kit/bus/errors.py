@@ -12,7 +12,7 @@ The error of a failed request tells whether the provider may have handled it any
 from collections.abc import Sequence
 from typing import ClassVar
 
-from openspot.kit.bus.outgoing import Outgoing
+from openspot.kit.bus.outgoing import OutgoingEvent
 
 
 class BusError(Exception):
@@ -66,7 +66,7 @@ class PublishError(BusError):
     ids keep them from being stored twice.
     """
 
-    def __init__(self, message: str, unpublished: Sequence[Outgoing] = ()) -> None:
+    def __init__(self, message: str, unpublished: Sequence[OutgoingEvent] = ()) -> None:
         super().__init__(message)
         self.unpublished = tuple(unpublished)
 
@@ -74,12 +74,12 @@ class PublishError(BusError):
 class CircuitOpenError(PublishError):
     """The circuit breaker of a subject is open: nothing was tried (Document A 7)."""
 
-    def __init__(self, subject: str, unpublished: Sequence[Outgoing] = ()) -> None:
+    def __init__(self, subject: str, unpublished: Sequence[OutgoingEvent] = ()) -> None:
         super().__init__(f"circuit breaker open for subject: {subject}", unpublished)
         self.subject = subject
 
 
-class StreamError(BusError):
+class BusStreamError(BusError):
     """The server refused to create or change a stream, or did not report its state."""
 
 

@@ -25,7 +25,7 @@ HEARTBEAT_S = 5.0
 """How often the server sends a heartbeat for a watched bucket without changes."""
 SILENCE_S_MAX = 12.5
 """A watch that hears nothing for this time starts again."""
-_LOOK_S = 0.5
+_POLL_INTERVAL_S = 0.5
 _RETRY_S, _RETRY_S_MAX = 0.2, 5.0
 _LIFE_WITHOUT_WATCHER_S = 60.0
 _HEARTBEAT_STATUS = "100"
@@ -236,7 +236,7 @@ class _Watch:
             if not info.num_pending and not self._delivered:
                 self._note_caught_up()
             while self._fault is None:
-                await asyncio.sleep(_LOOK_S)
+                await asyncio.sleep(_POLL_INTERVAL_S)
                 if self._connection.reconnects != reconnects:
                     self._fault = "the connection was made again"
                 elif loop.time() - self._heard > SILENCE_S_MAX:

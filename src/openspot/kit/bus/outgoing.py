@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutgoingEvent:
     """An event to publish. A second event with the same `message_id` within the duplicate window is dropped.
 
     `acknowledged=False` saves the server's reply for an event in the middle of a batch. A single server takes the

@@ -22,7 +22,7 @@ from openspot.kit.bus.codec import UNREADABLE, encode
 from openspot.kit.bus.connection import Connection
 from openspot.kit.bus.errors import CircuitOpenError, PublishError
 from openspot.kit.bus.inbox import NO_RESPONDERS, status_of
-from openspot.kit.bus.outgoing import Outgoing
+from openspot.kit.bus.outgoing import OutgoingEvent
 from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_BREAKER_OPEN, BUS_PUBLISH_FAILURES
 
@@ -62,7 +62,7 @@ class _Sent:
 
     __slots__ = ("event", "future", "place", "reply_subject")
 
-    def __init__(self, place: int, event: Outgoing, reply_subject: str, future: asyncio.Future[Msg]) -> None:
+    def __init__(self, place: int, event: OutgoingEvent, reply_subject: str, future: asyncio.Future[Msg]) -> None:
         self.place = place
         self.event = event
         self.reply_subject = reply_subject
@@ -79,14 +79,14 @@ class Publisher:
         self._timeout_s = connection.settings.request_timeout_s
         # Between two acknowledgements of a stream with replicas, another server may have become its leader.
         self._acknowledge_each = connection.settings.bus_replicas > 1
-        self._news: deque[tuple[float, Outgoing]] = deque()
+        self._news: deque[tuple[float, OutgoingEvent]] = deque()
         self._news_reconnects = connection.reconnects
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
         """Publish one event and wait until the server has stored it. Raises PublishError, CircuitOpenError included."""
-        await self.publish_many([Outgoing(subject, encode(message), message_id)])
+        await self.publish_many([OutgoingEvent(subject, encode(message), message_id)])
 
-    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+    async def publish_many(self, events: Sequence[OutgoingEvent]) -> None:
         """Publish events in their order and wait until the server has stored them.
 
         Raises PublishError if some may not be stored: `unpublished` holds those, and all others are stored. The server
@@ -120,7 +120,7 @@ class Publisher:
             BUS_PUBLISH_FAILURES.labels(subject).inc()
             log.warning("announcement not sent", subject=subject, error=repr(error))
 
-    def _refused_by_breaker(self, events: Sequence[Outgoing]) -> dict[int, PublishError]:
+    def _refused_by_breaker(self, events: Sequence[OutgoingEvent]) -> dict[int, PublishError]:
         """Errors by place: for events whose subject's breaker is open, and for those that must not overtake them."""
         refused: dict[str, CircuitOpenError] = {}
         for subject in dict.fromkeys(event.subject for event in events):
@@ -141,7 +141,7 @@ class Publisher:
 
     async def _send(
         self,
-        events: Sequence[Outgoing],
+        events: Sequence[OutgoingEvent],
         streams: Sequence[StreamDefinition | None],
         failures: dict[int, PublishError],
     ) -> list[_Sent]:
@@ -209,7 +209,7 @@ class Publisher:
 
     def _keep_news(
         self,
-        events: Sequence[Outgoing],
+        events: Sequence[OutgoingEvent],
         streams: Sequence[StreamDefinition | None],
         failures: dict[int, PublishError],
     ) -> None:
@@ -227,7 +227,7 @@ class Publisher:
 
 
 def _to_acknowledge(
-    events: Sequence[Outgoing], streams: Sequence[StreamDefinition | None], places: Sequence[int]
+    events: Sequence[OutgoingEvent], streams: Sequence[StreamDefinition | None], places: Sequence[int]
 ) -> set[int]:
     """The places of the events for which the server is asked for an acknowledgement."""
     acknowledged: set[int] = set()
@@ -243,7 +243,7 @@ def _to_acknowledge(
 
 
 def _judge_unacknowledged(
-    events: Sequence[Outgoing],
+    events: Sequence[OutgoingEvent],
     streams: Sequence[StreamDefinition | None],
     sent: Sequence[_Sent],
     failures: dict[int, PublishError],
@@ -289,7 +289,7 @@ def _refusal(message: Msg) -> str | None:
     return None if ack.stream else "the acknowledgement names no stream"
 
 
-def _combined(events: Sequence[Outgoing], failures: dict[int, PublishError]) -> PublishError:
+def _combined(events: Sequence[OutgoingEvent], failures: dict[int, PublishError]) -> PublishError:
     """One error for all failures of a batch."""
     unpublished = [events[place] for place in sorted(failures)]
     first = failures[min(failures)]

@@ -16,7 +16,7 @@ from typing import Protocol
 from openspot.contracts.streams import stream_of
 from openspot.kit.backoff import Backoff
 from openspot.kit.bus.errors import PublishError
-from openspot.kit.bus.outgoing import Outgoing
+from openspot.kit.bus.outgoing import OutgoingEvent
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import TaskSet
 
@@ -37,7 +37,7 @@ class PendingEvent:
 
     __slots__ = ("event", "is_published", "is_stored", "sequence")
 
-    def __init__(self, event: Outgoing, sequence: int = 0, *, is_stored: bool = False) -> None:
+    def __init__(self, event: OutgoingEvent, sequence: int = 0, *, is_stored: bool = False) -> None:
         self.event = event
         self.sequence = sequence
         self.is_stored = is_stored
@@ -51,7 +51,7 @@ class PublishingBus(Protocol):
     def is_connected(self) -> bool:
         """Whether there is a connection now."""
 
-    async def publish_many(self, events: Sequence[Outgoing]) -> None:
+    async def publish_many(self, events: Sequence[OutgoingEvent]) -> None:
         """Publish events in their order; raises PublishError with those that were not taken."""
 
 
@@ -251,7 +251,7 @@ class _Lane:
                 del self._queues[key]
 
 
-def _among(pending: Sequence[PendingEvent], events: Sequence[Outgoing]) -> list[PendingEvent]:
+def _among(pending: Sequence[PendingEvent], events: Sequence[OutgoingEvent]) -> list[PendingEvent]:
     """Those of `pending` whose events are among `events`."""
     wanted = {id(event) for event in events}
     return [one for one in pending if id(one.event) in wanted]

@@ -10,7 +10,7 @@ from nats.js.api import PersistMode, RePublish, RetentionPolicy, StorageType, St
 from openspot.contracts.streams import DUPLICATE_WINDOW_S, StreamDefinition
 from openspot.kit.backoff import Backoff, retry
 from openspot.kit.bus.connection import Connection
-from openspot.kit.bus.errors import StreamError
+from openspot.kit.bus.errors import BusStreamError
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import cancellable
 
@@ -48,12 +48,12 @@ class Streams:
         self._jetstream = connection.jetstream
 
     async def ensure(self, definitions: Sequence[StreamDefinition]) -> None:
-        """Make the streams, or bring existing ones up to date. Raises StreamError if the server refuses."""
+        """Make the streams, or bring existing ones up to date. Raises BusStreamError if the server refuses."""
         for definition in definitions:
             try:
                 info = await self._made_in_time(definition)
             except STREAM_ERRORS as error:
-                raise StreamError(f"stream {definition.name}: {error!r}") from error
+                raise BusStreamError(f"stream {definition.name}: {error!r}") from error
             _check_durability(definition, info)
         if not self._connection.settings.nats_synced:
             log.warning(
@@ -97,23 +97,23 @@ class Streams:
         )
 
     async def newest(self, stream: str, subject: str) -> int:
-        """The stream sequence of the newest message of `subject`, 0 if there is none. Raises StreamError."""
+        """The stream sequence of the newest message of `subject`, 0 if there is none. Raises BusStreamError."""
         try:
             message = await cancellable(self._jetstream.get_last_msg(stream, subject))
         except nats.js.errors.NotFoundError:
             return 0
         except STREAM_ERRORS as error:
-            raise StreamError(f"stream {stream}: {error!r}") from error
+            raise BusStreamError(f"stream {stream}: {error!r}") from error
         return message.seq or 0
 
     async def consumer(self, stream: str, durable: str) -> ConsumerState | None:
-        """How a durable consumer stands, None if there is none. Raises StreamError."""
+        """How a durable consumer stands, None if there is none. Raises BusStreamError."""
         try:
             info = await cancellable(self._jetstream.consumer_info(stream, durable))
         except nats.js.errors.NotFoundError:
             return None
         except STREAM_ERRORS as error:
-            raise StreamError(f"consumer {durable}: {error!r}") from error
+            raise BusStreamError(f"consumer {durable}: {error!r}") from error
         until = info.ack_floor.stream_seq if info.ack_floor is not None else 0
         return ConsumerState(info.num_pending or 0, info.num_ack_pending or 0, until)
 

@@ -17,14 +17,14 @@ from openspot.positions.access import is_admin
 from openspot.positions.amounts import amount_of
 from openspot.positions.broker.schemas import CompletedOrderBody, ExceptionResponse, IntakeResponse, ReasonResponse
 from openspot.positions.broker_of_record import (
-    Accepted,
+    AcceptedReport,
     BrokerException,
     CompletedOrder,
-    Excepted,
+    ExceptedReport,
     IntakeContext,
     KnownOrder,
     PriceRange,
-    Repeated,
+    RepeatedReport,
     ReportedFill,
     judge,
 )
@@ -63,10 +63,10 @@ class BrokerService:
             lock = f"openspot-broker-order:{report.order_id}"
             await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", lock)
             outcome = judge(report, await self._context(connection, report, marks))
-            if isinstance(outcome, Excepted):
+            if isinstance(outcome, ExceptedReport):
                 exception_id = await self._keep(connection, report, text, outcome.exceptions)
                 return _response("exception", report, exception_id=exception_id)
-            if isinstance(outcome, Repeated):
+            if isinstance(outcome, RepeatedReport):
                 return _response("repeated", report)
             await self._accept(connection, report, text, outcome)
         return _response("accepted", report)
@@ -110,7 +110,7 @@ class BrokerService:
             is_followed=order is not None and self._follows_fills,
         )
 
-    async def _accept(self, connection: Connection, report: CompletedOrder, text: str, outcome: Accepted) -> None:
+    async def _accept(self, connection: Connection, report: CompletedOrder, text: str, outcome: AcceptedReport) -> None:
         await connection.execute(
             "INSERT INTO broker_reports (order_id, report) VALUES ($1, $2::jsonb)", report.order_id, text
         )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from openspot.kit.database import Connection
 from openspot.positions.cost_basis import store
 from openspot.positions.fifo import Disposal, FifoBook, ShortfallError
-from openspot.positions.fifo_replay import CHECKPOINT_EVERY, Checkpoint
+from openspot.positions.fifo_replay import CHECKPOINT_EVERY, BookCheckpoint
 from openspot.positions.fifo_transaction import FifoTransaction, OrderKey
 
 PAGE = 2_000
@@ -46,10 +46,10 @@ async def compute(connection: Connection, user_id: str, dirty: OrderKey) -> list
         place = page[-1][0].order_key
         since_saved += len(page)
         if since_saved >= max(CHECKPOINT_EVERY, book.open_lots):
-            await store.add_checkpoint(connection, user_id, Checkpoint(place, _state(book, place)), is_newest=False)
+            await store.add_checkpoint(connection, user_id, BookCheckpoint(place, _state(book, place)), is_newest=False)
             since_saved = 0
     if since_saved and book.open_lots <= STATE_LOTS_MAX:
-        await store.add_checkpoint(connection, user_id, Checkpoint(place, _state(book, place)), is_newest=True)
+        await store.add_checkpoint(connection, user_id, BookCheckpoint(place, _state(book, place)), is_newest=True)
     await store.finish(connection, user_id, book.holdings())
     return uncovered
 

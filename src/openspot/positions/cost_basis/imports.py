@@ -19,7 +19,14 @@ from openspot.kit.database import Pool
 from openspot.positions.cost_basis import store
 from openspot.positions.import_layouts import Layout, LayoutError, layout_from_mapping
 from openspot.positions.import_records import Refused, read_csv, read_json
-from openspot.positions.import_rules import Accepted, ImportDefaults, Parsed, Repeated, parse_rows, sort_out_known
+from openspot.positions.import_rules import (
+    AcceptedTransaction,
+    ImportDefaults,
+    Parsed,
+    RepeatedTransaction,
+    parse_rows,
+    sort_out_known,
+)
 
 BATCH = 1_000
 PIECE_BYTES = 65_536
@@ -97,10 +104,10 @@ async def store_rows(pool: Pool, user_id: str, source: ImportSource, report_file
             await store.lock_owner(connection, user_id)
             known = await store.fingerprints(connection, user_id, ids)
             outcomes = await asyncio.to_thread(_outcomes, batch, known)
-            accepted = [item for item in outcomes if isinstance(item, Accepted)]
+            accepted = [item for item in outcomes if isinstance(item, AcceptedTransaction)]
             await store.add_transactions(connection, user_id, accepted)
         report.accepted += len(accepted)
-        report.repeated += sum(isinstance(item, Repeated) for item in outcomes)
+        report.repeated += sum(isinstance(item, RepeatedTransaction) for item in outcomes)
         refused = [item for item in outcomes if isinstance(item, Refused)]
         report.refused_count += len(refused)
         if refused:
@@ -108,7 +115,9 @@ async def store_rows(pool: Pool, user_id: str, source: ImportSource, report_file
     return report
 
 
-def _outcomes(batch: list[Parsed | Refused], known: dict[str, str]) -> list[Accepted | Repeated | Refused]:
+def _outcomes(
+    batch: list[Parsed | Refused], known: dict[str, str]
+) -> list[AcceptedTransaction | RepeatedTransaction | Refused]:
     return list(sort_out_known(batch, known))
 
 

@@ -29,7 +29,7 @@ from openspot.positions.cost_basis.schemas import (
 )
 from openspot.positions.cost_basis.store import CostBasisStore
 from openspot.positions.fifo_transaction import FifoTransaction, TransactionError, TransactionKind
-from openspot.positions.import_rules import Accepted, fingerprint
+from openspot.positions.import_rules import AcceptedTransaction, fingerprint
 from openspot.positions.tax_years import GainSum, TaxYearStart, YearlyGain, gains_by_tax_year
 from openspot.positions.times import milliseconds_of
 
@@ -78,7 +78,7 @@ class CostBasisService:
             if dirty is not None:
                 # Otherwise what is not covered anyway would count against this transaction.
                 await compute(connection, user_id, dirty)
-            await store.add_transactions(connection, user_id, [Accepted(0, transaction, mark)])
+            await store.add_transactions(connection, user_id, [AcceptedTransaction(0, transaction, mark)])
             uncovered = await compute(connection, user_id, transaction.order_key)
             if uncovered:
                 external_id, reason = uncovered[0]

@@ -6,10 +6,10 @@ from typing import Any
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import numeric
 from openspot.positions.amounts import amount_of
-from openspot.positions.fifo import Disposal, Holding
-from openspot.positions.fifo_replay import Checkpoint
+from openspot.positions.fifo import Disposal, FifoHolding
+from openspot.positions.fifo_replay import BookCheckpoint
 from openspot.positions.fifo_transaction import FifoTransaction, OrderKey, TransactionKind
-from openspot.positions.import_rules import Accepted
+from openspot.positions.import_rules import AcceptedTransaction
 
 _TRANSACTION_COLUMNS = (
     "user_id", "external_id", "executed_ms", "kind", "account", "asset", "quantity", "value", "fee", "fee_asset",
@@ -42,7 +42,7 @@ async def fingerprints(connection: Connection, user_id: str, external_ids: Seque
     return {row["external_id"]: row["fingerprint"] for row in rows}
 
 
-async def add_transactions(connection: Connection, user_id: str, accepted: Sequence[Accepted]) -> None:
+async def add_transactions(connection: Connection, user_id: str, accepted: Sequence[AcceptedTransaction]) -> None:
     """Store transactions of a locked owner, and note from where to compute again."""
     if not accepted:
         return
@@ -61,7 +61,7 @@ async def add_transactions(connection: Connection, user_id: str, accepted: Seque
     )  # fmt: skip
 
 
-async def checkpoint_before(connection: Connection, user_id: str, key: OrderKey) -> Checkpoint | None:
+async def checkpoint_before(connection: Connection, user_id: str, key: OrderKey) -> BookCheckpoint | None:
     """The newest saved book before `key`."""
     row = await connection.fetchrow(
         """
@@ -71,7 +71,7 @@ async def checkpoint_before(connection: Connection, user_id: str, key: OrderKey)
         """,
         user_id, *key,
     )  # fmt: skip
-    return None if row is None else Checkpoint((row["executed_ms"], row["external_id"]), row["state"])
+    return None if row is None else BookCheckpoint((row["executed_ms"], row["external_id"]), row["state"])
 
 
 async def forget_results_after(connection: Connection, user_id: str, key: OrderKey) -> None:
@@ -122,7 +122,7 @@ async def add_disposals(connection: Connection, user_id: str, disposals: Sequenc
     await connection.copy_records_to_table("fifo_disposals", records=rows, columns=_DISPOSAL_COLUMNS)
 
 
-async def add_checkpoint(connection: Connection, user_id: str, checkpoint: Checkpoint, *, is_newest: bool) -> None:
+async def add_checkpoint(connection: Connection, user_id: str, checkpoint: BookCheckpoint, *, is_newest: bool) -> None:
     """Save a book. The newest one replaces the newest one of the last computation."""
     if is_newest:
         await connection.execute("DELETE FROM fifo_checkpoints WHERE user_id = $1 AND is_newest", user_id)
@@ -135,7 +135,7 @@ async def add_checkpoint(connection: Connection, user_id: str, checkpoint: Check
     )  # fmt: skip
 
 
-async def finish(connection: Connection, user_id: str, holdings: Sequence[Holding]) -> None:
+async def finish(connection: Connection, user_id: str, holdings: Sequence[FifoHolding]) -> None:
     """Store the open lots, and note that everything is computed."""
     await connection.copy_records_to_table(
         "fifo_lots",

@@ -15,7 +15,7 @@ from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.positions.access import visible
 from openspot.positions.holdings.routes import CHANGE, NOT_FOUND, READ, ParticipantQuery
-from openspot.positions.lifecycle import TransferKind, TransferTrigger
+from openspot.positions.lifecycle import PositionTransferKind, TransferTrigger
 from openspot.positions.transfers.schemas import (
     AdjustmentBody,
     TransferBody,
@@ -46,7 +46,7 @@ def transfer_routes(prefix: str, transfers: TransferService) -> Router:
     # Also documents the response to a repeated request.
     created = {200: {"model": TransferResponse, "description": "it was created before"}}
 
-    async def create(request: Request, kind: TransferKind, body: TransferBody | AdjustmentBody) -> Response:
+    async def create(request: Request, kind: PositionTransferKind, body: TransferBody | AdjustmentBody) -> Response:
         operation = operation_of(context_of(request))
         transfer, is_new = await transfers.create(caller(request), kind, body, operation.operation_id)
         return respond(transfer, 201 if is_new else 200)
@@ -76,21 +76,21 @@ def transfer_routes(prefix: str, transfers: TransferService) -> Router:
         summary="Create a deposit",
     )  # fmt: skip
     async def create_deposit(request: Request, body: TransferBody) -> Response:
-        return await create(request, TransferKind.DEPOSIT, body)
+        return await create(request, PositionTransferKind.DEPOSIT, body)
 
     @router.post(
         "/withdrawal", CHANGE, status=201, response=TransferResponse, refusals=_CREATED, responses=created,
         summary="Create a withdrawal, and lock its amount",
     )  # fmt: skip
     async def create_withdrawal(request: Request, body: TransferBody) -> Response:
-        return await create(request, TransferKind.WITHDRAWAL, body)
+        return await create(request, PositionTransferKind.WITHDRAWAL, body)
 
     @router.post(
         "/adjustment", _ADJUST, status=201, response=TransferResponse, refusals=_CREATED, responses=created,
         summary="Create an adjustment",
     )  # fmt: skip
     async def create_adjustment(request: Request, body: AdjustmentBody) -> Response:
-        return await create(request, TransferKind.ADJUSTMENT, body)
+        return await create(request, PositionTransferKind.ADJUSTMENT, body)
 
     @router.post(
         "/{id}/complete", _DECIDE, response=TransferResponse, refusals=_ENDED,

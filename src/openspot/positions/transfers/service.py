@@ -13,20 +13,20 @@ from openspot.positions.amounts import amount_of, shown
 from openspot.positions.holdings.trade_store import add_to_balances
 from openspot.positions.lifecycle import (
     BalanceChange,
+    PositionTransferKind,
+    PositionTransferStatus,
     TransferError,
-    TransferKind,
-    TransferStatus,
     TransferTrigger,
     transfer_step,
 )
 from openspot.positions.transfers.schemas import AdjustmentBody, TransferBody, TransferResponse
-from openspot.positions.transfers.store import TransferStore
+from openspot.positions.transfers.store import PositionTransferStore
 
 
 class TransferService:
     """What the routes of transfers do. Raises HttpError."""
 
-    def __init__(self, pool: Pool, store: TransferStore, assets: frozenset[str]) -> None:
+    def __init__(self, pool: Pool, store: PositionTransferStore, assets: frozenset[str]) -> None:
         self._pool = pool
         self._assets = assets
         self.store = store
@@ -39,7 +39,7 @@ class TransferService:
         return transfer_response(row)
 
     async def create(
-        self, caller: Identity, kind: TransferKind, body: TransferBody | AdjustmentBody, transfer_id: str
+        self, caller: Identity, kind: PositionTransferKind, body: TransferBody | AdjustmentBody, transfer_id: str
     ) -> tuple[TransferResponse, bool]:
         """Create a transfer, or find the one that was created before under that id or reference.
 
@@ -84,7 +84,7 @@ class TransferService:
             row = await self.store.find(transfer_id, connection)
             if row is None or not _may_see(caller, row):
                 raise _not_found(transfer_id)
-            kind, status = TransferKind(row["kind"]), TransferStatus(row["status"])
+            kind, status = PositionTransferKind(row["kind"]), PositionTransferStatus(row["status"])
             try:
                 step = transfer_step(kind, status, trigger, amount_of(row["amount"]))
             except TransferError as error:

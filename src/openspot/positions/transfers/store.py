@@ -6,10 +6,10 @@ from typing import Any
 from openspot.domain.accounts import AccountKey
 from openspot.kit.database import Connection, Pool
 from openspot.positions.amounts import amount_of
-from openspot.positions.lifecycle import TransferKind, TransferStatus
+from openspot.positions.lifecycle import PositionTransferKind, PositionTransferStatus
 
 
-class TransferStore:
+class PositionTransferStore:
     """Transfers."""
 
     def __init__(self, pool: Pool) -> None:
@@ -26,7 +26,12 @@ class TransferStore:
         return await connection.fetchrow(query, *columns.values())
 
     async def same(
-        self, connection: Connection, transfer_id: str, participant_id: str, kind: TransferKind, reference: str | None
+        self,
+        connection: Connection,
+        transfer_id: str,
+        participant_id: str,
+        kind: PositionTransferKind,
+        reference: str | None,
     ) -> Any | None:
         """The transfer with that id, or of that kind with that reference."""
         return await connection.fetchrow(
@@ -46,7 +51,7 @@ class TransferStore:
             "SELECT * FROM position_transfers WHERE transfer_id = $1 FOR UPDATE", transfer_id
         )
 
-    async def end(self, connection: Connection, transfer_id: str, status: TransferStatus, ended_by: str) -> Any:
+    async def end(self, connection: Connection, transfer_id: str, status: PositionTransferStatus, ended_by: str) -> Any:
         """Note how a transfer ended; returns its row."""
         return await connection.fetchrow(
             """

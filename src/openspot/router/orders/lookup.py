@@ -20,7 +20,7 @@ from openspot.kit.log import get_logger
 from openspot.router.orders.draft import check_ids
 from openspot.router.orders.engine_orders import found_order
 from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
-from openspot.router.store import Store
+from openspot.router.store import RouterStore
 from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("order_lookup")
@@ -41,7 +41,7 @@ class OrderLookup:
         *,
         specs: Mapping[str, SymbolSpec],
         recent_orders: RecentOrders,
-        store: Store,
+        store: RouterStore,
         engine: EngineCommands,
         clock: Clock,
     ) -> None:

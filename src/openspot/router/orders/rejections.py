@@ -16,13 +16,13 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import OrderEvent, RiskCheckFailed
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
-from openspot.kit.bus import Bus, Outgoing, PendingEvent, RetryingPublisher, encode
+from openspot.kit.bus import Bus, OutgoingEvent, PendingEvent, RetryingPublisher, encode
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import end_tasks, first_ended
 from openspot.router.metrics import REJECTIONS_WAITING, ROW_WRITE_FAILURES, ROWS_DROPPED
 from openspot.router.orders.pre_trade import PreTradeFailure
-from openspot.router.store import BAD_ROW_ERRORS, Store
+from openspot.router.store import BAD_ROW_ERRORS, RouterStore
 from openspot.router.tracked_order import TrackedOrder, record_of
 
 log = get_logger("rejections")
@@ -31,7 +31,7 @@ SLOTS = 10_000
 """Orders that are being checked, or are refused and not recorded yet."""
 BATCH_MAX = 500
 PUBLISH_WAIT_S = 1.0
-CONNECTION_LOOK_S = 0.1
+CONNECTION_POLL_INTERVAL_S = 0.1
 RETRY_S, RETRY_S_MAX = 0.1, 5.0
 DRAIN_S_MAX = 3.0
 
@@ -40,7 +40,7 @@ class _Refused(NamedTuple):
     """A refused order, its events, and the future that is done when they are published or held."""
 
     order: TrackedOrder
-    events: list[Outgoing]
+    events: list[OutgoingEvent]
     published: asyncio.Future[None]
 
 
@@ -69,7 +69,7 @@ class Slot:
 class Rejections:
     """Publishes and stores refused orders, in the background."""
 
-    def __init__(self, bus: Bus, store: Store) -> None:
+    def __init__(self, bus: Bus, store: RouterStore) -> None:
         self._bus = bus
         self._store = store
         self._publisher = RetryingPublisher(bus, held_max=SLOTS, ready=self._connected)
@@ -116,7 +116,7 @@ class Rejections:
                 await self._events.drained()
                 await self._rows.drained()
                 while self._publisher.held:
-                    await asyncio.sleep(CONNECTION_LOOK_S)
+                    await asyncio.sleep(CONNECTION_POLL_INTERVAL_S)
         except TimeoutError:
             log.error("refused orders lost: bus or database did not take them", orders=self._taken)
         await self._events.cancel()
@@ -125,7 +125,7 @@ class Rejections:
 
     async def _connected(self) -> None:
         while not self._bus.is_connected:
-            await asyncio.sleep(CONNECTION_LOOK_S)
+            await asyncio.sleep(CONNECTION_POLL_INTERVAL_S)
 
     async def _publish(self, batch: list[_Refused]) -> None:
         await self._publisher.publish([PendingEvent(event) for refused in batch for event in refused.events])
@@ -158,16 +158,16 @@ class Rejections:
             self.free()
 
 
-def _events_of(order: TrackedOrder, failure: PreTradeFailure | None) -> list[Outgoing]:
+def _events_of(order: TrackedOrder, failure: PreTradeFailure | None) -> list[OutgoingEvent]:
     # This router refuses an order id once, so the id makes the message ids unique.
     message_id = f"refused-{order.user_id}-{order.order_id}"
     rejected = encode(OrderEvent("rejected", 0, order.updated_ms, record_of(order), order.reject_reason))
     of_user = subjects.of_user(subjects.ORDERS_REJECTED, order.user_id)
     # The server itself publishes the bare subject (contracts/streams.py).
-    events = [Outgoing(of_user, rejected, message_id, key=order.user_id)]
+    events = [OutgoingEvent(of_user, rejected, message_id, key=order.user_id)]
     if failure is not None:
         risk = RiskCheckFailed(
             order.order_id, order.user_id, order.symbol, failure.check.value, failure.reason, order.updated_ms
         )
-        events.insert(0, Outgoing(subjects.RISK_CHECK_FAILED, encode(risk), f"{message_id}-risk"))
+        events.insert(0, OutgoingEvent(subjects.RISK_CHECK_FAILED, encode(risk), f"{message_id}-risk"))
     return events

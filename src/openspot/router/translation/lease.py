@@ -6,7 +6,7 @@ published position by revision, and moves the cursor of the rows from its last v
 taken over. And every router gives an event the same message ids.
 """
 
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.kit.bus import KeyValueBucket, WrongRevisionError
 from openspot.router.store import FencedError
 
@@ -18,17 +18,17 @@ KEY = "translator"
 class PublishedPosition:
     """The position up to which the engine's events are published. It is saved after the bus has acknowledged them."""
 
-    def __init__(self, bucket: KeyValueBucket[Position]) -> None:
+    def __init__(self, bucket: KeyValueBucket[StreamPosition]) -> None:
         self._bucket = bucket
         self._revision = 0
 
-    async def load(self) -> Position | None:
+    async def load(self) -> StreamPosition | None:
         """The saved position, or None before the first one. Raises KeyValueError if it cannot be read."""
         entry = await self._bucket.get(KEY)
         self._revision = 0 if entry is None else entry.revision
         return None if entry is None else entry.value
 
-    async def save(self, position: Position) -> None:
+    async def save(self, position: StreamPosition) -> None:
         """Save. Raises FencedError if another process has saved since, KeyValueError if the bus fails."""
         try:
             self._revision = await self._bucket.put(KEY, position, self._revision)

@@ -12,14 +12,14 @@ from typing import NamedTuple, NoReturn
 
 import asyncpg
 
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.kit.backoff import Backoff
 from openspot.kit.batching import Batcher
 from openspot.kit.bus import RetryingPublisher
 from openspot.kit.database import TRANSIENT_ERRORS, Connection
 from openspot.kit.log import get_logger
 from openspot.router.metrics import ROW_QUEUE, ROW_WRITE_FAILURES, ROWS_DROPPED
-from openspot.router.store import BAD_ROW_ERRORS, Store, write_held, write_orders, write_trades
+from openspot.router.store import BAD_ROW_ERRORS, RouterStore, write_held, write_orders, write_trades
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 
@@ -37,7 +37,7 @@ class _Rows(NamedTuple):
 
     orders: Sequence[TrackedOrder]
     trades: Sequence[TradeRow]
-    position: Position
+    position: StreamPosition
 
 
 class RowWriter:
@@ -47,7 +47,9 @@ class RowWriter:
     When the rows move past a held event, the same transaction stores the event, so that it survives this process.
     """
 
-    def __init__(self, store: Store, publisher: RetryingPublisher, written: Position | None, rows_max: int) -> None:
+    def __init__(
+        self, store: RouterStore, publisher: RetryingPublisher, written: StreamPosition | None, rows_max: int
+    ) -> None:
         self._store = store
         self._publisher = publisher
         self._written = written
@@ -59,7 +61,7 @@ class RowWriter:
             size=lambda rows: len(rows.orders) + len(rows.trades),
         )
 
-    async def put(self, orders: Sequence[TrackedOrder], trades: Sequence[TradeRow], position: Position) -> None:
+    async def put(self, orders: Sequence[TrackedOrder], trades: Sequence[TradeRow], position: StreamPosition) -> None:
         """Queue rows that bring the database to `position`. Waits while the queue is full.
 
         Raises FencedError if another writer has taken over.
@@ -85,7 +87,7 @@ class RowWriter:
         await self._write(list(orders.values()), trades, batch[-1].position)
         ROW_QUEUE.set(self._batcher.waiting)
 
-    async def _write(self, orders: list[TrackedOrder], trades: list[TradeRow], position: Position) -> None:
+    async def _write(self, orders: list[TrackedOrder], trades: list[TradeRow], position: StreamPosition) -> None:
         """Write, and retry until the database has taken every row that it accepts. Raises FencedError."""
         foreign_key_failures = 0
         one_by_one = False

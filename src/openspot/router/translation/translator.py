@@ -25,10 +25,10 @@ import aiohttp
 
 from openspot.contracts.engine_events import EngineEvent, Hello
 from openspot.contracts.messages import OrderEvent
-from openspot.engine_client.position import Position
+from openspot.engine_client.position import StreamPosition
 from openspot.engine_client.stream import EngineStream, StreamEndedError
 from openspot.kit.backoff import Backoff
-from openspot.kit.bus import Bus, KeyValueError, Outgoing, PendingEvent, RetryingPublisher, encode
+from openspot.kit.bus import Bus, KeyValueError, OutgoingEvent, PendingEvent, RetryingPublisher, encode
 from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
 from openspot.kit.log import get_logger
@@ -43,7 +43,7 @@ from openspot.router.metrics import (
     TRANSLATOR_LEADS,
 )
 from openspot.router.settings import RouterSettings
-from openspot.router.store import Resumption, Store
+from openspot.router.store import Resumption, RouterStore
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
 from openspot.router.translation.lease import KEY, LEASE_BUCKET, POSITION_BUCKET, PublishedPosition
@@ -72,7 +72,7 @@ class Translator:
     """Translates while this process holds the lease. `run` does the work."""
 
     def __init__(
-        self, *, settings: RouterSettings, bus: Bus, store: Store, session: aiohttp.ClientSession, engine_url: str
+        self, *, settings: RouterSettings, bus: Bus, store: RouterStore, session: aiohttp.ClientSession, engine_url: str
     ) -> None:
         self._settings = settings
         self._bus = bus
@@ -81,7 +81,7 @@ class Translator:
         self._engine_url = engine_url
         self._publisher: RetryingPublisher | None = None
         self._lease = Lease.on(bus, LEASE_BUCKET, KEY, settings.translator_lease_s)
-        self._position = PublishedPosition(bus.key_value(POSITION_BUCKET, Position))
+        self._position = PublishedPosition(bus.key_value(POSITION_BUCKET, StreamPosition))
         self._leader = Leader(bus, self._lease, self._lead, work="translation", gauge=TRANSLATOR_LEADS)
 
     @property
@@ -182,7 +182,7 @@ class _LeaderSession:
         *,
         may_publish: Callable[[], Awaitable[None]],
         published_position: PublishedPosition,
-        published: Position | None,
+        published: StreamPosition | None,
         publisher: RetryingPublisher,
         writer: RowWriter,
         resumption: Resumption,
@@ -258,7 +258,7 @@ class _LeaderSession:
             for order in translated.orders:
                 orders[order.order_id] = order
             trades += translated.trades
-        position = Position(self._epoch, self.next_sequence - 1)
+        position = StreamPosition(self._epoch, self.next_sequence - 1)
         if pending:
             await self._publish(pending)
         await self._save(self._publishable(position))
@@ -271,12 +271,12 @@ class _LeaderSession:
         """Publish events, or hold them. Raises LeaseLostError if the lease is lost."""
         await self._publisher.publish(pending)
 
-    def _publishable(self, position: Position) -> Position:
+    def _publishable(self, position: StreamPosition) -> StreamPosition:
         """The furthest allowed published position: not past an event that neither the bus nor the disk has."""
         oldest = self._publisher.oldest_unstored
-        return position if oldest is None or oldest > position.sequence else Position(position.epoch, oldest - 1)
+        return position if oldest is None or oldest > position.sequence else StreamPosition(position.epoch, oldest - 1)
 
-    async def _save(self, position: Position) -> None:
+    async def _save(self, position: StreamPosition) -> None:
         """Save the published position, and retry until that succeeds. Raises FencedError or LeaseLostError."""
         if position.sequence <= self._published_sequence:
             return
@@ -307,10 +307,12 @@ def _pending_of(translated: TranslatedEvent, sequence: int) -> list[PendingEvent
             # The server itself publishes the bare subject (contracts/streams.py). A user's order events go to several
             # subjects; the key keeps them in order.
             target, user_id = targets[-1], message.order.user_id
-            outgoing = Outgoing(target.subject, payload, target.message_id, acknowledged=False, key=user_id)
+            outgoing = OutgoingEvent(target.subject, payload, target.message_id, acknowledged=False, key=user_id)
             pending.append(PendingEvent(outgoing, sequence))
             continue
-        pending += [PendingEvent(Outgoing(target.subject, payload, target.message_id), sequence) for target in targets]
+        pending += [
+            PendingEvent(OutgoingEvent(target.subject, payload, target.message_id), sequence) for target in targets
+        ]
     return pending
 
 
