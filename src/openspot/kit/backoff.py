@@ -1,6 +1,6 @@
-"""Pauses between attempts. They double up to a bound, and a random part is cut off each.
+"""Pauses between attempts. Each is twice as long as the one before, up to a bound, less a random part.
 
-The randomness keeps processes that failed together from trying again together.
+Because of the random part, processes that failed at the same time try again at different times.
 """
 
 import asyncio
@@ -9,17 +9,17 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 _DOUBLINGS_MAX = 32
-"""After so many doublings the pause is at its bound; a larger power would only overflow."""
+"""The pause has reached its bound by then. A larger power of two would overflow."""
 
 Chance = Callable[[], float]
-"""Returns a number from 0 up to, not including, 1."""
+"""Returns a random number, at least 0 and less than 1."""
 Value = TypeVar("Value")
 
 
 def pause_s(failures: int, first_s: float, longest_s: float, chance: Chance = random.random) -> float:
-    """The pause in seconds after that many failures in a row (1 or more).
+    """The pause in seconds after `failures` failures in a row (1 or more).
 
-    It doubles from `first_s` up to `longest_s`. Then a random part, at most half, is cut off.
+    It doubles from `first_s` up to `longest_s`, and is then shortened by a random part of at most half.
     """
     doubled = min(first_s * 2.0 ** min(failures - 1, _DOUBLINGS_MAX), longest_s)
     return doubled * (1.0 - chance() / 2)
@@ -28,7 +28,7 @@ def pause_s(failures: int, first_s: float, longest_s: float, chance: Chance = ra
 class Backoff:
     """Counts the consecutive failures of one piece of work and pauses after each.
 
-    `attempts_max` limits the attempts; None is for work that is repeated until it succeeds or is cancelled.
+    `attempts_max` limits the attempts. With None, the work is repeated until it succeeds or is cancelled.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Backoff:
         """Failures since the last success."""
 
     def succeeded(self) -> None:
-        """Start again with the shortest pause."""
+        """Forget the failures. The next pause is the shortest one."""
         self.failures = 0
 
     def failed(self) -> float:
@@ -76,8 +76,8 @@ async def retry(
 ) -> Value:
     """Repeat `work` until it succeeds, and return what it returns.
 
-    Calls `note` with each of `errors` that it raises, then pauses. Raises the last one when `backoff` is exhausted, and
-    every other exception at once.
+    If `work` raises one of `errors`, calls `note` with it and pauses. Raises it if `backoff` is exhausted. Any other
+    exception is raised at once.
     """
     while True:
         try:

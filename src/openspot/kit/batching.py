@@ -23,14 +23,14 @@ class BatcherFullError(Exception):
 
 
 class BatcherClosedError(Exception):
-    """The batcher is closed. This item was not worked on, or not to the end."""
+    """The batcher is closed. The work on this item did not begin, or did not end."""
 
 
 class Batcher(Generic[Item, Result]):
-    """Hands items to `work` in batches, one batch at a time.
+    """Passes items to `work` in batches, one batch at a time.
 
-    `work` gets the items in the order in which they came and returns one result for each, in the same order. A result
-    that is an exception is raised to that item's caller alone. If `work` itself raises, every caller of the batch gets
+    `work` gets the items in the order in which they came and returns one result for each, in the same order. If a
+    result is an exception, only that item's caller gets it. If `work` itself raises, every caller of the batch gets
     that exception.
 
     `batch_max` bounds a batch and `waiting_max` the queue. Both count items, or what `size` returns for them; a batch
@@ -63,19 +63,19 @@ class Batcher(Generic[Item, Result]):
 
     @property
     def waiting(self) -> int:
-        """The size of the queue, in items or as `size` counts them, without the batch under way."""
+        """The size of the queue without the batch under way: the number of items, or the sum of their `size`."""
         return self._waiting_size
 
     @property
     def is_full(self) -> bool:
-        """Whether `submit` would be refused, and `put` would wait."""
+        """Whether `submit` would raise BatcherFullError and `put` would wait."""
         return self._waiting_size >= self._waiting_max
 
     async def submit(self, item: Item) -> Result:
         """Queue `item`, wait, and return its result.
 
-        Raises BatcherFullError at once if the queue is full, the reason given to `close` if the batcher is closed, and
-        otherwise what `work` raised.
+        Raises BatcherFullError at once if the queue is full. Raises the reason that `close` was called with if the
+        batcher is closed, and the exception of `work` if the item failed.
         """
         if self._closed is not None:
             raise self._closed
@@ -88,8 +88,8 @@ class Batcher(Generic[Item, Result]):
     async def put(self, item: Item) -> None:
         """Queue `item` without waiting for its result. Waits while the queue is full.
 
-        `work` must deal with failures itself: after an exception the batcher gives up the whole queue, and `put`,
-        `drained` and `failure` raise that exception.
+        `work` must handle failures itself. If it raises, the batcher gives up the whole queue, and `put`, `drained` and
+        `failure` raise that exception.
         """
         while self._failure is None and self._closed is None and self.is_full:
             self._room.clear()
@@ -97,7 +97,7 @@ class Batcher(Generic[Item, Result]):
         self.add(item)
 
     def add(self, item: Item) -> None:
-        """Queue `item` even if the queue is full: the caller bounds the items itself. Raises what `put` raises."""
+        """Queue `item` even if the queue is full. The caller must bound the items. Raises what `put` raises."""
         self._check()
         self._add(item, None)
 
@@ -107,7 +107,7 @@ class Batcher(Generic[Item, Result]):
         self._check()
 
     async def failure(self) -> NoReturn:
-        """Wait until `work` raises for an item that was `put`, and raise it."""
+        """Wait until `work` raises for an item that was `put`, and raise that exception."""
         await self._failed.wait()
         assert self._failure is not None, "set before the event"
         raise self._failure
@@ -115,7 +115,7 @@ class Batcher(Generic[Item, Result]):
     async def close(self, reason: Exception | None = None) -> None:
         """Take no more items, give up those in the queue, and wait for the batch under way.
 
-        For items that are given up, `submit` raises `reason`, or BatcherClosedError without one.
+        For these items `submit` raises `reason`, by default BatcherClosedError.
         """
         self._closed = reason or BatcherClosedError("closed")
         self._give_up(self._closed)
@@ -123,7 +123,7 @@ class Batcher(Generic[Item, Result]):
             await asyncio.wait({self._worker})
 
     async def cancel(self) -> None:
-        """Like `close`, but cancels the batch under way, too."""
+        """Like `close`, but cancel the batch under way instead of waiting for it."""
         self._closed = BatcherClosedError("cancelled")
         self._give_up(self._closed)
         if self._worker is not None:
@@ -156,7 +156,7 @@ class Batcher(Generic[Item, Result]):
             self._room.set()
 
     def _take(self) -> list[tuple[Item, _Future]]:
-        """The next batch. Leaves out items whose callers have gone."""
+        """The next batch, without the items whose callers were cancelled."""
         batch: list[tuple[Item, _Future]] = []
         size = 0
         while self._waiting:
@@ -206,7 +206,7 @@ def _settle(future: _Future, outcome: object) -> None:
         return
     if isinstance(outcome, Exception):
         future.set_exception(outcome)
-        # If the caller is being cancelled right now, nobody else retrieves the exception.
+        # A caller that is just being cancelled retrieves no exception, and asyncio would log it as lost.
         future.exception()
     else:
         future.set_result(outcome)

@@ -1,4 +1,4 @@
-"""Clocks. A rule that needs the time is given a clock, so that tests can control it."""
+"""Clocks. A rule that needs the time takes a clock as an argument, so that tests can control it."""
 
 import time
 from collections.abc import Callable
@@ -29,17 +29,17 @@ def iso_from_ms(milliseconds: int) -> str:
 
 @lru_cache(maxsize=64)
 def _iso_second(seconds: int) -> str:
-    # Most calls ask for one of the same few seconds.
+    # Cached: most calls ask for one of the same few seconds.
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def datetime_from_ms(milliseconds: int) -> datetime:
-    """The time in UTC of milliseconds since 1970. Raises OverflowError from the year 10000 on."""
+    """The time in UTC, from milliseconds since 1970. Raises OverflowError from the year 10000 on."""
     return _EPOCH + milliseconds * _MILLISECOND
 
 
 def utc_datetime(clock: Clock) -> datetime:
-    """The clock's time in UTC, to the millisecond: what a client reads is exactly what the database keeps."""
+    """The clock's time in UTC, cut to milliseconds, so that the database stores exactly what clients read."""
     return datetime_from_ms(clock() // NANOSECONDS_PER_MS)
 
 

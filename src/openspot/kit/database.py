@@ -1,6 +1,6 @@
 """The database: a pool of asyncpg connections, and what every store needs of it.
 
-Amounts cross as text and are `numeric` in SQL: no float on the way.
+Amounts are sent as text and are `numeric` in SQL, so no amount ever becomes a float.
 """
 
 import asyncio
@@ -14,16 +14,16 @@ from openspot.kit.settings import Settings
 log = get_logger("database")
 
 CLOSE_S_MAX = 5.0
-"""How long statements under way may last when a pool is closed."""
+"""When a pool is closed, statements under way get this many seconds to end."""
 
 Pool = asyncpg.Pool
 Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
 
-# Errors that pass when the server is back. Callers retry them, each within its own bound.
+# Errors that end when the server is back. Each caller retries them, within its own bound.
 TRANSIENT_ERRORS = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    # A statement on a connection that the server is about to close.
+    # asyncpg raises this for a statement on a connection that the server is about to close.
     asyncpg.InternalClientError,
     asyncpg.CannotConnectNowError,
     asyncpg.TooManyConnectionsError,
@@ -47,10 +47,10 @@ async def create_pool(
 ) -> Pool:
     """Return a pool on `settings.database_url`. Waits up to `timeout_s` for the server.
 
-    The server ends a transaction that pauses for longer than `transaction_pause_s_max` (0: never). A process that is
-    stopped in the middle of one would otherwise keep its locks from the process that takes over.
+    The server ends a transaction that pauses for longer than `transaction_pause_s_max` (0: never). Otherwise a process
+    that is stopped in the middle of a transaction would keep its locks, and block the process that takes over.
 
-    Raises DatabaseUnavailableError if the server does not come up, or none is configured.
+    Raises DatabaseUnavailableError if the server does not come up, or if none is configured.
     """
     if not settings.database_url:
         raise DatabaseUnavailableError("DATABASE_URL is not set")
@@ -76,7 +76,7 @@ async def create_pool(
 
 
 async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
-    """Return a pool on `settings.database_url` that connects when it is first used, so the server need not be up."""
+    """Return a pool on `settings.database_url` that connects at its first use. The server need not be up before."""
     return await asyncpg.create_pool(
         settings.database_url,
         min_size=0,
@@ -88,7 +88,7 @@ async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
 
 
 async def close(pool: Pool) -> None:
-    """Close a pool. Statements that last longer than CLOSE_S_MAX are cut off."""
+    """Close a pool. Statements that last longer than CLOSE_S_MAX are ended."""
     try:
         async with asyncio.timeout(CLOSE_S_MAX):
             await pool.close()
@@ -105,7 +105,7 @@ async def check(pool: Pool) -> None:
 
 
 def text_of(value: Decimal) -> str:
-    """Plain decimal text of a `numeric` column, without trailing zeros."""
+    """The value of a `numeric` column as plain decimal text, without trailing zeros."""
     text = format(value, "f")
     if "." in text:
         text = text.rstrip("0").rstrip(".")

@@ -19,8 +19,8 @@ from openspot.kit.settings import Settings
 class Listener:
     """A port of a process. `setting` names the settings field of its number.
 
-    `danger` says what strangers could do if they reach or overhear the port. A process with such a port may listen on
-    loopback only, unless `OPENSPOT_TRUSTED_NETWORK` is set.
+    `danger` says what strangers could do if they reach the port or read its traffic. A process with such a port may
+    listen on loopback only, unless `OPENSPOT_TRUSTED_NETWORK` is set.
     """
 
     setting: str
@@ -41,9 +41,9 @@ class BusAccess:
     """What a process does on the bus, as subjects in which `*` and `>` are NATS wildcards.
 
     It replies to requests on `serves`, sends requests to `requests`, publishes on `publishes`, and follows `subscribes`
-    and `consumes`. It only reads the key-value buckets in `reads_buckets`, and also writes those in `writes_buckets`.
-    With `makes_streams` it creates all streams at its start. It asks the server how far the consumers in `inspects`
-    have come.
+    and `consumes`. It reads the key-value buckets in `reads_buckets`, and reads and writes those in `writes_buckets`.
+    With `makes_streams` it creates all streams at its start. It asks the server for the progress of the consumers in
+    `inspects`.
     """
 
     serves: tuple[str, ...] = ()
@@ -61,8 +61,8 @@ class BusAccess:
 class Process:
     """A process of a service. `host` names the settings field of its own listening address.
 
-    The first of `listeners` serves /ready. The process starts when those in `after` are ready, and stops before those
-    in `uses`. `secrets_checked` names the settings fields of the secrets that it checks callers by.
+    The first of `listeners` serves /ready. The process starts after those in `after` are ready, and stops before those
+    in `uses`. `secrets_checked` names the settings fields of the secrets with which callers authenticate.
 
     If `enabled_by` names a settings field, `openspot up` runs the process only when that field is not empty. It waits
     until `started_path` returns 200: /ready, or a path that does not depend on servers outside the platform.
@@ -81,17 +81,17 @@ class Process:
     started_path: str = "/ready"
 
     def main(self) -> ServiceMain:
-        """The async function that runs it. Imported here, so that a process loads only its own service."""
+        """The async function that runs the process. It is imported here: a process loads only its own service."""
         run: ServiceMain = import_module(self.module).run
         return run
 
     def listening_host(self, settings: Settings) -> str:
-        """The address that it listens on: its own, or else that of every process."""
+        """The address that the process listens on: its own, or else that of every process."""
         host: str = getattr(settings, self.host)
         return host or settings.host
 
     def is_enabled(self, settings: Settings) -> bool:
-        """Whether `openspot up` runs it with these settings."""
+        """Whether `openspot up` runs the process with these settings."""
         return not self.enabled_by or bool(getattr(settings, self.enabled_by))
 
     def ready_port(self, settings: Settings) -> int:
@@ -110,9 +110,9 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class OwnDatabase:
-    """A database of a service's own, beside the platform's.
+    """A database that belongs to one service, beside the platform's.
 
-    `url` names the settings property of its address, `setting` the settings field by which it can be given. Its
+    `url` names the settings property that holds its address, `setting` the settings field that an operator sets. Its
     migrations are in the folder `migrations/<migrations>`.
     """
 
@@ -121,14 +121,14 @@ class OwnDatabase:
     migrations: str
 
     def address(self, settings: Settings) -> str:
-        """Its address with these settings."""
+        """The address of the database with these settings."""
         address: str = getattr(settings, self.url)
         return address
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address that `openspot up` and `status` show; `text` makes it from the settings. Users' ones come first."""
+    """An address that `openspot up` and `status` show, those for users first. `text` makes it from the settings."""
 
     name: str
     text: Callable[[Any], str]
@@ -137,7 +137,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class FirstStartNote:
-    """What `openspot up` prints once, at the start that generated `secret`. The note may hold the secret."""
+    """A note that `openspot up` prints once: at the start that generated `secret`. It may contain the secret."""
 
     secret: str
     text: Callable[[Any], str]
@@ -147,9 +147,9 @@ class FirstStartNote:
 class Descriptor:
     """What a package says about itself. A package without processes describes its settings and its tables only.
 
-    If there are routes beside health, `http` names the function that returns the routers and the OpenAPI document, as
-    `module:function`. `bus` is for a package without processes: what its operator's commands do on the bus.
-    With a `database` the package's tables are there, otherwise in the platform's database.
+    If the package has routes besides health, `http` names the function that returns the routers and the OpenAPI
+    document, as `module:function`. `bus` is for a package without processes: it says what the package's commands do on
+    the bus. The package's tables are in `database`, or else in the platform's database.
     """
 
     name: str
@@ -164,7 +164,7 @@ class Descriptor:
     database: OwnDatabase | None = None
 
     def routes(self, stand_in: Any) -> tuple[Any, Any]:
-        """Routers and OpenAPI document; `stand_in` stands for what routes need only when they are called."""
+        """The routers and the OpenAPI document. `stand_in` takes the place of all that only a called route needs."""
         module, _, function = self.http.partition(":")
         found: tuple[Any, Any] = getattr(import_module(module), function)(stand_in)
         return found

@@ -1,8 +1,8 @@
-"""Checks of a service's real state, for `/health` and `/ready` (design section 10).
+"""Checks of a service's real state, for `/health` and `/ready` (fact A7-22).
 
-A check is an async function that raises with the reason. `/health` runs the vital checks, without which the service
-is of no use at all; `/ready` runs all of them. A check that raises DegradedError is shown as `degraded`: the service
-does less than it should, and still serves, so the answer stays 200.
+A check is an async function. It raises if something is wrong, and the message says what. `/health` runs the vital
+checks: if one of them fails, the service is of no use at all. `/ready` runs all checks. If a check raises
+DegradedError, it is shown as `degraded`: the service does less than it should, but it serves, so the answer stays 200.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ from typing import Any
 
 Check = Callable[[], Awaitable[None]]
 Checks = Callable[[], Mapping[str, Check]]
-"""Returns checks by their names: those of parts that come and go."""
+"""Returns checks by name, for parts that come and go."""
 CHECK_TIMEOUT_S = 2.0
 
 
 class DegradedError(Exception):
-    """A part does not work, but the service is of use without it. The message says what does not happen and why."""
+    """A part does not work, but the service is useful without it. The message says what does not happen, and why."""
 
 
 class Health:
@@ -28,13 +28,13 @@ class Health:
         self._sources: list[Checks] = []
 
     def add(self, name: str, check: Check, *, vital: bool = False) -> None:
-        """Add a check; a `vital` one also decides `/health`."""
+        """Add a check. `/health` runs it only if it is `vital`."""
         self._checks[name] = check
         if vital:
             self._vital.add(name)
 
     def add_all_of(self, source: Checks) -> None:
-        """Add the checks that `source` returns when the health is asked for. None of them is vital."""
+        """Add the checks of `source`, which is called for each report. None of them is vital."""
         self._sources.append(source)
 
     async def report(self, *, vital_only: bool) -> tuple[int, dict[str, Any]]:

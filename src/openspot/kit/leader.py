@@ -1,8 +1,8 @@
-"""A leader: one of several processes does a piece of work, and another takes over when it ends or stands still.
+"""A leader: one of several processes does a piece of work, and another takes over when that process ends or hangs.
 
-Each process waits for a lease (lease.py). The one that holds it leads: a leader session lasts from the acquisition of
-the lease to its loss, to the end of the work, or to the end of the process. Then the process hands the lease over and
-stands back, so that another process can take it.
+Each process waits for a lease (lease.py). The process that holds it leads. A leader session begins when the process
+gets the lease, and ends when it loses the lease, when the work ends, or when the process ends. Then the process
+releases the lease and pauses, so that another process can take it.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from openspot.kit.tasks import end_tasks, first_ended
 log = get_logger("leader")
 
 STAND_BACK_S = 1.0
-"""The pause after a session, in seconds: another process may succeed where this one failed."""
+"""The pause after a session, in seconds. Meanwhile another process takes the lease, and may succeed."""
 
 
 class LeaderLease(Protocol):
@@ -41,7 +41,7 @@ class LeaderLease(Protocol):
         """Renew the lease until cancelled; raises LeaseLostError when it is lost."""
 
     async def release(self) -> None:
-        """Give the lease up."""
+        """Release the lease."""
 
 
 class LeaderBus(Protocol):
@@ -53,14 +53,14 @@ class LeaderBus(Protocol):
 
 
 class NotLeadingError(Exception):
-    """The work is not done: this process cannot do it, and no other is known to. The message says why."""
+    """This process cannot do the work, and knows of no other process that does it. The message says why."""
 
 
 class Leader:
     """Does `lead` whenever this process holds `lease`.
 
-    `lead` works until it is cancelled, or raises what ended its work; it checks the lease before each step. The lease
-    is renewed beside it, also while `lead` ends what it began. `work` names the work in the log, and `gauge` is 1
+    `lead` works until it is cancelled, or raises the error that ended its work. It checks the lease before each step.
+    The leader renews the lease meanwhile, until `lead` has ended. `work` names the work in the log, and `gauge` is 1
     during a session.
     """
 
@@ -74,7 +74,7 @@ class Leader:
         gauge: Gauge,
         fault: str | None = None,
     ) -> None:
-        """`fault` is the fault before the first session: None for a process that may count as healthy until then."""
+        """`fault` is the fault until the first session. With None the process counts as healthy until then."""
         self._bus = bus
         self._lease = lease
         self._lead = lead
@@ -82,14 +82,14 @@ class Leader:
         self._gauge = gauge
         self._leads = False
         self.fault = fault
-        """Why the work is not done: what ended the last session. None while another process leads.
+        """Why the work is not done: the error that ended the last session. None while another process leads.
 
-        The work itself may set it during a session, and clears it when it succeeds.
+        During a session the work itself may set the fault, and clears it when it succeeds.
         """
 
     @property
     def leads(self) -> bool:
-        """Whether a session runs. The lease may be lost already: `lead` asks the lease itself."""
+        """Whether a session runs. The lease may be lost already; `lead` therefore checks the lease itself."""
         return self._leads
 
     def check(self) -> None:
@@ -109,8 +109,8 @@ class Leader:
         try:
             done, _ = await asyncio.wait({acquiring}, timeout=self._lease.life_s)
             if not done and self._bus.is_connected:
-                # Another process holds the lease and leads, so this one's fault no longer matters. Without the bus
-                # nobody can take the lease, and nobody is known to lead.
+                # Another process holds the lease and leads, so this process's fault no longer matters. Without the bus
+                # this process cannot know that: nobody can take the lease.
                 self.fault = None
             await acquiring
         finally:
@@ -129,7 +129,7 @@ class Leader:
             self.fault = str(cause) or repr(cause)
             log.error("leader session ended", work=self._work, error=repr(cause))
         finally:
-            # First the work: while it ends what it began, the lease is renewed.
+            # The work ends first. The lease is renewed until then, so that the work can end what it began.
             await end_tasks(leading)
             await end_tasks(keeping)
             self._leads = False

@@ -1,11 +1,11 @@
 """A lease: one of several processes holds it and works, and another takes over within seconds.
 
 The lease is a key with a short life in a bucket of the bus. A renewal names the key's last revision, so only one of two
-processes can renew it. If no renewal succeeds, the holder treats the lease as lost as soon as the key may have expired
-by the holder's own clock.
+processes can renew it. If renewals fail, the holder treats the lease as lost when the key may have expired by the
+holder's own clock.
 
-A holder that was paused may come back late and still believe that it holds the lease. So it calls `check` before each
-piece of work, and what it writes elsewhere needs a fence of its own.
+A holder that was paused may still believe that it holds the lease. So it calls `check` before each piece of work. That
+is not enough for writes to other places: those need a fence of their own, which refuses an earlier holder.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class LeaseBus(Protocol):
 
 
 class Lease:
-    """A lease as one process sees it. `monotonic` returns seconds of a clock that never goes back."""
+    """A lease as one process sees it. `monotonic` returns the monotonic clock's seconds."""
 
     def __init__(self, bucket: KeyValueBucket[bytes], key: str, life_s: float, monotonic: Callable[[], float]) -> None:
         """`key` names the lease in `bucket`, whose entries must expire after `life_s` seconds."""
@@ -50,7 +50,7 @@ class Lease:
 
     @classmethod
     def on(cls, bus: LeaseBus, bucket: str, key: str, life_s: float) -> "Lease":
-        """The lease `key` in a bucket of `bus` that is for such leases only."""
+        """The lease `key` in a bucket of `bus` that holds only leases with this life."""
         return cls(bus.key_value(bucket, bytes, life_s), key, life_s, time.monotonic)
 
     @property
@@ -72,7 +72,7 @@ class Lease:
         """Wait until the lease is free, and take it."""
         while True:
             began = self._monotonic()
-            # Each attempt has a new name: if the reply is lost, the name shows whose key it is.
+            # Each attempt writes a new name. If the reply is lost, the name shows whose key it is.
             self._holder = secrets.token_hex(8).encode()
             try:
                 self._revision = await self._within(self._bucket.create(self._key, self._holder))
@@ -103,7 +103,7 @@ class Lease:
                 self._held_until = began + self._life_s
 
     async def release(self) -> None:
-        """Give the lease up, so that another process can take it at once."""
+        """Release the lease, so that another process can take it at once."""
         if not self.is_held:
             return
         self._held_until = 0.0
@@ -113,7 +113,7 @@ class Lease:
             log.warning("lease not released: it expires by itself", error=repr(error))
 
     async def _is_ours(self) -> bool:
-        """Whether the key is still ours. A renewal whose reply was lost has changed the revision."""
+        """Whether the key still has our name. Its revision may differ: the reply to a renewal may be lost."""
         try:
             entry = await self._within(self._bucket.get(self._key))
         except (KeyValueError, TimeoutError):

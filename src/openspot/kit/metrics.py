@@ -1,4 +1,4 @@
-"""Metrics that every service has. A service's own are in its own module."""
+"""Metrics that every service has. Each service declares its own in its `metrics.py`."""
 
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, generate_latest
 
@@ -17,5 +17,5 @@ BUS_CONSUMER_STUCK = Gauge(
 
 
 def exposition() -> tuple[bytes, str]:
-    """(body, content type) of all metrics in the Prometheus text format."""
+    """All metrics in the Prometheus text format: (body, content type)."""
     return generate_latest(), CONTENT_TYPE_LATEST

@@ -1,4 +1,4 @@
-"""Pace: keeps batches a little apart under load, because a batch costs about the same for one item as for many."""
+"""Pace: keeps batches apart under load. A batch of one item costs about as much as a batch of many."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Passwords: hashed with argon2id in separate threads, a bounded number at a time."""
+"""Passwords: their argon2id hashes, computed in a bounded number of threads."""
 
 import asyncio
 import secrets
@@ -17,7 +17,7 @@ Outcome = TypeVar("Outcome")
 class Passwords:
     """Hashes and checks passwords off the event loop, so that no login slows an order down.
 
-    At most `waiting_max` calls wait or run at a time; one more raises the exception that `overloaded` returns.
+    At most `waiting_max` calls wait or run at a time. One more raises the exception that `overloaded` returns.
     """
 
     def __init__(self, threads: int, waiting_max: int, overloaded: Callable[[], Exception]) -> None:
@@ -25,15 +25,15 @@ class Passwords:
         self._waiting = 0
         self._waiting_max = waiting_max
         self._overloaded = overloaded
-        # Checked if there is no hash, so that an unknown name takes as long as a wrong password.
+        # `matches` checks against this hash if there is none, so that an unknown name takes as long as a known one.
         self._nobodys = _hash_of_no_password()
 
     async def hash(self, password: str) -> str:
-        """Return the hash of `password`, with its parameters and salt in it."""
+        """Return the hash of `password`. The text includes parameters and salt."""
         return await self._run(_HASHER.hash, password)
 
     async def matches(self, password: str, password_hash: str | None) -> bool:
-        """Whether `password` has that hash. Without a hash returns False, after the same time."""
+        """Whether `password` has this hash. Without a hash it takes as long, and returns False."""
         right = await self._run(_verify, password_hash or self._nobodys, password)
         return right and bool(password_hash)
 
@@ -56,7 +56,7 @@ class Passwords:
 
 
 def _hash_of_no_password() -> str:
-    """A random hash with today's parameters. It is not computed from a password: that would delay every start."""
+    """A random hash with today's parameters. Computing one from a password would delay every start."""
     costs = f"m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
     salt, digest = (
         b64encode(secrets.token_bytes(length)).decode().rstrip("=") for length in (_HASHER.salt_len, _HASHER.hash_len)

@@ -1,20 +1,20 @@
 """A rate limit for many keys: a number of calls at once, then one per interval (the GCRA algorithm).
 
-The state of a key is one number: the time at which its allowance is whole again. The caller passes the time in, in
-nanoseconds of any clock that never goes back.
+The state of a key is one number: the time at which its allowance is full again. The caller passes the time, in
+nanoseconds of the monotonic clock.
 """
 
 NANOSECONDS_PER_S = 1_000_000_000
 
 _DROPPED_SHARE = 4
-"""A full table drops one in so many keys at a time, so that making room is not needed at every call."""
+"""A full table drops a quarter of its keys at once, so that not every call has to make room."""
 
 
 class RateLimit:
     """Allows each key `at_once` calls at the same time, and one more every `interval_s` seconds.
 
-    Remembers at most `keys_max` keys. A key whose allowance is whole needs no memory; if too many others remain, those
-    that are closest to whole are forgotten first, and start again with a whole allowance.
+    Remembers at most `keys_max` keys. It first forgets the keys whose allowance is full, which changes nothing. If too
+    many remain, it forgets those that are closest to full; they start again with a full allowance.
     """
 
     def __init__(self, *, at_once: int, interval_s: float, keys_max: int) -> None:
@@ -39,11 +39,11 @@ class RateLimit:
         return 0.0
 
     def wait_s(self, key: str, now_ns: int) -> float:
-        """The seconds until the next call of `key` is allowed, 0 if one is allowed now. Uses nothing."""
+        """The seconds until the next call of `key` is allowed; 0 if one is allowed now. This uses no call."""
         return max(0, self._whole_at.get(key, 0) - now_ns - self._span_ns) / NANOSECONDS_PER_S
 
     def whole_in_s(self, key: str, now_ns: int) -> float:
-        """The seconds until the allowance of `key` is whole again. Uses nothing."""
+        """The seconds until the allowance of `key` is full again. This uses no call."""
         return max(0, self._whole_at.get(key, 0) - now_ns) / NANOSECONDS_PER_S
 
     def give_back(self, key: str) -> None:

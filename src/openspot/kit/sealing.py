@@ -1,4 +1,4 @@
-"""Secrets encrypted at rest, with a key that is not in the database: a copy of the database alone reveals none."""
+"""Encrypts secrets before they are stored. The key is not in the database, so a copy of it reveals no secret."""
 
 import os
 
@@ -26,7 +26,7 @@ class Sealer:
         self._cipher = AESGCM(derivation.derive(secret.encode()))
 
     def seal(self, plain: bytes, purpose: str) -> bytes:
-        """Return `plain` encrypted. It opens only for the same `purpose`, which names the row it belongs to."""
+        """Return `plain`, encrypted for `purpose`, which names the row. `open` needs the same purpose."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, plain, purpose.encode())
 

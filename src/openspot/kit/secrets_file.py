@@ -18,7 +18,7 @@ class SecretsFileError(ValueError):
 
 
 def with_secrets(settings: AnySettings) -> AnySettings:
-    """`settings`, with missing secrets taken from the data directory. Generates those that are not there yet.
+    """`settings`, with missing secrets from the data directory. Generates secrets that are not there yet.
 
     Processes that start at the same time get the same secrets. Raises OSError if the directory cannot be written,
     SecretsFileError if the file is damaged.
@@ -42,7 +42,7 @@ def _missing(settings: Settings) -> Iterator[tuple[str, Generated]]:
 
 
 def with_known_secrets(settings: AnySettings) -> AnySettings:
-    """`settings`, with missing secrets taken from the data directory. Others stay empty, and nothing is written.
+    """`settings`, with missing secrets from the data directory. Secrets that are not there stay empty.
 
     Raises OSError if the file cannot be read, SecretsFileError if it is damaged.
     """
@@ -82,7 +82,7 @@ def _write(path: Path, kept: dict[str, str]) -> None:
 
 @contextmanager
 def _lock_of(folder: Path) -> Iterator[None]:
-    """Keep other processes out: each adds the secrets of its own service and rewrites the whole file."""
+    """Lock the file. Each process adds its own service's secrets and rewrites the whole file."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

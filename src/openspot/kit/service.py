@@ -12,21 +12,21 @@ from openspot.kit.log import configure_log, get_logger
 from openspot.kit.settings import Settings
 
 ServiceMain = Callable[[Any, asyncio.Event], Awaitable[None]]
-"""Takes the settings of its service, runs until the event is set, then ends what it began."""
+"""Takes the service's settings, runs until the event is set, then ends what it began."""
 
 SUPERVISED = "OPENSPOT_SUPERVISED"
 """Set in the environment of a child of `openspot up`."""
 
 GARBAGE_THRESHOLD = 10_000
-"""New objects between two searches for cyclic garbage. A batch of events makes thousands of objects and no cycle."""
+"""New objects between two searches for cyclic garbage. A batch of events creates thousands of objects and no cycle."""
 
 log = get_logger("service")
 
 
 def run_service(name: str, main: ServiceMain, settings: Settings) -> int:
-    """Run `main` until SIGTERM or SIGINT; returns the exit code of the process."""
+    """Run `main` until SIGTERM or SIGINT, and return the exit code of the process."""
     configure_log(settings, name)
-    # Everything loaded so far stays, so the collector need not look at it again.
+    # The objects that exist now stay until the end, so the collector need not search them.
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)
     if sys.platform == "win32":
@@ -43,7 +43,7 @@ async def _run(name: str, main: ServiceMain, settings: Settings) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if os.environ.get(SUPERVISED):
-        # The supervisor holds the other end of stdin, which closes however the supervisor ends.
+        # The supervisor holds the other end of stdin. It closes when the supervisor ends, in whatever way.
         loop.add_reader(sys.stdin.fileno(), stop.set)
     log.info("starting")
     try:

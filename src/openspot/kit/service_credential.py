@@ -1,4 +1,4 @@
-"""The credential that services show the engine, over HTTP and gRPC alike (Document B 4.4)."""
+"""The credential that services send to the engine, over HTTP and over gRPC (fact A5-21)."""
 
 import hmac
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ class ServiceCredential:
     """A key and a secret that services share."""
 
     def __init__(self, key: str, secret: str) -> None:
-        """Raises ValueError without a key or a secret: an empty one would let everybody in."""
+        """Raises ValueError if the key or the secret is empty: everybody could use it."""
         if not key or not secret:
             raise ValueError("a service key and its secret are needed")
         self._key, self._secret = key.encode(), secret.encode()
 
     def matches(self, key: str | bytes | None, secret: str | bytes | None) -> bool:
-        """Whether these are the key and the secret. Takes the same time whichever of them is wrong."""
+        """Whether these are the key and the secret. The check takes the same time, whichever of them is wrong."""
         key_matches = hmac.compare_digest(_bytes(key), self._key)
         secret_matches = hmac.compare_digest(_bytes(secret), self._secret)
         return key_matches and secret_matches
@@ -29,7 +29,7 @@ class ServiceCredential:
 
 
 def headers(key: str, secret: str) -> dict[str, str]:
-    """What a service sends with every call: HTTP headers, or gRPC metadata."""
+    """The HTTP headers, or the gRPC metadata, that a service sends with every call."""
     return {KEY: key, SECRET: secret, PARTICIPANT_TYPE: SYSTEM}
 
 

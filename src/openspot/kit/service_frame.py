@@ -1,6 +1,6 @@
-"""The frame of a service: what each process has beside its own work.
+"""The frame of a service: the parts that every process has besides its own work.
 
-A service's `run` makes its parts inside one frame:
+A service's `run` creates its parts inside one frame:
 
     async with ServiceFrame("ledger", settings, stop) as frame:
         pool = await frame.connect_database(CONNECTIONS_MAX)
@@ -10,8 +10,8 @@ A service's `run` makes its parts inside one frame:
         frame.start("outbox", events.run(stop), finishes=True)
         await frame.until_stopped()
 
-So that nobody can forget it: database and bus are in the health checks, and so is every durable consumer that is made
-on the bus; work in the background is watched; and the parts end in the reverse order of their making.
+The frame does what a service could forget. It adds database, bus and every durable consumer of the bus to the health
+checks, watches work in the background, and ends the parts in the reverse order of their creation.
 """
 
 import asyncio
@@ -30,16 +30,16 @@ from openspot.kit.tasks import end_tasks, first_ended
 log = get_logger("service")
 
 FINISH_S_MAX = 5.0
-"""At a stop, work that finishes by itself gets so many seconds, all of it together. Then it is cancelled."""
+"""At a stop, the work that finishes by itself gets this many seconds in all. Then it is cancelled."""
 
 Part = TypeVar("Part")
 
 
 class Server(Protocol):
-    """A server of the process: `start` listens, `stop` finishes what is under way."""
+    """A server of the process: `start` begins to listen, `stop` waits for the requests under way."""
 
     async def start(self) -> None:
-        """Listen; raises if the port is taken."""
+        """Begin to listen. Raises if the port is taken."""
 
     async def stop(self) -> None:
         """Stop listening."""
@@ -49,13 +49,13 @@ class ServiceFrame:
     """The parts of one process, from its start to its end."""
 
     def __init__(self, name: str, settings: Settings, stop: asyncio.Event, health: Health | None = None) -> None:
-        """`name` is the process's, on the bus and in the log. It works until `stop` is set.
+        """`name` names the process on the bus and in the log. The process works until `stop` is set.
 
-        `health` is for a process whose report says more than its checks do.
+        A process whose health report has more than the checks passes its own `health`.
         """
         self.settings = settings
         self.health = health or Health()
-        """Checks beside those that the frame adds by itself are added by the service."""
+        """The service adds its own checks to those of the frame."""
         self._name = name
         self._stop = stop
         self._stack = AsyncExitStack()
@@ -70,15 +70,15 @@ class ServiceFrame:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Also after a fault: work that finishes by itself waits for the stop.
+        # Set it after a fault, too: work that finishes by itself waits for it.
         self._stop.set()
         if not self._failure.cancel():
-            # The error has been logged, and raised if the service was waiting for it.
+            # The error has been logged already, and raised if the service was waiting for it.
             self._failure.exception()
         await self._stack.__aexit__(kind, error, trace)
 
     def at_end(self, end: Callable[[], Awaitable[object] | None]) -> None:
-        """Call `end` when the service ends, before what was made earlier ends. It may be async."""
+        """Call `end` when the service ends, before the parts that were created earlier end. `end` may be async."""
         self._stack.push_async_callback(_called, end)
 
     async def enter(self, part: AbstractAsyncContextManager[Part]) -> Part:

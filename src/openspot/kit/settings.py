@@ -19,9 +19,10 @@ EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Marks a secret that is generated into the data directory if none is given.
+    """Marks a secret that is generated into the data directory if it is not set.
 
-    `random_bytes` are generated. A given secret needs `length_min` characters if strangers can try to guess it.
+    A generated secret has `random_bytes` bytes. A secret that is set needs at least `length_min` characters, because
+    strangers may try to guess it.
     """
 
     random_bytes: int = 48
@@ -33,7 +34,7 @@ TOKEN_SECRET_LENGTH_MIN = 32
 
 
 class Settings(BaseSettings):
-    """What every process can be told from outside, with defaults and bounds."""
+    """The settings of every process, with defaults and bounds."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", populate_by_name=True)
 
@@ -105,13 +106,13 @@ class Settings(BaseSettings):
 
     @property
     def nats_servers(self) -> list[str]:
-        """Addresses of the bus: those that were given, or that of the embedded server."""
+        """The addresses of the bus: those that are set, or the embedded server's."""
         given = [address.strip() for address in self.nats_url.split(",")]
         return [address for address in given if address] or [f"nats://127.0.0.1:{self.nats_port}"]
 
 
 class UserTokenSettings(Settings):
-    """What the services that take user tokens share."""
+    """The settings of all services that accept user tokens."""
 
     jwt_secret: Annotated[str, Generated(length_min=TOKEN_SECRET_LENGTH_MIN)] = Field(
         default="",
@@ -122,7 +123,7 @@ class UserTokenSettings(Settings):
 
     @property
     def ended_session_life_s(self) -> int:
-        """How long the bus remembers that a session was ended: an access token's life, plus a margin for clocks."""
+        """The bus remembers an ended session for this long: an access token's life, plus a margin for clocks."""
         return self.access_token_s + 60
 
 
@@ -130,11 +131,11 @@ AnySettings = TypeVar("AnySettings", bound=Settings)
 
 
 class SettingsError(ValueError):
-    """Invalid settings. The message has one line for each, with the variable and the reason."""
+    """Invalid settings. The message has one line for each: its variable and the reason."""
 
 
 def load(settings: type[AnySettings], **given: Any) -> AnySettings:
-    """The settings from the environment; those that are `given` take precedence. Raises SettingsError."""
+    """The settings from the environment. The ones in `given` take precedence. Raises SettingsError."""
     try:
         return settings(**given)
     except ValidationError as error:
@@ -158,7 +159,7 @@ def variable(name: str, settings: type[Settings]) -> str:
 
 
 def _variable_of(settings: type[Settings], location: str) -> str:
-    """The variable that a validation error is about; `location` is a field's name or one of its aliases."""
+    """The variable of a validation error. `location` is a field's name or one of its aliases."""
     for name in settings.model_fields:
         found = variable(name, settings)
         if location.lower() in (name, found.lower()):
@@ -174,7 +175,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
 
 def generated_secrets(settings: type[Settings]) -> dict[str, Generated]:
-    """The fields whose secrets are generated if none is given, by name."""
+    """The fields whose secrets are generated if they are not set, by name."""
     return {
         name: mark
         for name, field in settings.model_fields.items()
@@ -189,7 +190,7 @@ def own_host(process: str) -> Any:
 
 
 def own_url(name: str, description: str) -> Any:
-    """The setting OPENSPOT_`NAME`: the URL at which others reach a process, by default its listening address."""
+    """The setting OPENSPOT_`NAME`: the URL at which others reach a process. The default is its listening address."""
     return Field(
         default="",
         validation_alias=AliasChoices(f"given_{name}", f"{PREFIX}{name.upper()}"),

@@ -21,7 +21,7 @@ class SingleFlight(Generic[Key, Value]):
         if task is None:
             task = self._under_way[key] = asyncio.ensure_future(self._fetched(key))
             task.add_done_callback(_look_at_outcome)
-        # A caller that is cancelled does not cancel the call: others may wait for it.
+        # If this caller is cancelled, the call goes on: others may wait for it.
         return await asyncio.shield(task)
 
     async def _fetched(self, key: Key) -> Value:
@@ -32,6 +32,6 @@ class SingleFlight(Generic[Key, Value]):
 
 
 def _look_at_outcome(task: asyncio.Task[Any]) -> None:
-    # If every caller was cancelled, nobody else retrieves the exception, and asyncio would log it as lost.
+    # If every caller was cancelled, nobody retrieves the exception, and asyncio would log it as lost.
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""Values on their way to the database, and what it says about a statement."""
+"""Converts amounts for the database, and reads its reports on statements."""
 
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ def numeric(amount: int) -> Decimal:
 def rows_changed(tag: str) -> int:
     """How many rows a statement has changed, from the command tag with which PostgreSQL ends it.
 
-    The tag ends with the number: `INSERT 0 1`, `UPDATE 3`, `DELETE 0`. The 0 of an INSERT is no number of rows
-    (PostgreSQL documentation, "Message Formats", CommandComplete).
+    The tag ends with the number of rows: `INSERT 0 1`, `UPDATE 3`, `DELETE 0`. The 0 in the middle of an INSERT's tag
+    is something else (PostgreSQL documentation, "Message Formats", CommandComplete).
     """
     return int(tag.rpartition(" ")[2])

@@ -1,24 +1,24 @@
-"""Background tasks: referenced until they end, bounded in number, and reliably cancelled."""
+"""Background tasks: they are referenced until they end, bounded in number, and reliably cancelled."""
 
 import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 CANCEL_AGAIN_S = 5.0
-"""Longer than any orderly end takes, because a second cancellation would disturb it."""
+"""Seconds until a task is cancelled again. An orderly end is faster, and must not be disturbed."""
 
 Value = TypeVar("Value")
 
 _left_alone: set[asyncio.Task[Any]] = set()
-"""Calls that were cancelled and not waited for. Without a reference they could be collected before they end."""
+"""Cancelled calls that nobody waits for. Without a reference, Python could collect them before they end."""
 
 
 async def end_tasks(*tasks: asyncio.Task[Any], again_s: float = CANCEL_AGAIN_S) -> None:
-    """Cancel `tasks` and wait until they have ended, however they end.
+    """Cancel `tasks` and wait until they have ended, whether by an error or not.
 
-    Before Python 3.12, `asyncio.wait_for` loses a cancellation that arrives together with its result. A library that
-    uses it may go on, so a task that has not ended is cancelled again after `again_s` seconds. Our own code awaits such
-    calls with `cancellable` and uses `asyncio.timeout`, which loses no cancellation.
+    Before Python 3.12, `asyncio.wait_for` loses a cancellation that arrives together with its result. A task in a
+    library that uses it may go on. So a task that has not ended is cancelled again after `again_s` seconds. Our own
+    code awaits such calls with `cancellable`, and uses `asyncio.timeout`, which loses no cancellation.
     """
     while running := [task for task in tasks if not task.done()]:
         for task in running:
@@ -29,9 +29,9 @@ async def end_tasks(*tasks: asyncio.Task[Any], again_s: float = CANCEL_AGAIN_S) 
 
 
 async def first_ended(*tasks: asyncio.Future[Any]) -> None:
-    """Wait until one of `tasks` has ended, and raise what it raised. The others go on: the caller ends them.
+    """Wait until one of `tasks` has ended, and raise its exception if it has one. The caller ends the others.
 
-    If several have ended, the one that comes first in the call decides.
+    If several have ended, the first of them in the call counts.
     """
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
@@ -40,7 +40,7 @@ async def first_ended(*tasks: asyncio.Future[Any]) -> None:
 
 
 async def run_until(stop: asyncio.Event, *work: Coroutine[Any, Any, Any]) -> None:
-    """Run `work` until `stop` is set or one piece of it ends, then end the rest. Raises what that piece raised."""
+    """Run `work` until `stop` is set or one of the coroutines ends, then end the rest. Raises its exception, if any."""
     tasks = [asyncio.ensure_future(coroutine) for coroutine in (*work, stop.wait())]
     try:
         await first_ended(*tasks)
@@ -49,7 +49,7 @@ async def run_until(stop: asyncio.Event, *work: Coroutine[Any, Any, Any]) -> Non
 
 
 async def is_set_within(event: asyncio.Event, timeout_s: float) -> bool:
-    """Wait for `event`, at most `timeout_s` seconds. Returns whether it is set: a pause that a stop cuts short."""
+    """Wait for `event`, at most `timeout_s` seconds, and return whether it is set. A pause that a stop can end."""
     try:
         async with asyncio.timeout(timeout_s):
             return await event.wait()
@@ -75,16 +75,16 @@ async def cancellable(call: Coroutine[Any, Any, Value]) -> Value:
 
 
 def _look_at_outcome(task: asyncio.Task[Any]) -> None:
-    # asyncio would log an exception that nobody retrieves; here only the end matters.
+    # Retrieve the exception, or asyncio would log it as lost. Only the end of the call matters here.
     if not task.cancelled():
         task.exception()
 
 
 class TaskSet:
-    """Running tasks, at most `tasks_max`. Holds references, so that none is collected before it ends."""
+    """Running tasks, at most `tasks_max`. It references them, so that Python collects none before it ends."""
 
     def __init__(self, tasks_max: int) -> None:
-        # A dictionary keeps the order, so that a simulation ends them in the same order each time.
+        # A dictionary keeps the order, so that a simulation always ends the tasks in the same order.
         self._tasks: dict[asyncio.Task[Any], None] = {}
         self._tasks_max = tasks_max
 

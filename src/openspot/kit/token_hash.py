@@ -1,4 +1,4 @@
-"""Random tokens that a database keeps only as hashes."""
+"""Random tokens. The database stores only their hashes."""
 
 import hashlib
 import secrets
@@ -12,5 +12,5 @@ def new_token() -> str:
 
 
 def token_hash(token: str) -> bytes:
-    """What the database keeps of a token. It has 256 random bits, so a plain hash gives nothing away."""
+    """The hash of a token, for the database. A token has 256 random bits, so nobody can guess it from a plain hash."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

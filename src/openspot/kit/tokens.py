@@ -1,9 +1,9 @@
-"""Access tokens of users: HS256 JWTs (Document A 5), the same rules at every edge.
+"""Access tokens of users: HS256 JWTs (facts A5-01 to A5-08), with the same rules at every edge.
 
 Claims: `sub` (the user id), `role` (`user` or `admin`; absent means `user`), `iat` and `exp` in seconds since
 1970, and optionally `nbf` (not valid before, in seconds since 1970), `sid` (the session that a logout ends), `jti`
 (this token) and `stakingBalance` as decimal text. A token of another kind (claim `typ` other than `access`) is
-refused. Time is passed in, in seconds since 1970.
+refused. Callers pass the time, in seconds since 1970.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ TIME_MAX = 253_402_300_799
 """The last second of the year 9999. Claims with a later time are refused: clocks and timers cannot handle it."""
 
 _KIND = "access"
-# The time is the caller's, not PyJWT's: `exp` and `nbf` are checked below.
+# `verify_access_token` checks `exp` and `nbf` itself, by the caller's clock instead of PyJWT's.
 _CHECKS = {
     "require": ["sub", "exp"],
     "verify_exp": False,
@@ -34,12 +34,12 @@ _CHECKS = {
 
 
 class InvalidTokenError(Exception):
-    """A token is not valid; the message gives the reason and never the token."""
+    """A token is not valid. The message gives the reason, and never the token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a valid access token says about its bearer. `expires_at` is in seconds since 1970.
+    """The claims of a valid access token. `expires_at` is in seconds since 1970.
 
     `session_id` and `token_id` are empty if the token names none.
     """
@@ -119,7 +119,7 @@ def _claims(payload: dict[str, Any], now: float) -> Claims:
 
 def is_time(value: Any) -> bool:
     """Whether a claim is a whole number of seconds since 1970, at most TIME_MAX."""
-    # bool is an int to Python, not to a token.
+    # In Python True is an int; in a token it is not a number.
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= TIME_MAX
 
 

@@ -1,9 +1,9 @@
-"""The bus: requests, events, durable consumers and key-value buckets over NATS (design section 7).
+"""The bus: requests, events, durable consumers and key-value buckets over NATS.
 
 - A request returns one reply, or raises an error that says whether it may have been handled (`errors`).
 - Publishing to a stream takes a message id and waits until the server has acknowledged the event. If a subject fails,
   its circuit breaker holds back that subject only.
-- A durable consumer hands batches to a handler and acknowledges each one after the handler has committed it.
+- A durable consumer passes batches to a handler, and acknowledges each batch after the handler has committed it.
 
 No other package imports `nats`.
 """

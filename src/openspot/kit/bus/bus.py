@@ -33,7 +33,7 @@ class Bus:
     def __init__(self, connection: Connection) -> None:
         settings = connection.settings
         self.connection = connection
-        """For the parts of this package; services use the methods below."""
+        """Only the modules of this package use it. Services use the methods below."""
         self._timeout_s = settings.request_timeout_s
         self._requests = Requests(connection)
         self._subscriptions = Subscriptions(connection)
@@ -46,7 +46,7 @@ class Bus:
 
     @classmethod
     async def connect(cls, settings: Settings, name: str, on_gap: OnGap | None = None) -> "Bus":
-        """Connect as `name`. Waits without limit for a server that is not up yet; wrap it in a timeout if you need one.
+        """Connect as `name`. Waits without limit for a server that is not up yet; a caller may set a timeout.
 
         Raises BusUnavailableError if the server refuses the connection. Calls `on_gap` with a reason whenever `listen`
         and `subscribe` may have missed events.
@@ -54,11 +54,11 @@ class Bus:
         return cls(await Connection.open(settings, name, on_gap))
 
     async def stop_serving(self) -> None:
-        """Take no more requests, and cancel those under way. The connection stays open."""
+        """Accept no more requests, and cancel those under way. The connection stays open."""
         await self._requests.stop()
 
     async def close(self) -> None:
-        """Take no more requests, send pending messages, and close the connection."""
+        """Accept no more requests, send pending messages, and close the connection."""
         await self.stop_serving()
         await self._background.cancel()
         await self.connection.close()
@@ -105,7 +105,7 @@ class Bus:
         return await self._subscriptions.subscribe(subject, event_type, handler)
 
     async def listen(self, subject: str, handler: Callable[[str, bytes], None]) -> Unsubscribe:
-        """Call `handler(subject, payload)` for every event from now on, undecoded and at once.
+        """Call `handler(subject, payload)` for every event from now on, as soon as it arrives. The payload is raw.
 
         `handler` raises MalformedEventError for a payload that it cannot use.
         """
@@ -114,37 +114,37 @@ class Bus:
     # Streams
 
     async def ensure_streams(self, streams: Sequence[StreamDefinition] = STREAMS) -> None:
-        """Make the streams, or bring existing ones up to date. Raises BusStreamError if the server refuses."""
+        """Create the streams, or update existing ones. Raises BusStreamError if the server refuses."""
         await self._streams.ensure(streams)
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
-        """Publish one event and wait until the server has stored it. Raises PublishError, CircuitOpenError included."""
+        """Publish one event and wait until the server has stored it. Raises PublishError or CircuitOpenError."""
         await self._publisher.publish(subject, message, message_id)
 
     async def publish_many(self, events: Sequence[OutgoingEvent]) -> None:
         """Publish events in their order and wait until the server has stored them.
 
-        Raises PublishError with the events that may not be stored; all others are.
+        Raises PublishError, which names the events that may not be stored. The server has stored all others.
         """
         await self._publisher.publish_many(events)
 
     async def announce(self, subject: str, message: msgspec.Struct) -> None:
-        """Publish without waiting for an acknowledgement, for events that may get lost."""
+        """Publish an event that may get lost: do not wait for an acknowledgement."""
         await self._publisher.announce(subject, message)
 
     async def consume(self, consumption: Consumption[Event], handler: Handler[Event], stop: asyncio.Event) -> None:
-        """Consume until `stop` is set. Services use a DurableConsumer, which restarts after a fault.
+        """Consume until `stop` is set. Services use a DurableConsumer instead, which restarts after a fault.
 
         Creates the stream if the server has lost it. Raises BusStreamError or ConsumerError.
         """
         await Deliveries(self.connection, self._streams, consumption, handler).run(stop)
 
     def register(self, consumer: DurableConsumer[Any]) -> None:
-        """Show the health of `consumer`. A DurableConsumer calls this when it is made."""
+        """Show the health of `consumer`. Each DurableConsumer calls this when it is created."""
         self._consumers[consumer.durable] = consumer
 
     def consumer_checks(self) -> dict[str, Check]:
-        """A health check of every durable consumer that was made on this bus, by its durable name."""
+        """The health check of every durable consumer of this bus, by durable name."""
         return {durable: consumer.check_health for durable, consumer in self._consumers.items()}
 
     async def newest(self, stream: str, subject: str) -> int:
@@ -152,7 +152,7 @@ class Bus:
         return await self._streams.newest(stream, subject)
 
     async def consumer_state(self, stream: str, durable: str) -> ConsumerState | None:
-        """The progress of a durable consumer, None if it does not exist. Raises BusStreamError."""
+        """The progress of a durable consumer; None if it does not exist. Raises BusStreamError."""
         return await self._streams.consumer(stream, durable)
 
     # Buckets

@@ -1,7 +1,8 @@
-"""The circuit breaker of the publisher (Document A 7, 8): a rule without IO.
+"""The circuit breaker of the publisher (fact A8-14, facts A7-14 to A7-15): a rule without IO.
 
 The breaker of a subject opens at `failures_max` failures within `window_s` seconds, and stays open for `window_s` after
-the last of them. Then one attempt is let through; its success closes the breaker, its failure opens it again.
+the last of them. Then the breaker lets one attempt through. If it succeeds, the breaker closes; if it fails, the
+breaker stays open for another `window_s`.
 """
 
 from collections import deque
@@ -10,11 +11,11 @@ from collections.abc import Callable
 from openspot.kit.bus.errors import CircuitOpenError
 
 SUBJECTS_MAX = 10_000
-"""When so many subjects have failures, those whose failures no longer count are dropped."""
+"""When this many subjects have failures, the breaker forgets those whose failures no longer count."""
 
 
 class CircuitBreaker:
-    """The breakers of all subjects. `now` returns seconds of a clock that never goes back."""
+    """The breakers of all subjects. `now` returns the monotonic clock's seconds."""
 
     def __init__(self, failures_max: int, window_s: float, now: Callable[[], float]) -> None:
         self._failures_max = failures_max
@@ -30,7 +31,7 @@ class CircuitBreaker:
             return
         if self._now() - opened < self._window_s:
             raise CircuitOpenError(subject)
-        # The window is over. This caller tries; for everybody else the breaker stays open until the outcome is known.
+        # The window is over, so this caller may try. For all others the breaker stays open until this attempt ends.
         self._opened[subject] = self._now()
 
     def succeeded(self, subject: str) -> None:

@@ -1,4 +1,4 @@
-"""JSON in and out, with one decoder for each type."""
+"""Encodes and decodes JSON, with one decoder for each type."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from openspot.kit.log import get_logger
 from openspot.kit.metrics import BUS_MALFORMED
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What a decoder raises for bytes that are not the expected JSON."""
+"""The exceptions of a decoder for bytes that are not the expected JSON."""
 _LOGGED_BYTES_MAX = 200
 
 encode = msgspec.json.Encoder().encode
@@ -18,7 +18,7 @@ _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
 def decoder_of(message_type: Any) -> msgspec.json.Decoder[Any]:
-    """The decoder of a message type, made once."""
+    """The decoder of a message type. It is created once."""
     decoder = _decoders.get(message_type)
     if decoder is None:
         decoder = _decoders[message_type] = msgspec.json.Decoder(message_type)
@@ -26,6 +26,6 @@ def decoder_of(message_type: Any) -> msgspec.json.Decoder[Any]:
 
 
 def note_malformed(metric_subject: str, subject: str, data: bytes, error: Exception) -> None:
-    """Count and log a message that cannot be read. `metric_subject` may be a pattern, to bound the metric's labels."""
+    """Count and log an unreadable message. `metric_subject` may be a pattern, which bounds the metric's labels."""
     BUS_MALFORMED.labels(metric_subject).inc()
     log.warning("malformed message dropped", subject=subject, error=str(error), data=data[:_LOGGED_BYTES_MAX])

@@ -25,12 +25,12 @@ from openspot.kit.tasks import cancellable, end_tasks
 log = get_logger("bus")
 
 PING_INTERVAL_S = 10
-"""After three pings of this interval without an answer, the client connects again."""
+"""Seconds between two pings. After three without an answer, the client connects again."""
 RECONNECT_PAUSE_S = 0.25
 CONNECT_TIMEOUT_S = 2
 CLOSE_TIMEOUT_S = 5.0
 PENDING_BYTES_MAX = 64 * 1024 * 1024
-"""How many bytes may wait to be sent while the connection is down."""
+"""While the connection is down, at most this many bytes wait to be sent."""
 _CHECK_TIMEOUT_S = 1.0
 _REFUSED_CREDENTIALS = "authorization violation"
 
@@ -51,11 +51,11 @@ class Connection:
 
     @classmethod
     async def open(cls, settings: Settings, name: str, on_gap: OnGap | None = None) -> "Connection":
-        """Connect. Waits without limit for a server that is not up yet; wrap it in a timeout if you need one.
+        """Connect. Waits without limit for a server that is not up yet; a caller may set a timeout.
 
-        Raises BusUnavailableError if the server is there and refuses the connection, or if a setting of the
-        connection cannot be used. `on_gap` is called when the connection is lost, and when this process falls behind
-        and the client library drops events.
+        Raises BusUnavailableError if the server is up and refuses the connection, or if a setting of the connection
+        cannot be used. Calls `on_gap` when the connection is lost, and when this process falls behind and the client
+        library drops events.
         """
         client = Client()
         connection = cls(client, settings)
@@ -97,7 +97,7 @@ class Connection:
             )
         )
         try:
-            # The library would keep trying a server that refuses us.
+            # The library would try again and again, even if the server refuses the connection.
             await asyncio.wait((connecting, refused), return_when=asyncio.FIRST_COMPLETED)
             if not connecting.done():
                 raise BusUnavailableError(refused.result())
@@ -105,7 +105,7 @@ class Connection:
         except (OSError, nats.errors.Error, TimeoutError) as error:
             raise BusUnavailableError(f"NATS_URL: no bus at the given address: {error!r}") from error
         finally:
-            # The library may swallow the cancellation. The task has nothing to clean up, so cancel it again soon.
+            # The library may ignore the cancellation. The task has nothing to clean up, so it is cancelled again soon.
             await end_tasks(connecting, again_s=0.05)
             if not client.is_connected:
                 await cancellable(client.close())
@@ -123,11 +123,11 @@ class Connection:
 
     @property
     def reconnects(self) -> int:
-        """How often the connection was lost and made again."""
+        """How often the connection was lost and restored."""
         return int(self.client.stats["reconnects"])
 
     def on_reconnect(self, callback: Callable[[], None]) -> None:
-        """Call `callback` each time the connection is back."""
+        """Call `callback` each time the connection is restored."""
         self._on_reconnect.append(callback)
 
     def note_gap(self, reason: str) -> None:
@@ -138,10 +138,10 @@ class Connection:
     async def check(self) -> None:
         """Raise BusUnavailableError unless the server answers on this connection within a second.
 
-        Publishes to an inbox of its own and waits for the message. A request to a subject without a provider would not
-        do: while an operator listens to everything, the server does not report that nobody is there. The library's
-        `flush` would not do either: if it times out, it leaves a future behind. The late answer cannot be set on that
-        future, which stops the library's read loop for good.
+        Publishes to its own inbox and waits for the message. Two simpler ways fail. A request to a subject without a
+        provider: while an operator listens to all subjects, the server does not report that nobody replies. The
+        library's `flush`: if it times out, it leaves a cancelled future behind; the late answer then raises in the
+        library's read loop, which ends for good.
         """
         if not self.is_connected:
             raise BusUnavailableError("not connected")
@@ -182,14 +182,14 @@ _CREDENTIAL_PARTS = ("BEGIN NATS USER JWT", "BEGIN USER NKEY SEED")
 
 
 class _NoTlsError(nats.errors.Error):
-    """The server has not offered TLS, so it is not told a secret."""
+    """The server does not offer TLS, so the client must not send it a secret."""
 
     def __str__(self) -> str:
         return _NO_TLS
 
 
 def _refusal(error: Exception) -> str | None:
-    """Why the server refuses this connection for good, None for an error that may pass."""
+    """Why the server will always refuse this connection; None for an error that may pass."""
     # The protocol has no code for this, only a text.
     if isinstance(error, nats.errors.AuthorizationError) or _REFUSED_CREDENTIALS in str(error).lower():
         return "NATS_URL: the server refuses these credentials"
@@ -206,7 +206,7 @@ def _without_credentials(address: str) -> str:
 
 
 def _credentials(settings: Settings, client: Client) -> dict[str, Any]:
-    """The options of the client library that prove who we are. Raises BusUnavailableError."""
+    """The options of the client library that hold the credentials. Raises BusUnavailableError."""
     if settings.nats_credentials_file:
         _check_credentials_file(Path(settings.nats_credentials_file))
         return {"user_credentials": settings.nats_credentials_file}
@@ -226,7 +226,7 @@ def _credentials(settings: Settings, client: Client) -> dict[str, Any]:
 
     def in_confidence(secret: str) -> Callable[[], str]:
         def reveal() -> str:
-            # Called once the server has introduced itself. Without TLS the secret would cross in the clear.
+            # The library calls this after the server's INFO. Without TLS, others could read the secret.
             if needs_tls and not _speaks_tls(client):
                 raise _NoTlsError
             return secret
@@ -261,7 +261,7 @@ def _asks_for_tls(settings: Settings) -> bool:
 
 
 def _tls_context(settings: Settings) -> ssl.SSLContext | None:
-    """The TLS context of the settings, None without any. Raises BusUnavailableError for a file that cannot be used."""
+    """The TLS context of the settings; None if they want no TLS. Raises BusUnavailableError for an unusable file."""
     if not _asks_for_tls(settings):
         return None
     try:
@@ -276,12 +276,12 @@ def _tls_context(settings: Settings) -> ssl.SSLContext | None:
 
 
 def _speaks_tls(client: Client) -> bool:
-    # The library has no public way to ask. It encrypts exactly if the server's INFO has this field.
+    # The library has no public method for this. It encrypts if, and only if, the server's INFO has this field.
     return bool(client._server_info.get("tls_required"))
 
 
 def _check_credentials_file(path: Path) -> None:
-    """Raise BusUnavailableError if the file lacks a part: the library would search for it forever."""
+    """Raise BusUnavailableError if the file lacks a part: the library would search for that part forever."""
     try:
         text = path.read_text("utf-8", "replace")
     except OSError as error:

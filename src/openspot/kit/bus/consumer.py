@@ -1,19 +1,19 @@
 """Durable consumers: every event of a stream subject, at least once, in batches.
 
-A batch is acknowledged after its handler has returned. So an event is handled even if every process was down when it
-was published, or if a process is killed in the middle of a batch. Processes with the same durable name share the
-events.
+The consumer acknowledges a batch after its handler has returned. So an event is handled even if every process was down
+when it was published, or if a process is killed in the middle of a batch. Processes with the same durable name share
+the events.
 
-Every consumer registers with its bus when it is made, so that its health and its metrics are shown by whatever service
-made it (`Bus.consumer_checks`, kit/service_frame.py). A consumer is in one of three states:
+Every consumer registers with its bus when it is created, so that its service shows its health and its metrics
+(`Bus.consumer_checks`, kit/service_frame.py). A consumer is in one of three states:
 
-- It works: batches are taken, and the oldest waiting message moves.
+- It works: it takes batches, and the oldest waiting message changes.
 - It does not consume: its loop has not begun, has ended, or begins again after a fault; or its newest batch failed as a
-  whole. This is known at once. It makes the service not ready if the service cannot do its duty without these events
-  (`Consumption.is_essential`); otherwise the service is shown as degraded.
-- It is stuck: messages wait, and the oldest of them has not been dealt with for STUCK_S seconds. A handler that hangs,
-  an event that fails again and again among others that succeed, and deliveries that do not come all look like this. The
-  service is shown as degraded and stays ready: the messages are kept, and other work goes on.
+  whole. The consumer notices this at once. If the service cannot work without these events
+  (`Consumption.is_essential`), it is not ready; otherwise it is shown as degraded.
+- It is stuck: messages wait, and the oldest of them has not been acknowledged for STUCK_S seconds. There are three
+  causes: a handler that hangs, an event that fails again and again among others that succeed, and deliveries that do
+  not arrive. The service is shown as degraded and stays ready: the bus keeps the messages, and other work goes on.
 
 In the last two, `openspot_bus_consumer_stuck` is 1.
 """
@@ -49,12 +49,11 @@ UNACKNOWLEDGED_BATCHES_MAX = 4
 RESTART_PAUSE_S = 0.5
 RESTART_PAUSE_S_MAX = 15.0
 LAG_INTERVAL_S = 5.0
-"""How often a consumer asks the server whether it is still there, and how far behind it is."""
+"""Seconds between two questions to the server: whether the consumer still exists, and how far behind it is."""
 STUCK_S = 60.0
-"""A consumer is stuck if messages wait and the oldest has not been dealt with for so long.
+"""A consumer is stuck if messages wait and the oldest has not been acknowledged for this many seconds.
 
-It is longer than the longest pause before a failed event is delivered again, and than the time after which an event of
-a process that died goes to another one.
+The server delivers a failed event again sooner than that, and gives an event of a dead process to another one sooner.
 """
 _STOP_POLL_INTERVAL_S = 0.5
 
@@ -67,9 +66,9 @@ Handler = Callable[[list[Event]], Awaitable[Collection[int] | None]]
 class Consumption(Generic[Event]):
     """What a durable consumer consumes, and how.
 
-    A batch holds the events that have arrived, at most `batch_max`. Batches begin at least `interval_s` seconds apart,
-    unless one is full. An event that is not acknowledged within `acknowledge_wait_s` seconds goes to another process.
-    `is_essential` says whether the service is not ready while it does not consume these events.
+    A batch holds the events that have arrived, at most `batch_max`. Batches begin at least `interval_s` seconds apart;
+    a full batch begins at once. An event that is not acknowledged within `acknowledge_wait_s` seconds goes to another
+    process. If `is_essential`, the service is not ready while it does not consume these events.
     """
 
     stream: StreamDefinition
@@ -96,7 +95,7 @@ class ConsumingBus(Protocol):
 
 
 class DurableConsumer(Generic[Event]):
-    """Consumes, and restarts after every fault. `check` and `check_health` raise while it does not work."""
+    """Consumes, and restarts after every fault. `check` and `check_health` raise if it does not consume."""
 
     def __init__(self, bus: ConsumingBus, consumption: Consumption[Event], handler: Handler[Event]) -> None:
         self._bus = bus
@@ -137,10 +136,10 @@ class DurableConsumer(Generic[Event]):
             raise ConsumerError(f"{self.durable}: {reason}")
 
     async def check_health(self) -> None:
-        """The check that the service's health shows: DegradedError for what `check` leaves out or nobody depends on.
+        """The check for the service's health.
 
-        Raises ConsumerError if the events are essential and not consumed, and DegradedError if they are not essential,
-        or if the consumer is stuck.
+        Raises ConsumerError if essential events are not consumed. Raises DegradedError if other events are not
+        consumed, or if the consumer is stuck.
         """
         if self._consumption.is_essential:
             await self.check()
@@ -155,7 +154,7 @@ class DurableConsumer(Generic[Event]):
 
     @property
     def _reason(self) -> str | None:
-        """Why events are not dealt with; None if they are."""
+        """Why events are not consumed; None if they are."""
         return self._not_consuming or self._stuck
 
     async def _consume(self, stop: asyncio.Event) -> None:
@@ -179,7 +178,7 @@ class DurableConsumer(Generic[Event]):
         return failed
 
     async def _watch(self) -> None:
-        """Report the lag. Raises ConsumerError if the server has lost the consumer: no event would come any more."""
+        """Report the lag. Raises ConsumerError if the server has lost the consumer, because no event would arrive."""
         consumption = self._consumption
         while True:
             await asyncio.sleep(LAG_INTERVAL_S)
@@ -196,7 +195,7 @@ class DurableConsumer(Generic[Event]):
             self._note_progress(state)
 
     def _note_progress(self, state: ConsumerState) -> None:
-        """Find out whether the oldest waiting message moves."""
+        """Note whether the oldest waiting message has changed."""
         now = asyncio.get_running_loop().time()
         moves = not state.lag or state.acknowledged_until != self._acknowledged_until
         if moves or self._moved_at is None:
@@ -230,7 +229,7 @@ class Deliveries(Generic[Event]):
     async def run(self, stop: asyncio.Event) -> None:
         """Consume until `stop` is set. Raises BusStreamError or ConsumerError if the server refuses the consumer."""
         consumption = self._consumption
-        # All processes share one delivery subject. With an inbox each, the loser of a race at start would get nothing.
+        # All processes share one delivery subject. With one each, the loser of a race at start would get no events.
         delivery_subject = f"deliver.{consumption.durable}"
         try:
             await self._make(delivery_subject)
@@ -261,7 +260,7 @@ class Deliveries(Generic[Event]):
                 await subscription.unsubscribe()
 
     async def _make(self, delivery_subject: str) -> None:
-        """Make the consumer or bring it up to date. Raises ConsumerError, NotFoundError without the stream."""
+        """Create the consumer or update it. Raises ConsumerError; NotFoundError if the stream is missing."""
         consumption = self._consumption
         configuration = ConsumerConfig(
             durable_name=consumption.durable,
@@ -271,7 +270,7 @@ class Deliveries(Generic[Event]):
             ack_policy=AckPolicy.EXPLICIT,
             ack_wait=consumption.acknowledge_wait_s,
             max_deliver=-1,
-            # Bounds the queue: the server leaves no more messages than this unacknowledged, over all processes.
+            # Bounds the queue: the server delivers no more messages while this many are unacknowledged.
             max_ack_pending=consumption.batch_max * UNACKNOWLEDGED_BATCHES_MAX,
         )
         try:

@@ -1,6 +1,6 @@
-"""What can go wrong on the bus. Every error that this package raises to its callers is a BusError.
+"""The errors of the bus. Every error that this package raises to its callers is a BusError.
 
-The error of a failed request tells whether the provider may have handled it anyway:
+The error of a failed request says whether the provider may have handled it anyway:
 
 | Error | Was it handled? |
 |---|---|
@@ -36,7 +36,7 @@ class NotSentError(RequestFailedError):
 
 
 class BusyError(RequestFailedError):
-    """The provider had too much to do and did not handle the request."""
+    """The provider was handling too many requests and refused this one."""
 
     may_have_happened = False
 
@@ -60,10 +60,10 @@ class HandlerFailedError(RequestFailedError):
 
 
 class PublishError(BusError):
-    """Some events may not be stored. All other events of the same call are.
+    """Some events may not be stored. The server has stored all other events of the same call.
 
-    `unpublished` holds those events, in the order in which they were given. The caller may publish them again: message
-    ids keep them from being stored twice.
+    `unpublished` holds the events that may not be stored, in the order of the call. The caller may publish them again:
+    because of their message ids the server stores none twice.
     """
 
     def __init__(self, message: str, unpublished: Sequence[OutgoingEvent] = ()) -> None:
@@ -72,7 +72,7 @@ class PublishError(BusError):
 
 
 class CircuitOpenError(PublishError):
-    """The circuit breaker of a subject is open: nothing was tried (Document A 7)."""
+    """The circuit breaker of a subject is open, so the event was not sent (fact A7-14)."""
 
     def __init__(self, subject: str, unpublished: Sequence[OutgoingEvent] = ()) -> None:
         super().__init__(f"circuit breaker open for subject: {subject}", unpublished)
@@ -84,7 +84,7 @@ class BusStreamError(BusError):
 
 
 class ConsumerError(BusError):
-    """A durable consumer cannot be set up, has stopped, or failed its newest batch."""
+    """A durable consumer cannot be created, has stopped, or could not handle its newest batch."""
 
 
 class KeyValueError(BusError):

@@ -1,4 +1,4 @@
-"""Replies to the messages of this connection: one subscription for all, told apart by a number in the subject."""
+"""Replies to this connection's messages. One subscription receives all; a number in the subject tells which it is."""
 
 import asyncio
 
@@ -14,12 +14,12 @@ _STATUS = "Status"
 
 
 def status_of(message: Msg) -> str | None:
-    """The status that the server itself set, None for a message from a client."""
+    """The status that the server itself set; None for a message from a client."""
     return message.headers.get(_STATUS) if message.headers else None
 
 
 class ReplyInbox:
-    """Hands each reply to its waiting caller. A reply that nobody waits for any more is dropped."""
+    """Gives each reply to its waiting caller, and drops a reply that nobody waits for."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -28,19 +28,19 @@ class ReplyInbox:
         self._waiting: dict[str, asyncio.Future[Msg]] = {}
 
     async def open(self) -> None:
-        """Start to listen. The client must be connected: it knows the prefix of its inboxes only then."""
+        """Start to listen. The client must be connected, because only then does it know the prefix of its inboxes."""
         self._prefix = self._client.new_inbox()
         await self._client.subscribe(f"{self._prefix}.*", cb=self._take)
 
     def expect(self) -> tuple[str, asyncio.Future[Msg]]:
-        """A subject to reply to, and the future of its reply. The caller calls `forget` when it stops waiting."""
+        """A new subject for a reply, and the reply's future. The caller calls `forget` when it stops waiting."""
         self._serial += 1
         subject = f"{self._prefix}.{self._serial}"
         future = self._waiting[subject] = asyncio.get_running_loop().create_future()
         return subject, future
 
     def forget(self, subject: str) -> None:
-        """Drop what was expected on `subject`."""
+        """No longer expect a reply on `subject`."""
         self._waiting.pop(subject, None)
 
     async def ask(self, subject: str, payload: bytes, timeout_s: float) -> Msg:

@@ -1,4 +1,4 @@
-"""Writes to a bucket that the bus did not take at first, and gets when it is back."""
+"""Writes to a bucket. A write that fails because the bus is away is repeated when the bus is back."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from openspot.kit.bus.key_value import KeyValueBucket
 
 _REPEAT_S, _REPEAT_S_MAX = 0.1, 2.0
 KEPT_MAX = 100_000
-"""Writes that wait for the bus. A write beyond that is not repeated; its caller has been told."""
+"""At most this many writes wait for the bus. A further one is not repeated, but its caller got the error."""
 
 Value = TypeVar("Value")
 
@@ -19,19 +19,19 @@ Value = TypeVar("Value")
 class KeptWrites(Generic[Value]):
     """Writes keys of a bucket whose entries live for a limited time.
 
-    A write that fails is repeated until the bus takes it or its entry would have expired. Of one key, only the newest
-    value is kept. `run` repeats the writes; without it they only wait.
+    A write that fails is repeated until it succeeds, or until its entry would have expired. Only the newest value of
+    a key is kept. `run` repeats the writes.
     """
 
     def __init__(self, bucket: KeyValueBucket[Value], life_s: float) -> None:
         self._bucket = bucket
         self._life_s = life_s
         self._kept: OrderedDict[str, tuple[Value, float]] = OrderedDict()
-        """Value, and when its entry would have expired (monotonic clock)."""
+        """By key: the value, and the time at which its entry expires (monotonic clock)."""
         self._has_kept = asyncio.Event()
 
     async def put(self, key: str, value: Value) -> None:
-        """Write the key. Raises KeyValueError if the bus does not take it now; it is written later."""
+        """Write the key. Raises KeyValueError if that fails now; `run` then repeats the write."""
         try:
             await self._bucket.put(key, value)
         except KeyValueError:
@@ -42,7 +42,7 @@ class KeptWrites(Generic[Value]):
         self._kept.pop(key, None)
 
     async def run(self) -> None:
-        """Repeat what the bus did not take, until cancelled."""
+        """Repeat the writes that failed, until cancelled."""
         backoff = Backoff(_REPEAT_S, _REPEAT_S_MAX)
         while True:
             await self._has_kept.wait()

@@ -24,7 +24,7 @@ log = get_logger("bus")
 HEARTBEAT_S = 5.0
 """How often the server sends a heartbeat for a watched bucket without changes."""
 SILENCE_S_MAX = 12.5
-"""A watch that hears nothing for this time starts again."""
+"""A watch starts again if it receives nothing for this many seconds."""
 _POLL_INTERVAL_S = 0.5
 _RETRY_S, _RETRY_S_MAX = 0.2, 5.0
 _LIFE_WITHOUT_WATCHER_S = 60.0
@@ -33,7 +33,7 @@ _LAST_DELIVERED = "Nats-Last-Consumer"
 _OPERATION, _MARKER = "KV-Operation", "Nats-Marker-Reason"
 _DELETED = frozenset({"DEL", "PURGE"})
 
-# The stream behind a bucket is gone: the bucket has to be made again.
+# The stream behind a bucket is gone, so the bucket must be created again.
 _GONE = (nats.js.errors.NoStreamResponseError, nats.js.errors.BucketNotFoundError)
 _ERRORS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
 _WRONG_SEQUENCE = frozenset({10071, 10164})
@@ -48,10 +48,10 @@ class _InvalidKeyError(KeyValueError):
 
 
 class Entry(msgspec.Struct, Generic[Value], frozen=True):
-    """The state of a key. `value` is None if it was deleted (only a watch shows that).
+    """The state of a key. `value` is None for a deleted key, which only a watch shows.
 
     `revision` grows with every write to the bucket. `created_ms` is the time of the write in milliseconds since 1970,
-    0 where the server does not tell it.
+    or 0 if the server does not send it.
     """
 
     key: str
@@ -61,9 +61,9 @@ class Entry(msgspec.Struct, Generic[Value], frozen=True):
 
 
 class KeyValueBucket(Generic[Value]):
-    """A bucket whose values are JSON of one type, or raw bytes. It is made at its first use if it is missing.
+    """A bucket whose values are JSON of one type, or raw bytes. The first use creates it if it is missing.
 
-    Every method but `watch` raises KeyValueError if the bucket cannot be reached. A write may have happened anyway.
+    Every method except `watch` raises KeyValueError if the bucket cannot be reached. A write may have happened anyway.
     """
 
     def __init__(self, connection: Connection, name: str, value_type: type[Value], life_s: float | None) -> None:
@@ -74,7 +74,7 @@ class KeyValueBucket(Generic[Value]):
         self._opened: KeyValue | None = None
 
     async def get(self, key: str) -> Entry[Value] | None:
-        """The entry of `key`, None if there is none. Raises KeyValueError, also for a value that cannot be read."""
+        """The entry of `key`; None if there is none. Raises KeyValueError, also for a value that cannot be read."""
         try:
             entry = await self._call(lambda bucket: bucket.get(key))
         except (nats.js.errors.KeyNotFoundError, _InvalidKeyError):
@@ -86,7 +86,7 @@ class KeyValueBucket(Generic[Value]):
         try:
             return await self._call(lambda bucket: bucket.create(key, self._encoded(value)))
         except nats.js.errors.KeyNotFoundError as error:
-            # It existed when the write was refused, and expired before the library looked whether it was deleted.
+            # The key existed when the server refused the write, and expired before the library read it.
             raise WrongRevisionError(f"{self._name}: {key} has only just expired") from error
 
     async def put(self, key: str, value: Value, expected_revision: int | None = None) -> int:
@@ -107,9 +107,9 @@ class KeyValueBucket(Generic[Value]):
     async def watch(self, take: Callable[[Entry[Value]], None], caught_up: Callable[[], None] | None = None) -> None:
         """Call `take` with every entry of the bucket and then with every change, until cancelled.
 
-        Calls `caught_up` when all entries of the bucket have been handed over. The watch survives the loss of the
-        connection and of the server: it starts again, hands over what has changed since, and calls `caught_up` again.
-        An entry that cannot be read is logged and skipped.
+        Calls `caught_up` after the last entry of the bucket. If the connection or the server is lost, the watch starts
+        again: it calls `take` with what has changed since, and `caught_up` again. It logs and skips an entry that it
+        cannot read.
         """
         backoff = Backoff(_RETRY_S, _RETRY_S_MAX)
         seen = 0
@@ -153,9 +153,9 @@ class KeyValueBucket(Generic[Value]):
         return value
 
     async def _call(self, call: Callable[[KeyValue], Coroutine[Any, Any, Result]]) -> Result:
-        """One call of the library. Raises KeyValueError for its errors, except KeyNotFoundError."""
+        """Call the library. Turns its errors into KeyValueError, except KeyNotFoundError."""
         if not self._connection.is_connected:
-            # The client library would keep the call and send it when the connection is back.
+            # Without this check the client library would keep the call and send it when the connection is back.
             raise KeyValueError(f"{self._name}: not connected to the bus")
         try:
             return await cancellable(call(await self._opened_bucket()))
@@ -207,10 +207,10 @@ class _Watch:
         self._is_current = False
         self._heard = 0.0
         self.seen = seen
-        """The newest revision that was handed over."""
+        """The newest revision that `take` was called with."""
 
     async def run(self) -> None:
-        """Watch until something is wrong. Raises KeyValueError, or what the client library raises."""
+        """Watch until a fault. Raises KeyValueError, or an error of the client library."""
         loop = asyncio.get_running_loop()
         client = self._connection.client
         reconnects = self._connection.reconnects

@@ -3,7 +3,7 @@
 A failing subject holds back only its own events and those that must not overtake them. The other events of a batch are
 published.
 
-A stream of news (`StreamDefinition.is_news`) may acknowledge an event a moment before it is on disk. So the publisher
+A stream of news (`StreamDefinition.is_news`) may acknowledge an event shortly before it is on disk. So the publisher
 remembers the newest events of such streams and publishes them again after a reconnect. A server that was killed may
 have lost the last of them; any other server drops them as repeats.
 """
@@ -29,7 +29,7 @@ from openspot.kit.metrics import BUS_BREAKER_OPEN, BUS_PUBLISH_FAILURES
 log = get_logger("bus")
 
 NEWS_KEPT_S = 2.0
-"""Longer than a server holds acknowledged news in memory only: a hundredth of this was measured."""
+"""News are remembered for this long. A server has them on disk sooner: a hundredth of this was measured."""
 NEWS_KEPT_MAX = 20_000
 _MESSAGE_ID_HEADER = "Nats-Msg-Id"
 
@@ -70,7 +70,7 @@ class _Sent:
 
 
 class Publisher:
-    """Publishes on one connection. `monotonic` returns seconds of a clock that never goes back."""
+    """Publishes on one connection. `monotonic` returns the monotonic clock's seconds."""
 
     def __init__(self, connection: Connection, breaker: CircuitBreaker, monotonic: Callable[[], float]) -> None:
         self._connection = connection
@@ -83,18 +83,18 @@ class Publisher:
         self._news_reconnects = connection.reconnects
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
-        """Publish one event and wait until the server has stored it. Raises PublishError, CircuitOpenError included."""
+        """Publish one event and wait until the server has stored it. Raises PublishError or CircuitOpenError."""
         await self.publish_many([OutgoingEvent(subject, encode(message), message_id)])
 
     async def publish_many(self, events: Sequence[OutgoingEvent]) -> None:
         """Publish events in their order and wait until the server has stored them.
 
-        Raises PublishError if some may not be stored: `unpublished` holds those, and all others are stored. The server
-        always acknowledges the first and the last event of each stream in the batch. Events of one subject keep their
-        order if the caller publishes the unpublished ones again before any newer ones of the same subject.
+        Raises PublishError if some may not be stored; its `unpublished` holds them, and the server has stored all
+        others. The server always acknowledges the first and the last event of each stream in the batch. Events of one
+        subject keep their order if the caller publishes the unpublished ones again before newer ones of that subject.
         """
         if not self._connection.is_connected:
-            # No subject is to blame, so no breaker counts it.
+            # No subject caused this failure, so no breaker counts it.
             raise PublishError("not connected to the bus", events)
         streams = [stream_of(event.subject) for event in events]
         failures = self._refused_by_breaker(events)
@@ -107,13 +107,13 @@ class Publisher:
         await self._await_acknowledgements(repeated, {})
         self._keep_news(events, streams, failures)
         if not is_same_connection:
-            # What was acknowledged on the old connection may be lost, too.
+            # The server may also have lost events that it acknowledged on the old connection.
             self._news_reconnects = reconnects
         if failures:
             raise _combined(events, failures)
 
     async def announce(self, subject: str, message: msgspec.Struct) -> None:
-        """Publish without waiting for an acknowledgement, for events that may get lost."""
+        """Publish an event that may get lost: do not wait for an acknowledgement."""
         try:
             await self._connection.client.publish(subject, encode(message))
         except (nats.errors.Error, OSError) as error:
@@ -121,7 +121,7 @@ class Publisher:
             log.warning("announcement not sent", subject=subject, error=repr(error))
 
     def _refused_by_breaker(self, events: Sequence[OutgoingEvent]) -> dict[int, PublishError]:
-        """Errors by place: for events whose subject's breaker is open, and for those that must not overtake them."""
+        """The events that must not be sent, by place: their subject's breaker is open, or they would overtake one."""
         refused: dict[str, CircuitOpenError] = {}
         for subject in dict.fromkeys(event.subject for event in events):
             try:
@@ -145,7 +145,7 @@ class Publisher:
         streams: Sequence[StreamDefinition | None],
         failures: dict[int, PublishError],
     ) -> list[_Sent]:
-        """Send what is not in `failures`, and add to it what cannot be sent."""
+        """Send the events that are not in `failures`, and add those that cannot be sent."""
         places = [place for place in range(len(events)) if place not in failures]
         acknowledged = set(places) if self._acknowledge_each else _to_acknowledge(events, streams, places)
         sent: list[_Sent] = []
@@ -165,14 +165,14 @@ class Publisher:
             except _ERRORS_OF_A_MESSAGE as error:
                 failures[place] = self._failure(event.subject, repr(error))
             except (nats.errors.Error, OSError) as error:
-                # The rest is not sent, and no subject is to blame.
+                # The rest is not sent. No subject caused this failure.
                 for left in places[index:]:
                     failures[left] = PublishError(f"{events[left].subject}: {error!r}")
                 break
         return sent
 
     async def _await_acknowledgements(self, sent: Sequence[_Sent], failures: dict[int, PublishError]) -> None:
-        """Wait for the acknowledgements, and add to `failures` what was not acknowledged."""
+        """Wait for the acknowledgements, and add the events without one to `failures`."""
         try:
             waiting = [one.future for one in sent if one.place not in failures]
             if waiting:
@@ -192,7 +192,7 @@ class Publisher:
     # News
 
     async def repeat_news(self) -> None:
-        """Publish again the news that a killed server may have lost. Called after a reconnect."""
+        """Publish again the news that a killed server may have lost. The bus calls this after a reconnect."""
         await self._await_acknowledgements(await self._send_lost_news(), {})
 
     async def _send_lost_news(self) -> list[_Sent]:
@@ -229,7 +229,7 @@ class Publisher:
 def _to_acknowledge(
     events: Sequence[OutgoingEvent], streams: Sequence[StreamDefinition | None], places: Sequence[int]
 ) -> set[int]:
-    """The places of the events for which the server is asked for an acknowledgement."""
+    """The places of the events that the server has to acknowledge."""
     acknowledged: set[int] = set()
     last_of_stream: dict[str, int] = {}
     for place in places:
@@ -250,10 +250,10 @@ def _judge_unacknowledged(
     *,
     is_same_connection: bool,
 ) -> None:
-    """Add to `failures` the events that have no acknowledgement of their own and may not be stored.
+    """Of the events that were sent without an acknowledgement, add those that may not be stored to `failures`.
 
-    Such an event is stored if two conditions hold: the acknowledged events before and after it in its stream are
-    stored, and the connection is still the same.
+    The server has stored such an event if two conditions hold: it has stored the acknowledged events before and after
+    it in its stream, and the connection is still the same.
     """
     asked = {one.place for one in sent}
     is_stored: dict[str, bool] = {}
@@ -277,7 +277,7 @@ def _judge_unacknowledged(
 
 
 def _refusal(message: Msg) -> str | None:
-    """Why the server did not store a message, None if it did."""
+    """Why the server did not store a message; None if it did."""
     if status_of(message) == NO_RESPONDERS:
         return "no stream captures this subject"
     try:

@@ -1,7 +1,7 @@
 """Requests: one provider replies, or the caller gets an error that says whether the request may have been handled.
 
-A provider that does not handle a request reports that twice: as a refusal in the reply's JSON, for callers that read no
-headers, and in the standard NATS service headers, which this module turns into errors.
+A provider that does not handle a request says so twice: as a refusal in the reply's JSON, for callers that do not read
+headers, and in the standard NATS service headers. This module turns those headers into errors.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ from openspot.kit.tasks import TaskSet
 log = get_logger("bus")
 
 REQUESTS_MAX = 8192
-"""Requests of one subject that a provider works on at the same time. It refuses further ones immediately."""
+"""A provider works on at most this many requests of a subject at a time, and refuses further ones at once."""
 _HEADER_LENGTH_MAX = 256
 
 ERROR_CODE_HEADER = "Nats-Service-Error-Code"
@@ -114,7 +114,7 @@ class Requests:
         )
 
     async def stop(self) -> None:
-        """Take no more requests, and cancel the handlers that still run."""
+        """Accept no more requests, and cancel the handlers that still run."""
         subscriptions, self._subscriptions = self._subscriptions, []
         if self._connection.is_connected:
             for subscription in subscriptions:

@@ -1,11 +1,11 @@
-"""A publisher that holds events that the bus does not take, retries them in the background, and goes on meanwhile.
+"""A publisher that holds the events that the bus does not accept, and retries them in the background.
 
 A failing subject holds back only the events that must come after it. Events of one key keep their order: while one is
 held, later ones are held behind it. The key is the subject, unless the event has a wider one, for example the user
 whose events must not overtake each other. The number of held events is bounded; at the bound, `publish` waits.
 
-Once an event of a stream is held, later events of that stream join its lane, until the lane is empty. Each lane is
-published by a background task of its own. So a stream that is slow or dead delays no other.
+Each stream has a lane. While the lane holds an event, later events of that stream join it. A background task of its own
+publishes each lane, so a slow or dead stream does not delay the others.
 """
 
 import asyncio
@@ -23,16 +23,16 @@ from openspot.kit.tasks import TaskSet
 log = get_logger("bus")
 
 CHUNK_MAX = 256
-"""Held events that are published together."""
+"""At most this many held events are published together."""
 CHUNK_OF_A_KEY_MAX = 32
 RETRY_S, RETRY_S_MAX = 0.1, 2.0
 _LANES_MAX = 1000
 
 
 class PendingEvent:
-    """An event to publish. `sequence` is the caller's own position at this event.
+    """An event to publish. `sequence` is the caller's own number for this event.
 
-    `is_stored` says that the caller has the event on disk, so that it survives this process.
+    `is_stored` says that the caller has stored the event on disk, where it survives this process.
     """
 
     __slots__ = ("event", "is_published", "is_stored", "sequence")
@@ -52,14 +52,14 @@ class PublishingBus(Protocol):
         """Whether there is a connection now."""
 
     async def publish_many(self, events: Sequence[OutgoingEvent]) -> None:
-        """Publish events in their order; raises PublishError with those that were not taken."""
+        """Publish events in their order. Raises PublishError, which names those that may not be stored."""
 
 
 class RetryingPublisher:
     """Publishes in order on one bus. Only one task at a time may call `publish`.
 
-    `ready` is awaited before each attempt: it returns when there is a connection, and raises if this process may no
-    longer publish. `forget` deletes stored events once they are published; it is called again if it raises.
+    The publisher awaits `ready` before each attempt: it returns when there is a connection, and raises if this process
+    may no longer publish. `forget` deletes stored events after they are published; if it raises, it is called again.
     """
 
     def __init__(
@@ -110,14 +110,14 @@ class RetryingPublisher:
                 direct = _among(direct, error.unpublished)
                 if self._bus.is_connected:
                     break
-                # The connection is down, so nothing else could be published meanwhile: wait.
+                # The connection is down, so no other event could be published either.
                 await asyncio.sleep(backoff.failed())
             else:
                 return
         self._hold(direct)
 
     def unstored(self, until: int) -> list[PendingEvent]:
-        """Held events up to the caller's sequence `until` that are not on disk."""
+        """The held events up to the caller's sequence `until` that are not on disk."""
         return [
             pending
             for lane in self._lanes.values()
@@ -134,14 +134,14 @@ class RetryingPublisher:
         )
 
     def note_stored(self, events: Sequence[PendingEvent]) -> None:
-        """Record that events of `unstored` are on disk now. Those published meanwhile are passed to `forget`."""
+        """Note that these events are on disk now. Calls `forget` with those that were published meanwhile."""
         for pending in events:
             pending.is_stored = True
             if pending.is_published:
                 self._lane_of(pending).to_forget.append(pending)
 
     def begin_again(self) -> None:
-        """Set the sequences of all held events to 0, because the caller's sequences start anew."""
+        """Set the sequences of all held events to 0, because the caller starts to count again."""
         for lane in self._lanes.values():
             for pending in lane.events():
                 pending.sequence = 0
@@ -163,7 +163,7 @@ class RetryingPublisher:
         return lane
 
     async def _work_off(self, name: str, lane: "_Lane") -> None:
-        """Publish what a lane holds until it is empty."""
+        """Publish the events of a lane until it is empty."""
         backoff = Backoff(RETRY_S, RETRY_S_MAX)
         try:
             while lane.count or lane.to_forget:
@@ -176,12 +176,12 @@ class RetryingPublisher:
                     await asyncio.sleep(backoff.failed())
             del self._lanes[name]
         except Exception as error:
-            # `publish` raises it, so that the caller does not go on without this lane.
+            # `publish` raises this error, so that the caller does not go on without this lane.
             self._failure = error
             self._room.set()
 
     async def _publish_some(self, lane: "_Lane") -> int:
-        """Publish some of what a lane holds; returns how many events the bus took."""
+        """Publish some events of a lane, and return how many the bus stored."""
         await self._ready()
         chunk = lane.next_chunk()
         left: list[PendingEvent] = []
@@ -223,7 +223,7 @@ class _Lane:
         return [pending for queue in self._queues.values() for pending in queue]
 
     def next_chunk(self) -> list[PendingEvent]:
-        """The oldest events of the next keys: a few of each, so that one key does not crowd out the others."""
+        """The oldest events of the next keys. It takes a few of each, so that no key keeps the others waiting."""
         chunk: list[PendingEvent] = []
         for queue in self._queues.values():
             room = min(CHUNK_OF_A_KEY_MAX, CHUNK_MAX - len(chunk))
@@ -233,7 +233,7 @@ class _Lane:
         return chunk
 
     def note_outcome(self, chunk: Sequence[PendingEvent], left: Sequence[PendingEvent]) -> None:
-        """Drop published events. Keys with events left move to the end of the queue."""
+        """Drop the published events. A key that still has events moves to the end of the queue."""
         kept = {id(pending) for pending in left}
         for pending in chunk:
             if id(pending) in kept:
@@ -252,7 +252,7 @@ class _Lane:
 
 
 def _among(pending: Sequence[PendingEvent], events: Sequence[OutgoingEvent]) -> list[PendingEvent]:
-    """Those of `pending` whose events are among `events`."""
+    """The items of `pending` whose events are in `events`."""
     wanted = {id(event) for event in events}
     return [one for one in pending if id(one.event) in wanted]
 

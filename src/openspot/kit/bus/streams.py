@@ -1,4 +1,4 @@
-"""Creates and updates the streams on the server, and reports how far their consumers have come."""
+"""Creates and updates the streams on the server, and reports the progress of their consumers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ log = get_logger("bus")
 
 STREAM_ERRORS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
 _SLOW = (nats.errors.TimeoutError, nats.js.errors.ServiceUnavailableError, TimeoutError)
-"""A cluster that elects a leader, or that many processes ask at once, answers late."""
+"""Errors that pass: a cluster answers late while it elects a leader, or when many processes ask at once."""
 _ATTEMPTS_MAX = 6
 
 
@@ -41,14 +41,14 @@ class ConsumerState:
 
 
 class Streams:
-    """The streams that one connection sees."""
+    """The streams of the server behind one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._jetstream = connection.jetstream
 
     async def ensure(self, definitions: Sequence[StreamDefinition]) -> None:
-        """Make the streams, or bring existing ones up to date. Raises BusStreamError if the server refuses."""
+        """Create the streams, or update existing ones. Raises BusStreamError if the server refuses."""
         for definition in definitions:
             try:
                 info = await self._made_in_time(definition)
@@ -81,8 +81,8 @@ class Streams:
             # The server never changes this setting of an existing stream.
             persist_mode = existing.config.persist_mode
         else:
-            # A single server may acknowledge news before they are on disk; replicas vouch for each other instead.
-            # Servers before 2.12 do not know this setting and store news like everything else.
+            # Without replicas, the server may acknowledge news before they are on disk. With replicas, one of them
+            # keeps what another loses. Servers before 2.12 ignore this setting and store news like everything else.
             persist_mode = PersistMode.ASYNC if definition.is_news and replicas == 1 else None
         return StreamConfig(
             name=definition.name,
@@ -107,7 +107,7 @@ class Streams:
         return message.seq or 0
 
     async def consumer(self, stream: str, durable: str) -> ConsumerState | None:
-        """How a durable consumer stands, None if there is none. Raises BusStreamError."""
+        """The progress of a durable consumer; None if it does not exist. Raises BusStreamError."""
         try:
             info = await cancellable(self._jetstream.consumer_info(stream, durable))
         except nats.js.errors.NotFoundError:
@@ -119,7 +119,7 @@ class Streams:
 
 
 def _check_durability(definition: StreamDefinition, info: StreamInfo) -> None:
-    """Warn if the server's configuration can lose messages that must survive a power cut."""
+    """Log a warning if the server, as configured, may lose messages in a power cut that must survive it."""
     if definition.is_news:
         return
     if info.config.storage != StorageType.FILE:

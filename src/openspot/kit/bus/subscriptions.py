@@ -1,4 +1,4 @@
-"""Core subscriptions: events from now on. Events published while the connection is down are lost."""
+"""Core subscriptions. They receive the events from now on, and miss those published while the connection is down."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -14,14 +14,14 @@ log = get_logger("bus")
 
 PENDING_MESSAGES_MAX = 65_536
 PENDING_BYTES_MAX = 64 * 1024 * 1024
-"""What may wait for the handler of one subscription. Beyond it the client library drops events, which is a gap."""
+"""Bytes that may wait for the handler of one subscription. Beyond it the client library drops events: a gap."""
 
 Event = TypeVar("Event")
 Unsubscribe = Callable[[], Awaitable[None]]
 
 
 class MalformedEventError(Exception):
-    """A handler of raw events cannot use a payload; the message is the reason."""
+    """A handler of raw events cannot use a payload. The message says why."""
 
 
 class Subscriptions:
@@ -56,8 +56,8 @@ class Subscriptions:
     async def listen(self, subject: str, handler: Callable[[str, bytes], None]) -> Unsubscribe:
         """Call `handler(subject, payload)` for each event as it comes. Returns a function that ends the subscription.
 
-        If the handler raises MalformedEventError, the event is dropped. Any other exception means that receivers miss
-        an event, so it is reported as a gap.
+        If the handler raises MalformedEventError, the event is dropped. Any other exception is reported as a gap,
+        because the handler has missed an event.
         """
 
         async def take(message: Msg) -> None:
