@@ -1,1 +1,1 @@
-"""The order router: pre-trade risk, engine placement, engine-event translation, deposit bridge (Document A 1.1)."""
+"""The order router: pre-trade checks, placement in the engine, translation of its events, bridge to custody."""

@@ -1,6 +1,6 @@
-"""The order router's composition root (design sections 5 to 10).
+"""The order router's composition root.
 
-Any number of router processes provide `orders.submit`, `orders.cancel` and `orders.get` and share custody's events. One
+Any number of router processes handle `orders.submit`, `orders.cancel` and `orders.get`, and share custody's events. One
 of them at a time translates the engine's events.
 """
 
@@ -57,7 +57,10 @@ class _TradePrice(Message, frozen=True):
 
 
 async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
-    """Run a router until `stop` is set. Raises if bus, database or the engine's symbols are missing at start."""
+    """Run a router until `stop` is set.
+
+    Raises BusError, DatabaseUnavailableError or SymbolsUnavailableError if it cannot start.
+    """
     settings = with_secrets(settings)
     async with ServiceFrame("router", settings, stop) as frame:
         bus = await frame.connect_bus()
@@ -113,7 +116,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
         await bus.serve(subjects.ORDERS_SUBMIT, queue, SubmitOrder, submission.submit, SubmitOrderReply.refused)
         await bus.serve(subjects.ORDERS_CANCEL, queue, CancelOrder, cancellation.cancel, CancelOrderReply.refused)
         await bus.serve(subjects.ORDERS_GET, queue, GetOrder, lookup.get, GetOrderReply.refused)
-        # When the service ends: take no more requests, then record what they left, then end what they used.
+        # At the end the router first accepts no more requests, then records their refusals, then ends the rest.
         frame.at_end(rejections.close)
         frame.at_end(bus.stop_serving)
         frame.start("rejections", rejections.run())
@@ -126,7 +129,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event) -> None:
 
 
 async def _follow_trades(bus: Bus, reference_prices: ReferencePrices, symbols: Container[str], clock: Clock) -> None:
-    """Take the reference prices of `symbols` from the trades that the translating router publishes."""
+    """Follow the trades that the translating router publishes, for the reference prices of `symbols`."""
 
     async def note(subject: str, trade: _TradePrice) -> None:
         if trade.symbol not in symbols:
@@ -137,7 +140,7 @@ async def _follow_trades(bus: Bus, reference_prices: ReferencePrices, symbols: C
             BUS_MALFORMED.labels(subject).inc()
             log.warning("trade without a price", symbol=trade.symbol, error=f"price {error}")
             return
-        # Clamp future timestamps, or one bad trade would block later prices.
+        # Cut a timestamp in the future to now, or one bad trade would block later prices.
         reference_prices.note(trade.symbol, price, min(trade.timestamp, clock() // NANOSECONDS_PER_MS))
 
     await bus.subscribe(subjects.TRADES_EXECUTED, _TradePrice, note)

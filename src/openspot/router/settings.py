@@ -7,7 +7,7 @@ from openspot.kit.settings import Port, address_for_clients, own_host
 
 
 class RouterSettings(EngineConnectionSettings):
-    """What the order router can be told."""
+    """The settings of the order router."""
 
     router_host: str = own_host("order router")
     router_port: Port = Field(default=3006, description="Order router: health and metrics")

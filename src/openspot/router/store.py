@@ -1,7 +1,7 @@
 """SQL of the router: order and trade rows, the cursor of the engine's events, held events, the counter of order ids.
 
-Rows, held events and cursor change in one transaction. A writer moves the cursor only from the value that it last
-wrote, so if two writers compete, the second one fails.
+Rows, held events and cursor change in one transaction. A writer moves the cursor only from the value that it wrote
+last. So if two writers compete, the second one fails.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -20,7 +20,7 @@ from openspot.router.trade_row import TradeRow
 
 CONSUMER = "router"
 BAD_ROW_ERRORS = (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError, ValueError)
-"""Errors that a row itself causes. PostgreSQL raises the first two; asyncpg raises the last when it encodes a value."""
+"""Errors that a row itself causes. PostgreSQL raises the first two. asyncpg raises the last when it encodes a value."""
 _ORDERS_READ_AT_ONCE = 5000
 
 _ORDER_COLUMNS = """
@@ -116,13 +116,13 @@ _MOVE_CURSOR = """
 
 
 class FencedError(Exception):
-    """Another process has changed the saved state. This one has to load it and start again."""
+    """Another process has changed the saved state. This process must load it and start again."""
 
 
 class Resumption(NamedTuple):
-    """What a translator needs to go on after a restart.
+    """The state from which a translator goes on after a restart.
 
-    `position` is the position of the rows, `orders` are the open orders at that position, and `held` are the events up
+    `position` is the position of the rows, `orders` has the open orders at that position, and `held` has the events up
     to that position that are not published yet.
     """
 
@@ -142,12 +142,12 @@ class RouterStore:
         return int(await self._pool.fetchval("SELECT nextval('engine_order_ids')"))
 
     async def order(self, order_id: str) -> TrackedOrder | None:
-        """The order of that id according to its row, or None."""
+        """The order with this id, from its row; None if there is no row."""
         row = await self._pool.fetchrow(f"{_ORDER_SELECT} WHERE order_id = $1", order_id)
         return None if row is None else _order_of(row)
 
     async def resumption(self) -> Resumption:
-        """Load the state to go on from, in one snapshot of the database."""
+        """Load the state from which to go on, in one snapshot of the database."""
         async with (
             self._pool.acquire() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
@@ -203,7 +203,7 @@ class RouterStore:
 
 
 async def write_orders(connection: Connection, orders: Sequence[TrackedOrder]) -> None:
-    """Insert orders or bring their rows up to date. `orders` names each order at most once."""
+    """Insert orders or update their rows. `orders` has each order at most once."""
     if orders:
         await connection.execute(_UPSERT_ORDERS, *_order_arrays(orders))
 
@@ -215,7 +215,7 @@ async def write_trades(connection: Connection, trades: Sequence[TradeRow]) -> No
 
 
 async def write_held(connection: Connection, held: Sequence[PendingEvent]) -> None:
-    """Store events that the bus has not taken, in their order."""
+    """Store events that the bus has not stored, in their order."""
     if held:
         await connection.execute(
             _INSERT_HELD_EVENTS,

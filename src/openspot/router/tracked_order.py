@@ -27,10 +27,10 @@ class OrderMetadata(msgspec.Struct, rename="camel", frozen=True, omit_defaults=T
 class TrackedOrder(msgspec.Struct, frozen=True):
     """An order as the router knows it, after one of its events. It is never changed in place.
 
-    `remaining_quantity` is the open quantity, 0 once the order has ended. `filled_notional` is Σ price × quantity of
-    the fills, in the quote asset, like `fee`. `engine_order_id` is None for an order that the engine never held.
-    `last_sequence` is that of the newest engine event taken into account, 0 before the first. Times are milliseconds
-    since 1970.
+    `remaining_quantity` is the open quantity; it is 0 after the order has ended. `filled_notional` is Σ price ×
+    quantity of the fills. It is in the quote asset, as `fee` is. `engine_order_id` is None for an order that the engine
+    never had. `last_sequence` is the sequence of the newest engine event that this state includes, 0 before the first.
+    Times are milliseconds since 1970.
     """
 
     order_id: str
@@ -62,7 +62,7 @@ class TrackedOrder(msgspec.Struct, frozen=True):
 
     @property
     def average_price(self) -> Decimal | None:
-        """Filled notional / filled quantity, rounded half-even to 18 places. For display: no settlement uses it."""
+        """Filled notional ÷ filled quantity, half-even at 18 places. For display only: settlement ignores it."""
         if not self.filled_quantity:
             return None
         return _AVERAGE.quantize(_AVERAGE.divide(self.filled_notional, self.filled_quantity), _AVERAGE_STEP)

@@ -4,7 +4,7 @@ import msgspec
 
 
 class TradeRow(msgspec.Struct, frozen=True):
-    """One trade as its row holds it. Order ids are those that clients know. A negative fee is a rebate."""
+    """One trade as its row holds it. Its order ids are the platform's. A negative fee is a rebate."""
 
     trade_id: str
     sequence: int

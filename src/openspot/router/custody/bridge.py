@@ -1,13 +1,13 @@
-"""The deposit and withdrawal bridge between custody, engine and ledger (Document A 1.5).
+"""The deposit and withdrawal bridge between custody, engine and ledger (facts A1.5-01 to A1.5-10).
 
     custody.deposit.confirmed     engine Deposit, then ledger.credit; both keyed by txHash
     custody.withdrawal.requested  engine ReserveWithdrawal, then custody.withdrawal.reserved, or .failed
     custody.withdrawal.completed  engine CompleteWithdrawal, then ledger.debit; both keyed by withdrawalId
     custody.withdrawal.failed     engine ReleaseWithdrawal, unless it is our own refusal
 
-Each step is idempotent by its key, so an event is retried as a whole until its last step succeeds. A failure of the
-ledger never undoes what the engine did. An event that can never succeed (an unknown currency, a key that was used for
-something else) is logged, counted and dropped.
+Each step is idempotent by its key, so the bridge retries an event as a whole until its last step succeeds. A failure of
+the ledger never undoes what the engine did. The bridge logs, counts and drops an event that can never succeed: its
+currency is unknown, or its key was used for something else.
 """
 
 import asyncio
@@ -41,13 +41,13 @@ log = get_logger("custody_bridge")
 UNKNOWN_CURRENCY = "Unknown currency"
 REFERENCE_LENGTH_MAX = 128
 ECHO_LENGTH_MAX = 128
-"""A reply repeats at most this many characters of a field, so that it never exceeds the bus's size limit."""
+"""An answer repeats at most this many characters of a field, so that it never exceeds the bus's size limit."""
 LOGGED_LENGTH_MAX = 500
 BATCH_MAX = 100
 ACKNOWLEDGE_WAIT_S = 10.0
 """After this time without an acknowledgement the bus gives the event to another router, in case this one died."""
 RESERVATION_WAIT_S_MAX = 60.0
-"""How long a completion or failure waits for its reservation, which another router may still be making."""
+"""A completion or failure waits this long for its reservation, which another router may still be making."""
 WAITING_OUTCOMES_MAX = 10_000
 
 _NOT_NOW = frozenset({ResultCode.ENGINE_BUSY.name, ResultCode.RATE_LIMITED.name})
@@ -61,11 +61,11 @@ class CustodyError(ValueError):
 
 
 class TryAgainError(Exception):
-    """A step failed for now. The whole event is to be retried."""
+    """A step failed for now. The bridge retries the whole event."""
 
 
 class CustodyBridge:
-    """Carries out custody's events. `run` consumes them."""
+    """Carries out the events of custody. `run` consumes them."""
 
     def __init__(self, bus: Bus, engine: EngineCommands, assets: Mapping[str, AssetScale], clock: Clock) -> None:
         self._bus = bus
@@ -97,7 +97,7 @@ class CustodyBridge:
         )
 
     async def reserve(self, event: WithdrawalRequested) -> None:
-        """Reserve the funds of a withdrawal, and tell custody that it may send them, or why not."""
+        """Reserve the funds of a withdrawal. Then tell custody that it may send them, or why it may not."""
         _check_reference("withdrawalId", event.withdrawal_id)
         try:
             amount = self._amount(event.user_id, event.asset, event.amount)
@@ -119,14 +119,14 @@ class CustodyBridge:
             return earlier
         code = await self._engine.reserve_withdrawal(event.user_id, event.asset, amount, event.withdrawal_id)
         if code in (ResultCode.REFERENCE_CONFLICT.name, ResultCode.RESERVATION_CLOSED.name):
-            # Another withdrawal has this id, or this one has ended and custody knows how.
+            # Another withdrawal has this id, or this withdrawal has ended, which custody knows.
             raise CustodyError(code)
         if code in _NOT_NOW:
             raise TryAgainError(code)
         refusal = UNKNOWN_CURRENCY if code == ResultCode.INVALID_CURRENCY.name else code
         decision = await self._decisions.decide(event.withdrawal_id, Decision(None if code == _SUCCESS else refusal))
         if code == _SUCCESS and decision.refusal is not None:
-            # Another router asked just before, was refused by the engine, and has told custody.
+            # The engine refused another router's request just before, and custody knows that.
             await self._engine.release_withdrawal(event.withdrawal_id)
         return decision
 
@@ -135,7 +135,7 @@ class CustodyBridge:
         _check_reference("withdrawalId", event.withdrawal_id)
         amount = self._amount(event.user_id, event.asset, event.amount)
         withdrawal_id = event.withdrawal_id
-        # If this is not what was reserved, neither engine nor ledger changes anything: an operator has to decide.
+        # If the reservation was different, engine and ledger change nothing: an operator has to decide.
         code = await self._engine.complete_withdrawal(event.user_id, event.asset, amount, withdrawal_id)
         self._check_end(withdrawal_id, code)
         await self._post(
@@ -148,7 +148,7 @@ class CustodyBridge:
                 "withdrawal",
                 "custody",
                 withdrawal_id,
-                # The engine may have had funds that the ledger never knew, for example an operator's adjustment.
+                # The engine may have funds that the ledger does not know, for example from an operator's adjustment.
                 already_moved=True,
             ),
         )
@@ -192,7 +192,7 @@ class CustodyBridge:
         return scaled_to_text(scaled, 10**scale.places)
 
     async def _answer_request(self, event: WithdrawalRequested, refusal: str | None) -> None:
-        """Tell custody that the funds are held, or why not."""
+        """Tell custody that the funds are reserved, or why they are not."""
         subject = subjects.CUSTODY_WITHDRAWAL_RESERVED if refusal is None else subjects.CUSTODY_WITHDRAWAL_FAILED
         outcome = WithdrawalOutcome(
             withdrawal_id=event.withdrawal_id,
@@ -216,7 +216,7 @@ class CustodyBridge:
         _check_code(code)
 
     def _wait_for_reservation(self, withdrawal_id: str) -> None:
-        """Raise TryAgainError while the reservation may still come: for a minute after the withdrawal's first call."""
+        """Raise TryAgainError for a minute after the withdrawal's first call: the reservation may still come."""
         now = time.monotonic()
         if len(self._waiting_since) >= WAITING_OUTCOMES_MAX:
             self._waiting_since.clear()
@@ -224,7 +224,7 @@ class CustodyBridge:
             raise TryAgainError("nothing is reserved for this withdrawal yet")
 
     async def _post(self, subject: str, posting: LedgerPosting) -> None:
-        """Have the ledger post. Counts an alert and raises TryAgainError if it does not."""
+        """Send the ledger a posting. If it fails, count an alert and raise TryAgainError."""
         try:
             reply = await self._bus.request(subject, posting, LedgerPostingReply)
             error = None if reply.success else reply.error or "no reason given"
@@ -237,7 +237,7 @@ class CustodyBridge:
 
 
 async def _is_done(kind: str, event: Event, carry_out: Callable[[Event], Awaitable[None]]) -> bool:
-    """Carry out `event`. Returns True if it is done or can never be done, False if it is to be retried."""
+    """Carry out `event`. Returns False if it has to be retried: it is neither done nor impossible."""
     try:
         await carry_out(event)
     except CustodyError as error:

@@ -1,7 +1,8 @@
-"""The decision on each withdrawal request: made once, however often the bus delivers the request.
+"""The decision on each withdrawal request. It is made once, even if the bus delivers the request again.
 
-Without a record, a request that was refused for lack of funds could be reserved at its second delivery, after custody
-has heard that it failed. The record is a key-value bucket on the bus. Its entries live as long as custody's events.
+Without a record, the router could refuse a request for lack of funds, and then reserve the funds at the second
+delivery, although custody was told that the request had failed. The record is a key-value bucket on the bus. Its
+entries live as long as custody's events.
 """
 
 import msgspec
@@ -13,7 +14,7 @@ BUCKET = "router-withdrawals"
 
 
 class DecisionsUnavailableError(Exception):
-    """The record cannot be read or written at present."""
+    """The record cannot be read or written now."""
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -37,7 +38,7 @@ class WithdrawalDecisions:
         return None if entry is None else entry.value
 
     async def decide(self, withdrawal_id: str, decision: Decision) -> Decision:
-        """Record a decision. Returns the valid one: this one, or the one that another router recorded first."""
+        """Record a decision, unless another router has recorded one. Returns the decision that holds."""
         try:
             await self._bucket.create(_key(withdrawal_id), decision)
         except WrongRevisionError:
@@ -48,5 +49,5 @@ class WithdrawalDecisions:
 
 
 def _key(withdrawal_id: str) -> str:
-    # An id may have characters that a key of the bus may not have.
+    # Hexadecimal, because an id may have characters that a key of the bus must not have.
     return withdrawal_id.encode().hex()

@@ -1,10 +1,10 @@
-"""The balances of the pre-trade check (Document A 1.3, design section 10).
+"""The balances of the pre-trade check (facts A1.3-16 to A1.3-17).
 
-The router asks the ledger first. Without a reply the order proceeds. If the ledger's balance does not cover the order,
-the router asks the engine before it refuses, because the engine knows of funds that never reach the ledger.
+The router asks the ledger first. If the ledger does not reply, the order goes to the engine. If the ledger's balance
+does not cover the order, the router asks the engine before it refuses: the engine has funds that the ledger never sees.
 
 Callers that need the same balance at the same time share one request. A balance that covers an order is reused for a
-tenth of a second, minus what orders have needed since (docs/adr/0008). The engine has the last word in any case.
+tenth of a second, less what orders have needed since (docs/adr/0008). The engine decides in any case.
 """
 
 import time
@@ -31,7 +31,7 @@ _Account = tuple[str, str]
 
 
 class RecentFigures:
-    """Available balances that the ledger gave recently, minus what orders have needed since."""
+    """The available balances of recent replies of the ledger, less what orders have needed since."""
 
     def __init__(self, life_s: float, figures_max: int, monotonic: Callable[[], float]) -> None:
         self._life_s = life_s
@@ -43,12 +43,12 @@ class RecentFigures:
         """Remember a balance for `life_s` seconds."""
         self._figures.pop(account, None)
         if len(self._figures) >= self._figures_max:
-            # A dict keeps the order of insertion: this is the oldest.
+            # A dict keeps the order of insertion, so the first key is the oldest.
             del self._figures[next(iter(self._figures))]
         self._figures[account] = (self._monotonic() + self._life_s, available)
 
     def take(self, account: _Account, needed: Decimal) -> Decimal | None:
-        """Return the balance if it is recent and covers `needed`, and deduct `needed` from it; else None."""
+        """Deduct `needed` from the balance, and return the balance before. None if it is old or too small."""
         until, available = self._figures.get(account, (0.0, Decimal(0)))
         if until < self._monotonic() or available < needed:
             return None
@@ -57,7 +57,7 @@ class RecentFigures:
 
 
 class AvailableFunds:
-    """What a user can spend of an asset, according to the ledger or the engine."""
+    """The amount of an asset that a user can spend, according to the ledger or the engine."""
 
     def __init__(
         self, bus: Bus, engine: EngineCommands, timeout_s: float, monotonic: Callable[[], float] = time.monotonic
@@ -70,7 +70,7 @@ class AvailableFunds:
         self._of_engine = SingleFlight(self._ask_engine)
 
     async def available(self, user_id: str, asset: str, needed: Decimal) -> Decimal | None:
-        """The ledger's balance if it covers `needed`, else the engine's. Returns None if the ledger does not reply."""
+        """The ledger's balance if it covers `needed`, else the engine's. None if the ledger does not reply."""
         account = (user_id, asset)
         recent = self._recent.take(account, needed)
         if recent is not None:

@@ -1,4 +1,4 @@
-"""The request `orders.cancel` (Document A 1.4)."""
+"""The request `orders.cancel` (facts A1.4-01 to A1.4-06)."""
 
 from collections.abc import Mapping
 
@@ -75,11 +75,11 @@ class Cancellation:
         return CancelOrderReply(True, order=record_of(cancelled))
 
     async def _after_cancel(self, order: TrackedOrder, response: orders_pb2.CancelOrderResponse) -> TrackedOrder:
-        """The order as the cancel left it. It may have been filled in part since `order` was looked up."""
+        """The order after the cancel. It may have been filled in part after `order` was looked up."""
         spec = self._specs.get(order.symbol)
         removed = None if spec is None else quantity_of(response.cancelled_quantity, spec)
         if removed == order.remaining_quantity:
-            # No fill came in between, so `order` was up to date.
+            # No fill came after the look-up, so `order` is up to date.
             return cancelled_order(order, response.sequence, self._now_ms())
         row = await self._lookup.awaited_row(order.order_id, lambda row: row.last_sequence >= response.sequence)
         if row is not None:
@@ -88,7 +88,7 @@ class Cancellation:
         return cancelled_order(order, response.sequence, self._now_ms())
 
     async def _not_cancelled(self, order: TrackedOrder, reason: str) -> CancelOrderReply:
-        """Why the engine did not cancel. Most often the order ended while the cancel was on its way."""
+        """The reply if the engine did not cancel. Most often the order ended while the cancel was on its way."""
         if reason == ResultCode.AUTH_INVALID_USER.name:
             return _not_found(order.order_id)
         if reason != ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:

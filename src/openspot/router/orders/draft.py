@@ -1,7 +1,7 @@
 """Reads a request `orders.submit`: every field must have the right type and fit into its column.
 
-The rules of the market are checked later (`pre_trade`). The edge validates the same fields, but it is not the only
-caller on the bus.
+`pre_trade` checks the rules of the market later. The edge validates the same fields, but others on the bus may send
+orders, too.
 """
 
 import re
@@ -18,7 +18,7 @@ from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.order import OrderType, TimeInForce
 
 ORDER_ID_TEXT = re.compile(r"[A-Za-z0-9_:-]{1,64}")
-"""Wider than the ids that the edge makes: other callers on the bus may use their own."""
+"""It allows more than the ids of the edge, because other callers on the bus may use ids of their own."""
 SYMBOL_TEXT = re.compile(r"[A-Za-z0-9._/-]{1,32}")
 CLIENT_ORDER_ID_LENGTH_MAX = 128
 MARGIN_MODE_LENGTH_MAX = 32
@@ -27,7 +27,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 class OrderSide(StrEnum):
-    """Side of an order, as the bus writes it."""
+    """The side of an order, as the bus writes it."""
 
     BUY = "buy"
     SELL = "sell"
@@ -35,7 +35,10 @@ class OrderSide(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OrderDraft:
-    """An order request whose fields have their types. Quantities in base, `quote_quantity` in quote asset."""
+    """An order request whose fields have their types.
+
+    Quantities are in the base asset, `quote_quantity` is in the quote asset.
+    """
 
     user_id: str
     order_id: str
@@ -103,7 +106,7 @@ def _choice(field: str, text: str, choices: type[Choice]) -> Choice:
 
 
 def _decimal(field: str, text: str | None) -> Decimal | None:
-    """Parse a number. It must fit into a column with 18 decimal places."""
+    """The number in `text`, which must fit into a column with 18 decimal places. Raises InvalidRequestError."""
     if text is None:
         return None
     try:

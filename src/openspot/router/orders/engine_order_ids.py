@@ -1,7 +1,7 @@
-"""Engine order ids: routers share one counter and take ids from it in blocks, ahead of need (Document A 1.3).
+"""Engine order ids: routers share one counter, and take ids from it in blocks before they need them (fact A1.3-25).
 
 The PostgreSQL sequence `engine_order_ids` counts in steps of 1000, from 1000. A router that gets the value v owns the
-ids v − 999 to v. Ids that it does not use stay unused.
+ids v − 999 to v. No other router ever uses those that it leaves.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ log = get_logger("order_ids")
 
 BLOCK_SIZE = 1000
 IDS_AHEAD = 20_000
-"""Ids in stock: this many orders can be placed while the database is away."""
+"""A router keeps this many ids in stock. So it can place this many orders while the database is away."""
 _TAKE_TIMEOUT_S = 1.5
 
 
 class OrderIdsUnavailableError(Exception):
-    """The stock is used up and the database does not give another block."""
+    """The stock is empty, and the database does not return another block."""
 
 
 class OrderIds:
@@ -53,7 +53,7 @@ class OrderIds:
 
     async def _refilled(self) -> None:
         refill = self._start_refill()
-        # A caller that is cancelled must not cancel the refill for the others.
+        # Only wait, so that a cancelled caller does not cancel the refill for the others.
         await asyncio.wait({refill})
         error = refill.exception()
         if error is not None and not self._left:

@@ -1,8 +1,8 @@
-"""Converts orders for the engine and back: the PlaceOrder request, and what its response means.
+"""Converts orders for the engine and back: the PlaceOrder request, and the order that its response describes.
 
-A limit order is sent as GTC, a market order as IOC (Document A 1.2). With `honour_time_in_force`, ioc and fok are sent
-as they are. A market order carries a price bound. A buy of either type carries the price at which the engine reserves
-funds.
+A limit order is sent as GTC, a market order as IOC (facts A1.2-07 to A1.2-15). With `honour_time_in_force`, IOC and FOK
+limit orders are sent as such. A market order has a price bound. A buy has the price at which the engine reserves funds
+(fact A1.3-29).
 """
 
 from decimal import Decimal
@@ -67,7 +67,7 @@ def place_request(
 
 
 def pending_order(candidate: Candidate, engine_order_id: int, now_ms: int) -> TrackedOrder:
-    """The order before the engine has responded."""
+    """The order before the engine responds."""
     return _order(
         draft=candidate.draft,
         quantity=candidate.quantity,
@@ -115,10 +115,10 @@ def order_in_response(pending: TrackedOrder, spec: SymbolSpec, response: orders_
 
 
 def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: int) -> TrackedOrder:
-    """An order that so far only the engine knows.
+    """An order that only the engine knows so far.
 
-    The engine knows neither the platform's order type, nor the time of the order, nor the prices and fees of its fills.
-    Until its row is written, the order is shown as a limit order that was placed just now.
+    The engine's response has no order type of the platform, no time of the order, and no prices and fees of its fills.
+    Until the order's row is written, the order is shown as a limit order that was placed just now.
     """
     quantity, remaining = quantity_of(found.quantity, spec), quantity_of(found.remaining_quantity, spec)
     status = status_of(found)
@@ -152,12 +152,12 @@ def found_order(found: orders_pb2.GetOrderResponse, spec: SymbolSpec, now_ms: in
 
 
 def status_of(found: orders_pb2.GetOrderResponse) -> OrderStatus:
-    """The status that GetOrder gives."""
+    """The status of an order in a GetOrder response."""
     return _STATUS_BY_NAME[found.status]
 
 
 def cancelled_order(order: TrackedOrder, sequence: int, now_ms: int) -> TrackedOrder:
-    """The order after the engine cancelled the rest of it, in its event `sequence`."""
+    """The order after the engine has cancelled its rest, in the event with this sequence."""
     return msgspec.structs.replace(
         order,
         status=OrderStatus.CANCELLED,
@@ -215,5 +215,5 @@ def _status_of(response: orders_pb2.PlaceOrderResponse) -> OrderStatus:
         return OrderStatus.CANCELLED
     if response.remaining_quantity:
         return OrderStatus.PARTIALLY_FILLED if response.filled_quantity else OrderStatus.OPEN
-    # Filled in part with nothing left: the rest was cancelled.
+    # Nothing is left of an order that is filled in part, so the engine cancelled the rest.
     return OrderStatus.FILLED if response.is_order_completed else OrderStatus.CANCELLED

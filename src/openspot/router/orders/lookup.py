@@ -1,4 +1,4 @@
-"""The request `orders.get`, and the search for an order that `orders.cancel` uses as well (Document A 1.4).
+"""The request `orders.get`, and the search for an order, which `orders.cancel` uses too (facts A1.4-02 to A1.4-05).
 
 The router looks for an order in its own memory, then in the order's row, then in the engine. It treats another user's
 order as unknown.
@@ -26,11 +26,11 @@ from openspot.router.tracked_order import TrackedOrder, record_of
 log = get_logger("order_lookup")
 
 PLACEMENT_WAIT_S = 2.0
-"""How long a cancel waits while its order is still being placed."""
+"""A cancel waits this long for the placement of its order to end."""
 ROW_POLLS = 20
 ROW_POLL_S = 0.02
 UNKNOWN_FOR_MS_MAX = 10_000
-"""If the engine does not know an unanswered placement after this time, the placement never reached it."""
+"""A placement without a response that the engine does not know after this time never reached the engine."""
 
 
 class OrderLookup:
@@ -66,7 +66,7 @@ class OrderLookup:
         return GetOrderReply(record_of(order))
 
     async def nearest(self, order_id: str) -> TrackedOrder | None:
-        """Look in memory, in the rows and in the engine, and return the first order found. Its fills may be old.
+        """Look in memory, in the rows and in the engine, and return the first order found. It may lack fills.
 
         Raises EngineError if only the engine could know the order and does not answer.
         """
@@ -78,7 +78,7 @@ class OrderLookup:
             if self._recent_orders.get(order_id) is recent:
                 if recent.order.engine_order_id is not None:
                     return recent.order
-                # This router refused it before it reached the engine. Another router may have placed the same id.
+                # This router refused the order before it reached the engine. Another may have placed the same id.
                 refused = recent.order
         row = await self.row(order_id)
         if row is not None and row.engine_order_id is not None:
@@ -86,13 +86,13 @@ class OrderLookup:
         return await self.ask_engine(order_id) or row or refused
 
     async def ask_engine(self, order_id: str) -> TrackedOrder | None:
-        """The order as the engine has it, or None. Raises EngineError."""
+        """The order as the engine knows it; None if it does not know it. Raises EngineError."""
         found = await self._engine.get_order(order_id)
         spec = self._specs.get(found.symbol)
         return found_order(found, spec, self._now_ms()) if found.found and spec is not None else None
 
     async def row(self, order_id: str) -> TrackedOrder | None:
-        """The order's row. Returns None if there is none or the database is away: the engine may know the order."""
+        """The order's row. None if there is none, or if the database is away; the engine may know the order then."""
         try:
             return await self._store.order(order_id)
         except TRANSIENT_ERRORS as error:
@@ -109,7 +109,7 @@ class OrderLookup:
         return None
 
     async def _freshest(self, order_id: str) -> TrackedOrder | None:
-        """The order as of the newest engine event that this process, the rows or the engine know."""
+        """The newest state of the order that this process, the rows or the engine know."""
         recent = self._recent_orders.get(order_id)
         if recent is not None and recent.placing is not None:
             return recent.order
@@ -120,7 +120,7 @@ class OrderLookup:
             order = recent.order
         if order is not None and order.engine_order_id is not None:
             return order
-        # Not found so far, or refused before it reached the engine. Another router may have placed the same id.
+        # This router does not know the order, or refused it. Another router may have placed the same id.
         try:
             found = await self.ask_engine(order_id)
         except EngineError:
@@ -129,11 +129,11 @@ class OrderLookup:
             return order
         if found is None:
             return order
-        # Another router has just placed it. Its row will come soon, and says more than the engine.
+        # Another router has just placed the order. Its row comes soon, and says more than the engine.
         return await self.awaited_row(order_id, lambda row: row.engine_order_id is not None) or found
 
     async def _resolved(self, recent: RecentOrder, unknown_since_ms: int) -> TrackedOrder | None:
-        """An order whose placement the engine did not answer, as the engine knows it now."""
+        """The engine's present state of an order whose placement got no response. None if it never arrived."""
         order = recent.order
         found = await self.ask_engine(order.order_id)
         if found is not None:

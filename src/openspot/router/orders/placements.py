@@ -1,7 +1,7 @@
 """Placement in batches: one PlaceOrders call at a time. Orders that arrive meanwhile share the next call.
 
-If no call is under way, an order is sent at once. Under load the batches grow (design section 6). An order that has
-waited too long is not sent: its caller may have stopped waiting for the reply.
+If no call is under way, an order is sent at once. Under load the batches grow. An order that has waited too long is not
+sent, because its caller may no longer wait for the reply.
 """
 
 import time
@@ -25,7 +25,7 @@ class _Waiting(NamedTuple):
 
 
 class Placements:
-    """The orders that wait for the engine, and the one call under way."""
+    """The orders that wait for the engine, and the call under way."""
 
     def __init__(self, place_orders: PlaceOrders, *, wait_s_max: float, waiting_max: int) -> None:
         self._place_orders = place_orders
@@ -35,7 +35,7 @@ class Placements:
         )
 
     async def place(self, order: orders_pb2.PlaceOrderRequest) -> orders_pb2.PlaceOrderResponse:
-        """Place one order. Raises EngineUnreachableError if it was not sent, else EngineError."""
+        """Place one order. Raises EngineUnreachableError if it was not sent, otherwise EngineError."""
         try:
             return await self._batcher.submit(_Waiting(order, time.monotonic() + self._wait_s_max))
         except BatcherFullError as error:

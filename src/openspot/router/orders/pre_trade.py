@@ -1,8 +1,8 @@
-"""The pre-trade check (Document A 1.3 step 3): seven steps, in the order of the spec.
+"""The pre-trade check: seven steps, in the order of facts A1.3-05 to A1.3-18.
 
 STEPS has them in order. A step returns the reason for a refusal, or None; the first reason ends the check. A step may
-store on the candidate what later steps need. The balance step is last because it alone needs data from outside, which
-the caller fetches before it.
+store values on the candidate for later steps. The balance step is last, because only it needs data from outside. The
+caller fetches that before the step.
 
 A price or quantity with more digits than the symbol allows is refused, never cut. Where the engine decides, no step is
 stricter than the engine. For example, the funds that an order needs do not include fees.
@@ -24,7 +24,7 @@ _STOP_ORDERS = frozenset({OrderType.STOP_LIMIT, OrderType.STOP_MARKET})
 
 
 class PreTradeCheck(StrEnum):
-    """Names of the steps, as `risk.check.failed` gives them."""
+    """The names of the steps, as `risk.check.failed` has them."""
 
     STOP_ORDER = "stop_order"
     MARKET = "market"
@@ -44,7 +44,7 @@ class PreTradeFailure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MarketRules:
-    """A market that can be traded: our limits on it and the engine's specification of it."""
+    """A market that can be traded: the platform's limits and the engine's specification."""
 
     limits: MarketLimits
     spec: SymbolSpec
@@ -54,9 +54,9 @@ class MarketRules:
 class Candidate:
     """An order on its way through the check.
 
-    The caller gives the draft, the markets, and the recent reference price of the symbol or None. The steps find the
-    market, the base quantity, and the worst price at which the order can trade (a limit order's price, a market
-    order's bound). `available` is the user's balance of the asset that the order spends, None if it is not known.
+    The caller sets the draft, the markets, and the symbol's recent reference price, or None. The steps set the market,
+    the base quantity, and the worst price at which the order can trade (a limit order's price, a market order's
+    bound). `available` is the user's balance of the asset that the order spends; None if it is not known.
     """
 
     draft: OrderDraft
@@ -84,12 +84,12 @@ class Candidate:
 
     @property
     def funding_asset(self) -> str:
-        """The asset that the order spends: a buy the quote, a sell the base."""
+        """The asset that the order spends: the quote asset for a buy, the base asset for a sell."""
         return self.market.spec.quote if self.draft.is_buy else self.market.spec.base
 
     @property
     def funds_needed(self) -> Decimal:
-        """How much of the funding asset the order spends at most, without fees."""
+        """The largest amount of the funding asset that the order can spend, without fees."""
         return EXACT.multiply(self.price, self.quantity) if self.draft.is_buy else self.quantity
 
     @property
@@ -125,7 +125,7 @@ def _check_quantity(candidate: Candidate) -> str | None:
         if draft.quote_quantity <= 0:
             return f"quoteQuantity {_text(draft.quote_quantity)} must be positive"
         if candidate.reference_price is None:
-            # There is no quantity to check without a price. The slippage step refuses the order.
+            # Without a price there is no quantity to check. The slippage step will refuse the order.
             return None
         quantity = _affordable_quantity(draft.quote_quantity, _bound_price(candidate, candidate.reference_price), spec)
     elif draft.quantity is None:
@@ -146,7 +146,7 @@ def _check_notional(candidate: Candidate) -> str | None:
         notional = draft.quote_quantity
         if notional is None:
             if candidate.reference_price is None:
-                # The slippage step refuses the order.
+                # The slippage step will refuse the order.
                 return None
             notional = EXACT.multiply(candidate.reference_price, candidate.quantity)
     else:
@@ -224,7 +224,7 @@ BALANCE_ONLY = STEPS[-1:]
 
 
 def first_failure(candidate: Candidate, steps: Sequence[tuple[PreTradeCheck, Step]] = STEPS) -> PreTradeFailure | None:
-    """The first of `steps` that refuses the candidate, or None if all pass."""
+    """The first of `steps` that refuses the candidate; None if all pass."""
     for check, step in steps:
         reason = step(candidate)
         if reason is not None:
@@ -233,7 +233,7 @@ def first_failure(candidate: Candidate, steps: Sequence[tuple[PreTradeCheck, Ste
 
 
 def _bound_price(candidate: Candidate, reference: Decimal) -> Decimal:
-    """The worst price for a market order: reference ± slippage, rounded to the tick towards the reference."""
+    """The worst price for a market order: the reference ± the slippage, rounded to a tick towards the reference."""
     spec, draft = candidate.market.spec, candidate.draft
     slippage = draft.max_slippage_bps
     if slippage is None:

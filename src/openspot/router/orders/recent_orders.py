@@ -1,4 +1,4 @@
-"""The orders that this process has placed recently, by the id that clients know (Document A 1.4)."""
+"""The orders that this process has placed recently, by order id (facts A1.4-02 to A1.4-04)."""
 
 import asyncio
 from collections import OrderedDict
@@ -11,8 +11,8 @@ from openspot.router.tracked_order import TrackedOrder
 class RecentOrder:
     """An order that this process placed or refused, as of its last reply.
 
-    `placing` is a future that completes when the placement ends; afterwards the field is None. `unknown_since_ms` is
-    set if the engine did not respond.
+    `placing` completes when the placement ends; afterwards it is None. `unknown_since_ms` is set if the engine did not
+    respond.
     """
 
     order: TrackedOrder
@@ -21,14 +21,14 @@ class RecentOrder:
 
 
 class RecentOrders:
-    """At most `orders_max` orders by their id. The oldest is dropped first."""
+    """At most `orders_max` orders, by order id. The oldest is dropped first."""
 
     def __init__(self, orders_max: int) -> None:
         self._orders: OrderedDict[str, RecentOrder] = OrderedDict()
         self._orders_max = orders_max
 
     def get(self, order_id: str) -> RecentOrder | None:
-        """The order of that id, if this process still remembers it."""
+        """The order with this id; None if this process does not remember it."""
         return self._orders.get(order_id)
 
     def put(self, recent: RecentOrder) -> None:
@@ -38,5 +38,5 @@ class RecentOrders:
             self._orders.popitem(last=False)
 
     def forget(self, order_id: str) -> None:
-        """Drop an order, if it is there."""
+        """Forget an order. Does nothing if it is unknown."""
         self._orders.pop(order_id, None)

@@ -1,6 +1,6 @@
-"""Reference prices: the last executed trade of each symbol that this router saw (Document A 1.3 step 4).
+"""Reference prices: the last executed trade of each symbol that this router saw (facts A1.3-20 to A1.3-22).
 
-They are kept in memory only, so after a restart there are none until a trade is seen. A trade that was published late,
+They are only in memory, so after a restart there are none until a trade is seen. A trade that was published late,
 because no router was running, keeps the time at which it happened.
 """
 
@@ -11,7 +11,7 @@ from openspot.domain.money import MoneyError, parse_decimal, to_amount
 
 
 def price_of(text: str) -> Decimal:
-    """Parse a trade price. Raises MoneyError, with the reason, if no trade can have it."""
+    """The price in `text`. Raises MoneyError, with the reason, if no trade can have this price."""
     price = parse_decimal(text)
     if to_amount(price) <= 0:
         raise MoneyError("must be positive")
@@ -37,7 +37,7 @@ class ReferencePrices:
             self._last[symbol] = _LastTrade(price, timestamp_ms)
 
     def recent(self, symbol: str, now_ms: int) -> Decimal | None:
-        """The price of the newest trade seen, or None if there is none or it is too old."""
+        """The price of the newest trade seen; None if there is none, or if it is too old."""
         last = self._last.get(symbol)
         if last is None or now_ms - last.timestamp_ms > self._age_ms_max:
             return None

@@ -1,7 +1,8 @@
-"""Records refused orders that have no engine event: publishes `orders.rejected`, writes a row, and after a
-failed pre-trade check publishes `risk.check.failed` (Document A 1.3, 3.1).
+"""Records refused orders that have no engine event: publishes `orders.rejected`, and writes a row.
 
-Events and rows are retried until the bus and the database have taken them. The queue is bounded: an order reserves a
+After a failed pre-trade check it also publishes `risk.check.failed` (facts A3.1-03 to A3.1-04, fact A6.1-09).
+
+Events and rows are retried until the bus and the database have stored them. The queue is bounded: an order reserves a
 slot before its pre-trade check, and is refused as busy if no slot is free (`Rejections.reserve`). Refusals are
 recorded in micro-batches, so that many bad orders cost few calls. The caller waits at most one second for the events,
 and never for the row.
@@ -28,7 +29,7 @@ from openspot.router.tracked_order import TrackedOrder, record_of
 log = get_logger("rejections")
 
 SLOTS = 10_000
-"""Orders that are being checked, or are refused and not recorded yet."""
+"""At most this many orders are being checked, or are refused and not recorded yet."""
 BATCH_MAX = 500
 PUBLISH_WAIT_S = 1.0
 CONNECTION_POLL_INTERVAL_S = 0.1
@@ -37,7 +38,7 @@ DRAIN_S_MAX = 3.0
 
 
 class _Refused(NamedTuple):
-    """A refused order, its events, and the future that is done when they are published or held."""
+    """A refused order, its events, and the future that completes when they are published or held."""
 
     order: TrackedOrder
     events: list[OutgoingEvent]
@@ -51,7 +52,7 @@ class Slot:
         self._rejections: Rejections | None = rejections
 
     async def record(self, order: TrackedOrder, failure: PreTradeFailure | None) -> None:
-        """Publish and store a refused order. Returns when its events are published, after a second at the latest.
+        """Publish and store a refused order. Waits for the publication of its events, at most a second.
 
         `failure` is None if the engine refused the order.
         """
@@ -60,7 +61,7 @@ class Slot:
         await rejections.record(order, failure)
 
     def release(self) -> None:
-        """Give the slot back, unless it was used."""
+        """Give the slot back, unless `record` has used it."""
         rejections, self._rejections = self._rejections, None
         if rejections is not None:
             rejections.free()
@@ -80,11 +81,11 @@ class Rejections:
 
     @property
     def waiting(self) -> int:
-        """Orders that are being checked or not recorded yet, and held events."""
+        """The number of orders that are being checked or not recorded yet, and of held events."""
         return self._taken + self._publisher.held
 
     def reserve(self) -> Slot | None:
-        """Reserve a slot for an order that is about to be checked. Returns None if all are taken."""
+        """Reserve a slot for an order before its check. Returns None if none is free."""
         if self._taken >= SLOTS:
             return None
         self._taken += 1
@@ -101,7 +102,7 @@ class Rejections:
         await asyncio.wait({published}, timeout=PUBLISH_WAIT_S)
 
     async def run(self) -> NoReturn:
-        """Wait until recording fails, and raise the failure."""
+        """Wait until recording fails, and raise its error."""
         failures = [asyncio.ensure_future(batcher.failure()) for batcher in (self._events, self._rows)]
         try:
             await first_ended(*failures)
@@ -110,7 +111,7 @@ class Rejections:
         raise AssertionError("`failure` always raises")
 
     async def close(self) -> None:
-        """Record what is waiting, for three seconds at most, and stop."""
+        """Record the waiting orders, for three seconds at most, and stop."""
         try:
             async with asyncio.timeout(DRAIN_S_MAX):
                 await self._events.drained()
@@ -159,7 +160,7 @@ class Rejections:
 
 
 def _events_of(order: TrackedOrder, failure: PreTradeFailure | None) -> list[OutgoingEvent]:
-    # This router refuses an order id once, so the id makes the message ids unique.
+    # This router refuses an order id only once, so the id makes the message ids unique.
     message_id = f"refused-{order.user_id}-{order.order_id}"
     rejected = encode(OrderEvent("rejected", 0, order.updated_ms, record_of(order), order.reject_reason))
     of_user = subjects.of_user(subjects.ORDERS_REJECTED, order.user_id)

@@ -1,4 +1,4 @@
-"""The request `orders.submit`: check the order, take an id, ask the engine, reply (Document A 1.3)."""
+"""The request `orders.submit`: check the order, take an id, ask the engine, reply (facts A1.3-25 to A1.3-33)."""
 
 import asyncio
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ TOO_LATE = "the request is too old: nobody waits for its reply any more"
 
 
 class Submission:
-    """Takes orders. It reads `markets` for each order, so that a refresh of the symbols takes effect at once."""
+    """Handles new orders. It reads `markets` for each order, so that a reload of the symbols takes effect at once."""
 
     def __init__(
         self,
@@ -97,8 +97,8 @@ class Submission:
             ORDERS.labels("not_sent", "order_ids").inc()
             return _refused(RefusalCode.UNAVAILABLE, str(error))
         if deadline is not None and self._now_ms() > deadline:
-            # The router was paused, or the ledger was slow. The client has heard that the order's state is unknown, and
-            # may since have seen that there is no such order.
+            # The router was paused, or the ledger was slow. The client was told that the order's state is unknown, and
+            # may have learned since that there is no such order.
             ORDERS.labels("not_sent", "too_late").inc()
             return _refused(RefusalCode.TOO_LATE, TOO_LATE)
         return await self._place(candidate, engine_order_id, slot)
@@ -149,7 +149,7 @@ class Submission:
         return SubmitOrderReply(True, record_of(order))
 
     async def _record_without_event(self, order: TrackedOrder, slot: Slot) -> None:
-        """Record a refusal by the engine that has no event in its stream: the translator never sees it."""
+        """Record an engine's refusal that has no event in its stream, so that the translator never sees it."""
         if order.reject_reason == ResultCode.DUPLICATE_ORDER_ID.name:
             # The id belongs to an earlier order, whose events and row must stay as they are.
             self._recent_orders.forget(order.order_id)

@@ -1,7 +1,7 @@
-"""The router's symbols and markets: a market is a symbol of the engine for which our own list has limits.
+"""The router's symbols and markets: a market is a symbol of the engine for which the platform's list has limits.
 
-The router loads the symbols at start and gives up after a number of attempts (Document A 8). A setting makes it reload
-them regularly; without it, a new engine symbol needs a restart of the router (Document A 2.5).
+The router loads the symbols at start, and gives up after a number of attempts (facts A8-09 to A8-11). By default it
+learns of a new engine symbol only at its next start; a setting makes it reload the symbols regularly (fact A2.5-09).
 """
 
 import asyncio
@@ -21,7 +21,7 @@ class SymbolsUnavailableError(Exception):
 
 
 class Symbols:
-    """`specs` has every symbol of the engine, `markets` those that can be traded. Both change in place."""
+    """`specs` has every symbol of the engine, `markets` those that can be traded. A reload changes both in place."""
 
     def __init__(
         self, configuration: MarketConfiguration, load_specs: Callable[[], Awaitable[dict[str, SymbolSpec]]]
@@ -32,7 +32,7 @@ class Symbols:
         self.markets: dict[str, MarketRules] = {}
 
     async def load(self, attempts: int, pause_s: float) -> None:
-        """Load at start. Raises SymbolsUnavailableError after the last attempt."""
+        """Load the symbols, at start. Raises SymbolsUnavailableError after the last attempt."""
         for attempt in range(1, attempts + 1):
             try:
                 await self._load()

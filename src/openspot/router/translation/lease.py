@@ -1,7 +1,7 @@
 """The position up to which the engine's events are published, and the names of the translator's lease.
 
-One of several routers translates: the one that holds the lease (kit/lease.py). If a router was paused and still
-believes that it holds the lease, three things prevent harm. It checks the lease before each batch. It saves the
+One of several routers translates: the one that holds the lease (kit/lease.py). A router that was paused may still
+believe that it holds the lease. Three things prevent harm. It checks the lease before each batch. It saves the
 published position by revision, and moves the cursor of the rows from its last value: both fail if another router has
 taken over. And every router gives an event the same message ids.
 """
@@ -23,13 +23,13 @@ class PublishedPosition:
         self._revision = 0
 
     async def load(self) -> StreamPosition | None:
-        """The saved position, or None before the first one. Raises KeyValueError if it cannot be read."""
+        """The saved position; None before the first one. Raises KeyValueError if it cannot be read."""
         entry = await self._bucket.get(KEY)
         self._revision = 0 if entry is None else entry.revision
         return None if entry is None else entry.value
 
     async def save(self, position: StreamPosition) -> None:
-        """Save. Raises FencedError if another process has saved since, KeyValueError if the bus fails."""
+        """Save `position`. Raises FencedError if another process has saved since, KeyValueError if the bus fails."""
         try:
             self._revision = await self._bucket.put(KEY, position, self._revision)
         except WrongRevisionError as error:

@@ -2,14 +2,14 @@
 
 An OrderStateMachine holds the open orders as of one engine event. `apply` takes the next event and returns a
 TranslatedEvent: what to publish, and which rows change. The same events always give the same bytes and the same message
-ids, so that the bus recognises a repeat after a restart.
+ids, so the bus recognises a repeat after a restart.
 
 An order's status changes along `domain.order.TRANSITIONS` only, and only in this module.
 
 - ACCEPTED of a resting type: pending → open, `orders.created`.
 - ACCEPTED of IOC or FOK: the order stays pending until its next event, which follows at once. A trade publishes
   `orders.created` first. If the order ends without a fill, only `orders.cancelled` is published, because the engine
-  answered CANCELLED (design section 10).
+  answers CANCELLED (fact B4.4-23).
 - TRADE: `trades.executed` once, `trades.executed.<SYMBOL>` for each side, and for each order `orders.filled` if the
   trade completed it, else `orders.updated`.
 - REDUCE: `orders.cancelled` if nothing remains, else `orders.updated`. MOVED: `orders.updated`.
@@ -58,7 +58,7 @@ _replace = msgspec.structs.replace
 
 
 class Target(NamedTuple):
-    """A subject, and the id under which the bus recognises a repeat of the message there."""
+    """A subject, and the message id there, by which the bus recognises a repeat."""
 
     subject: str
     message_id: str
@@ -79,7 +79,7 @@ class Fault(NamedTuple):
 
 
 class TranslatedEvent:
-    """The results of one engine event. `orders` has new states of orders; the newest state of an order comes last."""
+    """The results of one engine event. `orders` has new states of orders. The newest state of an order comes last."""
 
     __slots__ = ("faults", "orders", "publications", "trades")
 
@@ -146,7 +146,7 @@ class OrderStateMachine:
     def _accept(self, event: AcceptedEvent, translated: TranslatedEvent) -> None:
         order = _new_order(event)
         if event.order_type in _IMMEDIATE_TYPES:
-            # It neither rests nor has ended. Its next event follows at once and decides.
+            # The order neither rests nor has ended. Its next event follows at once and decides.
             self._keep(order, translated)
         else:
             self._open(order, translated)
@@ -229,7 +229,7 @@ class OrderStateMachine:
 
     def _reject(self, event: RejectEvent, translated: TranslatedEvent) -> None:
         if event.reason == ResultCode.DUPLICATE_ORDER_ID.name:
-            # The reject is about the second placement. The order that has this id is unchanged.
+            # The reject is about the second placement. The order of the first one is unchanged.
             translated.fault("duplicate_order", f"event {event.seq}: order {event.engine_order_id} was placed twice")
             return
         order = self._orders.get(int(event.engine_order_id)) or _new_order(event)
@@ -349,7 +349,7 @@ def _sides_of(event: TradeEvent) -> tuple[_TradeSide, _TradeSide]:
 
 
 def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
-    """The order of an ACCEPTED or REJECT event, as it was sent."""
+    """The order of an ACCEPTED or REJECT event, as it was sent to the engine."""
     metadata = _metadata_of(event)
     quantity = Decimal(event.quantity)
     return TrackedOrder(
@@ -378,7 +378,7 @@ def _new_order(event: AcceptedEvent | RejectEvent) -> TrackedOrder:
 
 
 def _metadata_of(event: AcceptedEvent | RejectEvent) -> OrderMetadata:
-    """Return the metadata that the router sent. For an order placed past the router, derive it from its type."""
+    """The metadata that a router sent. An order that no router placed has none, so it is derived from its type."""
     if event.metadata:
         try:
             metadata = _decode_metadata(event.metadata)
@@ -391,7 +391,7 @@ def _metadata_of(event: AcceptedEvent | RejectEvent) -> OrderMetadata:
 
 
 def _shown_id(order_id: str, engine_order_id: str) -> str:
-    """The id that clients know. An order placed past the router may have only the engine's id."""
+    """The platform's id of an order. An order that no router placed may have only the engine's id."""
     return order_id or engine_order_id
 
 
@@ -435,7 +435,7 @@ def _trade_row(event: TradeEvent, taker: _TradeSide, maker: _TradeSide) -> Trade
 
 
 def _check_fee(event: TradeEvent, side: _TradeSide, translated: TranslatedEvent) -> None:
-    """Note a fee that is not price × quantity × bps. It is published nevertheless (Document A 2.2)."""
+    """Note a fee that is not price × quantity × bps. It is published nevertheless (facts A2.2-10 to A2.2-11)."""
     try:
         notional = to_amount(EXACT.multiply(Decimal(event.price), Decimal(event.quantity)))
         agrees = notional * side.fee_bps == to_amount(Decimal(side.fee)) * BASIS_POINTS

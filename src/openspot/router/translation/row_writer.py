@@ -1,7 +1,7 @@
 """Writes order and trade rows in micro-batches. Publishing comes first and never waits for a row.
 
-Only the newest state of an order is written. The queue is bounded: when it is full, `put` waits, and with it the
-translator. After a foreign-key violation the writer tries once more, after a short delay (Document A 8). If the
+The writer writes only the newest state of an order. The queue is bounded: when it is full, `put` waits, and so does the
+translator. After a foreign-key violation the writer tries once more, after a short delay (facts A8-12 to A8-13). If the
 database still refuses, the writer writes row by row, and logs, counts and drops each refused row, so that one bad row
 does not hold back the rest. While the database is away, the writer waits for it.
 """
@@ -26,7 +26,7 @@ from openspot.router.trade_row import TradeRow
 log = get_logger("row_writer")
 
 WRITE_INTERVAL_S = 0.05
-"""Least time between two transactions: fifty rows cost the database about as much as one."""
+"""Seconds between two transactions, at least: fifty rows cost the database about as much as one."""
 FOREIGN_KEY_PAUSE_S = 0.05
 RETRY_PAUSE_S = 0.05
 RETRY_PAUSE_S_MAX = 2.0
@@ -43,7 +43,7 @@ class _Rows(NamedTuple):
 class RowWriter:
     """Writes rows in the order of the engine's events.
 
-    `written` is the position of the rows in the database. `publisher` holds the events that the bus has not taken.
+    `written` is the position of the rows in the database. `publisher` holds the events that the bus has not stored.
     When the rows move past a held event, the same transaction stores the event, so that it survives this process.
     """
 
@@ -70,7 +70,7 @@ class RowWriter:
         ROW_QUEUE.set(self._batcher.waiting)
 
     async def drained(self) -> None:
-        """Wait until everything that was put is written. Raises FencedError if another writer has taken over."""
+        """Wait until all queued rows are written. Raises FencedError if another writer has taken over."""
         await self._batcher.drained()
 
     async def failure(self) -> NoReturn:
@@ -78,7 +78,7 @@ class RowWriter:
         await self._batcher.failure()
 
     async def cancel(self) -> None:
-        """Stop at once. The current transaction is rolled back, and the queued rows are left to the next writer."""
+        """Stop at once. The current transaction is rolled back; the next writer writes its rows and the queued ones."""
         await self._batcher.cancel()
 
     async def _write_batch(self, batch: list[_Rows]) -> None:
@@ -88,7 +88,7 @@ class RowWriter:
         ROW_QUEUE.set(self._batcher.waiting)
 
     async def _write(self, orders: list[TrackedOrder], trades: list[TradeRow], position: StreamPosition) -> None:
-        """Write, and retry until the database has taken every row that it accepts. Raises FencedError."""
+        """Write rows, and retry until the database has stored every row that it accepts. Raises FencedError."""
         foreign_key_failures = 0
         one_by_one = False
         backoff = Backoff(RETRY_PAUSE_S, RETRY_PAUSE_S_MAX)

@@ -1,4 +1,4 @@
-"""Gathers the engine's events of one transfer, which follow one another, into the message about the whole transfer."""
+"""Makes one message about a transfer from the engine's events of its movements, which follow one another."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ class TransferGathering:
         self._events: list[TransferEvent] = []
 
     def add(self, event: TransferEvent) -> ExecutedTransfer | None:
-        """Take the next movement. Returns the transfer if it is complete now. Raises ValueError if it does not fit."""
+        """Add the next movement. Returns the transfer if it is complete now. Raises ValueError if it does not fit."""
         if event.index == 1:
             self._events = []
         expected = len(self._events) + 1
@@ -33,7 +33,7 @@ class TransferGathering:
 
 
 def whole_transfers(events: Sequence[EngineEvent]) -> int:
-    """How many of `events` come before a transfer that does not end among them."""
+    """How many of `events` come before an incomplete transfer at their end."""
     last = events[-1] if events else None
     if not isinstance(last, TransferEvent) or last.index == last.count:
         return len(events)

@@ -1,16 +1,16 @@
-"""The translator: follows the engine's events, publishes them on the bus and writes their rows (Document A 6.4).
+"""The translator: follows the engine's events, publishes them on the bus and writes their rows.
 
-One router at a time translates: the holder of the lease. It handles a batch of events in three steps: publish on the
-bus, save the published position, queue the rows. Position and rows never pass an event that is neither acknowledged by
-the bus nor stored in the database.
+See facts A6.4-01 to A6.4-07. One router at a time translates: the holder of the lease. It handles a batch of events in
+three steps: publish on the bus, save the published position, queue the rows. Position and rows never pass an event
+before the bus has acknowledged it or the database has stored it.
 
 After a restart, the translator loads the open orders as of the rows' cursor, follows the stream from there, and
 publishes only events after the published position. If a process dies before it has saved the position, the next one
 publishes the same events again under the same message ids, and the bus drops them.
 
-The translator holds an event that the bus does not take. A held event delays only the later events of its subject, and
-a held order event those of its user, so that an order's events stay in their order. The rows may pass a held event,
-because it is stored together with them (`router_held_events`).
+The translator holds an event that the bus does not store. A held event delays only the later events of its subject. A
+held order event delays the later order events of its user, so that an order's events stay in their order. The rows may
+pass a held event, because it is stored together with them (`router_held_events`).
 
 If the engine has a new journal (another epoch), the translator follows it from its first event. If the engine's newest
 event is older than what was published, or the next event is gone, the translator stops: an operator has to decide.
@@ -54,11 +54,11 @@ from openspot.router.translation.transfer_gathering import whole_transfers
 log = get_logger("translator")
 
 EVENTS_MAX = 256
-"""Events in one batch: few enough that the bus acknowledges them well within the life of the lease."""
+"""Events in one batch, at most. The bus acknowledges this many long before the lease expires."""
 BATCH_INTERVAL_S = 0.02
-"""Least time between two batches. A batch costs one round of acknowledgements and one save of the position."""
+"""Seconds between two batches, at least. A batch costs one round of acknowledgements and one save of the position."""
 HELD_MAX = 20_000
-"""Held events, at most. When there are more, the translator waits."""
+"""Held events, at most. At this number the translator waits."""
 PAUSE_S = 0.1
 PAUSE_S_MAX = 2.0
 DRAIN_S_MAX = 3.0
@@ -86,16 +86,16 @@ class Translator:
 
     @property
     def held(self) -> int:
-        """Events that the bus has not taken."""
+        """The number of events that the bus has not stored."""
         return 0 if self._publisher is None else self._publisher.held
 
     @property
     def leads(self) -> bool:
-        """Whether this process translates. It may have lost the lease and not know it yet."""
+        """Whether this process translates. It may have lost the lease without knowing it yet."""
         return self._leader.leads
 
     async def check(self) -> None:
-        """Raise NotLeadingError, with the reason, while this process cannot translate and no other is known to."""
+        """Raise NotLeadingError, with the reason, if this process cannot translate and knows of no other that does."""
         self._leader.check()
 
     async def run(self) -> None:
@@ -196,17 +196,17 @@ class _LeaderSession:
         self._epoch = None if rows_position is None else rows_position.epoch
         self._machine = OrderStateMachine(self._epoch or "", resumption.orders)
         self._incomplete: list[EngineEvent] = []
-        """The beginning of a transfer whose other events have not arrived yet. No saved position passes it."""
+        """The first events of a transfer whose other events have not arrived yet. No saved position passes them."""
         self.next_sequence = 1 if rows_position is None else rows_position.sequence + 1
-        # Every event that the rows have passed is published, or held and stored with them.
+        # The rows pass only events that are published, or held and stored with them.
         self._published_sequence = max(self._published_in(self._epoch), self.next_sequence - 1)
 
     def continues_with(self, hello: Hello) -> bool:
-        """Return whether this connection delivers the next event. If not, connect again from `next_sequence`.
+        """Whether this connection delivers the next event. If not, the caller connects again from `next_sequence`.
 
         Raises EngineHistoryError if this engine cannot deliver the next event at all.
         """
-        # A connection begins with `next_sequence`, so it delivers these events again.
+        # The connection begins at `next_sequence`, so it delivers these events again.
         self._incomplete = []
         if hello.epoch != self._epoch:
             if self._epoch is not None:
@@ -235,8 +235,8 @@ class _LeaderSession:
     async def take(self, events: list[EngineEvent]) -> None:
         """Publish the events, save the position and queue the rows. Raises StreamEndedError at a gap.
 
-        The events of an incomplete transfer wait for the next call: after a restart between them, nobody would know the
-        whole transfer.
+        The events of an incomplete transfer wait for the next call. If a restart could come between them, nobody would
+        know the whole transfer.
         """
         assert self._epoch is not None, "events come after a hello"
         events = self._incomplete + events
@@ -272,7 +272,7 @@ class _LeaderSession:
         await self._publisher.publish(pending)
 
     def _publishable(self, position: StreamPosition) -> StreamPosition:
-        """The furthest allowed published position: not past an event that neither the bus nor the disk has."""
+        """The furthest position that may be saved: it passes no event that neither the bus nor the disk has."""
         oldest = self._publisher.oldest_unstored
         return position if oldest is None or oldest > position.sequence else StreamPosition(position.epoch, oldest - 1)
 
@@ -305,7 +305,7 @@ def _pending_of(translated: TranslatedEvent, sequence: int) -> list[PendingEvent
         payload = encode(message)
         if isinstance(message, OrderEvent):
             # The server itself publishes the bare subject (contracts/streams.py). A user's order events go to several
-            # subjects; the key keeps them in order.
+            # subjects, and the key keeps them in order.
             target, user_id = targets[-1], message.order.user_id
             outgoing = OutgoingEvent(target.subject, payload, target.message_id, acknowledged=False, key=user_id)
             pending.append(PendingEvent(outgoing, sequence))
