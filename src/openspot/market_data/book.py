@@ -1,10 +1,10 @@
 """A market's order book, built from the engine's events: rules without IO.
 
-The book is level 2. Two things that an event does not tell are kept beside it, for the orders whose events were seen:
-the price at which an order rests (a MOVED event names only the new one), and which orders never rest (IOC, FOK).
+The book is level 2: it knows levels, not orders. Two facts about orders it must remember, because later events lack
+them: the price at which an order rests (a MOVED event names only the new one), and which orders never rest (IOC, FOK).
 
-While a command's events are being applied, the book may be crossed: an order that matches at once is entered whole and
-then shrinks trade by trade. `is_whole` is false then; such a book is not shown.
+While a command's events are applied, the book may be crossed: an order that matches at once is entered whole, and then
+shrinks trade by trade. `is_whole` is false then, and the book is not shown.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ from openspot.domain.order_book import (
 _IMMEDIATE_TYPES = frozenset({"IOC", "FOK", "FOK_BUDGET"})
 _BUY = "buy"
 
-# Prices and quantities repeat, so most come from the cache.
+# Prices and quantities repeat, so the cache has most of them.
 _text_of = lru_cache(65_536)(amount_to_text)
 
 BookEvent = AcceptedEvent | TradeEvent | ReduceEvent | MovedEvent
@@ -36,7 +36,7 @@ BookEvent = AcceptedEvent | TradeEvent | ReduceEvent | MovedEvent
 
 
 class BookBase(NamedTuple):
-    """A whole book as of event `sequence`, from which events continue. Levels are best first."""
+    """A whole book as of event `sequence`. Later events are applied to it. The best level comes first."""
 
     sequence: int
     timestamp: int
@@ -45,7 +45,7 @@ class BookBase(NamedTuple):
 
 
 class PublishedSide(RankedSide[int]):
-    """One side: quantities by price, both as amounts of 18 places."""
+    """One side of a book: quantities by price, both as amounts of 18 places."""
 
     def __init__(self, levels: Iterable[Level], *, is_bids: bool) -> None:
         super().__init__(is_bids=is_bids)
@@ -53,11 +53,11 @@ class PublishedSide(RankedSide[int]):
         self._ranks = sorted(self._values)
 
     def best_of(self, view: dict[int, int]) -> int | None:
-        """The best price of a view, or None if it is empty."""
+        """The best price of a view; None if the view is empty."""
         return self._sign * next(iter(view)) if view else None
 
     def change(self, price: int, quantity: int) -> None:
-        """Add `quantity`, which may be negative, at `price`. Raises BookContradictionError if less than 0 would be."""
+        """Add `quantity`, which may be negative, at `price`. Raises BookContradictionError if the sum is below 0."""
         rank = self._sign * price
         held = self._values.get(rank)
         if held is None:
@@ -82,7 +82,7 @@ class PublishedSide(RankedSide[int]):
         return [self.level(rank, quantity) for rank, quantity in view.items()]
 
     def changed(self, before: dict[int, int], after: dict[int, int]) -> list[Level]:
-        """What turns one view into another, best first; quantity "0" for a level that is gone."""
+        """The levels that differ between two views, best first. A level that is gone has quantity "0"."""
         return [self.level(rank, quantity or 0) for rank, quantity in differences(before, after).items()]
 
 
@@ -93,11 +93,11 @@ class PublishedBook:
         self.symbol = symbol
         self._depth = depth
         self._resting: dict[str, int] = {}
-        """The prices of the orders that are known to rest, by engine order id."""
+        """The prices of the resting orders whose events were seen, by engine order id."""
         self._immediate: set[str] = set()
-        """The orders under way that never rest."""
+        """The orders of the command under way that never rest."""
         self._published: OrderBookEvent | None = None
-        """The last publication, without its levels. None until there is one since the base."""
+        """The last publication since the base, without its levels. None before the first."""
         self._published_bids: dict[int, int] = {}
         self._published_asks: dict[int, int] = {}
         self.rebase(base)
@@ -123,18 +123,18 @@ class PublishedBook:
 
     @property
     def is_changed(self) -> bool:
-        """Whether events came after the last look for something to publish."""
+        """Whether events have arrived since the last call of `update`."""
         return self._examined != self.sequence
 
     @property
     def known_orders(self) -> int:
-        """How many orders the book remembers: those that rest, and those of the command under way."""
+        """How many orders the book remembers: the resting ones, and those of the command under way."""
         return len(self._resting) + len(self._immediate)
 
     # Events
 
     def rebase(self, base: BookBase) -> None:
-        """Replace the levels by those of `base`. What is known of the orders stays."""
+        """Replace the levels by those of `base`. The remembered orders stay."""
         self._base_sequence = base.sequence
         self.sequence = base.sequence
         """The newest event that the book includes."""
@@ -147,9 +147,9 @@ class PublishedBook:
         self._is_sound = True
 
     def apply(self, event: BookEvent) -> None:
-        """Take the market's next event. The levels skip events that the base includes.
+        """Apply the market's next event. An event that the base includes does not change the levels.
 
-        Raises BookContradictionError. The book is then not whole until it gets a new base.
+        Raises BookContradictionError. The book then is not whole until it gets a new base.
         """
         try:
             _APPLY[type(event)](self, event)
@@ -213,9 +213,9 @@ class PublishedBook:
     # Publication
 
     def update(self) -> OrderBookEvent | None:
-        """Publish what changed since the last publication; the first publication after a base is a snapshot.
+        """The message about the changes since the last publication. The first one after a base is a snapshot.
 
-        None, and nothing published, if no level differs.
+        The book counts it as published. None if no level has changed.
         """
         self._examined = self.sequence
         before = self._published
@@ -240,7 +240,7 @@ class PublishedBook:
         )
 
     def published(self) -> OrderBookEvent | None:
-        """The book as it was last published, as a snapshot that the next update continues. None before the first."""
+        """The last published book, as a snapshot that the next update continues. None before the first publication."""
         last = self._published
         if last is None:
             return None
@@ -256,9 +256,9 @@ class PublishedBook:
         )
 
     def current(self, depth: int) -> OrderBookEvent | None:
-        """The book of this moment, at most `depth` levels a side. Publishes nothing.
+        """The present book, at most `depth` levels a side. This publishes nothing.
 
-        While the book is not whole, it is the published one, or None before the first.
+        While the book is not whole, returns the last published one; None before the first publication.
         """
         if not self.is_whole:
             last = self.published()
@@ -276,7 +276,7 @@ class PublishedBook:
         )
 
     def _note_published(self, bids: dict[int, int], asks: dict[int, int]) -> OrderBookEvent:
-        """Remember the published view. Its levels are made into text when somebody asks for them."""
+        """Remember the published view. Its levels become text only when somebody asks for them."""
         self._published_bids, self._published_asks = bids, asks
         self._published = OrderBookEvent(
             symbol=self.symbol,

@@ -1,7 +1,7 @@
 """The figures of a market's last 24 hours, from a ring of minutes: rules without IO.
 
 The window begins with a whole minute, so it is up to 59,999 ms longer than 24 hours. Prices are amounts of 18 places,
-sums of price × quantity have 36: nothing is rounded but the percentage.
+sums of price × quantity have 36 places. Only the percentage is rounded.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ _WIDE = Context(prec=100, rounding=ROUND_HALF_EVEN)
 
 @dataclass(slots=True)
 class Minute:
-    """What traded in one minute, counted since 1970."""
+    """The trades of one minute. `number` counts the minutes since 1970."""
 
     number: int
     open: int
@@ -32,7 +32,7 @@ class Minute:
 
 
 class DayFigures(NamedTuple):
-    """The figures as text. `last` is the newest price, however old; the other prices are null if nothing traded."""
+    """The figures as text. `last` is the newest price, however old. The other prices are null if nothing traded."""
 
     last: str | None
     open: str | None
@@ -48,14 +48,14 @@ class RollingDay:
     """The minutes of the last 24 hours in which something traded."""
 
     def __init__(self, last: int | None = None) -> None:
-        """`last` is the newest price before the minutes that will be added."""
+        """`last` is the newest price before the minutes that are added later."""
         self._last = last
         self._minutes: deque[Minute] = deque()
         self._volume = 0
         self._quote_volume = 0
 
     def load(self, minute: Minute) -> None:
-        """Append a whole minute, newer than those before."""
+        """Append a whole minute. It must be newer than the others."""
         assert not self._minutes or minute.number > self._minutes[-1].number, "minutes are loaded in their order"
         self._minutes.append(minute)
         self._last = minute.close
@@ -63,7 +63,7 @@ class RollingDay:
         self._quote_volume += minute.quote_volume
 
     def add(self, timestamp_ms: int, price: int, quantity: int) -> None:
-        """Count a trade. The engine's time never goes back; a trade with an older time counts to the newest minute."""
+        """Count a trade. The engine's time is monotonic; a trade with an older time counts in the newest minute."""
         number = timestamp_ms // MINUTE_MS
         newest = self._minutes[-1] if self._minutes else None
         if newest is None or number > newest.number:
@@ -78,7 +78,7 @@ class RollingDay:
         self._quote_volume += price * quantity
 
     def forget_before(self, now_ms: int) -> bool:
-        """Drop the minutes that are out of the window at `now_ms`. Returns whether there were any."""
+        """Drop the minutes before the window at `now_ms`. Returns whether there were any."""
         first = now_ms // MINUTE_MS - DAY_MINUTES
         had = len(self._minutes)
         while self._minutes and self._minutes[0].number < first:
@@ -88,7 +88,7 @@ class RollingDay:
         return len(self._minutes) < had
 
     def figures(self) -> DayFigures:
-        """The figures of the minutes that are held."""
+        """The figures of all minutes in the window."""
         last = None if self._last is None else amount_to_text(self._last)
         if not self._minutes:
             return DayFigures(

@@ -1,8 +1,8 @@
 """A leader session: one process follows the engine's events, publishes, and records, until it loses the lease.
 
-At its start the session reads the checkpoint of the candles, follows the events after it, and takes each market's book
-from the engine once, as of a sequence; from there on the events make the book. A book that an event contradicts is
-taken from the engine again, and published as a snapshot.
+At its start the session reads the checkpoint of the candles, follows the events after it, and reads each market's book
+from the engine once, as of a sequence. From then on it applies the events to the book. If an event contradicts a book,
+the session reads that book from the engine again, and publishes it as a snapshot.
 
 Trades are published before they are recorded. So after a kill some may be published again, and none is missing.
 """
@@ -37,10 +37,10 @@ from openspot.market_data.store import CandleCheckpoint, MarketDataStore
 log = get_logger("market-data")
 
 EVENTS_MAX = 512
-"""Events that are applied before the trades among them are published."""
+"""At most this many events are applied before the trades among them are published."""
 PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
 NEW_MARKETS_S = 2.0
-"""How often the session asks the engine for new markets. One that trades is noticed at once, by its events."""
+"""The session asks the engine for new markets this often. A market that trades is noticed at once, by its events."""
 DRAIN_S_MAX = 3.0
 
 
@@ -49,12 +49,12 @@ class EngineHistoryError(Exception):
 
 
 class StaleError(Exception):
-    """Market data is not current; the message says why."""
+    """Market data is not current. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a session reads and writes."""
+    """The outside of a session: all that it reads from and writes to."""
 
     settings: MarketDataSettings
     bus: Bus
@@ -70,7 +70,7 @@ class Sources:
 
 
 class LeaderSession:
-    """The work of a leader. `markets` may be served while `check` does not raise."""
+    """The work of a leader. Other parts may serve `markets` while `check` does not raise."""
 
     def __init__(self, sources: Sources, lease: Lease, checkpoint: CandleCheckpoint) -> None:
         self._sources = sources
@@ -86,12 +86,12 @@ class LeaderSession:
         self.markets = Markets(sources.settings.market_data_depth)
 
     def check(self) -> None:
-        """Raise StaleError, LeaseLostError or NotRecordedError while this process is not publishing current data."""
+        """Raise StaleError, LeaseLostError or NotRecordedError if this process does not publish current data."""
         self.check_current()
         self._recorder.check()
 
     def check_current(self) -> None:
-        """Raise StaleError or LeaseLostError unless books, tickers and trades are current."""
+        """Raise StaleError or LeaseLostError if books, tickers and trades are not current."""
         self._lease.check()
         if self._fault is not None:
             raise StaleError(self._fault)
@@ -157,17 +157,17 @@ class LeaderSession:
         return 1 if self._position is None else self._position.sequence + 1
 
     async def _continues_with(self, hello: Hello) -> bool:
-        """Whether this connection delivers the next event. If not, connect again.
+        """Whether this connection delivers the next event. If not, the caller connects again.
 
-        Events that the engine no longer has are taken from the router's rows. Raises EngineHistoryError if those do not
-        have them either, or if the engine is older than what was recorded.
+        For events that the engine no longer has, the session counts the trades of the router's rows. Raises
+        EngineHistoryError if the rows lack them too, or if the engine's newest event is older than the recorded ones.
         """
         position = self._position
         if position is None or position.epoch != hello.epoch:
             if position is not None:
                 log.warning("the engine has a new journal", epoch=hello.epoch, last_epoch=position.epoch)
             await self._count_routers_trades(StreamPosition(hello.epoch, 0))
-            # The connection that is open began where the old position was.
+            # This connection began at the old position.
             return self._next == (1 if position is None else position.sequence + 1)
         if hello.last_seq < position.sequence:
             raise EngineHistoryError(
@@ -192,7 +192,7 @@ class LeaderSession:
     async def _load(self) -> None:
         """Begin all markets: their days from the candles, their books from the engine. Raises EngineError.
 
-        The newest candles are published again: the last leader may have recorded and not published them.
+        Publishes the newest candles again, because the last leader may have recorded them without publishing them.
         """
         assert self._position is not None, "the position is known when the stream continues"
         await self._recorder.drained()
@@ -214,10 +214,10 @@ class LeaderSession:
         )
 
     async def _take(self, events: list[EngineEvent]) -> None:
-        """Apply the events, publish their trades, queue them for the record. Raises StreamEndedError at a gap."""
+        """Apply the events, publish their trades, and queue those for recording. Raises StreamEndedError at a gap."""
         assert self._position is not None, "the position is known when events come"
         for due, event in enumerate(events, start=self._next):
-            # Before any of them is applied, so that a trade before the gap is not left unpublished.
+            # Checked before any event is applied, so that no trade before the gap is left unpublished.
             if event.seq != due:
                 raise StreamEndedError(f"event {event.seq} came where {due} was due")
         trades: list[MarketTradeEvent] = []
@@ -239,7 +239,7 @@ class LeaderSession:
         await self._recorder.put(trades, self._position)
 
     async def _rebase(self, applied: EventOutcome) -> None:
-        """Take a book from the engine again. No event is applied meanwhile, so none is missed between the two."""
+        """Read a book from the engine again. No event is applied meanwhile, so the book misses none."""
         REBASED.labels("contradiction").inc()
         log.warning("book taken from the engine again", symbol=applied.symbol, reason=applied.contradiction)
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
@@ -278,7 +278,7 @@ class LeaderSession:
 
     async def _publish_books(self) -> None:
         if not self._sources.bus.is_connected:
-            # The next update then covers the time without a connection.
+            # Nothing is lost: the next update covers the time without a connection.
             return
         self._lease.check()
         messages = publishable(self.markets.all())
@@ -297,14 +297,14 @@ class LeaderSession:
         await self._publish([(subjects.MARKETDATA_CANDLE, candle.symbol, candle) for candle in candles], "candle")
 
     async def _publish(self, events: list[tuple[str, str, Message]], kind: str) -> None:
-        """Publish events as (subject, symbol, message). Raises LeaseLostError."""
+        """Publish events: (subject, symbol, message). Raises LeaseLostError."""
         self._lease.check()
         for subject, symbol, message in events:
             await self._sources.bus.announce(subjects.of_symbol(subject, symbol), message)
         PUBLISHED.labels(kind).inc(len(events))
 
     async def _begin_new_markets(self) -> None:
-        """Begin the markets that the engine has got since."""
+        """Begin the markets that the engine lists and this session does not have yet."""
         try:
             for market in await self._sources.queries.markets():
                 if self.markets.get(market.symbol) is None:

@@ -1,7 +1,7 @@
 """All markets as of one event of the engine: books, rolling days, newest trades. Rules without IO.
 
-`apply` takes the engine's events one by one and in their order. It returns what has to be done: which trade to publish
-and record, and whether the market's book needs a new base.
+`apply` takes the engine's events one by one, in their order. It returns the trade to publish and record, if any, and
+says whether the market's book needs a new base.
 """
 
 from collections.abc import Iterable
@@ -20,14 +20,14 @@ _BOOK_EVENTS = frozenset({AcceptedEvent, TradeEvent, ReduceEvent, MovedEvent})
 
 
 class MarketHistory(NamedTuple):
-    """What is known of a market from its rows: its rolling day, and its newest trade (0: none in this journal)."""
+    """The past of a market, from its rows: its rolling day, and its newest trade (0: none in this journal)."""
 
     day: RollingDay
     last_trade: int
 
 
 class EventOutcome(NamedTuple):
-    """What follows from an event. `contradiction` says why the book of `symbol` needs a new base."""
+    """The consequences of an event. `contradiction` says why the book of `symbol` needs a new base."""
 
     symbol: str
     trade: MarketTradeEvent | None = None
@@ -66,7 +66,7 @@ class MarketState:
         )
 
     def changed_ticker(self, now_ms: int) -> TickerEvent | None:
-        """The ticker at `now_ms` if it says something else than the last one that this method returned."""
+        """The ticker at `now_ms`; None if it equals the last one that this method returned."""
         before = self._ticker
         if (
             before is not None
@@ -87,7 +87,7 @@ class Markets:
         self._histories: dict[str, MarketHistory] = {}
 
     def begin(self, histories: dict[str, MarketHistory]) -> None:
-        """Forget all markets. Those that begin from now on have these histories."""
+        """Forget all markets. Markets that begin later have these histories."""
         self._markets.clear()
         self._histories = dict(histories)
 
@@ -96,7 +96,7 @@ class Markets:
         return [market for _, market in sorted(self._markets.items())]
 
     def get(self, symbol: str) -> MarketState | None:
-        """The market of that symbol, or None."""
+        """The market of this symbol, or None."""
         return self._markets.get(symbol)
 
     def set_base(self, symbol: str, base: BookBase) -> None:
@@ -108,13 +108,13 @@ class Markets:
             market.book.rebase(base)
 
     def apply(self, event: EngineEvent) -> EventOutcome | None:
-        """Take the next event. None if nothing follows from it but a changed book."""
+        """Apply the next event. Returns None if it does no more than change a book."""
         if type(event) not in _BOOK_EVENTS:
             return None
         changing = cast(BookEvent, event)
         market = self._markets.get(changing.symbol)
         if market is None:
-            # A market that the engine did not have when the others got their books: it was empty before this event.
+            # The engine did not have this market when the others got their books, so its book was empty until now.
             market = self._begin_market(changing.symbol, BookBase(event.seq - 1, event.timestamp, (), ()))
         trade = self._trade(market, event) if isinstance(event, TradeEvent) else None
         try:
@@ -144,7 +144,7 @@ class Markets:
 
 
 def publishable(markets: Iterable[MarketState]) -> list[OrderBookEvent]:
-    """Publish the changed books that are not in the middle of a command, and return the messages."""
+    """The messages about changed books, without those in the middle of a command. The books count as published."""
     messages = []
     for market in markets:
         if market.book.is_changed and market.book.is_whole:

@@ -1,6 +1,6 @@
 """Records trades in batches: while one transaction is under way, the next batch gathers.
 
-The queue is bounded: when it is full, `put` waits, and with it the reading of events. While the database is away, the
+The queue is bounded: when it is full, `put` waits, and no more events are read. While the database is away, the
 recorder retries; books, tickers and trades are published meanwhile.
 """
 
@@ -22,13 +22,13 @@ from openspot.market_data.store import MarketDataStore
 log = get_logger("market-data")
 
 INTERVAL_S = 0.05
-"""Least time between two transactions: many trades cost the database about as much as one."""
+"""Seconds between two transactions, at least: many trades cost the database about as much as one."""
 BATCH_MAX = 5000
 RETRY_PAUSE_S, RETRY_PAUSE_S_MAX = 0.05, 2.0
 
 
 class NotRecordedError(Exception):
-    """The newest trades could not be recorded yet; the message says why."""
+    """The newest trades could not be recorded yet. The message says why."""
 
 
 class _Trades(NamedTuple):
@@ -39,7 +39,7 @@ class _Trades(NamedTuple):
 
 
 class Recorder:
-    """Writes under one leader's token."""
+    """Records trades under one leader's token."""
 
     def __init__(self, store: MarketDataStore, token: int, queue_max: int) -> None:
         self._store = store
@@ -70,12 +70,12 @@ class Recorder:
             self._changed[candle.symbol, candle.interval, candle.timestamp] = candle
 
     def take_changed(self) -> list[CandleEvent]:
-        """The candles that changed since the last call, each as it is now."""
+        """The present state of the candles that changed since the last call."""
         changed, self._changed = self._changed, {}
         return list(changed.values())
 
     async def drained(self) -> None:
-        """Wait until everything that was put is recorded. Raises FencedError."""
+        """Wait until all queued trades are recorded. Raises FencedError."""
         await self._batcher.drained()
 
     async def failure(self) -> NoReturn:
@@ -83,7 +83,7 @@ class Recorder:
         await self._batcher.failure()
 
     async def cancel(self) -> None:
-        """Stop at once. What is not recorded is left to the next leader."""
+        """Stop at once. The next leader records the rest."""
         await self._batcher.cancel()
 
     async def _record(self, batch: list[_Trades]) -> None:

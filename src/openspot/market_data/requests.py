@@ -43,7 +43,7 @@ class RequestHandlers:
         await bus.serve(subjects.MARKETDATA_CANDLES_GET, queue, GetCandles, self.candles, GetCandlesReply.refused)
 
     async def book(self, request: GetBook) -> GetBookReply:
-        """A book of this moment, or the snapshot that the updates continue."""
+        """The present book, or the snapshot that the updates continue."""
         stale = self._stale()
         if stale is not None:
             return GetBookReply.refused(stale)
@@ -99,7 +99,7 @@ class RequestHandlers:
             return GetCandlesReply.refused(_database_away(error))
 
     def _stale(self) -> Refusal | None:
-        """Why books and tickers cannot be served now, or None."""
+        """Why books and tickers cannot be served now; None if they can."""
         try:
             self._session.check_current()
         except (StaleError, LeaseLostError) as error:

@@ -26,7 +26,7 @@ NAME = "market-data"
 KEY = "leader"
 CONNECTIONS_MAX = 8
 TRANSACTION_PAUSE_S_MAX = 5
-"""A leader that is stopped while it records loses its transaction, or the next one could record nothing."""
+"""The database ends the transaction of a leader that was stopped while it recorded, or the next leader would wait."""
 
 
 async def run(settings: MarketDataSettings, stop: asyncio.Event, *, clock: Clock = system_clock) -> None:
@@ -69,7 +69,7 @@ class MarketDataLeader:
         )
 
     async def check(self) -> None:
-        """Raise, with the reason, unless this process publishes current data or stands by for one that leads."""
+        """Raise, with the reason, unless this process publishes current data or another process leads."""
         if self._session is not None:
             self._session.check()
         else:

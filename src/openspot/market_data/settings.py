@@ -7,7 +7,7 @@ from openspot.kit.settings import Port, address_for_clients, own_host
 
 
 class MarketDataSettings(EngineConnectionSettings):
-    """What the market data service can be told."""
+    """The settings of the market data service."""
 
     market_data_host: str = own_host("market data service")
     market_data_port: Port = Field(default=3011, description="Market data: health and metrics")

@@ -1,8 +1,8 @@
 """SQL of market data: trades, candles, and the checkpoint that says which engine events they include.
 
-One transaction inserts trades, adds those that were new to their eight candles, and moves the checkpoint. A trade that
-has a row already changes nothing. The checkpoint moves only under the newest leader's token, so a process that was
-paused and has lost the lease cannot write.
+One transaction inserts trades, adds each new one to its eight candles, and moves the checkpoint. A trade that has a row
+already changes nothing. The checkpoint moves only under the newest leader's token, so a process that was paused and has
+lost the lease cannot write.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -25,7 +25,7 @@ from openspot.market_data.markets import MarketHistory
 
 CHECKPOINT = "candles"
 _ROUTER = "router"
-"""The name under which the router's trade rows have their cursor."""
+"""The name of the cursor of the router's trade rows."""
 _FILL_TIMEOUT_S = 3600.0
 
 _GIVEN_TRADES = """
@@ -46,7 +46,7 @@ AGGREGATE = """
         min(executed_at) AS first_at, (array_agg(sequence ORDER BY executed_at, sequence))[1] AS first_sequence,
         max(executed_at) AS last_at, (array_agg(sequence ORDER BY executed_at DESC, sequence DESC))[1] AS last_sequence
 """
-"""The candles of trades, but for FROM and GROUP BY. The intervals come as (name, length, origin)."""
+"""The SELECT clause of a query that makes candles of trades. It needs the intervals as (name, length, origin)."""
 _COUNT_TRADES = """
     WITH given AS ({source}),
     counted AS (
@@ -87,7 +87,7 @@ _CANDLE_COLUMNS = "symbol, interval, begins_at, open, high, low, close, volume, 
 
 
 def intervals_sql() -> str:
-    """The intervals as a query of (name, length, origin), so that SQL and `domain.candles` cannot differ."""
+    """The intervals of `domain.candles` as a query of (name, length, origin), so that SQL cannot differ from them."""
     return " UNION ALL ".join(
         f"SELECT '{interval}' AS name, interval '{int(interval.length.total_seconds())} seconds' AS length,"
         f" timestamptz '{ORIGIN.isoformat()}' AS origin"
@@ -103,11 +103,11 @@ _COUNT_ROUTERS = _COUNT_TRADES.format(source=_ROUTERS_TRADES, aggregate=AGGREGAT
 
 
 class FencedError(Exception):
-    """Another process leads now, so this one must not write."""
+    """Another process leads now, so this process must not write."""
 
 
 class CandleCheckpoint(NamedTuple):
-    """The leader's token, and the position that the candles include; None before the first trade."""
+    """The leader's token, and the position that the candles include: None before the first trade."""
 
     token: int
     position: StreamPosition | None
@@ -120,7 +120,7 @@ class MarketDataStore:
         self._pool = pool
 
     async def lead(self) -> CandleCheckpoint:
-        """Take a new token, which ends the writing of every earlier leader."""
+        """Take a new token. From then on no earlier leader can write."""
         row = await self._pool.fetchrow(
             """
             INSERT INTO market_data_checkpoints (name, token) VALUES ($1, 1)
@@ -174,8 +174,8 @@ class MarketDataStore:
     async def count_routers_trades(self, token: int, begin: StreamPosition) -> StreamPosition:
         """Count the trades of the router's rows that are not counted yet, in one transaction.
 
-        Returns the position that the candles include then: at least `begin`, and as far as the router's rows are in the
-        journal of `begin`. Raises FencedError.
+        Returns the position that the candles then include: that of the router's rows if they are in the journal of
+        `begin`, and at least `begin`. Raises FencedError.
         """
         async with (
             self._pool.acquire() as connection,
@@ -223,7 +223,7 @@ class MarketDataStore:
         }
 
     async def recent_trades(self, symbol: str, limit: int, before: tuple[int, int] | None) -> list[MarketTrade]:
-        """Trades of `symbol`, newest first, older than `before`, a pair of milliseconds since 1970 and sequence."""
+        """Trades of `symbol` older than `before`, newest first. `before` is (milliseconds since 1970, sequence)."""
         milliseconds, sequence = before if before is not None else (None, None)
         rows = await self._pool.fetch(
             """
@@ -300,7 +300,7 @@ async def _move_checkpoint(connection: Connection, token: int, position: StreamP
 
 
 async def cursor_of_rows(connection: Connection) -> StreamPosition | None:
-    """How far the router's trade rows have come; None before the first event."""
+    """The position of the router's trade rows; None before the first event."""
     row = await connection.fetchrow("SELECT epoch, sequence FROM engine_cursors WHERE consumer = $1", _ROUTER)
     return None if row is None else StreamPosition(row["epoch"], row["sequence"])
 

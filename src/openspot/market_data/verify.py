@@ -1,7 +1,7 @@
 """Compares the candles with a recomputation from the router's trade rows, which market data does not write.
 
-The candles are copied together with their checkpoint. As soon as the router's rows have come as far, the candles of
-exactly the trades up to the checkpoint are made again from those rows, and compared with the copy.
+The comparison copies the candles together with their checkpoint, and waits until the router's rows have reached that
+checkpoint. Then it makes the candles again, from the rows of the trades up to the checkpoint, and compares both.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from openspot.kit.settings import Settings
 from openspot.market_data.store import AGGREGATE, CHECKPOINT, cursor_of_rows, intervals_sql
 
 SHOWN_MAX = 100
-"""Differences that are named; the others are only counted."""
+"""At most this many differences are named. All are counted."""
 _POLL_INTERVAL_S = 0.2
 _TIMEOUT_S = 3600.0
 _FIGURES = (
@@ -47,7 +47,7 @@ _COMPARE = f"""
 
 
 class CandlesNotComparableError(Exception):
-    """The candles cannot be compared now; the message says why."""
+    """The candles cannot be compared now. The message says why."""
 
 
 class CandleDifference(NamedTuple):

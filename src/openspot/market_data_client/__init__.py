@@ -1,5 +1,5 @@
 """The client of the market data service, for other services: requests over the bus.
 
 - `requests`: books, tickers, trades and candles.
-- `errors`: why a request failed.
+- `errors`: the reasons why a request can fail.
 """

@@ -1,8 +1,8 @@
-"""Why a request to market data failed."""
+"""The reasons why a request to market data can fail."""
 
 
 class MarketDataUnavailableError(Exception):
-    """No current data can be had now; the message says why, in words for clients."""
+    """Market data has no current data, or does not reply. The message says why, in words for clients."""
 
 
 class UnknownMarketError(Exception):

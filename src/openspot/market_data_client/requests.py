@@ -31,14 +31,14 @@ Reply = TypeVar("Reply", GetBookReply, GetTickersReply, GetMarketTradesReply, Ge
 
 
 class MarketDataClient:
-    """Requests to market data. Every method raises MarketDataUnavailableError if no current data can be had."""
+    """Requests to market data. Every method raises MarketDataUnavailableError if there is no current data."""
 
     def __init__(self, bus: Bus, timeout_s: float = TIMEOUT_S) -> None:
         self._bus = bus
         self._timeout_s = timeout_s
 
     async def book(self, symbol: str, depth: int | None = None) -> OrderBookEvent:
-        """The book of this moment, at most `depth` levels a side; without it, the snapshot that the updates continue.
+        """The present book, at most `depth` levels a side. Without `depth`, the snapshot that the updates continue.
 
         Raises UnknownMarketError.
         """
