@@ -62,7 +62,7 @@ class TrackedOrder(msgspec.Struct, frozen=True):
 
     @property
     def average_price(self) -> Decimal | None:
-        """Filled notional ÷ filled quantity, half-even at 18 places. For display only: settlement ignores it."""
+        """Filled notional ÷ filled quantity, rounded half-even at 18 places. Only shown: settlement ignores it."""
         if not self.filled_quantity:
             return None
         return _AVERAGE.quantize(_AVERAGE.divide(self.filled_notional, self.filled_quantity), _AVERAGE_STEP)

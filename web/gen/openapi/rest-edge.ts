@@ -1974,7 +1974,7 @@ export interface components {
         };
         /**
          * Candle
-         * @description What traded in one interval. `timestamp` is its begin, in milliseconds since 1970.
+         * @description The trades of one interval. `timestamp` is the beginning of the interval, in milliseconds since 1970.
          *
          *     An interval without a trade has no candle.
          */
@@ -2648,7 +2648,7 @@ export interface components {
         };
         /**
          * MarginBalance
-         * @description What a margin account holds of an asset, and owes: `borrowed` is principal, `interest` in addition.
+         * @description A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition.
          */
         MarginBalance: {
             asset: string;
@@ -2663,7 +2663,7 @@ export interface components {
         };
         /**
          * MarginLoan
-         * @description A loan. `outstanding` is unpaid principal, `interest` the unpaid interest posted so far.
+         * @description A loan. `outstanding` is the unpaid principal, `interest` the unpaid interest that is posted so far.
          *
          *     `rate` is the yearly rate: 0.1 is 10 % a year. `status` is `pending`, `active`, `repaid`, `refused` or
          *     `written_off`.
@@ -2691,8 +2691,9 @@ export interface components {
          * MarginPosition
          * @description A margin position. `requiredMargin` is in the account's valuation asset.
          *
-         *     `quantity` is what is open, 0 once the position is closed. `entryPrice` is the average price of the opening order,
-         *     null until that is filled. `status` is `opening`, `failed`, `open`, `closing`, `liquidating` or `closed`.
+         *     `quantity` is the open quantity, 0 after the position is closed. `entryPrice` is the average price of the opening
+         *     order, null until that order is filled. `status` is `opening`, `failed`, `open`, `closing`, `liquidating` or
+         *     `closed`.
          */
         MarginPosition: {
             positionId: string;

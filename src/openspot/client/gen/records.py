@@ -193,7 +193,7 @@ class MarketTrade(Record, frozen=True):
 
 
 class Candle(Record, frozen=True):
-    """What traded in one interval. `timestamp` is its begin, in milliseconds since 1970.
+    """The trades of one interval. `timestamp` is the beginning of the interval, in milliseconds since 1970.
 
     An interval without a trade has no candle.
     """
@@ -229,7 +229,7 @@ class Ticker(Record, frozen=True):
 
 
 class MarginBalance(Record, frozen=True):
-    """What a margin account holds of an asset, and owes: `borrowed` is principal, `interest` in addition."""
+    """A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition."""
 
     asset: str
     total: Decimal
@@ -241,8 +241,9 @@ class MarginBalance(Record, frozen=True):
 class MarginPosition(Record, frozen=True):
     """A margin position. `required_margin` is in the account's valuation asset.
 
-    `quantity` is what is open, 0 once the position is closed. `entry_price` is the average price of the opening order,
-    None until that is filled. `status` is `opening`, `failed`, `open`, `closing`, `liquidating` or `closed`.
+    `quantity` is the open quantity, 0 after the position is closed. `entry_price` is the average price of the opening
+    order, None until that order is filled. `status` is `opening`, `failed`, `open`, `closing`, `liquidating` or
+    `closed`.
     """
 
     position_id: str
@@ -261,7 +262,7 @@ class MarginPosition(Record, frozen=True):
 
 
 class MarginLoan(Record, frozen=True):
-    """A loan. `outstanding` is unpaid principal, `interest` the unpaid interest posted so far.
+    """A loan. `outstanding` is the unpaid principal, `interest` the unpaid interest that is posted so far.
 
     `rate` is the yearly rate: 0.1 is 10 % a year. `status` is `pending`, `active`, `repaid`, `refused` or
     `written_off`.

@@ -1,8 +1,9 @@
 """Payloads on the bus, one file for each family of subjects.
 
-Plain JSON in camelCase. Decimals are text, times are milliseconds since 1970 unless a message says otherwise, and
-`order_id` is the id that clients know. Unknown fields are ignored, so that a service may be newer than those it talks
-to. A field of the wrong type makes a message malformed: a request is refused, an event is logged, counted and dropped.
+Payloads are plain JSON in camelCase. Decimals are text. Times are milliseconds since 1970 unless a message says
+otherwise. `order_id` is the platform's id of an order, `client_order_id` the client's. A reader ignores unknown fields,
+so a service may be newer than those it talks to. A field of the wrong type makes a message malformed: a request is
+refused, an event is logged, counted and dropped.
 """
 
 from openspot.contracts.messages.custody import (

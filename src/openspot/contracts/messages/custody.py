@@ -48,9 +48,9 @@ class WithdrawalOutcome(Message, frozen=True):
 
 
 class CustodyAddress(Message, frozen=True):
-    """A deposit address of a user. `simulated` is true: nothing real may be sent to it.
+    """A deposit address of a user. `simulated` is true: nobody may send real funds to it.
 
-    A deposit waits for `confirmations` blocks; `minimum` is the smallest deposit.
+    A deposit waits for `confirmations` blocks. `minimum` is the smallest deposit.
     """
 
     user_id: str
@@ -64,7 +64,7 @@ class CustodyAddress(Message, frozen=True):
 
 
 class AssignAddress(Message, frozen=True):
-    """Request `custody.user.addresses.assign`: the user's deposit address, made at the first request."""
+    """Request `custody.user.addresses.assign`: the user's deposit address. The first request creates it."""
 
     user_id: str
     asset: str
@@ -85,7 +85,7 @@ class AssignAddressReply(Message, frozen=True):
 
 
 class GetUserAddresses(Message, frozen=True):
-    """Request `custody.user.addresses.get`: the addresses that were assigned to a user, of one asset if it is given."""
+    """Request `custody.user.addresses.get`: all addresses of a user, or with `asset` those for one asset."""
 
     user_id: str
     asset: str | None = None
@@ -135,8 +135,8 @@ class GetAddressReply(Message, frozen=True):
 class CreateWithdrawal(Message, frozen=True, kw_only=True):
     """Request `custody.withdrawals.create`. `amount` leaves the account, `amount` - `fee` arrives.
 
-    If the `withdrawal_id`, or the user's `client_withdrawal_id`, was used before, the reply is that withdrawal. The
-    user may withdraw `user_limit_cents` (US cents) within 24 hours.
+    If the `withdrawal_id`, or the user's `client_withdrawal_id`, was used before, the reply is the earlier withdrawal.
+    The user may withdraw `user_limit_cents` (US cents) within 24 hours.
     """
 
     withdrawal_id: str
@@ -152,7 +152,7 @@ class CreateWithdrawal(Message, frozen=True, kw_only=True):
 
 
 class CancelWithdrawal(Message, frozen=True):
-    """Request `custody.withdrawals.cancel`: end a withdrawal that is not approved yet."""
+    """Request `custody.withdrawals.cancel`: cancel a withdrawal that is not approved yet."""
 
     withdrawal_id: str
     user_id: str

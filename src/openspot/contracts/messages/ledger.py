@@ -7,7 +7,7 @@ from openspot.contracts.refusals import Refusal, RefusalCode
 
 
 class LedgerBalancesRequest(Message, frozen=True):
-    """Request `ledger.balances.get`: all accounts of a user, or that of one asset."""
+    """Request `ledger.balances.get`: all accounts of a user, or with `asset` the one of that asset."""
 
     user_id: str
     asset: str | None = None
@@ -35,11 +35,11 @@ class LedgerBalancesReply(Message, frozen=True):
 
 
 class LedgerPosting(Message, frozen=True):
-    """Request `ledger.credit` and `ledger.debit`; `amount` is positive in both.
+    """Request `ledger.credit` and `ledger.debit`. `amount` is positive in both.
 
     `already_moved` says that the engine, the authority, has moved the money. The ledger then posts a debit even if the
-    account does not cover it. The account then falls below zero, as it may after a trade, and `openspot reconcile`
-    names the difference.
+    account does not cover it. In that case the account falls below zero, as it may after a trade, and `openspot
+    reconcile` names the difference.
     """
 
     transaction_id: str
@@ -53,7 +53,7 @@ class LedgerPosting(Message, frozen=True):
 
 
 class LedgerPostingReply(Message, frozen=True):
-    """Reply of `ledger.credit` and `ledger.debit`; `new_balance` is the available balance."""
+    """Reply of `ledger.credit` and `ledger.debit`. `new_balance` is the available balance."""
 
     success: bool
     new_balance: str | None = None
@@ -89,7 +89,7 @@ class LedgerLockReply(Message, frozen=True):
 
 
 class LedgerHistoryRequest(Message, frozen=True):
-    """Request `ledger.history.get`: a user's ledger entries, newest first, of one `entry_type` if it is given.
+    """Request `ledger.history.get`: a user's ledger entries, newest first. With `entry_type`, only those of that type.
 
     `cursor` is the `next_cursor` of the page before.
     """
@@ -131,8 +131,8 @@ class LedgerHistoryReply(Message, frozen=True):
 class BalanceUpdated(Message, frozen=True):
     """Payload of `balances.updated.<userId>`: an account after a change.
 
-    `version` grows with every change of the account. Events may arrive twice or out of order. An event is out of date
-    if its receiver has seen a higher version.
+    `version` grows with every change of the account. Events may arrive twice or out of order. A receiver that has seen
+    a higher version ignores the event.
     """
 
     user_id: str

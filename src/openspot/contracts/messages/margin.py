@@ -1,7 +1,7 @@
 """Margin: the requests `risk.*` (facts B4.3-14 to B4.3-16), and the events of warnings and liquidations.
 
-A user's margin account is apart from the spot account. Its id is a participant id of the engine, `margin:<userId>`.
-`request_id` names what a request asks for: a repeated request returns what the first one did.
+A user's margin account is separate from the spot account. Its id is a participant id of the engine, `margin:<userId>`.
+A request with the `request_id` of an earlier one does nothing, and gets the reply of the first.
 """
 
 from typing import Self
@@ -11,7 +11,7 @@ from openspot.contracts.refusals import Refusal, RefusalCode
 
 
 class CheckMargin(Message, frozen=True):
-    """Request `risk.margin.check`: whether a position may be opened. Nothing is changed."""
+    """Request `risk.margin.check`: whether a position may be opened. It changes nothing."""
 
     user_id: str
     symbol: str
@@ -23,7 +23,7 @@ class CheckMargin(Message, frozen=True):
 class CheckMarginReply(Message, frozen=True):
     """Reply of `risk.margin.check`. Margins are in the valuation asset, the price in the quote asset of the symbol.
 
-    `reason` is that of a check that is not approved; a request that could not be judged has `error` and `code` as well.
+    `reason` says why a check is not approved. A request that could not be checked has `error` and `code` as well.
     """
 
     approved: bool
@@ -41,7 +41,7 @@ class CheckMarginReply(Message, frozen=True):
 
 
 class CheckBalance(Message, frozen=True):
-    """Request `risk.balance.check`: whether the user's margin account has `amount` of an asset free."""
+    """Request `risk.balance.check`: whether `amount` of an asset is free in the user's margin account."""
 
     user_id: str
     asset: str
@@ -63,7 +63,7 @@ class CheckBalanceReply(Message, frozen=True):
 
 
 class GetMarginLevel(Message, frozen=True):
-    """Request `risk.margin.level`. `margin_account_id`, if given, must be an account of the user."""
+    """Request `risk.margin.level`. If `margin_account_id` is set, it must be an account of the user."""
 
     user_id: str
     margin_account_id: str | None = None
@@ -108,7 +108,7 @@ class TransferCollateral(Message, frozen=True):
 
 
 class OpenMarginPosition(Message, frozen=True):
-    """Request `risk.margin.open`: borrow what is missing, and place a market order on the margin account."""
+    """Request `risk.margin.open`: borrow the missing amount, and place a market order on the margin account."""
 
     request_id: str
     user_id: str
@@ -128,7 +128,7 @@ class BorrowMargin(Message, frozen=True):
 
 
 class RepayMargin(Message, frozen=True):
-    """Request `risk.margin.repay`: repay a loan from the margin account; without `amount`, all that is owed."""
+    """Request `risk.margin.repay`: repay a loan from the margin account. Without `amount`, repay all of it."""
 
     request_id: str
     user_id: str
@@ -148,7 +148,7 @@ class CloseMarginPosition(Message, frozen=True):
 
 
 class MarginBalance(Message, frozen=True):
-    """What a margin account holds of an asset, and owes: `borrowed` is principal, `interest` in addition."""
+    """A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition."""
 
     asset: str
     total: DecimalText
@@ -160,8 +160,9 @@ class MarginBalance(Message, frozen=True):
 class MarginPosition(Message, frozen=True, kw_only=True):
     """A margin position. `required_margin` is in the account's valuation asset.
 
-    `quantity` is what is open, 0 once the position is closed. `entry_price` is the average price of the opening order,
-    None until that is filled. `status` is `opening`, `failed`, `open`, `closing`, `liquidating` or `closed`.
+    `quantity` is the open quantity, 0 after the position is closed. `entry_price` is the average price of the opening
+    order, None until that order is filled. `status` is `opening`, `failed`, `open`, `closing`, `liquidating` or
+    `closed`.
     """
 
     position_id: str
@@ -180,7 +181,7 @@ class MarginPosition(Message, frozen=True, kw_only=True):
 
 
 class MarginLoan(Message, frozen=True, kw_only=True):
-    """A loan. `outstanding` is unpaid principal, `interest` the unpaid interest posted so far.
+    """A loan. `outstanding` is the unpaid principal, `interest` the unpaid interest that is posted so far.
 
     `rate` is the yearly rate: 0.1 is 10 % a year. `status` is `pending`, `active`, `repaid`, `refused` or
     `written_off`.
@@ -222,8 +223,8 @@ class MarginAccount(Message, frozen=True):
 class MarginReply(Message, frozen=True):
     """Reply of the requests that change a margin account, and of `risk.margin.account`.
 
-    `account` is the account afterwards, `position_id` and `loan_id` name what the request was about. A refusal has
-    `error` and `code`.
+    `account` is the account after the request. `position_id` and `loan_id` are those of the request's position and
+    loan. A refusal has `error` and `code`.
     """
 
     success: bool
@@ -252,7 +253,7 @@ class MarginWarning(Message, frozen=True):
 
 
 class MarginPositionClosed(Message, frozen=True, kw_only=True):
-    """Payload of `margin.position.closed`: a liquidation takes the position over."""
+    """Payload of `margin.position.closed`: a liquidation begins to close the position."""
 
     id: str
     liquidation_id: str
@@ -267,7 +268,7 @@ class MarginPositionClosed(Message, frozen=True, kw_only=True):
 
 
 class MarginPositionUpdated(Message, frozen=True):
-    """Payload of `margin.position.updated`: a position of the account changed, so its level is looked at."""
+    """Payload of `margin.position.updated`: a position of the account changed, so its level must be computed again."""
 
     id: str
     margin_account_id: str

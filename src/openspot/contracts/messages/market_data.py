@@ -1,7 +1,8 @@
 """Market data: the events `marketdata.*`, and requests to the market data service.
 
-`seq` of a book or trade is the engine's event sequence. `prev_seq` names the message before it on the same subject, so
-that a receiver notices a gap. Sequences do not rise by one, and they start again with a new journal of the engine.
+`seq` of a book or trade is the engine's event sequence. `prev_seq` is the `seq` of the message before it on the same
+subject, so that a receiver notices a gap. Sequences do not rise by one, and they begin again with a new journal of the
+engine.
 """
 
 from typing import Annotated, Literal, Self
@@ -16,14 +17,14 @@ Level = Annotated[tuple[DecimalText, DecimalText], msgspec.Meta(description="[pr
 
 
 class OrderBookEvent(Message, frozen=True):
-    """Payload of `marketdata.orderbook.<SYMBOL>`, and the reply's book of `marketdata.books.get`.
+    """Payload of `marketdata.orderbook.<SYMBOL>`, and the book in the reply of `marketdata.books.get`.
 
     A snapshot has every level of the published depth, best first, and no `prev_seq`. A receiver always accepts a
-    snapshot, even one with a lower `seq`. An update has the levels that changed since the message with seq `prev_seq`;
-    a receiver whose book is not at `prev_seq` has missed something and asks for a snapshot.
+    snapshot, even one with a lower `seq`. An update has the levels that changed since the message with seq `prev_seq`.
+    A receiver whose book is not at `prev_seq` has missed a message, and asks for a snapshot.
 
     `checksum` is the CRC-32 of the ten best levels after this message: `bidPrice:bidQuantity:askPrice:askQuantity` of
-    level 1, 2 … joined with colons; a level that a side does not have is left out.
+    level 1, 2 and so on, joined with colons. A side that has fewer levels is left out in the later ones.
     """
 
     symbol: str
@@ -39,8 +40,8 @@ class OrderBookEvent(Message, frozen=True):
 class MarketTradeEvent(Message, frozen=True):
     """Payload of `marketdata.trade.<SYMBOL>`: a trade, without its parties. `side` is the taker's.
 
-    After a restart of the service, trades may come again: a receiver drops those whose `seq` it has had.
-    `prev_seq` is the market's trade before this one, 0 if the service knows of none.
+    After a restart of the service, trades may arrive again. A receiver drops those whose `seq` it has seen.
+    `prev_seq` is the `seq` of the market's trade before this one, 0 if the service knows none.
     """
 
     symbol: str
@@ -81,7 +82,7 @@ class TickerEvent(Ticker, frozen=True):
 
 
 class Candle(Message, frozen=True):
-    """What traded in one interval. `timestamp` is its begin, in milliseconds since 1970.
+    """The trades of one interval. `timestamp` is the beginning of the interval, in milliseconds since 1970.
 
     An interval without a trade has no candle.
     """
@@ -96,7 +97,7 @@ class Candle(Message, frozen=True):
 
 
 class MarketCandle(Candle, frozen=True):
-    """A candle that says whose it is: the data of a channel of candles on WebSocket."""
+    """A candle with its market and its interval: the data of a candle channel on WebSocket."""
 
     symbol: str
     interval: str
@@ -105,8 +106,8 @@ class MarketCandle(Candle, frozen=True):
 class CandleEvent(MarketCandle, frozen=True):
     """Payload of `marketdata.candle.<SYMBOL>`: a candle of one interval with the trades up to `seq`.
 
-    Each message has the whole candle. It replaces what was known of the interval that begins at its `timestamp`, unless
-    that had more trades.
+    Each message has the whole candle. It replaces the receiver's candle with the same `timestamp`, unless that one has
+    more trades.
     """
 
     seq: Count
@@ -115,8 +116,8 @@ class CandleEvent(MarketCandle, frozen=True):
 class GetBook(Message, frozen=True):
     """Request `marketdata.books.get`.
 
-    Without `depth`: the snapshot that the published updates continue. With it: the book of this moment, at most `depth`
-    levels a side; its `seq` may lie between two updates.
+    Without `depth`, the reply is the snapshot that the published updates continue. With `depth`, it is the present
+    book, at most `depth` levels a side; its `seq` may lie between those of two updates.
     """
 
     symbol: str
@@ -137,7 +138,7 @@ class GetBookReply(Message, frozen=True):
 
 
 class GetTickers(Message, frozen=True):
-    """Request `marketdata.tickers.get`: the tickers of all markets, or of one."""
+    """Request `marketdata.tickers.get`: the tickers of all markets, or with `symbol` that of one."""
 
     symbol: str | None = None
 
@@ -158,7 +159,7 @@ class GetTickersReply(Message, frozen=True):
 class GetMarketTrades(Message, frozen=True):
     """Request `marketdata.trades.get`: trades of a market, newest first.
 
-    `before` is (timestamp, sequence) of a trade: only older trades are wanted.
+    With `before`, the (timestamp, sequence) of a trade, the reply has only older trades.
     """
 
     symbol: str

@@ -8,7 +8,7 @@ _INTEGER_MAX = 2**53 - 1
 """The largest integer that JavaScript holds exactly."""
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=_INTEGER_MAX)]
-"""A sequence, a version, a number of things, or milliseconds since 1970."""
+"""A sequence, a version, a count, or milliseconds since 1970."""
 DecimalText = Annotated[str, msgspec.Meta(extra_json_schema={"format": "decimal"})]
 """An exact decimal as plain text. The schema says so; decoding does not check it."""
 TimeText = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
@@ -16,9 +16,9 @@ TimeText = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"}
 
 
 class Message(msgspec.Struct, rename="camel", frozen=True, omit_defaults=False):
-    """A payload: JSON, camelCase. A client of the REST edge gets some of them as they are."""
+    """A payload: JSON in camelCase. The REST edge passes some payloads on to clients unchanged."""
 
 
 def listed(*values: str) -> msgspec.Meta:
-    """Names the values of a text in the schema. Decoding takes others too, so that a service may be newer."""
+    """Lists the values of a text in the schema. A reader accepts others too, because a service may be newer."""
     return msgspec.Meta(extra_json_schema={"enum": list(values)})

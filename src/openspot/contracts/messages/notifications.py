@@ -4,7 +4,7 @@ from openspot.contracts.messages.message import Message
 
 
 class SendNotification(Message, frozen=True):
-    """Payload of `notifications.send`: tell a user something, once for each id."""
+    """Payload of `notifications.send`: a notification for a user. Each id is sent to the user once."""
 
     id: str
     user_id: str
@@ -17,7 +17,7 @@ class SendNotification(Message, frozen=True):
 class UserNotification(Message, frozen=True):
     """Payload of `notifications.user.<userId>`: a notification for the user's connections.
 
-    `created_at` is in milliseconds since 1970. The same id may come twice.
+    `created_at` is in milliseconds since 1970. The same id may arrive twice.
     """
 
     id: str

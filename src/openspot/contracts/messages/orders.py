@@ -10,14 +10,14 @@ from openspot.domain.ids import ORDER_ID_LENGTH
 from openspot.domain.order import OrderStatus, OrderType, TimeInForce
 
 OrderIdText = Annotated[str, msgspec.Meta(extra_json_schema={"minLength": ORDER_ID_LENGTH})]
-"""An order's id. Those of orders that were placed through the bus may be shorter, so decoding does not check it."""
+"""An order's id. Orders that were placed through the bus may have shorter ids, so decoding does not check it."""
 
 
 class OrderRequest(Message, frozen=True):
     """An order as the REST edge sends it: valid in shape, not yet checked against the rules of its market.
 
-    The edge allocates `order_id`. `quote_quantity` is what a market buy spends, instead of `quantity`. All numbers are
-    decimal text, `max_slippage_bps` too.
+    The edge allocates `order_id`. A market buy may have `quote_quantity`, the amount to spend, instead of `quantity`.
+    All numbers are decimal text, `max_slippage_bps` too.
     """
 
     order_id: str
@@ -64,7 +64,8 @@ class OrderRecord(Message, frozen=True):
 class SubmitOrder(Message, frozen=True):
     """Request `orders.submit`.
 
-    After `deadline` (milliseconds since 1970) nobody waits for the reply, and the router does not place the order.
+    `deadline` is in milliseconds since 1970. After it nobody waits for the reply, and the router does not place the
+    order.
     """
 
     user_id: str
@@ -73,7 +74,7 @@ class SubmitOrder(Message, frozen=True):
 
 
 class SubmitOrderReply(Message, frozen=True):
-    """Reply of `orders.submit`. A refusal has `error` and `code`; `order` is the rejected record if there is one."""
+    """Reply of `orders.submit`. A refusal has `error` and `code`, and the rejected `order` if it was recorded."""
 
     success: bool
     order: OrderRecord | None = None
@@ -95,7 +96,7 @@ class CancelOrder(Message, frozen=True):
 
 
 class CancelOrderReply(Message, frozen=True):
-    """Reply of `orders.cancel`. A refusal has `error` and `code`; `order` is the order as the router knows it."""
+    """Reply of `orders.cancel`. A refusal has `error` and `code`. `order` is the order as the router knows it."""
 
     success: bool
     error: str | None = None

@@ -25,7 +25,7 @@ class SideTrade(Message, frozen=True):
 
 
 class TradeFee(Message, frozen=True):
-    """One side's fee. A negative amount is a rebate."""
+    """The fee of one side of a trade. A negative amount is a rebate."""
 
     user_id: str
     amount: str

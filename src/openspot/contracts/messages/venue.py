@@ -1,4 +1,4 @@
-"""Ticks of external venues (facts A6.1-21 to A6.1-28). No stream keeps them: a listener that is away misses them."""
+"""Quotes and trades of external venues (facts A6.1-21 to A6.1-28). No stream stores them for absent listeners."""
 
 import msgspec
 
@@ -8,8 +8,8 @@ from openspot.contracts.messages.message import Message
 class VenueBookTicker(Message, frozen=True):
     """Payload of `venue.<venue>.bookTicker.<SYMBOL>`: the best bid and ask of a market, with their quantities.
 
-    `symbol` is the platform's. Prices and quantities have every digit that the venue wrote. `timestamp` is the venue's
-    time of the quote, or the time of its receipt if the venue gives none.
+    `symbol` is the platform's. Prices and quantities have all digits of the venue. `timestamp` is the venue's time of
+    the quote, or the time of its receipt if the venue sends none.
     """
 
     venue: str
