@@ -1,4 +1,4 @@
-"""Locks an account, with its transfers settled, and shows it to clients."""
+"""Locks an account after its transfers are settled, and shows it to clients."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -32,7 +32,7 @@ class NoAccountError(InvalidRequestError):
 
 @dataclass(slots=True)
 class LockedAccount:
-    """An account whose lock this transaction holds and whose transfers are all decided, but for uncovered losses."""
+    """An account that this transaction has locked. The engine has decided all its transfers except uncovered losses."""
 
     connection: Connection
     account: MarginAccountRow
@@ -49,12 +49,13 @@ class LockedAccount:
 async def lock_and_settle(
     dependencies: Dependencies, account_id: str, *, skip_locked: bool = False
 ) -> AsyncIterator[LockedAccount | None]:
-    """The account in a transaction of its own. None if there is none, or another holds its lock and `skip_locked`.
+    """Lock the account in a transaction of its own, and settle its transfers.
 
-    Raises EngineError if a transfer's outcome or the balances are not known.
+    Yields None if there is no such account, or with `skip_locked` if another transaction has locked it. Raises
+    EngineError if the outcome of a transfer or the balances are not known.
     """
     async with dependencies.pool.acquire() as connection:
-        # Outcomes of transfers are kept even if what follows fails.
+        # The outcomes of transfers stay, even if a later statement fails.
         async with connection.transaction():
             account = await store.lock_account(connection, account_id, skip_locked=skip_locked)
             if account is None:
@@ -71,7 +72,7 @@ async def lock_and_settle(
 
 @asynccontextmanager
 async def lock_and_settle_of_user(dependencies: Dependencies, user_id: str) -> AsyncIterator[LockedAccount]:
-    """The user's account, as `lock_and_settle` gives it. Raises NoAccountError too."""
+    """Like `lock_and_settle`, for the user's account. Raises NoAccountError if there is none."""
     found = await store.account_of_user(dependencies.pool, user_id)
     if found is None:
         raise NoAccountError
@@ -82,13 +83,13 @@ async def lock_and_settle_of_user(dependencies: Dependencies, user_id: str) -> A
 
 
 async def ensure_account(dependencies: Dependencies, user_id: str) -> str:
-    """The id of the user's account; opens it if there is none."""
+    """The id of the user's account. Opens an account if there is none."""
     async with dependencies.pool.acquire() as connection, connection.transaction():
         found = await store.account_of_user(connection, user_id)
         if found is None:
             number = await store.count_accounts(connection, user_id) + 1
             await store.add_account(connection, margin_account_id(user_id, number), user_id, dependencies.now_ms())
-            # Another request may have opened it meanwhile.
+            # Another request may have opened the account meanwhile.
             found = await store.account_of_user(connection, user_id)
     if found is None:
         raise InvalidRequestError("the margin account was closed meanwhile", RefusalCode.BUSY)

@@ -1,9 +1,9 @@
-"""Warnings: one for each crossing of the warning level, none for each scan.
+"""Warnings: a user is warned when the level crosses the warning level, and not at each scan.
 
-A margin level lies in one of three risk bands. Each scan compares the account's risk band with that of the scan before;
-only a step down into the band `warning` or below publishes margin.liquidation.warning. An account that is opened inside
-that band came from `safe`, and is warned once. An account that falls from `safe` straight to `liquidation` is warned
-and liquidated.
+A margin level lies in one of three risk bands. Each scan compares the account's risk band with that of the scan before.
+Only a step from `safe` down to a lower band publishes margin.liquidation.warning. An account that is opened in a lower
+band counts as one that came from `safe`, and is warned once. An account that falls from `safe` straight to
+`liquidation` is warned and liquidated.
 """
 
 from enum import StrEnum
@@ -13,7 +13,7 @@ from openspot.margin.figures import MarginFigures
 
 
 class RiskBand(StrEnum):
-    """Where a margin level lies: above 150 %, at or below it, at or below 105 %."""
+    """The range of a margin level: above 150 %; at or below 150 %; at or below 105 %."""
 
     SAFE = "safe"
     WARNING = "warning"
@@ -21,7 +21,7 @@ class RiskBand(StrEnum):
 
 
 class Crossing(NamedTuple):
-    """Actions that a scan takes for an account."""
+    """The actions of a scan for an account."""
 
     warn: bool
     liquidate: bool
@@ -38,18 +38,18 @@ CROSSINGS: dict[tuple[RiskBand, RiskBand], Crossing] = {
     (RiskBand.WARNING, RiskBand.LIQUIDATION): Crossing(warn=False, liquidate=True),
     (RiskBand.LIQUIDATION, RiskBand.SAFE): _NOTHING,
     (RiskBand.LIQUIDATION, RiskBand.WARNING): _NOTHING,
-    # A liquidation that could not be started is started by the next scan; its id makes it one.
+    # If a scan could not begin the liquidation, the next one does. Its id prevents a second one.
     (RiskBand.LIQUIDATION, RiskBand.LIQUIDATION): Crossing(warn=False, liquidate=True),
 }
 
 
 def risk_band_of(figures: MarginFigures) -> RiskBand:
-    """The risk band of an account's level; an account without debt is safe."""
+    """The risk band of an account's level. An account without debt is safe."""
     if figures.must_liquidate:
         return RiskBand.LIQUIDATION
     return RiskBand.WARNING if figures.is_at_risk else RiskBand.SAFE
 
 
 def crossing(before: RiskBand, now: RiskBand) -> Crossing:
-    """The actions for an account that was in risk band `before` at the last scan and is in risk band `now`."""
+    """The actions for an account that was in band `before` at the last scan and is in band `now`."""
     return CROSSINGS[before, now]

@@ -1,4 +1,4 @@
-"""What every part of the service works with: the outside, and the markets of the engine."""
+"""The dependencies that all parts of the service share: bus, database, engine, and the engine's markets."""
 
 import time
 from collections.abc import Callable
@@ -28,15 +28,15 @@ class MarginBus(Protocol):
     async def request(
         self, subject: str, message: msgspec.Struct, reply_type: type[Reply], timeout_s: float | None = None
     ) -> Reply:
-        """Send a request; raises RequestFailedError."""
+        """Send a request and return the reply. Raises RequestFailedError."""
 
     async def publish(self, subject: str, message: msgspec.Struct, message_id: str) -> None:
-        """Publish an event, and wait until it is stored; raises BusError."""
+        """Publish an event, and wait until it is stored. Raises BusError."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Dependencies:
-    """The outside of the service. Every part is given by the composition root, or by a test."""
+    """The outside of the service. The composition root passes it, or a test."""
 
     settings: MarginSettings
     pool: Pool
@@ -47,7 +47,7 @@ class Dependencies:
     markets: MarketConfiguration
     clock: Clock
     wake: Callable[[], None] = lambda: None
-    """Lets the scan look at changed accounts at once."""
+    """Makes the scanner look at changed accounts at once."""
     _symbols: dict[str, SymbolSpec] = field(default_factory=dict)
     _symbols_read_at: float = float("-inf")
 
@@ -64,7 +64,7 @@ class Dependencies:
         return self._symbols
 
     async def symbol(self, name: str) -> SymbolSpec:
-        """One symbol. Raises InvalidRequestError for an unknown one, EngineError if the engine does not answer."""
+        """One symbol. Raises InvalidRequestError if it is unknown, EngineError if the engine does not answer."""
         found = (await self.symbols()).get(name)
         if found is None:
             raise InvalidRequestError("symbol is not a market of the platform")
@@ -74,13 +74,13 @@ class Dependencies:
         """The smallest quantity that a market order of this symbol may have at `price`, both at 18 places."""
         limits = self.markets.limits[spec.symbol]
         lot = spec.lot * spec.base_unit
-        # The router looks at the notional at the worst price that the order allows.
+        # The router checks the notional at the worst price that the order allows.
         worst = price * (10_000 - limits.slippage_bps_max) // 10_000
         by_notional = -(-to_amount(limits.notional_min) * AMOUNT_SCALE // worst) if worst else 0
         needed = max(lot, to_amount(limits.quantity_min), by_notional)
         return -(-needed // lot) * lot
 
     def cost_price(self, spec: SymbolSpec, price: int, slippage_bps: int) -> int:
-        """What one unit costs at most, taker fee included, if the order may slip by `slippage_bps`."""
+        """The highest cost of one unit, with the taker fee, if the order may slip by `slippage_bps`."""
         worst = -(-price * (10_000 + slippage_bps) // 10_000)
         return -(-worst * (10_000 + max(spec.taker_fee_bps, 0)) // 10_000)

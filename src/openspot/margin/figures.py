@@ -1,13 +1,13 @@
-"""Figures of a margin account: level, equity, margin that is required and available.
+"""Figures of a margin account: level, equity, required margin and available margin.
 
     marginLevel = assets / (debt + interest)      null without debt
     equity = assets − debt − interest
     requiredMargin = notional / leverage
     availableMargin = equity − Σ requiredMargin of the open positions
 
-A level of 1.5 or below is at risk, one of 1.05 or below is liquidated (Document A 8). Both are decided on exact
-integers, never on a rounded level. Quantities and prices are integers at 18 places, so their products are exact at
-36 places.
+An account with a level of 1.5 or below is at risk; with a level of 1.05 or below it is liquidated (facts A8-16 to
+A8-17). Both decisions use exact integers, never a rounded level. Quantities and prices are integers at 18 places, so
+their products are exact at 36 places.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,24 +18,24 @@ from openspot.domain.money import AMOUNT_SCALE
 
 LEVERAGE_MIN = Decimal(1)
 LEVERAGE_MAX = Decimal(10)
-"""Largest leverage, inclusive (Document A 8)."""
+"""The largest leverage that is allowed (fact A8-15)."""
 
 WARNING_PERCENT = 150
-"""A level at or below it is at risk (Document A 8)."""
+"""An account with this level or a lower one is at risk (fact A8-17)."""
 
 LIQUIDATION_PERCENT = 105
-"""A level at or below it is liquidated (Document A 8)."""
+"""An account with this level or a lower one is liquidated (fact A8-16)."""
 
 _LEVERAGE_SCALE = 100
 _LEVERAGE_PLACES = Decimal("0.01")
 
 
 class MarginError(ValueError):
-    """A margin figure cannot be computed; the message names the field and the reason."""
+    """A margin figure cannot be computed. The message names the field and the reason."""
 
 
 class UnpricedError(MarginError):
-    """Assets of the account have no mark price, so nothing can be said about its level."""
+    """Assets of the account have no mark price, so its level is not known."""
 
     def __init__(self, assets: Iterable[str]) -> None:
         self.assets = tuple(sorted(assets))
@@ -44,7 +44,7 @@ class UnpricedError(MarginError):
 
 @dataclass(frozen=True, slots=True)
 class AssetBalance:
-    """A margin account's holding and debt of one asset, at 18 places. `interest` is owed in addition to `owed`."""
+    """A margin account's holding and debt of one asset, at 18 places. The debt is `owed` plus `interest`."""
 
     held: int = 0
     owed: int = 0
@@ -60,12 +60,12 @@ Balances = Mapping[str, AssetBalance]
 """Balances by asset."""
 
 Marks = Mapping[str, int]
-"""Price of one whole unit of each asset in the valuation currency, at 18 places; that currency's own price is 1."""
+"""The price of one whole unit of each asset in the valuation asset, at 18 places. The valuation asset's price is 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarginFigures:
-    """Values of an account in the valuation currency at 36 places; exact."""
+    """The values of an account in the valuation asset, exact at 36 places."""
 
     assets: int
     debt: int
@@ -82,7 +82,7 @@ class MarginFigures:
 
     @property
     def level(self) -> int | None:
-        """Margin level at 18 places; None without debt. Rounded up: 1.05 is shown only at or below 1.05."""
+        """Margin level at 18 places, None without debt. It is rounded up: 1.05 is shown only for 1.05 or less."""
         return -(-self.assets * AMOUNT_SCALE // self.debt) if self.debt else None
 
     @property
@@ -100,7 +100,7 @@ class MarginFigures:
 
 
 def margin_figures(balances: Balances, marks: Marks) -> MarginFigures:
-    """Value an account. Raises UnpricedError if an asset that it holds or owes has no mark price."""
+    """The figures of an account. Raises UnpricedError if an asset that it holds or owes has no mark price."""
     assets = debt = 0
     unpriced = []
     for asset, balance in balances.items():
@@ -119,7 +119,7 @@ def margin_figures(balances: Balances, marks: Marks) -> MarginFigures:
 
 
 def leverage_error(leverage: Decimal) -> str | None:
-    """Why a leverage is refused, or None: it must lie from 1 to 10, both allowed, with at most two places."""
+    """Why a leverage is refused; None if it is allowed: from 1 to 10, with at most two decimal places."""
     if not leverage.is_finite() or not LEVERAGE_MIN <= leverage <= LEVERAGE_MAX:
         return f"leverage must lie between {LEVERAGE_MIN} and {LEVERAGE_MAX}"
     if leverage != leverage.quantize(_LEVERAGE_PLACES):
@@ -128,12 +128,12 @@ def leverage_error(leverage: Decimal) -> str | None:
 
 
 def required_margin(notional: int, leverage: Decimal) -> int:
-    """Notional ÷ leverage at 18 places, rounded up. Raises MarginError for a leverage that is refused."""
+    """Notional ÷ leverage at 18 places, rounded up. Raises MarginError if the leverage is refused."""
     if error := leverage_error(leverage):
         raise MarginError(error)
     return -(-notional * _LEVERAGE_SCALE // int(leverage * _LEVERAGE_SCALE))
 
 
 def available_margin(equity: int, required: Iterable[int]) -> int:
-    """Equity less the required margin of each open position, at 18 places. Below zero if there is too little."""
+    """Equity less the required margin of each open position, at 18 places. Negative if the equity is too small."""
     return equity - sum(required)

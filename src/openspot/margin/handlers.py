@@ -43,12 +43,12 @@ log = get_logger("margin")
 REQUEST_ID_LENGTH_MAX = 64
 _REQUEST_ID_TEXT = re.compile(rf"[A-Za-z0-9_-]{{1,{REQUEST_ID_LENGTH_MAX}}}")
 USER_ID_LENGTH_MAX = 48
-"""With the prefix and number of a margin account, it is still a participant id."""
+"""Such an id with the prefix and number of a margin account is short enough for a participant id."""
 _UNKNOWN = Refusal(RefusalCode.STATUS_UNKNOWN, "the outcome is not known yet: repeat the request with its requestId")
 
 
 class RequestHandlers:
-    """Handles the requests."""
+    """Handles the requests of one process."""
 
     def __init__(self, dependencies: Dependencies, loans: Loans, positions: Positions) -> None:
         self._dependencies = dependencies
@@ -56,7 +56,7 @@ class RequestHandlers:
         self._positions = positions
 
     async def serve(self, bus: Bus) -> None:
-        """Take requests, in the queue group that all margin processes share."""
+        """Serve the requests in the queue group that all margin processes share."""
         queue = subjects.MARGIN_QUEUE
         await bus.serve(subjects.RISK_MARGIN_CHECK, queue, CheckMargin, self.check_margin, CheckMarginReply.refused)
         await bus.serve(subjects.RISK_BALANCE_CHECK, queue, CheckBalance, self.check_balance, CheckBalanceReply.refused)
@@ -69,7 +69,7 @@ class RequestHandlers:
         await bus.serve(subjects.RISK_MARGIN_CLOSE, queue, CloseMarginPosition, self.close, MarginReply.refused)
 
     async def check_margin(self, request: CheckMargin) -> CheckMarginReply:
-        """Judge an opening. A user without margin account has no margin, so nothing is approved."""
+        """Check an opening. A user without a margin account has no margin, so the check approves nothing."""
         try:
             _check_user(request.user_id)
             _check_symbol(request.symbol)
@@ -91,7 +91,7 @@ class RequestHandlers:
         )
 
     async def check_balance(self, request: CheckBalance) -> CheckBalanceReply:
-        """Whether the margin account has an amount free. Without an account, nothing is."""
+        """Whether an amount is free in the margin account. Without an account nothing is free."""
         try:
             _check_user(request.user_id)
             self._check_asset(request.asset)
@@ -153,7 +153,7 @@ class RequestHandlers:
             if request.direction == "in":
                 amount = self._amount_of(asset, request.amount)
             elif request.direction == "out":
-                # Fees and interest leave amounts of more places: an account that keeps them could never be closed.
+                # Fees and interest leave amounts with more places. An account that keeps them could never be closed.
                 self._check_asset(asset)
                 amount = -_amount("amount", request.amount)
             else:
@@ -243,7 +243,7 @@ async def _answered(work: Callable[[], Awaitable[MarginReply]]) -> MarginReply:
     except InvalidRequestError as error:
         return MarginReply.refused(error.refusal)
     except (EngineError, OrderUndecidedError, BusError, *TRANSIENT_ERRORS) as error:
-        # What was asked for may be written already; then it is done as soon as the engine can be reached.
+        # The request may be written already. Then it is carried out as soon as the engine can be reached.
         log.warning("the outcome of a request is not known yet", error=repr(error))
         return MarginReply.refused(_UNKNOWN)
 

@@ -1,4 +1,4 @@
-"""An account as it is now: the engine's balances and the loans. They are exact for who holds the account's lock."""
+"""The present state of an account: the engine's balances and the loans. It is exact while the account is locked."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from openspot.margin.records import MarginLoanRow
 
 
 class Held(NamedTuple):
-    """What an account holds of an asset, at 18 places: all of it, what is free, and whether orders hold some of it."""
+    """An account's balance of an asset, at 18 places: the total, the free part, and whether orders hold the rest."""
 
     total: int
     free: int
@@ -21,13 +21,13 @@ class Held(NamedTuple):
 
 @dataclass(slots=True)
 class Holdings:
-    """Balances by asset, and the loans that are not ended."""
+    """Balances by asset, and the loans that have not ended."""
 
     held: dict[str, Held]
     loans: list[MarginLoanRow]
 
     def balances(self, now_ms: int | None = None) -> dict[str, AssetBalance]:
-        """Holding and debt by asset. The interest is what was posted, or with `now_ms` what a repayment would cost."""
+        """Holding and debt by asset. The interest is the posted one, or with `now_ms` that of a repayment then."""
         balances = {asset: AssetBalance(each.total) for asset, each in self.held.items()}
         for loan in self.loans:
             if loan.status is not LoanStatus.ACTIVE:
@@ -41,7 +41,7 @@ class Holdings:
         return balances
 
     def free(self, asset: str) -> int:
-        """What is free of an asset."""
+        """The free amount of an asset."""
         held = self.held.get(asset)
         return 0 if held is None else held.free
 

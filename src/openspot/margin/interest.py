@@ -1,16 +1,16 @@
-"""Interest of a margin loan: simple, exact, and the same however often it is computed.
+"""Interest of a margin loan: simple interest, exact, and independent of how often it is computed.
 
-A loan's time is cut into segments of unchanged principal and rate. A segment of principal P at the yearly rate a/b
-has earned, after n minutes,
+A loan's time consists of segments in which principal and rate do not change. After n minutes, a segment with principal
+P and the yearly rate a/b has earned
 
     ⌊P · a · n / (b · 525600)⌋,
 
-always counting 365 days a year. Nothing is added up minute by minute: each scan computes the whole and posts the
-difference to what was posted before, so nothing drifts and a missed scan changes nothing.
+where every year has 365 days. No sum is carried from minute to minute: each scan computes the whole interest, and posts
+the difference to the posted sum. So errors do not add up, and a missed scan changes nothing.
 
-While a loan runs, whole minutes count. A repayment or a new rate ends the segment and counts the started minute. The
-next segment begins at the end of that minute, so every minute is charged once. A principal never grows: borrowing more
-is a new loan.
+While a loan runs, only whole minutes count. A repayment or a new rate ends the segment and counts the minute that has
+begun. The next segment begins at the end of that minute, so every minute is charged once. A principal never grows: a
+further amount is a new loan.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ RATE_MAX = Decimal(10)
 
 
 class InterestError(ValueError):
-    """A loan cannot be changed as asked; the message names the field and the reason."""
+    """A loan cannot be changed in this way. The message names the field and the reason."""
 
 
 class Rate(NamedTuple):
@@ -45,8 +45,8 @@ def yearly_rate(rate: Decimal) -> Rate:
 class LoanAccrual:
     """The debt of a loan. Amounts are integers at 18 places of the borrowed asset, times in ms since 1970.
 
-    `principal` and `rate` hold since `segment_start`. `settled` is the interest of the ended segments, `posted` the
-    interest posted to the ledger so far, `paid` the part of it that was repaid.
+    `principal` and `rate` are valid since `segment_start`. `settled` is the interest of the ended segments, `posted`
+    the interest that was posted to the ledger so far, `paid` the part of it that was repaid.
     """
 
     loan_id: str
@@ -58,15 +58,15 @@ class LoanAccrual:
     paid: int = 0
 
     def accrued(self, now: int) -> int:
-        """All interest since the loan began, whole minutes counted."""
+        """All interest since the loan began, for whole minutes."""
         return self.settled + self._of_segment((now - self.segment_start) // MINUTE_MS)
 
     def due(self, now: int) -> int:
-        """All interest since the loan began, the started minute counted."""
+        """All interest since the loan began, with the minute that has begun."""
         return self.settled + self._of_segment(_started_minutes(now - self.segment_start))
 
     def owed(self, now: int) -> int:
-        """The amount of a full repayment: principal and unpaid interest, the started minute counted."""
+        """The amount of a full repayment: principal and unpaid interest, with the minute that has begun."""
         return self.principal + max(self.due(now), self.posted) - self.paid
 
     def _of_segment(self, minutes: int) -> int:
@@ -75,21 +75,21 @@ class LoanAccrual:
 
 
 class InterestPosting(NamedTuple):
-    """Interest to be posted. The id contains the sum posted before, so two scans cannot post the same minutes."""
+    """Interest to post. The id contains the sum that is posted already, so no two scans can post the same minutes."""
 
     posting_id: str
     amount: int
 
 
 class Accrued(NamedTuple):
-    """A loan after a scan, and the posting to make; None if no interest has been added."""
+    """A loan after a scan, and the posting to make; None if there is no new interest."""
 
     loan: LoanAccrual
     posting: InterestPosting | None
 
 
 class Repayment(NamedTuple):
-    """A loan after a repayment: the posting to make first, the use of the amount, and its unused rest."""
+    """A loan after a repayment, the posting to make first, how the amount was used, and its unused rest."""
 
     loan: LoanAccrual
     posting: InterestPosting | None
@@ -99,7 +99,7 @@ class Repayment(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing is owed any more."""
+        """Whether the loan is fully repaid."""
         return self.loan.principal == 0 and self.loan.paid == self.loan.posted
 
 
@@ -111,7 +111,7 @@ def new_loan(loan_id: str, principal: int, rate: Rate, now: int) -> LoanAccrual:
 
 
 def accrue(loan: LoanAccrual, now: int) -> Accrued:
-    """Post the interest since the last posting. A clock that went back posts nothing."""
+    """The loan with the interest since the last posting. If the clock was set back, there is none."""
     return _post(loan, loan.accrued(now))
 
 
@@ -132,13 +132,13 @@ def repay(loan: LoanAccrual, amount: int, now: int) -> Repayment:
 
 
 def change_rate(loan: LoanAccrual, rate: Rate, now: int) -> Accrued:
-    """Let a new rate begin. The started minute is charged at the old one."""
+    """Change the rate. The minute that has begun is charged at the old rate."""
     ended, posting = _end_segment(loan, now)
     return Accrued(replace(ended, rate=rate), posting)
 
 
 def _end_segment(loan: LoanAccrual, now: int) -> Accrued:
-    """The loan with its segment ended at the end of the started minute, and everything posted."""
+    """End the segment at the end of the minute that has begun, and post all interest."""
     due = loan.due(now)
     minutes = _started_minutes(now - loan.segment_start)
     ended = replace(loan, settled=due, segment_start=loan.segment_start + minutes * MINUTE_MS)

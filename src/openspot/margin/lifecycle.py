@@ -1,15 +1,16 @@
-"""State machines of the margin risk service (Document A 3.2 leaves states and transitions open).
+"""State machines of the margin risk service (fact A3.2-05).
 
-Account: `active`; `liquidating` from the moment its level is at or below 105 % until its loans are settled, during
-which it can neither open nor borrow; `closed` for good, which needs an account without loans and positions.
+Account: `active`, or `liquidating`: from the time its level is at or below 105 % until its loans are settled. A
+liquidating account can neither open positions nor borrow. An account without loans and positions can become `closed`,
+which is final.
 
 Position: `opening` until its loan is decided and its order has ended; then `open`, or `failed` if nothing was traded.
-`closing` while an order of its owner closes it; back to `open` if that order ends without closing it. A liquidation
-takes open and closing positions alike. `failed`, `closed` and `liquidated` are final.
+`closing` while an order of its owner closes it, and `open` again if that order ends without closing it. A liquidation
+closes open and closing positions alike. `failed`, `closed` and `liquidated` are final.
 
 Loan: `pending` until the engine has moved the money from the lending pool; `refused` if the pool is empty; `active`
-while anything is owed; `repaid` when nothing is. A liquidation that cannot pay everything leaves a loss, which the
-insurance account pays to the pool: the loan is `written_off`.
+until it is fully repaid; then `repaid`. If a liquidation cannot repay everything, the insurance account pays the loss
+to the pool, and the loan is `written_off`.
 """
 
 from enum import StrEnum
@@ -117,7 +118,7 @@ def next_loan_status(status: LoanStatus, trigger: LoanTrigger) -> LoanStatus | N
 
 
 def account_close_error(open_loans: int, open_positions: int) -> str | None:
-    """Why an account with that many open loans and positions cannot be closed, or None."""
+    """Why an account with this many open loans and positions cannot be closed; None if it can."""
     if open_loans:
         return f"account has {open_loans} open loans"
     if open_positions:

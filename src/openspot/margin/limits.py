@@ -1,7 +1,7 @@
-"""The limits of a margin account: collateral that may leave it, and loans that it may take.
+"""The limits of a margin account: how much collateral may leave it, and how much it may borrow.
 
-An account with debt keeps its level above the warning level when collateral leaves it. A loan may raise the debt to
-ten times the equity. Both leave the margin of the open positions covered.
+After collateral has left an account with debt, its level must still be above the warning level. After a loan, the debt
+may be at most ten times the equity. After either, the equity must still cover the margin of the open positions.
 """
 
 from collections.abc import Iterable
@@ -23,10 +23,10 @@ def has_debt(balances: Balances) -> bool:
 
 
 def outflow_error(balances: Balances, marks: Marks, required: Iterable[int], asset: str, amount: int) -> str | None:
-    """Why `amount` of `asset` may not leave the account, or None. Without debt everything may.
+    """Why `amount` of `asset` may not leave the account; None if it may. Without debt, all of it may leave.
 
-    `required` are the required margins of the open positions. Raises UnpricedError if an asset that would be left has
-    no mark price.
+    `required` has the required margins of the open positions. Raises UnpricedError if a remaining asset has no mark
+    price.
     """
     if not has_debt(balances):
         return None
@@ -39,9 +39,9 @@ def outflow_error(balances: Balances, marks: Marks, required: Iterable[int], ass
 
 
 def borrowing_error(balances: Balances, marks: Marks, required: Iterable[int], asset: str, amount: int) -> str | None:
-    """Why the account may not borrow `amount` of `asset`, or None.
+    """Why the account may not borrow `amount` of `asset`; None if it may.
 
-    `required` are the required margins of the open positions. Raises UnpricedError if an asset of the account, or the
+    `required` has the required margins of the open positions. Raises UnpricedError if an asset of the account, or the
     borrowed one, has no mark price.
     """
     before = balances.get(asset, AssetBalance())

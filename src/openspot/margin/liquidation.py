@@ -1,7 +1,7 @@
 """Liquidation of a margin account: a sequence of steps that can be resumed after any of them.
 
-Theory of operation. The steps come in the order of Document A 3.2; a step is done before the next one begins, and
-the step that is under way is stored:
+Theory of operation. The steps have the order of fact A3.2-04. A step ends before the next one begins, and the
+database has the step that is under way:
 
     cancel_orders        ask for every open order to be cancelled, wait until none is left
     positions_closed     publish margin.position.closed for each position
@@ -9,11 +9,12 @@ the step that is under way is stored:
     liquidation_orders   publish orders.liquidation: IOC orders that close the positions and sell collateral
     settle_loans         repay each loan from what the account holds
 
-After a kill the process repeats the step that was under way. Every message of a step carries an id made from
-liquidation, step and round, so receivers recognise a repetition and it counts once.
+After a kill the process repeats the step that was under way. Every message of a step has an id that is made from
+liquidation, step and round, so receivers recognise a repetition, and it counts once.
 
-An IOC order may fill only partly. If a debt is left when the orders have ended, and the account still holds something
-to sell, another round of orders begins. Once nothing is left to sell, the insurance account pays the rest of the debt.
+An IOC order may fill only partly. If there is still a debt when the orders have ended, and the account still holds
+something to sell, another round of orders begins. When nothing is left to sell, the insurance account pays the rest of
+the debt.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from openspot.domain.order import Side
 from openspot.margin.figures import AssetBalance, Balances
 
 ROUNDS_MAX = 20
-"""After that many rounds of orders an operator has to look: the market takes nothing."""
+"""After this many rounds of orders an operator has to decide: nobody in the market trades with them."""
 
 
 class LiquidationStep(StrEnum):
@@ -48,12 +49,12 @@ NEXT_STEP: dict[LiquidationStep, LiquidationStep | None] = {
 
 
 class LiquidationError(ValueError):
-    """A liquidation cannot take the asked step; the message gives the reason."""
+    """A liquidation cannot do this step. The message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Liquidation:
-    """A liquidation under way. `step` is the step to be done next, None when all are done."""
+    """A liquidation under way. `step` is the next step, None after the last one."""
 
     liquidation_id: str
     account_id: str
@@ -61,16 +62,16 @@ class Liquidation:
     round: int = 1
 
     def message_id(self, item: str) -> str:
-        """The id of the message that the step under way sends about `item` (an order, a position, a loan, the user)."""
+        """The id of this step's message about `item` (an order, a position, a loan, the user)."""
         if self.step is None:
             raise LiquidationError("liquidation is done and sends nothing")
         return f"{self.liquidation_id}:{self.step}:{self.round}:{item}"
 
 
 def finish_step(liquidation: Liquidation, step: LiquidationStep, round_number: int) -> Liquidation:
-    """The liquidation after `step` of `round_number` is done.
+    """The liquidation after `step` of `round_number`.
 
-    A step that was finished before changes nothing. Raises LiquidationError for a step that has not begun.
+    A step that ended before changes nothing. Raises LiquidationError for a step that has not begun.
     """
     place = (liquidation.round, _place(liquidation.step))
     asked = (round_number, _place(step))
@@ -82,7 +83,7 @@ def finish_step(liquidation: Liquidation, step: LiquidationStep, round_number: i
 
 
 def another_round(liquidation: Liquidation) -> Liquidation:
-    """Begin another round of orders, from the settlement only. Raises LiquidationError after ROUNDS_MAX rounds."""
+    """Begin another round of orders. Only the settlement may. Raises LiquidationError after ROUNDS_MAX rounds."""
     if liquidation.step is not LiquidationStep.SETTLE_LOANS:
         raise LiquidationError("another round begins from the settlement only")
     if liquidation.round >= ROUNDS_MAX:
@@ -91,7 +92,7 @@ def another_round(liquidation: Liquidation) -> Liquidation:
 
 
 class LiquidationOrder(NamedTuple):
-    """An IOC market order; `quantity` is an integer at 18 places, a multiple of the market's lot."""
+    """An IOC market order. `quantity` is an integer at 18 places, a multiple of the market's lot."""
 
     symbol: str
     side: Side
@@ -101,9 +102,10 @@ class LiquidationOrder(NamedTuple):
 def liquidation_orders(lots: Mapping[str, int], balances: Balances) -> list[LiquidationOrder]:
     """The orders that close the account's positions and sell its collateral, sorted by symbol.
 
-    `lots` maps each market to its lot at 18 places: the markets of the positions and, for other collateral, one in
-    which it buys an owed asset. A surplus of a base asset over its debt is sold, rounded down to the lot; a shortage
-    is bought, rounded up. A base asset of several markets is traded in the first one.
+    `lots` maps each market to its lot at 18 places. It has the markets of the positions, and for each other collateral
+    a market that sells it for an owed asset. If an account holds more of a base asset than it owes, the surplus is
+    sold, rounded down to the lot. If it holds less, the shortage is bought, rounded up. A base asset of several markets
+    is traded in the first of them.
     """
     orders = []
     traded: set[str] = set()
@@ -121,7 +123,7 @@ def liquidation_orders(lots: Mapping[str, int], balances: Balances) -> list[Liqu
 
 
 class LoanSettlement(NamedTuple):
-    """How the debt in one asset is paid, at 18 places: from the account, and by the insurance account."""
+    """The payments for the debt in one asset, at 18 places: from the account, and by the insurance account."""
 
     asset: str
     paid: int
@@ -129,7 +131,7 @@ class LoanSettlement(NamedTuple):
 
 
 class DebtSettlement(NamedTuple):
-    """Outcome of the settlement. With `needs_another_round` the loans are paid as far as the account can."""
+    """The outcome of the settlement. With `needs_another_round` the account pays only what it can."""
 
     loans: tuple[LoanSettlement, ...]
     needs_another_round: bool
@@ -138,8 +140,9 @@ class DebtSettlement(NamedTuple):
 def settle(balances: Balances, sellable: Mapping[str, int]) -> DebtSettlement:
     """Pay each debt from what the account holds of the same asset.
 
-    `sellable` is the smallest quantity of each asset that the markets of `liquidation_orders` take (18 places); an
-    asset without an entry cannot be sold. An unpaid debt is a loss only if the account holds nothing that can be sold.
+    `sellable` is the smallest quantity of each asset that can be sold in the markets of `liquidation_orders` (18
+    places). An asset without an entry cannot be sold. An unpaid debt is a loss only if the account holds nothing that
+    can be sold.
     """
     debts = {asset: balance.debt for asset, balance in sorted(balances.items()) if balance.debt}
     paid = {asset: min(balances[asset].held, debt) for asset, debt in debts.items()}

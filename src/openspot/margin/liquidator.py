@@ -1,7 +1,7 @@
-"""Carries liquidations out, step by step (Document A 3.2). The rules and the order of the steps are in `liquidation`.
+"""Carries liquidations out, step by step (fact A3.2-04). The rules and the order of the steps are in `liquidation`.
 
-Every step runs under the account's lock, and the next one is stored in the transaction that ends it. A process that is
-killed leaves the step under way; the next process repeats it. Messages, orders and transfers have ids made from
+Every step runs under the account's lock. The transaction that ends a step stores the next one. If a process is killed,
+the next process repeats the step that was under way. Messages, orders and transfers have ids that are made from
 liquidation, step and round, so a repetition does nothing twice.
 """
 
@@ -51,16 +51,16 @@ from openspot.margin.transfers import add_repayment
 log = get_logger("margin")
 
 STEPS_MAX = 200
-"""Steps of one liquidation in one go: more than its rounds need."""
+"""One call of `advance` does at most this many steps, more than all rounds of a liquidation need."""
 ORDERS_MAX = 200
 WAIT_MS = 500
-"""Pause before a step that has to wait is tried again."""
+"""The pause before a step that had to wait is tried again."""
 ROUND_MS, ROUND_MS_MAX = 2_000, 60_000
-"""Pause before the second round of orders; it grows with each round."""
+"""The pause before the second round of orders, and the longest one. The pause grows with each round."""
 
 
 class Liquidator:
-    """Begins liquidations and takes them further."""
+    """Begins liquidations and carries them out."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
@@ -73,7 +73,7 @@ class Liquidator:
         }
 
     async def begin(self, account_id: str) -> bool:
-        """Begin to liquidate an account if its level, from exact balances, still asks for it. Raises EngineError."""
+        """Begin to liquidate an account if its exact balances still require it. Raises EngineError."""
         dependencies = self._dependencies
         async with lock_and_settle(dependencies, account_id) as account:
             if account is None or account.account.status is not AccountStatus.ACTIVE:
@@ -81,7 +81,7 @@ class Liquidator:
             connection = account.connection
             positions = await store.positions_of(connection, account_id)
             if any(each.status is MarginPositionStatus.OPENING for each in positions):
-                # Its order decides within seconds what the account holds.
+                # A position is opening. Within seconds its order ends, and the holdings are certain.
                 return False
             try:
                 figures = margin_figures(account.holdings.balances(), await dependencies.marks.current())
@@ -104,16 +104,16 @@ class Liquidator:
         return True
 
     async def advance(self, account_id: str) -> None:
-        """Take the account's liquidation as far as it goes now.
+        """Do the steps of the account's liquidation that can be done now.
 
-        Raises EngineError, BusError or OrderUndecidedError; the step under way is then repeated later.
+        Raises EngineError, BusError or OrderUndecidedError. A later call repeats the step that was under way.
         """
         for _ in range(STEPS_MAX):
             if not await self._advance(account_id):
                 return
 
     async def _advance(self, account_id: str) -> bool:
-        """Do the step under way. False if there is none, or it has to wait."""
+        """Do the next step. Returns False if there is none, or if it has to wait."""
         dependencies = self._dependencies
         async with lock_and_settle(dependencies, account_id) as account:
             if account is None:
@@ -127,7 +127,7 @@ class Liquidator:
                 await self._end(account)
         return goes_on
 
-    # The steps. Each returns whether the next one can begin at once, and leaves the row to be stored.
+    # The steps. Each returns whether the next one can begin at once. The caller stores the changed row.
 
     async def _cancel_orders(self, account: LockedAccount, row: LiquidationRow) -> bool:
         dependencies, liquidation = self._dependencies, row.liquidation
@@ -191,7 +191,7 @@ class Liquidator:
     async def _liquidation_orders(self, account: LockedAccount, row: LiquidationRow) -> bool:
         dependencies, liquidation = self._dependencies, row.liquidation
         if row.orders is None:
-            # The orders are stored before the first one is placed, so that a repetition places the same ones.
+            # Store the orders before placing the first one, so that a repetition places the same orders.
             plan = await self._plan(account, liquidation.round)
             if plan is None:
                 row.next_at = datetime_from_ms(dependencies.now_ms() + WAIT_MS)
@@ -218,7 +218,7 @@ class Liquidator:
             try:
                 fill = await fill_of(dependencies, account.connection, placed)
             except OrderRefusedError as error:
-                # If an earlier attempt still comes through, the next round or the owner trades with what is left.
+                # If an earlier attempt still reaches the engine, the next round trades with the changed holdings.
                 fill = nothing_filled(str(error))
             if not fill.quantity:
                 log.warning("a liquidation order was not filled", order_id=order_id, reason=fill.reason)
@@ -228,7 +228,7 @@ class Liquidator:
     async def _settle_loans(self, account: LockedAccount, row: LiquidationRow) -> bool:
         dependencies, liquidation, connection = self._dependencies, row.liquidation, account.connection
         if not account.is_covered:
-            # The insurance account has to be funded by the operator. Each attempt asks the engine again.
+            # The operator has to fund the insurance account. Each attempt asks the engine again.
             row.next_at = datetime_from_ms(dependencies.now_ms() + ROUND_MS_MAX // 10)
             return False
         balances = account.holdings.balances(dependencies.now_ms())
@@ -261,7 +261,7 @@ class Liquidator:
             count = await store.count_transfers(connection, loan.loan_id)
             what = "loss" if not pays else "repayment"
             reference = f"margin:{liquidation.message_id(f'{what} {loan.loan_id} {count}').replace(' ', ':')}"
-            # Only the rest of a loan that is paid as far as possible is a loss, and it is paid as a whole.
+            # A loan is first repaid as far as possible. Only then is its whole rest a loss.
             await add_repayment(
                 dependencies, connection, loan, owed if not pays else amount, reference, is_loss=not pays
             )
@@ -286,7 +286,7 @@ class Liquidator:
     # What to trade
 
     async def _plan(self, account: LockedAccount, round_number: int) -> list[LiquidationOrder] | None:
-        """The orders of a round; a buy is no larger than the account can pay. None without prices.
+        """The orders of a round. The account can pay for each buy. None without prices.
 
         The router's price may be above the mark. So each further round leaves one percent more room for it.
         """
@@ -311,11 +311,11 @@ class Liquidator:
                 free[spec.quote] = free.get(spec.quote, 0) - quantity * cost // AMOUNT_SCALE
             if quantity >= smallest:
                 orders.append(order._replace(quantity=quantity))
-        # Sells first: they bring what the buys of the next round need.
+        # Sells come first: their proceeds pay for the buys of the next round.
         return sorted(orders, key=lambda order: (order.side is Side.BUY, order.symbol))
 
     async def _sellable(self, balances: Balances) -> dict[str, int] | None:
-        """The smallest quantity of each asset that the markets of the orders take. None without prices."""
+        """The smallest quantity of each asset that can be sold in the markets of the orders. None without prices."""
         marks = await self._dependencies.marks.current(0)
         if not _are_priced(balances, marks):
             return None
@@ -334,10 +334,10 @@ class Liquidator:
         return found
 
     async def _markets(self, balances: Balances) -> dict[str, SymbolSpec]:
-        """The markets that close positions and sell collateral: between what is left over and what is owed.
+        """The markets that close positions and sell collateral.
 
-        A surplus is sold for an asset that is owed, and a shortage is bought with one that is left over. Without such a
-        market, both go through the valuation asset.
+        A surplus is sold for an owed asset, and a shortage is bought with a surplus asset. Without such a market, the
+        valuation asset is the other side.
         """
         valuation = self._dependencies.settings.margin_valuation_asset
         surplus = {asset for asset, each in balances.items() if each.held > each.debt}

@@ -1,4 +1,4 @@
-"""Collateral, loans and repayments that a user asks for. Each request is written once, then its transfer is sent."""
+"""Requests of users for collateral, loans and repayments. Each is written once, then its transfer is sent."""
 
 from collections.abc import Callable
 
@@ -27,14 +27,14 @@ from openspot.margin.records import MarginLoanRow, MarginTransferRow, derived_id
 from openspot.margin.transfers import add_collateral_transfer, add_funding, add_repayment
 
 LOANS_MAX = 50
-"""Loans of an account that are not repaid."""
+"""An account has at most this many loans that are not repaid."""
 
 _Limit = Callable[[Balances, Marks, list[int], str, int], str | None]
-"""A rule of `limits`: the reason against an amount of an asset, or None."""
+"""A rule of `limits`: why an amount of an asset is not allowed, or None."""
 
 
 class MarginRefusedError(InvalidRequestError):
-    """The account does not allow what was asked; the message gives the reason."""
+    """The state of the account does not allow the request. The message gives the reason."""
 
     def __init__(self, message: str, code: RefusalCode = RefusalCode.MARGIN_REFUSED) -> None:
         super().__init__(message, code)
@@ -47,7 +47,7 @@ class Loans:
         self._dependencies = dependencies
 
     async def transfer(self, request_id: str, user_id: str, asset: str, amount: int) -> str:
-        """Move collateral in if `amount` is positive, else out; returns the account's id."""
+        """Move collateral in if `amount` is positive, else out. Returns the account's id."""
         dependencies = self._dependencies
         if amount > 0:
             account_id = await ensure_account(dependencies, user_id)
@@ -73,7 +73,7 @@ class Loans:
         return account_id
 
     async def borrow(self, request_id: str, user_id: str, asset: str, amount: int) -> tuple[str, str]:
-        """Borrow an amount; returns the ids of account and loan."""
+        """Borrow an amount. Returns the ids of account and loan."""
         dependencies = self._dependencies
         async with lock_and_settle_of_user(dependencies, user_id) as account:
             account_id = account.account_id
@@ -85,7 +85,7 @@ class Loans:
         return account_id, loan_id
 
     async def add_loan(self, account: LockedAccount, loan_id: str, asset: str, amount: int) -> None:
-        """Write a loan and the transfer that pays it out."""
+        """Write a loan, and the transfer that moves its amount to the account."""
         dependencies = self._dependencies
         if len(account.holdings.loans) >= LOANS_MAX:
             raise MarginRefusedError(f"the account has {LOANS_MAX} loans already")
@@ -107,7 +107,7 @@ class Loans:
         await add_funding(dependencies, account.connection, loan)
 
     async def repay(self, request_id: str, user_id: str, loan_id: str, amount: int | None) -> tuple[str, str]:
-        """Repay a loan, or all of it without `amount`; returns the ids of account and loan."""
+        """Repay `amount` of a loan, or all of it if that is None. Returns the ids of account and loan."""
         dependencies = self._dependencies
         async with lock_and_settle_of_user(dependencies, user_id) as account:
             account_id = account.account_id
@@ -127,7 +127,7 @@ class Loans:
         return account_id, loan_id
 
     async def close_account(self, user_id: str) -> str:
-        """Close the user's account, which must be empty; returns its id."""
+        """Close the user's account, which must be empty. Returns its id."""
         dependencies = self._dependencies
         async with lock_and_settle_of_user(dependencies, user_id) as account:
             holdings = account.holdings
@@ -143,7 +143,7 @@ class Loans:
             return account.account_id
 
     async def _outcome(self, account_id: str, reference: str, payer: str) -> MarginTransferRow:
-        """Send the transfer, and return it once it is decided. Raises MarginRefusedError if the engine refused."""
+        """Send the transfer, and return it when it is decided. Raises MarginRefusedError if the engine refuses."""
         async with lock_and_settle(self._dependencies, account_id) as account:
             assert account is not None, "the account was there before"
             transfer = await store.transfer(account.connection, reference)
@@ -156,12 +156,12 @@ class Loans:
         return transfer
 
     async def _check_outflow(self, account: LockedAccount, asset: str, amount: int) -> None:
-        """The amount must be free, and the limits of the account must allow that it leaves."""
+        """Raise MarginRefusedError unless the amount is free and the limits of the account let it leave."""
         if account.holdings.free(asset) < amount:
             raise MarginRefusedError(
                 f"the margin account has less free {asset} than amount", RefusalCode.INSUFFICIENT_BALANCE
             )
-        # Without debt nothing waits for prices.
+        # An account without debt needs no prices.
         if has_debt(account.holdings.balances()):
             await self._check_limit(outflow_error, account, asset, amount)
 

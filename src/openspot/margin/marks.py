@@ -1,7 +1,7 @@
-"""Mark prices: the last trade of each market, else the middle of the venue's quote (design section 10).
+"""Mark prices: the last trade of each market, or else the middle of the venue's quote.
 
-A price counts only for a while after it was read. So when market data or the venue falls silent, an account's assets
-lose their price, and nothing is liquidated on an old one.
+A price is valid only for a while after it was read. So if market data or the venue stops, an account's assets have no
+price, and no account is liquidated at an old one.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ log = get_logger("margin")
 REQUEST_TIMEOUT_S = 1.5
 VENUE_SYMBOLS_MAX = 1000
 REUSED_S = 1.0
-"""A request that finds prices younger than this does not read them again."""
+"""Requests reuse prices that are younger than this many seconds."""
 
 
 class StaleMarksError(Exception):
-    """There are no current mark prices; the message says why."""
+    """There are no current mark prices. The message says why."""
 
 
 class MarkPrices:
-    """The mark prices as this process knows them. `monotonic` returns seconds of the monotonic clock."""
+    """The mark prices as this process knows them. `monotonic` returns the monotonic clock's seconds."""
 
     def __init__(self, bus: Bus, valuation_asset: str, stale_s: float, monotonic: Callable[[], float]) -> None:
         self._bus = bus
@@ -48,13 +48,13 @@ class MarkPrices:
 
     async def check(self) -> None:
         """Raise StaleMarksError, with the reason, if market data did not reply for too long."""
-        # A process that stands by reads no prices by itself.
+        # A process that does not lead reads prices only for requests, so read them now.
         await self.current()
         if not self._is_fresh(self._read_at):
             raise StaleMarksError(f"mark prices are not current, nothing is liquidated: {self._fault}")
 
     async def current(self, reused_s: float = REUSED_S) -> dict[str, int]:
-        """The price of one unit of each asset in the valuation asset, at 18 places; without those that are unknown."""
+        """The known price of one unit of each asset in the valuation asset, at 18 places."""
         async with self._reading:
             if self._monotonic() - self._read_at >= reused_s:
                 await self._read()
@@ -90,8 +90,8 @@ class MarkPrices:
 def asset_marks(valuation_asset: str, prices: Mapping[str, int]) -> dict[str, int]:
     """The mark of each asset from the prices of markets (BASE-QUOTE), all at 18 places.
 
-    An asset is valued in the valuation asset directly if such a market has a price, else through the quote or base of
-    another market, by the fewest markets and then the first by name.
+    If the asset's market with the valuation asset has a price, that is the mark. Otherwise the mark goes through
+    several markets: through as few as possible, and among those through the first by name.
     """
     marks = {valuation_asset: AMOUNT_SCALE}
     while True:

@@ -1,7 +1,7 @@
-"""Opening a margin position: the amount to borrow, and the margin check (risk.margin.check, Document B 4.3).
+"""Opening a margin position: the amount to borrow, and the margin check (risk.margin.check, fact B4.3-14).
 
-A long borrows the quote asset that its own margin does not pay and buys the base with it. A short borrows the whole
-quantity of the base and sells it. A request is judged at the mark price, and on the account as it would be afterwards.
+A long borrows the part of the quote amount that its own margin does not pay, and buys the base. A short borrows the
+whole quantity of the base, and sells it. The check uses the mark price, and the account as it would be afterwards.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ class RefusalReason(StrEnum):
 
 
 class OpeningRequest(NamedTuple):
-    """A position to be opened on BASE-QUOTE; `quantity` is an integer at 18 places."""
+    """A position to open on BASE-QUOTE. `quantity` is an integer at 18 places."""
 
     base: str
     quote: str
@@ -48,7 +48,7 @@ class OpeningRequest(NamedTuple):
 
 
 class Borrowing(NamedTuple):
-    """An asset and the amount of it to borrow, at 18 places; zero borrows nothing."""
+    """An asset and the amount to borrow, at 18 places. The amount may be zero."""
 
     asset: str
     amount: int
@@ -56,7 +56,7 @@ class Borrowing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MarginDecision:
-    """Answer to a margin check. Margins are in the valuation currency, the price in the quote asset, at 18 places."""
+    """The result of a margin check. Margins are in the valuation asset, the price in the quote asset, at 18 places."""
 
     reason: RefusalReason | None
     detail: str = ""
@@ -74,7 +74,7 @@ def borrowing(request: OpeningRequest, price: int, held_quote: int) -> Borrowing
     """The amount to borrow for an opening at `price` (18 places) if the account holds `held_quote` of the quote asset.
 
     A long pays notional ÷ leverage itself, as far as it holds the quote asset, and borrows the rest.
-    Raises MarginError for a leverage that is refused.
+    Raises MarginError if the leverage is refused.
     """
     if request.side is Side.SELL:
         return Borrowing(request.base, request.quantity)
@@ -84,7 +84,7 @@ def borrowing(request: OpeningRequest, price: int, held_quote: int) -> Borrowing
 
 
 def balances_after(request: OpeningRequest, price: int, balances: Balances) -> dict[str, AssetBalance]:
-    """The account after the opening, filled whole at `price` without fees."""
+    """The account after the opening, if its order is filled fully at `price` without fees."""
     after = dict(balances)
     borrowed = borrowing(request, price, balances.get(request.quote, AssetBalance()).held)
     notional = _notional(request.quantity, price)
@@ -103,7 +103,7 @@ def balances_after(request: OpeningRequest, price: int, balances: Balances) -> d
 def check_margin(
     request: OpeningRequest, status: AccountStatus, balances: Balances, marks: Marks, required: Iterable[int]
 ) -> MarginDecision:
-    """Decide about a request. `required` are the required margins of the account's open positions."""
+    """Check a request. `required` has the required margins of the account's open positions."""
     if error := leverage_error(request.leverage):
         return MarginDecision(RefusalReason.INVALID_LEVERAGE, error)
     if not 0 < request.quantity <= AMOUNT_MAX:

@@ -17,17 +17,17 @@ from openspot.margin.dependencies import Dependencies
 DEADLINE_MS = 3_000
 """The router does not place an order that reaches it later than this."""
 LATE_MS = 7_000
-"""An order that the router took before its deadline has reached the engine by then, or it never will."""
+"""An order that the router accepted before its deadline reaches the engine within this time, or never."""
 _REFUSED_BY_ROUTER = frozenset({RefusalCode.VALIDATION, RefusalCode.PRE_TRADE_CHECK})
 _ENDED = frozenset({OrderStatus.FILLED, OrderStatus.CANCELLED, OrderStatus.REJECTED})
 
 
 class OrderUndecidedError(Exception):
-    """Nobody knows yet how the order ended. The same call may be repeated until it is known."""
+    """Nobody knows yet how the order ended. The caller repeats the call until it is known."""
 
 
 class OrderFill(NamedTuple):
-    """How an order ended, at 18 places. `spent` is the notional with the fee; `reason` is that of an order refused."""
+    """How an order ended, at 18 places. `spent` is the notional with the fee. `reason` says why it was refused."""
 
     quantity: int
     notional: int
@@ -37,14 +37,14 @@ class OrderFill(NamedTuple):
 
 
 class OrderRefusedError(OrderUndecidedError):
-    """The router refused the order before the engine saw it; the message is its reason.
+    """The router refused the order before the engine saw it. The message is its reason.
 
-    That says nothing about an earlier attempt whose reply was lost: it may still be on its way to the engine.
+    An earlier attempt whose reply was lost may still be on its way to the engine.
     """
 
 
 class MarketOrder(NamedTuple):
-    """An order for a margin account; `quantity` at 18 places. Without `slippage_bps` the market's own bound holds."""
+    """An order for a margin account. `quantity` has 18 places. By default the market's own slippage bound applies."""
 
     order_id: str
     account_id: str
@@ -90,7 +90,7 @@ async def fill_of(dependencies: Dependencies, connection: Connection, order: Mar
 
 
 async def recorded_fill(connection: Connection, order_id: str) -> OrderFill | None:
-    """How an order ended as the router has recorded it, None if it has no row.
+    """How an order ended, from the router's row; None if there is no row.
 
     Raises OrderRefusedError if the row is the router's refusal, OrderUndecidedError if the order has not ended.
     """
@@ -114,16 +114,16 @@ async def recorded_fill(connection: Connection, order_id: str) -> OrderFill | No
 
 
 async def was_never_placed(dependencies: Dependencies, connection: Connection, order_id: str) -> bool:
-    """Whether the engine has not seen the order so far. Raises EngineError."""
+    """Whether the engine does not know the order. Raises EngineError."""
     found = await dependencies.commands.get_order(order_id)
     query = "SELECT EXISTS (SELECT FROM orders WHERE order_id = $1 AND engine_order_id IS NOT NULL)"
     return not found.found and not await connection.fetchval(query, order_id)
 
 
 async def refused_fill(dependencies: Dependencies, connection: Connection, order_id: str, reason: str) -> OrderFill:
-    """The end of an order that the router refused: nothing, unless an earlier attempt comes to the engine meanwhile.
+    """The end of an order that the router refused: nothing was filled, unless an earlier attempt reaches the engine.
 
-    Takes LATE_MS. Raises OrderUndecidedError if there was such an attempt, and EngineError.
+    Waits LATE_MS for such an attempt, and raises OrderUndecidedError if there is one. Raises EngineError.
     """
     await asyncio.sleep(LATE_MS / 1000)
     if not await was_never_placed(dependencies, connection, order_id):

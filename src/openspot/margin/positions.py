@@ -1,8 +1,8 @@
-"""Opening and closing of positions: what is missing is borrowed, a market order is placed, the loan is repaid.
+"""Opens and closes positions: borrows the missing amount, places a market order, repays the loan.
 
-A request writes the position with its loan. Everything after that follows from the rows, and whoever takes the
-account's lock next does it: the request itself, or after a kill the process that scans. The order has an id made from
-the position, so it is placed once.
+A request writes the position with its loan. All later steps follow from the rows, and whoever locks the account next
+does them: the request itself, or after a kill the process that scans. The order's id is made from the position's, so
+the order is placed once.
 """
 
 from decimal import Decimal
@@ -45,11 +45,11 @@ from openspot.margin.transfers import add_repayment
 log = get_logger("margin")
 
 POSITIONS_MAX = 50
-"""Positions of an account that have not ended."""
+"""An account has at most this many positions that have not ended."""
 OPENING_MS_MAX = 30_000
-"""A position whose order could not be placed for this long fails; a late order would trade at another price."""
+"""If its order cannot be placed for this long, a position fails: a later order would trade at another price."""
 OWN_MS = 2_000
-"""For this long only the request that wrote a position places its order, so its first attempt is known as the first."""
+"""For this long only the request that wrote a position places its order, so nobody placed it before."""
 
 
 class Positions:
@@ -60,7 +60,7 @@ class Positions:
         self._loans = loans
 
     async def check(self, user_id: str, symbol: str, side: Side, quantity: int, leverage: Decimal) -> MarginDecision:
-        """Judge an opening without doing anything. Raises InvalidRequestError and EngineError."""
+        """Check an opening. It changes nothing. Raises InvalidRequestError and EngineError."""
         spec = await self._dependencies.symbol(symbol)
         request = OpeningRequest(spec.base, spec.quote, side, quantity, leverage)
         async with lock_and_settle_of_user(self._dependencies, user_id) as account:
@@ -69,7 +69,7 @@ class Positions:
     async def open(
         self, request_id: str, user_id: str, symbol: str, side: Side, quantity: int, leverage: Decimal
     ) -> tuple[str, str]:
-        """Open a position; returns the ids of account and position. Raises InvalidRequestError and EngineError."""
+        """Open a position. Returns the ids of account and position. Raises InvalidRequestError and EngineError."""
         dependencies = self._dependencies
         spec = await dependencies.symbol(symbol)
         lot = spec.lot * spec.base_unit
@@ -103,7 +103,7 @@ class Positions:
         return account_id, position_id
 
     async def close(self, request_id: str, user_id: str, position_id: str) -> tuple[str, str]:
-        """Trade a position back; returns the ids of account and position. Raises InvalidRequestError, EngineError."""
+        """Trade a position back. Returns the ids of account and position. Raises InvalidRequestError, EngineError."""
         async with lock_and_settle_of_user(self._dependencies, user_id) as account:
             account_id = account.account_id
             position = await store.position(account.connection, position_id)
@@ -120,9 +120,9 @@ class Positions:
         return account_id, position_id
 
     async def advance(self, account_id: str, written: str | None = None) -> bool:
-        """Take the account's positions under way as far as they go now; False if there is no such account.
+        """Do the steps of the account's positions that can be done now. Returns False if there is no such account.
 
-        `written` is the position that the caller wrote just now. Raises EngineError, and OrderUndecidedError if an
+        `written` is the position that the caller has just written. Raises EngineError, and OrderUndecidedError if an
         order has not ended.
         """
         async with lock_and_settle(self._dependencies, account_id) as account:
@@ -142,7 +142,7 @@ class Positions:
                 elif account.account.status is AccountStatus.ACTIVE:
                     await self._finish_closing(account, position)
         if under_way:
-            # What the orders have left to repay is repaid now.
+            # The orders have ended, so their loans can be repaid now.
             async with lock_and_settle(self._dependencies, account_id):
                 self._dependencies.wake()
         for position in under_way:
@@ -254,7 +254,7 @@ class Positions:
         loan = None if position.loan_id is None else await store.loan(connection, position.loan_id)
         quantity = position.quantity
         if side is Side.BUY and loan is not None and loan.status is LoanStatus.ACTIVE:
-            # The interest has to be bought as well, that of the next minute included.
+            # The interest must be bought, too, with that of the next minute.
             lot = spec.lot * spec.base_unit
             missing = loan.accrual.owed(dependencies.now_ms() + MINUTE_MS) - account.holdings.free(spec.base)
             quantity = max(quantity, -(-missing // lot) * lot)
@@ -292,7 +292,7 @@ class Positions:
     async def _repay(
         self, account: LockedAccount, position: MarginPositionRow, loan: MarginLoanRow, amount: int, what: str
     ) -> None:
-        """Repay `amount` of a position's loan, as far as the account has it free after the order."""
+        """Repay `amount` of a position's loan, or as much of it as is free in the account after the order."""
         dependencies = self._dependencies
         after = await holdings_of(dependencies.queries, account.account_id, ())
         free = after.free(loan.asset)
@@ -302,7 +302,7 @@ class Positions:
             await add_repayment(dependencies, account.connection, loan, paid, reference)
 
     async def _announce(self, user_id: str, position: MarginPositionRow) -> None:
-        """Publish the position's state. It is a hint to look at the account: a scan finds what a lost one told."""
+        """Publish the position's state, so that the account is scanned. If the event is lost, a later scan finds it."""
         message_id = f"{position.position_id}:{position.status}:{position.closings}"
         event = MarginPositionUpdated(
             message_id,

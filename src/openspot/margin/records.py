@@ -18,7 +18,7 @@ from openspot.margin.liquidation import Liquidation, LiquidationOrder
 
 @dataclass(slots=True)
 class MarginAccountRow:
-    """A row of `margin_accounts`. `warnings` counts the warnings that were published."""
+    """A row of `margin_accounts`. `warnings` is the number of published warnings."""
 
     account_id: str
     user_id: str
@@ -48,7 +48,7 @@ class MarginLoanRow:
 
     @property
     def interest(self) -> int:
-        """Interest that was posted and is unpaid."""
+        """The posted interest that is unpaid."""
         return self.accrual.posted - self.accrual.paid
 
 
@@ -56,8 +56,8 @@ class MarginLoanRow:
 class MarginPositionRow:
     """A row of `margin_positions`.
 
-    `quantity` is wanted while the position is opening, and open afterwards. `own_funds` is what the account pays of a
-    long itself. `closings` counts the orders that were to close it.
+    `quantity` is the requested quantity while the position is opening, and the open quantity afterwards. `own_funds` is
+    the part of a long that the account pays itself. `closings` is the number of orders that were placed to close it.
     """
 
     position_id: str
@@ -79,14 +79,14 @@ class MarginPositionRow:
 
     @property
     def order_id(self) -> str:
-        """The id of its order under way: that which opens it, or the newest that closes it."""
+        """The id of the position's newest order: the one that opens it, or the last that closes it."""
         if self.status is MarginPositionStatus.OPENING:
             return derived_id("open", self.position_id)
         return derived_id("close", self.position_id, str(self.closings))
 
 
 class Purpose(StrEnum):
-    """What a transfer of a margin account is for."""
+    """The purpose of a transfer of a margin account."""
 
     IN = "in"
     OUT = "out"
@@ -97,7 +97,7 @@ class Purpose(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class MarginTransferRow:
-    """A row of `margin_transfers`. A repayment counts as made at `at_ms`, however late the engine decides."""
+    """A row of `margin_transfers`. A repayment is dated `at_ms`, even if the engine decides later."""
 
     reference: str
     account_id: str
@@ -118,7 +118,7 @@ class MarginTransferRow:
 
 @dataclass(slots=True)
 class LiquidationRow:
-    """A row of `margin_liquidations`. `orders` are those of the round, None until they are decided."""
+    """A row of `margin_liquidations`. `orders` has the orders of the round, None until they are decided."""
 
     liquidation: Liquidation
     orders: list[LiquidationOrder] | None
@@ -127,5 +127,5 @@ class LiquidationRow:
 
 
 def derived_id(*parts: str) -> str:
-    """An id in the form of an order id, always the same for the same parts."""
+    """An id in the form of an order id. The same parts always give the same id."""
     return short_id(hashlib.blake2b("\n".join(parts).encode(), digest_size=24).digest())

@@ -1,8 +1,8 @@
-"""The margin scan: which accounts to look at, and what it finds.
+"""The margin scan: which accounts it checks, and what it finds.
 
-A level changes only if a mark price changes or the account does (a trade, a loan, posted interest). So the index
-knows which accounts hold or owe which asset, and a scan looks at those of the changed assets and at the changed
-accounts. An account without debt has no level and is not in the index.
+A level changes only if a mark price or the account changes (a trade, a loan, posted interest). So the index knows which
+accounts hold or owe which asset. A scan checks the accounts of the assets with changed prices, and the changed
+accounts. An account without debt has no level, and is not in the index.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from openspot.margin.figures import AssetBalance, Balances, MarginFigures, Marks
 
 
 class IndebtedAccounts:
-    """The accounts with debt, and by asset those that hold or owe it. One for each scanning process."""
+    """The accounts with debt, and the accounts that hold or owe each asset. Each scanning process has one index."""
 
     def __init__(self) -> None:
         self._balances: dict[str, dict[str, AssetBalance]] = {}
@@ -25,7 +25,7 @@ class IndebtedAccounts:
         return len(self._balances)
 
     def put(self, account_id: str, balances: Balances) -> None:
-        """Remember the balances of an account, which the next scan looks at. Without debt it is forgotten."""
+        """Remember the balances of an account for the next scan. An account without debt is forgotten."""
         self._forget_assets(account_id)
         kept = {asset: balance for asset, balance in balances.items() if balance.held or balance.debt}
         if not any(balance.debt for balance in kept.values()):
@@ -39,13 +39,14 @@ class IndebtedAccounts:
         self._changed.add(account_id)
 
     def due(self, changed_marks: Iterable[str]) -> set[str]:
-        """The accounts that a scan has to look at after these marks changed."""
+        """The accounts that a scan has to check after these marks changed."""
         return self._changed.union(*(self._by_asset.get(asset, ()) for asset in changed_marks))
 
     def scan(self, changed_marks: Iterable[str], marks: Marks) -> "ScanResult":
-        """Look at the accounts that are due, and remember their risk bands.
+        """Check the accounts that are due, and remember their risk bands.
 
-        An account with an unpriced asset is left as it was. It stays due, and so does an account to be liquidated.
+        The risk band of an account with an unpriced asset does not change. Such an account stays due, and so does an
+        account that must be liquidated.
         """
         warnings: list[Finding] = []
         liquidations: list[Finding] = []
@@ -68,13 +69,13 @@ class IndebtedAccounts:
         return ScanResult(len(due), warnings, liquidations, unpriced)
 
     def restore_risk_bands(self, risk_bands: Mapping[str, RiskBand]) -> None:
-        """Set the risk bands that were stored, so that a restart repeats no warning."""
+        """Set the stored risk bands, so that a restart repeats no warning."""
         self._risk_bands.update(
             {account_id: risk_band for account_id, risk_band in risk_bands.items() if account_id in self._balances}
         )
 
     def risk_bands(self) -> dict[str, RiskBand]:
-        """The risk band of each account at its last scan, to be stored."""
+        """The risk band of each account at its last scan. The caller stores them."""
         return dict(self._risk_bands)
 
     def _forget_assets(self, account_id: str) -> None:
@@ -90,9 +91,9 @@ class Finding(NamedTuple):
 
 
 class ScanResult(NamedTuple):
-    """Outcome of a scan: how many accounts it looked at, which to warn and to liquidate.
+    """The outcome of a scan: how many accounts it checked, which to warn, and which to liquidate.
 
-    `unpriced` holds the accounts that it could not judge, with their assets that have no mark price.
+    `unpriced` has the accounts that it could not check, with their assets that have no mark price.
     """
 
     looked_at: int

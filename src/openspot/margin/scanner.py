@@ -1,8 +1,8 @@
-"""The work of the process that holds the lease: scans, interest, and what other processes left under way.
+"""The work of the process that holds the lease: scans, interest, and unfinished work of other processes.
 
-A scan reads the mark prices and the accounts that changed, and looks at the accounts that can have another level. It
-reads balances of changed accounts only; a few others are read again in turn, in case an event was lost. Before an
-account is liquidated, its exact balances decide again.
+A scan reads the mark prices and the changed accounts, and checks the accounts whose level can have changed. It reads
+balances of changed accounts only, and of a few others in turn, because an event may be lost. Before a liquidation
+begins, the account's exact balances decide again.
 """
 
 import asyncio
@@ -37,12 +37,12 @@ WORK_PAUSE_S = 1.0
 WORK_MAX = 200
 CHANGED_PAGE = 1000
 CHANGES_OVERLAP = 1000
-"""Change numbers that are looked at again: a transaction may commit after one with a higher number."""
+"""Change numbers that are read again: a transaction may commit after one with a higher number."""
 READ_AT_ONCE = 16
 REREAD_MAX = 50
 ACCRUE_PAGE = 1000
 FAILURES = (EngineError, BusError, OrderUndecidedError, *TRANSIENT_ERRORS)
-"""What passes by itself: the same work is tried again."""
+"""Errors that pass by themselves. The same work is tried again."""
 
 
 class Scanner:
@@ -64,11 +64,11 @@ class Scanner:
         self._reread: list[str] = []
         self._news = asyncio.Event()
         self.scanned_at = float("-inf")
-        """When the newest scan ended, in seconds of time.monotonic()."""
+        """The end of the newest scan, in seconds of time.monotonic()."""
         self.fault = "no scan has ended yet"
 
     def mark(self, account_ids: Iterable[str]) -> None:
-        """Look at these accounts at once."""
+        """Check these accounts at once."""
         self._marked.update(account_ids)
         self._news.set()
 
@@ -77,7 +77,7 @@ class Scanner:
         self._news.set()
 
     async def run(self) -> None:
-        """Scan, post interest and finish what is under way, each at its pace."""
+        """Scan, post interest and finish unfinished work, each at its own interval."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._scans())
             group.create_task(self._interest())
@@ -93,12 +93,12 @@ class Scanner:
             except FAILURES as error:
                 self.fault = repr(error)
                 log.warning("scan failed", error=repr(error))
-                # News must not make a failing scan run without pause.
+                # Without this pause, each changed account would repeat a failing scan at once.
                 await asyncio.sleep(min(self._dependencies.settings.margin_scan_s, WORK_PAUSE_S))
             await is_set_within(self._news, self._dependencies.settings.margin_scan_s)
 
     async def scan(self) -> None:
-        """Look at every account whose level can have changed; warn, and begin liquidations."""
+        """Check every account whose level can have changed. Publish warnings and begin liquidations."""
         marks = await self._dependencies.marks.current(0)
         await self._read_changes()
         changed = {asset for asset in {*marks, *self._marks} if marks.get(asset) != self._marks.get(asset)}
@@ -115,7 +115,7 @@ class Scanner:
         self.scanned_at = time.monotonic()
 
     async def _read_changes(self) -> None:
-        """Read the accounts that changed, those that were marked, and a few in turn."""
+        """Read the changed accounts, the marked ones, and a few others in turn."""
         pool = self._dependencies.pool
         after = max(self._newest_change - CHANGES_OVERLAP, 0)
         while page := await store.changed_accounts(pool, after, CHANGED_PAGE):
@@ -155,7 +155,7 @@ class Scanner:
         self._known.update(found)
 
     async def _warn(self, finding: Finding) -> None:
-        """Publish a warning. Its id counts the account's warnings, so a repetition after a kill is the same one."""
+        """Publish a warning. Its id has the warning's number in the account, so a repetition has the same id."""
         account = self._known[finding.account_id]
         figures = finding.figures
         message_id = f"{account.account_id}:warning:{account.warnings + 1}"
@@ -196,7 +196,7 @@ class Scanner:
             await asyncio.sleep(self._dependencies.settings.margin_interest_s)
 
     async def post_interest(self) -> int:
-        """Add the interest of whole minutes to every loan's debt; returns how many loans that changed."""
+        """Add the interest of whole minutes to every loan's debt. Returns how many loans changed."""
         dependencies, after, count = self._dependencies, "", 0
         while True:
             async with dependencies.pool.acquire() as connection, connection.transaction():
@@ -232,7 +232,7 @@ class Scanner:
             await asyncio.sleep(WORK_PAUSE_S)
 
     async def _advance(self, account_id: str) -> None:
-        """Take one account's orders, transfers and liquidation further. One that cannot go on stops no other."""
+        """Do the next steps of an account's orders, transfers and liquidation. A failure stops no other account."""
         try:
             await self._positions.advance(account_id)
             await self._liquidator.advance(account_id)

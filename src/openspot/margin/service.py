@@ -1,7 +1,7 @@
-"""The composition root of the margin risk service (Document A 1.1, Document B 4.3).
+"""The composition root of the margin risk service (facts B4.3-14 to B4.3-16).
 
 Any number of processes serve requests. One of them at a time holds the lease: it scans, posts interest and finishes
-what is under way.
+unfinished work.
 """
 
 import asyncio
@@ -82,14 +82,14 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
 
         await RequestHandlers(dependencies, loans, positions).serve(bus)
         await leader.follow()
-        # First of what ends after the leader: no request is cut off by a closed database.
+        # Requests end right after the leader, and before the database closes.
         frame.at_end(bus.stop_serving)
         frame.start("leader", leader.run())
         await frame.until_stopped()
 
 
 class NotScanningError(Exception):
-    """Margin accounts are not looked at; the message says why."""
+    """This process does not scan margin accounts, and no other does. The message says why."""
 
 
 class MarginLeader:
@@ -111,12 +111,12 @@ class MarginLeader:
             self._scanner.wake()
 
     async def follow(self) -> None:
-        """Look at an account when it trades or one of its positions changes (Document A 6.2)."""
+        """Scan an account when it trades or when one of its positions changes (facts A6.2-02 to A6.2-03)."""
         await self._bus.subscribe(subjects.TRADES_EXECUTED, ExecutedTrade, self._take_trade)
         await self._bus.subscribe(subjects.MARGIN_POSITION_UPDATED, MarginPositionUpdated, self._take_position)
 
     async def check(self) -> None:
-        """Raise, with the reason, unless this process scans or stands by for one that does."""
+        """Raise, with the reason, unless this process scans or another process does."""
         if self._scanner is None:
             self._leader.check()
             return

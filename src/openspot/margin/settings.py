@@ -9,7 +9,7 @@ from openspot.kit.settings import Port, address_for_clients, own_host
 
 
 class MarginSettings(EngineConnectionSettings):
-    """What the margin risk service can be told."""
+    """The settings of the margin risk service."""
 
     margin_host: str = own_host("margin risk service")
     margin_port: Port = Field(default=3009, description="Margin risk service: health and metrics")

@@ -1,4 +1,4 @@
-"""The margin tables. A function that writes takes the connection of a transaction that holds the account's lock."""
+"""The margin tables. A function that writes needs the connection of a transaction that has locked the account."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ _OPEN_POSITIONS = "('opening', 'open', 'closing', 'liquidating')"
 
 
 async def account_of_user(connection: Connection | Pool, user_id: str) -> MarginAccountRow | None:
-    """The user's account that is not closed."""
+    """The user's account that is not closed; None if there is none."""
     row = await connection.fetchrow(
         f"SELECT {_ACCOUNT} FROM margin_accounts WHERE user_id = $1 AND status <> 'closed'",  # noqa: S608
         user_id,
@@ -53,7 +53,7 @@ async def account_of_user(connection: Connection | Pool, user_id: str) -> Margin
 async def lock_account(
     connection: Connection, account_id: str, *, skip_locked: bool = False
 ) -> MarginAccountRow | None:
-    """An account, locked until the transaction ends. None if there is none, or another holds it and `skip_locked`."""
+    """An account, locked until the transaction ends. None if there is none, or with `skip_locked` if it is locked."""
     row = await connection.fetchrow(
         f"SELECT {_ACCOUNT} FROM margin_accounts WHERE account_id = $1"  # noqa: S608
         f" FOR UPDATE {'SKIP LOCKED' if skip_locked else ''}",
@@ -79,7 +79,7 @@ async def add_account(connection: Connection, account_id: str, user_id: str, now
 
 
 async def set_account_status(connection: Connection, account_id: str, status: AccountStatus, now_ms: int) -> None:
-    """Move an account to another state."""
+    """Change the state of an account."""
     await connection.execute(
         "UPDATE margin_accounts SET status = $2, closed_at = $3, changes = nextval('margin_changes')"
         " WHERE account_id = $1",
@@ -90,14 +90,14 @@ async def set_account_status(connection: Connection, account_id: str, status: Ac
 
 
 async def touch(connection: Connection, account_id: str) -> None:
-    """Let the next scan look at an account."""
+    """Make the next scan check an account."""
     await connection.execute(
         "UPDATE margin_accounts SET changes = nextval('margin_changes') WHERE account_id = $1", account_id
     )
 
 
 async def set_risk_band(connection: Connection, account_id: str, risk_band: RiskBand, *, warned: bool) -> None:
-    """Store the risk band of an account, and that a warning was published."""
+    """Store the risk band of an account. With `warned`, count a published warning."""
     await connection.execute(
         "UPDATE margin_accounts SET zone = $2, warnings = warnings + $3 WHERE account_id = $1",
         account_id,
@@ -107,7 +107,7 @@ async def set_risk_band(connection: Connection, account_id: str, risk_band: Risk
 
 
 async def changed_accounts(pool: Pool, after: int, limit: int) -> list[tuple[str, int]]:
-    """Up to `limit` accounts that changed after change number `after`, with their numbers, in that order."""
+    """At most `limit` accounts with a change number above `after`, with these numbers, in their order."""
     rows = await pool.fetch(
         "SELECT account_id, changes FROM margin_accounts WHERE changes > $1 ORDER BY changes LIMIT $2", after, limit
     )
@@ -142,7 +142,7 @@ async def accounts_with_work(pool: Pool, now_ms: int, limit: int) -> list[str]:
 
 
 async def loans_of(connection: Connection | Pool, account_id: str, *, all_states: bool = False) -> list[MarginLoanRow]:
-    """The loans of an account that are pending or active, oldest first; with `all_states` the newest hundred."""
+    """The pending and active loans of an account, oldest first. With `all_states`, its newest hundred loans."""
     if all_states:
         query = f"SELECT {_LOAN} FROM margin_loans WHERE account_id = $1 ORDER BY created_at DESC, loan_id LIMIT 100"  # noqa: S608
     else:
@@ -209,7 +209,7 @@ async def save_loan(connection: Connection, changed: MarginLoanRow) -> None:
 
 
 async def add_interest(connection: Connection, posting_id: str, loan_id: str, amount: int, now_ms: int) -> None:
-    """Write a posting of interest. Fails if it was written before."""
+    """Write a posting of interest. Raises UniqueViolationError if it was written before."""
     await connection.execute(
         "INSERT INTO margin_interest (posting_id, loan_id, amount, posted_at) VALUES ($1, $2, $3, $4)",
         posting_id,
@@ -220,7 +220,7 @@ async def add_interest(connection: Connection, posting_id: str, loan_id: str, am
 
 
 async def loans_to_accrue(connection: Connection, after: str, limit: int) -> list[MarginLoanRow]:
-    """Up to `limit` active loans that are not being repaid, by id, locked; those that others hold are left out."""
+    """Lock and return at most `limit` active loans that are not being repaid, by id. Skips those that others lock."""
     rows = await connection.fetch(
         f"SELECT {_LOAN} FROM margin_loans WHERE status = 'active' AND repaying IS NULL AND loan_id > $1"  # noqa: S608
         " ORDER BY loan_id LIMIT $2 FOR UPDATE SKIP LOCKED",
@@ -233,7 +233,7 @@ async def loans_to_accrue(connection: Connection, after: str, limit: int) -> lis
 async def post_interest(
     connection: Connection, postings: Sequence[tuple[str, str, str, int, int]], now_ms: int
 ) -> None:
-    """Post interest as (posting id, loan id, account id, amount, posted sum), of loans that the transaction locks."""
+    """Post interest: (posting id, loan id, account id, amount, posted sum). The transaction has locked the loans."""
     await connection.executemany(
         "INSERT INTO margin_interest (posting_id, loan_id, amount, posted_at) VALUES ($1, $2, $3, $4)",
         [(posting, loan_id, numeric(amount), datetime_from_ms(now_ms)) for posting, loan_id, _, amount, _ in postings],
@@ -245,7 +245,7 @@ async def post_interest(
 
 
 async def touch_many(connection: Connection, account_ids: Sequence[str]) -> None:
-    """Let the next scan look at these accounts. Locks them in the order of their ids."""
+    """Make the next scan check these accounts. Locks them in the order of their ids."""
     await connection.execute(
         """
         UPDATE margin_accounts SET changes = nextval('margin_changes') WHERE account_id IN (
@@ -263,7 +263,7 @@ async def touch_many(connection: Connection, account_ids: Sequence[str]) -> None
 async def positions_of(
     connection: Connection | Pool, account_id: str, *, all_states: bool = False
 ) -> list[MarginPositionRow]:
-    """The positions of an account that have not ended, oldest first; with `all_states` the newest hundred."""
+    """The positions of an account that have not ended, oldest first. With `all_states`, its newest hundred."""
     if all_states:
         query = (
             f"SELECT {_POSITION} FROM margin_positions WHERE account_id = $1"  # noqa: S608
@@ -326,7 +326,7 @@ async def save_position(connection: Connection, changed: MarginPositionRow) -> N
 
 
 async def add_transfer(connection: Connection, new: MarginTransferRow) -> None:
-    """Write a transfer that is to be sent."""
+    """Write a transfer before it is sent."""
     await connection.execute(
         "INSERT INTO margin_transfers (reference, account_id, purpose, loan_id, asset, amount, movements, at_ms,"
         " status) VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, 'pending')",
@@ -360,7 +360,7 @@ async def pending_transfers(connection: Connection, account_id: str) -> list[Mar
 
 
 async def decide_transfer(connection: Connection, reference: str, status: TransferStatus, code: str) -> None:
-    """Write what the engine answered to a pending transfer; with `pending`, why it is still owed."""
+    """Write the engine's decision. With status `pending`, `code` says why the transfer is still owed."""
     await connection.execute(
         "UPDATE margin_transfers SET status = $2, result_code = $3 WHERE reference = $1 AND status = 'pending'",
         reference,
@@ -398,7 +398,7 @@ async def count_liquidations(connection: Connection, account_id: str) -> int:
 
 
 async def open_liquidation(connection: Connection, account_id: str) -> LiquidationRow | None:
-    """The liquidation of an account that is under way."""
+    """The account's liquidation under way; None if there is none."""
     row = await connection.fetchrow(
         f"SELECT {_LIQUIDATION} FROM margin_liquidations WHERE account_id = $1 AND step IS NOT NULL",  # noqa: S608
         account_id,
@@ -435,7 +435,7 @@ async def uncovered_losses(pool: Pool) -> int:
 
 
 async def open_orders(connection: Connection, account_id: str, limit: int) -> list[tuple[str, str]]:
-    """Open orders of an account as the order router has recorded them: (order id, symbol)."""
+    """The open orders of an account in the order router's rows: (order id, symbol)."""
     rows = await connection.fetch(
         "SELECT order_id, symbol FROM orders WHERE user_id = $1"
         " AND status IN ('pending', 'open', 'partially_filled') ORDER BY created_at DESC, order_id DESC LIMIT $2",
