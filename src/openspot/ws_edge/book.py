@@ -11,14 +11,14 @@ from openspot.contracts.messages import OrderBookEvent
 from openspot.domain.order_book import REMOVED, BookContradictionError, Level, TextBook, TextSide, checksum, differences
 
 PENDING_MAX = 1000
-"""Updates that are kept for a book while its snapshot is awaited. If there are more, another snapshot is asked for."""
+"""A book keeps this many updates while it waits for a snapshot. If more arrive, it needs another snapshot."""
 
 Levels = dict[int, Level]
 """Levels by rank, best first."""
 
 
-class Outcome(Enum):
-    """What a message did to the book."""
+class BookChange(Enum):
+    """The effect of a message on the book."""
 
     UPDATED = auto()
     REPLACED = auto()
@@ -29,7 +29,7 @@ class Outcome(Enum):
 
 
 class MirroredBook:
-    """The book of one market. `seq` is its newest message's, or None while it waits for a snapshot."""
+    """The book of one market. `seq` is that of its newest message, or None while it waits for a snapshot."""
 
     def __init__(self, symbol: str) -> None:
         self.symbol = symbol
@@ -38,7 +38,7 @@ class MirroredBook:
         self._book = TextBook()
         self._pending: deque[OrderBookEvent] = deque(maxlen=PENDING_MAX)
         self._may_repeat = False
-        """Whether updates that a requested snapshot includes may still arrive: they come another way."""
+        """Whether updates that a requested snapshot includes may still arrive: they come by another way."""
 
     @property
     def bids(self) -> TextSide:
@@ -50,36 +50,36 @@ class MirroredBook:
         """The asks."""
         return self._book.asks
 
-    def take(self, message: OrderBookEvent) -> Outcome:
+    def take(self, message: OrderBookEvent) -> BookChange:
         """Take the next message of the market."""
         if message.type == "snapshot":
             self._may_repeat = False
             return self._replace(message)
         if self.seq is None:
             self._pending.append(message)
-            return Outcome.KEPT
+            return BookChange.KEPT
         if message.prev_seq != self.seq:
             if self._may_repeat and message.seq <= self.seq:
-                return Outcome.KEPT
+                return BookChange.KEPT
             return self._break(message)
         self._may_repeat = False
         try:
             self._apply(message)
         except BookContradictionError:
             return self._break()
-        return Outcome.UPDATED
+        return BookChange.UPDATED
 
-    def begin(self, snapshot: OrderBookEvent) -> Outcome:
-        """Take a requested snapshot, and the updates that came while it was awaited. REPLACED or BROKEN."""
+    def begin(self, snapshot: OrderBookEvent) -> BookChange:
+        """Take a requested snapshot, then the updates that came meanwhile. Returns REPLACED or BROKEN."""
         pending = list(self._pending)
-        outcome = self._replace(snapshot)
+        change = self._replace(snapshot)
         self._may_repeat = True
         for message in pending:
-            if outcome is Outcome.BROKEN:
+            if change is BookChange.BROKEN:
                 self._pending.append(message)
-            elif self.take(message) is Outcome.BROKEN:
-                outcome = Outcome.BROKEN
-        return outcome
+            elif self.take(message) is BookChange.BROKEN:
+                change = BookChange.BROKEN
+        return change
 
     def wait(self) -> None:
         """Messages may have been missed: wait for a snapshot."""
@@ -90,30 +90,30 @@ class MirroredBook:
         """The whole book. It must not be waiting."""
         return snapshot_of(self, self.seq, self.bids.top(), self.asks.top())
 
-    def _replace(self, message: OrderBookEvent) -> Outcome:
+    def _replace(self, message: OrderBookEvent) -> BookChange:
         self._pending.clear()
         try:
             self._book.clear()
             self._apply(message)
         except BookContradictionError:
             return self._break()
-        return Outcome.REPLACED
+        return BookChange.REPLACED
 
     def _apply(self, message: OrderBookEvent) -> None:
         self._book.apply(message.bids, message.asks, message.checksum)
         self.seq, self.timestamp = message.seq, message.timestamp
 
-    def _break(self, message: OrderBookEvent | None = None) -> Outcome:
+    def _break(self, message: OrderBookEvent | None = None) -> BookChange:
         self.wait()
         if message is not None:
             self._pending.append(message)
-        return Outcome.BROKEN
+        return BookChange.BROKEN
 
 
 class DepthView:
-    """The best `depth` levels of a book, as clients have them: its updates are the differences of successive views.
+    """The best `depth` levels of a book, as clients have them. An update is the difference of two successive views.
 
-    An update of the book that does not change the view gives none. So the view's `seq` is that of its last change.
+    If an update of the book does not change the view, clients get none. So the view's `seq` is that of its last change.
     """
 
     def __init__(self, book: MirroredBook, depth: int) -> None:
@@ -122,12 +122,12 @@ class DepthView:
         self.rebase()
 
     def rebase(self) -> None:
-        """Begin again: clients get a snapshot."""
+        """Begin again, because clients get a snapshot."""
         self._seq = self._book.seq
         self._bids, self._asks = self._book.bids.top(self._depth), self._book.asks.top(self._depth)
 
     def update(self) -> OrderBookEvent | None:
-        """What changed since the last call, None if nothing did."""
+        """The changes since the last call, None if there are none."""
         book = self._book
         bids, asks = book.bids.top(self._depth), book.asks.top(self._depth)
         changed = _changed(self._bids, bids), _changed(self._asks, asks)
@@ -155,6 +155,6 @@ def snapshot_of(book: MirroredBook, seq: int | None, bids: Levels, asks: Levels)
 
 
 def _changed(before: Levels, after: Levels) -> list[Level]:
-    """What turns one view into another, best first."""
+    """The levels that turn one view into the other, best first."""
     changes = differences(before, after).items()
     return [level if level is not None else (before[rank][0], REMOVED) for rank, level in changes]

@@ -1,4 +1,4 @@
-"""The order books that clients follow: one for each symbol, however many clients and views it has.
+"""The order books that clients follow: one for each symbol, for any number of clients and views.
 
 A book exists while somebody is subscribed to it. It asks market data for a snapshot when it begins, and whenever a
 message does not continue it; then every client gets a fresh snapshot as well.
@@ -16,14 +16,14 @@ from openspot.kit.backoff import Backoff
 from openspot.kit.bus import MalformedEventError
 from openspot.kit.log import get_logger
 from openspot.market_data_client.errors import MarketDataUnavailableError, UnknownMarketError
-from openspot.ws_edge.book import DepthView, MirroredBook, Outcome
+from openspot.ws_edge.book import BookChange, DepthView, MirroredBook
 from openspot.ws_edge.channels import Channel
 from openspot.ws_edge.connection import text_frame
 from openspot.ws_edge.metrics import BOOK_RESYNCS
 from openspot.ws_edge.schemas import ErrorCode, ErrorReply, MarketPush, read_event
 
 REQUESTS_MAX = 8
-"""Snapshots that are asked for at the same time."""
+"""The edge asks for at most this many snapshots at the same time."""
 PAUSE_S, PAUSE_S_MAX = 0.1, 2.0
 
 log = get_logger("ws_edge")
@@ -31,10 +31,10 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(OrderBookEvent).decode
 
 RequestBook = Callable[[str], Awaitable[OrderBookEvent]]
-"""Asks market data for the snapshot that the updates continue. Raises its client's errors."""
+"""Requests from market data the snapshot that the updates continue. Raises the errors of `market_data_client`."""
 
 
-class FanOut(Protocol):
+class BookFanOut(Protocol):
     """Sends to the clients of a channel, which has at least one."""
 
     def send_update(self, channel: str, frame: bytes) -> None:
@@ -48,32 +48,32 @@ class FanOut(Protocol):
 
 
 class _Stream:
-    """What the clients of one channel get: the whole book (no view), or a view of it."""
+    """The data of one channel: the whole book (no view), or a view of it."""
 
     def __init__(self, view: DepthView | None) -> None:
         self.view = view
         self.snapshot: bytes | None = None
-        """The frame of the snapshot, once somebody wanted it and until the next update."""
+        """The frame of the snapshot, from the first request for it to the next update."""
 
 
 class _Book:
-    """A book and what its channels get of it."""
+    """A book and the streams of its channels."""
 
     def __init__(self, symbol: str) -> None:
         self.mirror = MirroredBook(symbol)
         self.streams: dict[str, _Stream] = {}
         self.is_wanted = False
-        """Whether a snapshot is to be asked for, or is being asked for."""
+        """Whether a snapshot will be requested, or is under way."""
 
 
 class Books:
     """The books by symbol. `run` must run while they are used."""
 
-    def __init__(self, fan_out: FanOut) -> None:
+    def __init__(self, fan_out: BookFanOut) -> None:
         self._fan_out = fan_out
         self._books: dict[str, _Book] = {}
         self._wanted: asyncio.PriorityQueue[tuple[int, int, _Book]] = asyncio.PriorityQueue()
-        """Books to ask for: those that clients had already first, else in their order."""
+        """Books that wait for a request. Those that clients had already come first, the others in their order."""
         self._numbers = count()
 
     def open(self, channel: Channel) -> None:
@@ -93,7 +93,7 @@ class Books:
             del self._books[channel.symbol]
 
     def snapshot(self, channel: Channel) -> bytes | None:
-        """The frame that the channel's next update continues, or None while the book waits for one itself."""
+        """The frame that the channel's next update continues, or None while the book itself waits for a snapshot."""
         book = self._books.get(channel.symbol)
         if book is None or book.mirror.seq is None:
             return None
@@ -111,22 +111,22 @@ class Books:
         message = read_event(_decode, payload)
         if message.symbol != symbol:
             raise MalformedEventError("the symbol is not the subject's")
-        outcome = book.mirror.take(message)
-        if outcome is Outcome.UPDATED:
+        change = book.mirror.take(message)
+        if change is BookChange.UPDATED:
             self._send_updates(book, message, payload)
-        elif outcome is Outcome.REPLACED:
+        elif change is BookChange.REPLACED:
             self._send_snapshots(book)
-        elif outcome is Outcome.BROKEN:
+        elif change is BookChange.BROKEN:
             self._broken(book)
 
     def restart(self) -> None:
-        """Messages may have been missed: take every book anew."""
+        """Messages may have been missed: request every book again."""
         for book in self._books.values():
             book.mirror.wait()
             self._want(book, urgent=True)
 
     async def run(self, request: RequestBook) -> None:
-        """Ask for the snapshots that books wait for, until cancelled."""
+        """Request the snapshots that books wait for, until cancelled."""
         async with asyncio.TaskGroup() as workers:
             for _ in range(REQUESTS_MAX):
                 workers.create_task(self._work(request))
@@ -153,13 +153,13 @@ class Books:
                 self._begin(book, snapshot)
 
     def _is_waiting(self, book: _Book) -> bool:
-        """Whether the book still needs a snapshot: it may have got one, or lost its last client."""
+        """Whether the book still needs a snapshot. Meanwhile it may have got one, or lost its last client."""
         return book.mirror.seq is None and self._books.get(book.mirror.symbol) is book
 
     def _begin(self, book: _Book, snapshot: OrderBookEvent | None) -> None:
         if snapshot is None:
             self._tell_unknown(book)
-        elif book.mirror.begin(snapshot) is Outcome.BROKEN:
+        elif book.mirror.begin(snapshot) is BookChange.BROKEN:
             self._broken(book)
         else:
             self._send_snapshots(book)

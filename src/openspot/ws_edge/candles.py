@@ -1,6 +1,6 @@
-"""The candles that clients follow. Market data counts the trades and publishes what it has counted.
+"""The candles that clients follow. Market data counts the trades and publishes the candles.
 
-The edge knows the newest candle of a market and interval from what is published, or else asks for it once.
+The edge takes the newest candle of a market and interval from these messages, or else requests it once.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ _decode = msgspec.json.Decoder(MarketCandle).decode
 """Reads a CandleEvent without its `seq`, which clients do not get."""
 
 RequestCandles = Callable[[GetCandles], Awaitable[list[Candle]]]
-"""Asks market data for candles. Raises its client's errors."""
+"""Requests candles from market data. Raises the errors of `market_data_client`."""
 
 
-class FanOut(Protocol):
+class CandleFanOut(Protocol):
     """Sends to the clients of a channel, which has at least one."""
 
     def send_latest(self, channel: str, part: int, frame: bytes) -> None:
-        """Send a message that replaces the one before of the same part of the channel."""
+        """Send a message that replaces the previous one of the same part of the channel."""
 
     def send_snapshots(self, channel: str) -> None:
         """Send each client of the channel a fresh snapshot."""
@@ -46,12 +46,12 @@ class FanOut(Protocol):
 class Candles:
     """The newest candles by channel. `run` must run while they are used. `now_ms`: milliseconds since 1970."""
 
-    def __init__(self, fan_out: FanOut, now_ms: Callable[[], int]) -> None:
+    def __init__(self, fan_out: CandleFanOut, now_ms: Callable[[], int]) -> None:
         self._fan_out = fan_out
         self._now_ms = now_ms
         self._followed: dict[str, Channel] = {}
         self._newest: dict[str, MarketCandle] = {}
-        """Of every channel that something was published for, and of those that were asked for and are followed."""
+        """The candles that market data has published, and those that were requested for followed channels."""
         self._published: set[str] = set()
         self._wanted: asyncio.Queue[Channel] = asyncio.Queue()
 
@@ -84,14 +84,14 @@ class Candles:
         self._note(name, candle)
 
     def restart(self) -> None:
-        """Messages may have been missed: ask again for what is followed."""
+        """Messages may have been missed: request the followed candles again."""
         self._newest.clear()
         self._published.clear()
         for channel in self._followed.values():
             self._wanted.put_nowait(channel)
 
     async def run(self, request: RequestCandles) -> None:
-        """Ask for the newest candles that are not known, until cancelled."""
+        """Request the newest candles that are missing, until cancelled."""
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
         while True:
             channel = await self._wanted.get()
@@ -110,7 +110,7 @@ class Candles:
                     self._note(channel.name, _candle_of(channel, candle))
 
     def _question(self, channel: Channel) -> GetCandles:
-        """The candles of the interval that runs and of the one before."""
+        """The request for the candles of the present interval and of the one before."""
         interval = channel.interval
         assert interval is not None, "a channel of candles has an interval"
         begin = begin_of(interval, datetime_from_ms(self._now_ms()))
@@ -118,7 +118,7 @@ class Candles:
         return GetCandles(channel.symbol, interval.value, _milliseconds(since), _milliseconds(until))
 
     def _note(self, name: str, candle: MarketCandle) -> None:
-        """Send a candle to its clients, unless they have it with as many trades."""
+        """Send a candle to its clients, unless theirs has as many trades or more."""
         known = self._newest.get(name)
         if known is not None and candle.timestamp == known.timestamp and candle.trades <= known.trades:
             return

@@ -1,4 +1,4 @@
-"""Channels and the bus subjects behind them (Document A 6.3): rules without IO."""
+"""Channels and the bus subjects behind them (facts A6.3-05 to A6.3-14): rules without IO."""
 
 import re
 from enum import StrEnum
@@ -32,7 +32,7 @@ MARKET_SUBJECTS = {
 """The kind of market channel for each subject prefix; the symbol follows the prefix."""
 
 DEPTHS = (1, 5, 10, 20, 25, 50, 100, 200, 500, 1000)
-"""The depths of views. Each view costs a comparison at each update, however many clients it has."""
+"""The depths of views. Each view costs one comparison at each update, for any number of clients."""
 
 CHANNEL_FORMS = (
     "channel must be ticker:<SYMBOL>, orderbook:<SYMBOL>, orderbook:<SYMBOL>?depth=<N>, trades:<SYMBOL> "
@@ -47,7 +47,7 @@ ORDER_EVENTS = {
     subjects.ORDERS_FILLED: "order.filled",
     subjects.ORDERS_REJECTED: "order.rejected",
 }
-"""The event as clients see it for each subject prefix; the user follows the prefix."""
+"""The event that clients see for each subject prefix; the user follows the prefix."""
 
 BALANCE_EVENT = "balance.updated"
 NOTIFICATION_EVENT = "notification"
@@ -58,7 +58,7 @@ class UnknownChannelError(Exception):
 
 
 class Channel(NamedTuple):
-    """A market channel. `depth` is that of a view of an order book, `interval` that of candles."""
+    """A market channel. `depth` limits the view of an order book, `interval` is the interval of candles."""
 
     name: str
     kind: Kind
@@ -99,14 +99,14 @@ class MarketSubject(NamedTuple):
 
 
 def market_subject(subject: str) -> MarketSubject | None:
-    """The parts of `subject` if it is one that channels are fed from, else None."""
+    """The parts of `subject` if a channel gets its data from it, else None."""
     prefix, _, symbol = subject.rpartition(".")
     kind = MARKET_SUBJECTS.get(prefix)
     return None if kind is None else MarketSubject(kind, symbol)
 
 
 class OrderSubject(NamedTuple):
-    """The parts of an order subject: the event as clients see it, and the user, None if the subject names none."""
+    """The parts of an order subject: the event that clients see, and the user, None if the subject names none."""
 
     event: str
     user_id: str | None

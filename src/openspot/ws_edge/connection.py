@@ -1,12 +1,12 @@
 """One client's connection: what is written to it and when, deadlines, and a close that never waits for the client.
 
-What is pushed in one turn of the event loop is written at once, in one write. When the transport's buffer is full, the
-client reads too slowly. From then on, of tickers and candles only the latest is kept, updates of an order book are
-left out and a snapshot is owed, and everything else waits in a queue. If the queue is full as well, the connection is
-closed. So a client never misses a message of a channel and then receives a later one that does not stand for it.
+All frames that are pushed in one turn of the event loop go out in one write. If the transport's buffer is full, the
+client reads too slowly. From then on the edge keeps only the latest ticker and candle, leaves out updates of an order
+book and owes a snapshot instead, and queues everything else. If the queue is full as well, the edge closes the
+connection. So whatever a client misses, a later message replaces it.
 
-What a client sends is parsed in slices, in turns with other clients (`incoming`). Nothing more is read of it until its
-slices are parsed, nor while its messages wait for their replies. Of a client that sent too much, everything is dropped.
+The bytes of a client are parsed in slices, in turns with other clients (`incoming`). The edge reads no more of them
+until the slices are parsed and the messages have their replies. If a client sends too much, all its input is dropped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from openspot.kit.rate_limit import NANOSECONDS_PER_S, RateLimit
 from openspot.kit.tokens import Claims
 from openspot.ws_edge.incoming import SLICE_BYTES, Received, Turns
 from openspot.ws_edge.metrics import CLOSED_BY_EDGE, CONFLATED
-from openspot.ws_edge.outgoing import Outgoing, QueueFullError
+from openspot.ws_edge.outgoing import OutgoingFrames, QueueFullError
 from openspot.ws_edge.settings import WsEdgeSettings
 
 TOO_MANY_MESSAGES = 1008
@@ -41,16 +41,16 @@ IDLE_TIMEOUT = 4408
 SLOW = "the client reads too slowly"
 
 CLOSE_TIMEOUT_S = 3.0
-"""How long a client may take to reply to a close before its socket is aborted."""
+"""A client must reply to a close within this time. Otherwise its socket is aborted."""
 WRITE_BUFFER_BYTES = 65_536
 WRITE_BUFFER_BYTES_MAX = 4 * 1024 * 1024
 """If a client's buffer grows beyond this, its socket is aborted. Protocol pongs can do that: they bypass the queue."""
 RATE_WINDOW_S = 10.0
 """A client may send `Limits.messages_max` messages at once, and as many in each window of this length."""
 FRAGMENTS_MAX = 256
-"""A message may come in so many frames, and one more that ends it."""
+"""A message may come in this many frames, and one more that ends it."""
 PINGS_MISSED_MAX = 3
-"""A client that sends nothing, not even a pong, while so many pings fall due is gone."""
+"""A client is gone if it sends nothing, not even a pong, while this many pings fall due."""
 _RATE_KEY = ""
 _OPEN = State.OPEN
 _CONTROL_FRAMES = (Opcode.PING, Opcode.PONG)
@@ -86,17 +86,17 @@ class Limits:
 
 
 Joined = dict[tuple[bytes, ...], bytes]
-"""Frames that were joined for one client, for others that get the same ones."""
+"""Frames joined for one client, kept for other clients that get the same frames."""
 SnapshotSource = Callable[[str], bytes | None]
 """Gives the frame of a channel's snapshot, None if there is none yet."""
 
 
 class Flusher:
-    """Writes what was pushed in one turn of the event loop, once for each connection."""
+    """Writes the frames of one turn of the event loop, in one write for each connection."""
 
     def __init__(self) -> None:
         self.waiting: list[EdgeConnection] = []
-        """Who has something to write. A connection may stand here twice: the second time it has nothing more."""
+        """The connections with frames to write. One may stand here twice: the second time it has nothing left."""
 
     def add(self, connection: EdgeConnection) -> None:
         """Write to this connection at the end of the turn."""
@@ -114,7 +114,7 @@ class Flusher:
 class EdgeConnection(ServerConnection):
     """A connection of the edge. `claims` is None for an anonymous client."""
 
-    # What each push touches lies together in memory: with thousands of connections, misses of the cache cost most.
+    # The attributes of a push lie together in memory. With thousands of connections, cache misses cost most.
     __slots__ = ("_flusher", "_outgoing", "_socket", "_writable")
 
     def __init__(
@@ -131,7 +131,7 @@ class EdgeConnection(ServerConnection):
         self.snapshot_of: SnapshotSource = _no_snapshot
         self.claims: Claims | None = None
         self.api_key: ApiKey | None = None
-        """The key that the client authenticated with, if it was not a token."""
+        """The key that the client authenticated with, None if it used a token or nothing."""
         self.failed_logins = 0
         self.address = ""
         self.network = ""
@@ -147,7 +147,7 @@ class EdgeConnection(ServerConnection):
         self._fragments = 0
         self.channels: set[str] = set()
         self._limits = limits
-        self._outgoing = Outgoing(limits.queue_max, limits.queue_bytes_max)
+        self._outgoing = OutgoingFrames(limits.queue_max, limits.queue_bytes_max)
         self._flusher = flusher
         self._writable = True
         self._last_message = 0.0
@@ -160,7 +160,7 @@ class EdgeConnection(ServerConnection):
     # The socket
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket has been let in (`handshake_gate`). Its first bytes come next."""
+        """The gate has admitted the socket (`handshake_gate`). Its first bytes come next."""
         super().connection_made(transport)
         self._socket = self.transport
         self.recv_messages.pause = self._pause_input
@@ -173,11 +173,11 @@ class EdgeConnection(ServerConnection):
     # Out
 
     def push(self, frame: bytes) -> None:
-        """Send a frame that must not be left out. Closes the connection if too many wait."""
+        """Send a frame that must not be left out. Closes the connection if too many frames wait."""
         outgoing = self._outgoing
         if self._writable:
             if not outgoing.bytes:
-                # One call less for each client but the first.
+                # This saves a call for each client but the first.
                 waiting = self._flusher.waiting
                 if waiting:
                     waiting.append(self)
@@ -190,7 +190,7 @@ class EdgeConnection(ServerConnection):
             self._check_queue()
 
     def push_latest(self, channel: str, part: Hashable, frame: bytes) -> None:
-        """Send a frame that replaces the one before of the same part of the channel."""
+        """Send a frame that replaces the previous one of the same part of the channel."""
         if channel in self._outgoing.owed:
             return
         if self._writable:
@@ -210,17 +210,17 @@ class EdgeConnection(ServerConnection):
             self.push(frame)
 
     def owe_snapshot(self, channel: str) -> None:
-        """Send a snapshot of the channel as soon as there is one and the client can take it."""
+        """Send a snapshot of the channel as soon as one exists and the client can take it."""
         self._outgoing.owed[channel] = None
         if self._writable:
             self._flusher.add(self)
 
     def forget(self, channel: str) -> None:
-        """The client does not follow the channel any more."""
+        """The client no longer follows the channel."""
         self._outgoing.forget(channel)
 
     def flush(self, joined: Joined) -> None:
-        """Write what waits, as far as the client takes it."""
+        """Write the waiting frames, as far as the client takes them."""
         outgoing = self._outgoing
         if self.protocol.state is not _OPEN:
             outgoing.clear()
@@ -253,8 +253,8 @@ class EdgeConnection(ServerConnection):
     def end(self, code: int, reason: str) -> bool:
         """Begin to close, without waiting. Aborts the socket if the client does not reply.
 
-        What was pushed in this turn of the event loop is written before, unless the client reads too slowly. Returns
-        False if the connection is closing already.
+        Frames that were pushed in this turn of the event loop are written first, unless the client reads too slowly.
+        Returns False if the connection is closing already.
         """
         if self.protocol.state is not State.OPEN:
             return False
@@ -278,7 +278,7 @@ class EdgeConnection(ServerConnection):
         self._writable = False
 
     def resume_writing(self) -> None:
-        """The transport takes more: write what waits."""
+        """The transport takes more: write the waiting frames."""
         super().resume_writing()
         self._writable = True
         self.flush({})
@@ -307,7 +307,7 @@ class EdgeConnection(ServerConnection):
             self._turns.add(self)
 
     def parse_slice(self) -> bool:
-        """Parse one slice of what has come. Returns whether another one can be parsed now."""
+        """Parse one slice of the received bytes. Returns whether another one can be parsed now."""
         if self.transport.is_closing():
             self._received.clear()
         elif self._received and not self._input_is_full:
@@ -321,7 +321,7 @@ class EdgeConnection(ServerConnection):
     def _parse(self, data: bytes) -> None:
         super().data_received(data)
         if self.protocol.parser_exc is not None and not self._drops_input:
-            # The library closes the connection. A client that connects again at once could send as much again.
+            # The library closes the connection. The flood counts, or a new connection could send as much again at once.
             self._drop_input()
             self._note_flood(self.network)
         if self.transport.get_write_buffer_size() > WRITE_BUFFER_BYTES_MAX:
@@ -340,7 +340,7 @@ class EdgeConnection(ServerConnection):
             self._resume_reading()
 
     def _drop_input(self) -> None:
-        """From now on, read without parsing: the client's end of the connection must be seen."""
+        """From now on read without parsing, only to see when the client ends the connection."""
         self._drops_input = True
         self._received.clear()
         self._resume_input()
@@ -354,7 +354,7 @@ class EdgeConnection(ServerConnection):
             self.transport.resume_reading()
 
     def process_event(self, event: Event) -> None:
-        """Pass on what was received. Pings, pongs and parts of a message count too, or they would cost nothing."""
+        """Pass on a received frame. Pings, pongs and parts of a message count as messages too: they also cost time."""
         if self._drops_input:
             return
         super().process_event(event)
@@ -383,9 +383,9 @@ class EdgeConnection(ServerConnection):
     # Deadlines
 
     def watch_deadlines(self) -> None:
-        """From now on ping the client, and close the connection when it is idle for too long or its token expires.
+        """From now on ping the client. Close the connection when it is idle for too long or its token expires.
 
-        Call it again when the token is another one.
+        Call this again when the token changes.
         """
         if self._deadline is None:
             self._last_message = self._last_ping = self.loop.time()

@@ -1,4 +1,4 @@
-"""The edge on the bus: raw events of the subjects of Document A 6.2 and 6.3, a report of every gap, and requests.
+"""The edge on the bus: raw events (facts A6.2-04 and A6.3-05 to A6.3-13), a report of every gap, and requests.
 
 Core subscriptions lose events while the connection is down, and drop events if the edge falls behind. The feed calls
 `on_gap` for both: a client must never miss an event without noticing. No payload is decoded twice.
@@ -45,7 +45,7 @@ class Feed:
         self._ready = False
 
     async def start(self) -> None:
-        """Connect and subscribe. Waits without limit for the bus; wrap it in a timeout if you need one."""
+        """Connect and subscribe. Waits for the bus without a limit, so wrap it in a timeout if you need one."""
         bus = self._bus = await Bus.connect(self._settings, "ws-edge", self._note_gap)
         self._ended_sessions = bus.key_value(
             subjects.SESSIONS_REVOKED_BUCKET, bytes, self._settings.ended_session_life_s
@@ -77,7 +77,7 @@ class Feed:
         return await self._market_data.book(symbol)
 
     async def candles(self, request: GetCandles) -> list[Candle]:
-        """Candles as market data has counted them. Raises MarketDataUnavailableError, UnknownMarketError."""
+        """The candles that market data has counted. Raises MarketDataUnavailableError, UnknownMarketError."""
         return await self._market_data.candles(request)
 
     async def ticker(self, symbol: str) -> TickerEvent:

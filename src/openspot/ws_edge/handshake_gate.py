@@ -1,7 +1,7 @@
-"""New sockets, up to the first bytes of their request: most of a flood of connections is refused here, unread.
+"""New sockets, up to the first bytes of their request. In a flood, most connections are refused here, unread.
 
-A socket costs little until it is served: no task, no parser, no queues. Its first bytes show whether it wants the
-upgrade. Then it is refused, or waits for its turn to be served. The handshakes of one address are spread over time.
+A socket costs little until it is served: it has no task, no parser and no queues. Its first bytes show whether it asks
+for the upgrade. Then it is refused, or waits for its turn. The handshakes of one address are spread over time.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from openspot.ws_edge.incoming import Turns
 from openspot.ws_edge.metrics import REFUSED
 
 UNDELAYED = 10
-"""So many connections of an address are served without a pause between them."""
+"""This many connections of an address are served without a pause between them."""
 FLOOD_COST = 25
-"""A connection that is closed for sending too much uses up so many handshakes of its address."""
+"""A connection that is closed for sending too much counts as this many handshakes of its address."""
 REFUSAL_DELAY_S = 0.1
-"""A refused client waits so long for its refusal. Without that, one that begins again at once costs most."""
+"""A refused client waits this long for its refusal. Without the wait, a client that tries again at once costs most."""
 ADDRESSES_MAX = 50_000
 RETRY_AFTER_S = 1
 TOO_FAST = "this address opens connections too fast"
@@ -30,22 +30,22 @@ TOO_FAST = "this address opens connections too fast"
 _HANDSHAKE_BEGINS = (b"GET / ", b"GET /?")
 
 Admission = Callable[[str, bool], float]
-"""Gives the seconds for which a request from a peer's address has to wait. Raises HttpError if it is refused unread.
+"""Returns how many seconds a request from a peer's address must wait. Raises HttpError if it is refused unread.
 
-The second argument tells whether the request asks for the upgrade.
+The second argument says whether the request asks for the upgrade.
 """
 
 
 class Arrivals:
-    """How fast each network may open connections: `per_second`.
+    """Limits the connections that each network may open to `per_second`.
 
-    `UNDELAYED` of them are served at once, the rest of a second's in the order and at the pace of their number, and
-    what comes beyond is refused. Handshakes and plain requests are counted apart, so that a flood of handshakes leaves
-    health checks alone.
+    The first `UNDELAYED` are served at once, the rest of a second's one after the other at an even pace, and more than
+    these are refused. Handshakes and plain requests count apart, so that a flood of handshakes does not stop health
+    checks.
     """
 
     def __init__(self, per_second: int, now_ns: Callable[[], int]) -> None:
-        """`now_ns` gives the nanoseconds of a clock that never goes back."""
+        """`now_ns` returns the nanoseconds of a monotonic clock."""
         self._now_ns = now_ns
         self._undelayed_s = UNDELAYED / per_second
         self._handshakes, self._plain = (
@@ -53,21 +53,21 @@ class Arrivals:
         )
 
     def admit(self, network: str, is_handshake: bool) -> float:
-        """Count a request. Returns the seconds for which it has to wait; raises HttpError (429) beyond a second."""
+        """Count a request. Returns the seconds that it must wait. Raises HttpError (429) beyond a second."""
         limit, now_ns = self._handshakes if is_handshake else self._plain, self._now_ns()
         if limit.take(network, now_ns):
             raise HttpError(429, TOO_FAST, "TOO_MANY_REQUESTS", headers={"Retry-After": str(RETRY_AFTER_S)})
         return max(0.0, limit.whole_in_s(network, now_ns) - self._undelayed_s)
 
     def note_flood(self, network: str) -> None:
-        """Count a connection that sent too much. Without that, each new connection could send as much again."""
+        """Count a connection that sent too much. Otherwise each new connection could send as much again."""
         now_ns = self._now_ns()
         for _ in range(FLOOD_COST):
             self._handshakes.take(network, now_ns)
 
 
 class HandshakeGate:
-    """Lets sockets in. It stands where the library makes a connection of each socket."""
+    """Admits sockets. The library calls it where it would make a connection of each socket."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class HandshakeGate:
         refusals: Turns,
         make_connection: Callable[..., ServerConnection],
     ) -> None:
-        """One slice of `turns` serves one socket, one of `refusals` refuses one."""
+        """A slice of `turns` serves one socket; a slice of `refusals` refuses one."""
         self.open_connections = open_connections
         self.admission = admission
         self.turns = turns
@@ -85,7 +85,7 @@ class HandshakeGate:
         self._make_connection = make_connection
 
     def __call__(self, *arguments: Any, **options: Any) -> "Arrival":
-        """A new socket. Its connection is made with the same arguments once it is served."""
+        """Return a new socket. When it is served, its connection is made with the same arguments."""
         return Arrival(self, lambda: self._make_connection(*arguments, **options))
 
 
@@ -127,7 +127,7 @@ class Arrival(asyncio.Protocol):
             self._timer = call_later(wait_s, self._gate.turns.add, self)
 
     def parse_slice(self) -> bool:
-        """Refuse the request, or serve the socket: from now on it is a connection."""
+        """Refuse the request, or serve the socket, which is a connection from now on."""
         self._stop_timer()
         if self._transport.is_closing():
             return False

@@ -1,6 +1,6 @@
-"""The fan-out: which client receives which event. Each event is encoded once for all its clients.
+"""The fan-out: it passes each event to the clients that receive it. An event is encoded once for all its clients.
 
-Nothing here waits: each event is passed to its clients before the next one is read, so clients receive the events of a
+Nothing here waits: all clients of an event get it before the next one is read. So clients receive the events of a
 channel in the order of the bus.
 """
 
@@ -42,7 +42,7 @@ from openspot.ws_edge.schemas import (
 from openspot.ws_edge.tickers import Tickers
 
 RECENT_MAX = 16_384
-"""The hub remembers this many order events, to drop repeats, and ended sessions, to refuse late connections."""
+"""The hub remembers this many order events, to drop repeats, and as many ended sessions, to refuse late connections."""
 
 API_KEY_ENDED = "the API key was rotated or revoked"
 
@@ -74,7 +74,7 @@ class RecentKeys:
 
 
 class _UserClients:
-    """The connections of one user, the numbers of balance pushes and notifications, and the newest balance versions."""
+    """One user's connections, the counts of balance pushes and notifications, and the newest balance versions."""
 
     def __init__(self) -> None:
         self.connections: set[EdgeConnection] = set()
@@ -83,7 +83,7 @@ class _UserClients:
         self._versions: dict[str, int] = {}
 
     def is_news(self, asset: str, version: int) -> bool:
-        """Whether a balance is newer than the last push. A balance without a version (0) always is."""
+        """Whether a balance is newer than the last push. A balance without a version (0) always counts as newer."""
         if not version:
             return True
         is_newer = version > self._versions.get(asset, 0)
@@ -114,13 +114,13 @@ class Hub:
         self._ended_sessions = RecentKeys(RECENT_MAX)
         self.connections: set[EdgeConnection] = set()
         self.anonymous_connections = 0
-        """How many of `connections` have no token."""
+        """The number of `connections` without a token."""
         self._networks: Counter[str] = Counter()
 
     # Clients
 
     def connections_of(self, network: str) -> int:
-        """How many connections one client address holds."""
+        """The number of connections that one network holds."""
         return self._networks[network]
 
     def join(self, connection: EdgeConnection) -> None:
@@ -134,7 +134,7 @@ class Hub:
             self._add_to_user(connection, connection.claims)
 
     def authenticate(self, connection: EdgeConnection, claims: Claims) -> None:
-        """A connection has proved whose it is, or has renewed that: it receives its user's events from now on."""
+        """A connection has authenticated, or has done so again. It receives its user's events from now on."""
         before, connection.claims = connection.claims, claims
         assert before is None or before.user_id == claims.user_id, "a connection speaks for one user"
         if before is None:
@@ -164,7 +164,7 @@ class Hub:
                     del self._users[connection.claims.user_id]
 
     def subscribe(self, connection: EdgeConnection, channel: Channel) -> None:
-        """Start a market channel's events. All but trades begin with a snapshot, at each call."""
+        """Start a market channel's events. Each call sends a snapshot first, except for trades."""
         if channel.name not in connection.channels:
             connection.channels.add(channel.name)
             followed = self._channels.get(channel.name)
@@ -178,7 +178,7 @@ class Hub:
                     self.tickers.open(channel)
             followed.connections.add(connection)
             SUBSCRIPTIONS.inc()
-        # A ticker that is not known yet is sent to all who wait for it as soon as it is.
+        # If the ticker is not known yet, all clients that wait for it get it as soon as it is.
         is_ticker = channel.kind is Kind.TICKER
         if channel.kind in (Kind.ORDERBOOK, Kind.CANDLES) or (is_ticker and self.tickers.snapshot(channel) is not None):
             connection.owe_snapshot(channel.name)
@@ -217,7 +217,7 @@ class Hub:
         PUSHES.labels(channel.partition(":")[0]).inc(len(connections))
 
     def send_latest(self, channel: str, part: Hashable, frame: bytes) -> None:
-        """Send a message that replaces the one before of the same part of the channel."""
+        """Send a message that replaces the previous one of the same part of the channel."""
         connections = self._channels[channel].connections
         for connection in connections:
             connection.push_latest(channel, part, frame)
@@ -239,7 +239,7 @@ class Hub:
             connection.push(frame)
 
     def end_all(self, code: int, reason: str) -> int:
-        """Begin to close every connection; returns how many of them were open."""
+        """Begin to close every connection, and return how many were open."""
         return sum(connection.end(code, reason) for connection in self.connections)
 
     def session_ended(self, session_id: str) -> None:
@@ -285,7 +285,7 @@ class Hub:
         self._send(followed.connections, message, kind)
 
     def order_event(self, subject: str, payload: bytes) -> None:
-        """Forward an `orders.*` event to its user, once, although it comes on two subjects."""
+        """Forward an `orders.*` event to its user. It comes on two subjects and is sent once."""
         known = order_event(subject)
         if known is None or not self._users:
             return

@@ -1,8 +1,8 @@
-"""How much of what clients send is parsed in one turn of the event loop, however much has come: rules without IO.
+"""Limits how much input is parsed in one turn of the event loop, however much has come: rules without IO.
 
-A client may send tens of thousands of frames at once. Parsed in one go, they would hold up everybody else. So the bytes
-of each client are parsed in small slices, clients take turns, a turn of parsing is short, and after it the processor is
-free for other work, of this process and of others, for a longer time.
+A client may send tens of thousands of frames at once. If they were parsed in one go, all other clients would wait. So
+the bytes of each client are parsed in small slices, and clients take turns. A turn of parsing is short, and the pause
+after it is longer: the processor is then free for other work of this process and of others.
 """
 
 import math
@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 SLICE_BYTES = 256
-"""What is parsed of one client in one go. Most messages are shorter; the smallest frame has six bytes."""
+"""One slice of a client's input is at most this long. Most messages are shorter; the smallest frame has six bytes."""
 TURN_S = 0.000_25
-"""After this time, a turn ends."""
+"""A turn ends after this time."""
 REST_S = 0.001
-"""The next turn begins so much later. A process that always has work waits longer for a busy processor."""
+"""The pause before the next turn. On a busy processor, a process that always has work waits longer for its share."""
 
 
 class Source(Protocol):
@@ -35,7 +35,7 @@ class Turns:
         clock: Callable[[], float],
         turn_s: float = TURN_S,
     ) -> None:
-        """`call_later` runs a function after so many seconds. At least one slice is parsed in each turn.
+        """`call_later` runs a function after a number of seconds. Each turn parses at least one slice.
 
         `clock` returns seconds. It is not the event loop's clock, which stands still during a turn.
         """
@@ -47,7 +47,7 @@ class Turns:
         self._next_turn = -math.inf
 
     def add(self, source: Source) -> None:
-        """Parse what waits of this connection. Add it again only after `parse_slice` has returned False."""
+        """Parse the waiting input of this connection. Add it again only after `parse_slice` has returned False."""
         self._waiting.append(source)
         self._schedule()
 
@@ -73,7 +73,7 @@ class Turns:
 
 
 class Received:
-    """What has come of one client and is not parsed yet."""
+    """The bytes of one client that are not parsed yet."""
 
     def __init__(self) -> None:
         self._data = b""
@@ -83,7 +83,7 @@ class Received:
         return len(self._data) - self._offset
 
     def add(self, data: bytes) -> None:
-        """Append what has come."""
+        """Append received bytes."""
         self._data = self._data[self._offset :] + data
         self._offset = 0
 

@@ -1,8 +1,8 @@
 """Login by access token or by API key: at the handshake, or with the action `authenticate`.
 
-A key signs the headers of the handshake, or the fields of the action. Both sign the same text: timestamp, `GET`, and
-the path with the query, which is `/` for the action. A connection needs the scope `read`, since all that it gives is
-the user's events.
+A client with a key puts its signature into the headers of the handshake, or into the fields of the action. The signed
+text is the same: timestamp, `GET`, and the path with the query, which is `/` for the action. A key needs the scope
+`read`, because a connection only gives the user's events.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,14 +18,14 @@ from openspot.kit.tokens import TIME_MAX, Claims, InvalidTokenError, verify_acce
 
 METHOD, PATH = "GET", "/"
 FAILED_LOGINS_MAX = 5
-"""Wrong `authenticate` messages of one connection; after them it is closed."""
+"""A connection is closed after this many wrong `authenticate` messages."""
 
 
 SESSION_ENDED = "the session has ended"
 
 
 class TokenChecker:
-    """Checks access tokens. `has_ended` looks a session up; `wall_clock` gives seconds since 1970."""
+    """Checks access tokens. `has_ended` looks a session up; `wall_clock` returns seconds since 1970."""
 
     def __init__(
         self, secret: str, has_ended: Callable[[str], Awaitable[bool]], wall_clock: Callable[[], float]
@@ -61,5 +61,5 @@ async def login(checker: ApiKeyChecker | None, request: SignedRequest) -> ApiKey
 
 
 def claims_of(key: ApiKey) -> Claims:
-    """What a connection of this key is treated as: a session of its user that does not expire by itself."""
+    """The claims of a connection with this key: those of a session of the key's user that does not expire by itself."""
     return Claims(key.identity.user_id, "user", TIME_MAX)

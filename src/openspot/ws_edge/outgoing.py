@@ -1,7 +1,7 @@
-"""What waits to be written to one client, and what is left out for a client that reads slowly: rules without IO.
+"""The frames that wait for one client, and what a client that reads slowly does not get: rules without IO.
 
-There are three ways to wait. Messages of which none may be left out stand in a queue, in their order. Of a message
-that replaces the one before (a ticker, a candle), only the latest is kept. A channel whose updates were left out is
+There are three ways to wait. Messages that must not be left out stand in a queue, in their order. If a message replaces
+the previous one (a ticker, a candle), only the latest is kept. If updates of a channel were left out, the channel is
 owed a snapshot, which is made when it can be written.
 """
 
@@ -9,10 +9,10 @@ from collections.abc import Hashable
 
 
 class QueueFullError(Exception):
-    """More messages or bytes are waiting than one client may have."""
+    """More messages or bytes are waiting than the bounds of one client allow."""
 
 
-class Outgoing:
+class OutgoingFrames:
     """The waiting frames of one client: at most `frames_max`, and at most `bytes_max` (one frame may exceed it)."""
 
     __slots__ = ("_bytes_max", "_frames_max", "_latest", "_queue", "bytes", "owed")
@@ -23,7 +23,7 @@ class Outgoing:
         self._queue: list[bytes] = []
         self._latest: dict[tuple[str, Hashable], bytes] = {}
         self.bytes = 0
-        """How many bytes wait."""
+        """The number of waiting bytes."""
         self.owed: dict[str, None] = {}
         """The channels that are owed a snapshot, in their order."""
 
@@ -31,13 +31,13 @@ class Outgoing:
         return len(self._queue) + len(self._latest)
 
     def add(self, frame: bytes) -> int:
-        """Queue a frame; returns how many bytes wait."""
+        """Queue a frame, and return the number of waiting bytes."""
         self._queue.append(frame)
         waiting = self.bytes = self.bytes + len(frame)
         return waiting
 
     def replace(self, channel: str, part: Hashable, frame: bytes) -> bool:
-        """Keep `frame` as the latest of a part of a channel. Returns whether another one is left out for it."""
+        """Keep `frame` as the latest of a part of a channel. Returns whether another frame is left out for it."""
         key = (channel, part)
         before = self._latest.get(key)
         self.bytes += len(frame) - (len(before) if before is not None else 0)
@@ -45,12 +45,12 @@ class Outgoing:
         return before is not None
 
     def check(self) -> None:
-        """Raise QueueFullError if more waits than may."""
+        """Raise QueueFullError if more messages or bytes wait than the bounds allow."""
         if len(self) > self._frames_max or (self.bytes > self._bytes_max and len(self) > 1):
             raise QueueFullError
 
     def take(self, bytes_max: int) -> list[bytes]:
-        """The next frames, until they have `bytes_max`: first the queue, then the latest ones."""
+        """Remove and return frames until they have `bytes_max` bytes: first the queue, then the latest ones."""
         if self.bytes <= bytes_max:
             frames = self._queue
             if self._latest:
@@ -78,7 +78,7 @@ class Outgoing:
         self.bytes = 0
 
     def forget(self, channel: str) -> None:
-        """Drop what only a subscriber of the channel wants."""
+        """Drop the latest frames of the channel, and the snapshot that it is owed."""
         self.owed.pop(channel, None)
         for key in [key for key in self._latest if key[0] == channel]:
             self.bytes -= len(self._latest.pop(key))

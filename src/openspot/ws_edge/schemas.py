@@ -26,7 +26,7 @@ MessageId = Id | Annotated[int, msgspec.Meta(ge=-_INTEGER_MAX, le=_INTEGER_MAX)]
 
 
 class Action(StrEnum):
-    """What a client can ask for."""
+    """The requests of clients."""
 
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
@@ -57,7 +57,7 @@ class ClientMessage(msgspec.Struct, frozen=True):
     channel: str
     message_id: str | int | None
     credential: "SignedMessage | TokenMessage | None" = None
-    """What an `authenticate` brings."""
+    """The token or signature of an `authenticate`."""
 
 
 class TokenMessage(msgspec.Struct, frozen=True):
@@ -75,7 +75,7 @@ class SignedMessage(msgspec.Struct, rename="camel", frozen=True):
 
 
 class ClientMessageError(Exception):
-    """A client message is refused. `message_id` is the id to repeat, None if it could not be read."""
+    """A client message is refused. The reply repeats `message_id`, which is None if it could not be read."""
 
     def __init__(self, code: ErrorCode, message: str, message_id: str | int | None = None) -> None:
         super().__init__(message)
@@ -162,7 +162,7 @@ class Pong(msgspec.Struct, tag="pong", frozen=True, omit_defaults=True):
 
 
 class Authenticated(msgspec.Struct, tag="authenticated", frozen=True, omit_defaults=True, rename="camel"):
-    """Reply to authenticate: the user's events come from now on. `expiresAt` is the end of a token, in seconds."""
+    """Reply to authenticate: the user's events come from now on. A token ends at `expiresAt`, in seconds since 1970."""
 
     user_id: str
     expires_at: int | None = None
@@ -170,7 +170,7 @@ class Authenticated(msgspec.Struct, tag="authenticated", frozen=True, omit_defau
 
 
 class ErrorReply(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
-    """Reply to a refused message, or what is wrong with a subscribed channel. The connection stays open."""
+    """Reply to a refused message, or the fault of a subscribed channel. The connection stays open."""
 
     code: ErrorCode
     message: str
@@ -179,7 +179,7 @@ class ErrorReply(msgspec.Struct, tag="error", frozen=True, omit_defaults=True):
 
 
 class Notice(msgspec.Struct, tag="notice", frozen=True, rename="camel"):
-    """Something that all clients should know. `closes_in_ms`: the connection is closed after that time."""
+    """An announcement to all clients. The connection is closed after `closes_in_ms`."""
 
     code: str
     message: str
@@ -190,7 +190,7 @@ Answer = Subscribed | Unsubscribed | Pong | Authenticated | ErrorReply
 
 
 class MarketPush(msgspec.Struct, Generic[Data], frozen=True):
-    """A push of a market channel. Where `data` is the publisher's payload, it is passed on as bytes (`msgspec.Raw`)."""
+    """A push of a market channel. If `data` is the publisher's whole payload, it stays as bytes (`msgspec.Raw`)."""
 
     channel: str
     type: str
@@ -259,7 +259,7 @@ Event = TypeVar("Event")
 def read_event(decode: Callable[[bytes], Event], payload: bytes) -> Event:
     """An event, or the part of it that `decode` reads. Raises MalformedEventError."""
     try:
-        # The decoder does not check the parts that it skips. Invalid UTF-8 there would make clients close.
+        # The decoder does not check the parts that it skips. Clients close a connection that sends invalid UTF-8.
         payload.decode()
         return decode(payload)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -61,23 +61,23 @@ from openspot.ws_edge.settings import WsEdgeSettings
 WEBSOCKET_PATH = "/"
 DATABASE_CONNECTIONS_MAX = 2
 SPARE_SOCKETS = 64
-"""An address may hold this many sockets beyond its limit: being refused, or still without a handshake."""
+"""An address may hold this many sockets beyond its limit, while they are refused or have no handshake yet."""
 
 STOPPING = "the service is stopping"
 BACKLOG = 32
-"""Sockets that wait to be accepted. Beyond it the kernel drops them, and a client tries again after a second.
+"""This many sockets wait to be accepted. The kernel drops more of them, and their clients try again after a second.
 
-So a crowd spends its time waiting in the kernel, and not the edge's: docs/performance.md has figures for 32 and 1024.
+So a crowd waits in the kernel and costs the edge no time: docs/performance.md has figures for 32 and 1024.
 """
 AT_LIMIT = "this address holds as many connections as it may"
-DRAIN_LOOK_S = 0.02
+DRAIN_POLL_INTERVAL_S = 0.02
 
 log = get_logger("ws_edge")
 _encode = msgspec.json.Encoder().encode
 
 
 class Handshakes:
-    """What happens before the upgrade."""
+    """Handles connections before the upgrade."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Handshakes:
         arrivals: Arrivals,
         health: Health,
     ) -> None:
-        """`keys` is None for an edge without a database: it takes no API keys. The checks are added to `health`."""
+        """`keys` is None for an edge without a database, which takes no API keys. Adds its checks to `health`."""
         self._keys = keys
         self._arrivals = arrivals
         self._settings = settings
@@ -99,7 +99,7 @@ class Handshakes:
         self._is_draining = False
         self._trusted = frozenset(part.strip() for part in settings.trusted_proxies.split(",") if part.strip())
         self._health = health
-        # Without the bus the edge cannot work at all. With all connections taken, it still serves them.
+        # Without the bus the edge cannot work at all. If all connections are taken, it still serves those.
         self._health.add("bus", feed.check, vital=True)
         self._health.add("connections", self._check_connections)
         self._health.add("service", self._check_draining)
@@ -159,7 +159,7 @@ class Handshakes:
         if signed is not None and claims is None:
             connection.api_key = await login(self._keys, signed)
             connection.claims = claims_of(connection.api_key)
-        # From here on nothing is awaited until the client is in the hub, or it could miss an event.
+        # Nothing is awaited from here until the client is in the hub. Otherwise it could miss an event.
         if self._is_draining:
             raise _unavailable("STOPPING", STOPPING)
         if not self._feed.is_listening:
@@ -169,7 +169,7 @@ class Handshakes:
     def _check_room(self, connection: EdgeConnection) -> None:
         """Raise HttpError (503) if the connection would exceed a limit.
 
-        Part of the connections is reserved for clients with a token, so that clients without one cannot take them all.
+        Some connections are reserved for clients with a token, so that clients without one cannot take them all.
         """
         settings, hub = self._settings, self._hub
         if len(hub.connections) >= settings.ws_connections_max:
@@ -181,7 +181,7 @@ class Handshakes:
             raise _unavailable("TOO_MANY_CONNECTIONS", AT_LIMIT)
 
     def admission(self, address: str, is_handshake: bool) -> float:
-        """The seconds for which a request from this peer has to wait. Raises HttpError if it is refused unread."""
+        """How many seconds a request from this peer must wait. Raises HttpError if it is refused unread."""
         if address in self._trusted:
             return 0.0
         network = network_of(address)
@@ -214,7 +214,7 @@ def _token_of(query: str) -> str | None:
 
 
 def _signed_handshake(headers: Headers, query: str, address: str) -> SignedRequest | None:
-    """What the headers of a handshake sign, None without an API key. Raises HttpError (400, 401)."""
+    """The request that the headers of a handshake sign, None without an API key. Raises HttpError (400, 401)."""
     values: list[str] = []
     for name in ("X-API-Key", "X-API-Timestamp", "X-API-Signature"):
         given = headers.get_all(name)
@@ -252,7 +252,7 @@ def _response(status: HTTPStatus, body: bytes, content_type: str = "application/
 
 
 def _bounds(settings: WsEdgeSettings) -> ConnectionBounds:
-    """Limits of sockets. They are higher than those of clients, to leave room for handshakes under way."""
+    """Limits of sockets. They are higher than the limits of clients, to leave room for handshakes under way."""
     per_address = settings.ws_connections_per_address + SPARE_SOCKETS
     total = settings.ws_connections_max + settings.ws_connections_max // 4 + SPARE_SOCKETS
     return connection_bounds(total, per_address, settings.trusted_proxies)
@@ -260,7 +260,7 @@ def _bounds(settings: WsEdgeSettings) -> ConnectionBounds:
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """What checks API keys, and its connections to the database."""
+    """The checker of API keys, and its connections to the database."""
 
     checker: ApiKeyChecker
     uses: UseRecorder
@@ -272,7 +272,7 @@ class _Keys:
 
 
 async def _keys(settings: WsEdgeSettings, clock: Clock) -> _Keys | None:
-    """What checks API keys; None without a database. The database need not be up."""
+    """Return the checker of API keys, None without a database. The database need not be up yet."""
     if not settings.database_url:
         return None
     pool = await create_idle_pool(settings, DATABASE_CONNECTIONS_MAX)
@@ -373,4 +373,4 @@ async def _drain(settings: WsEdgeSettings, hub: Hub, handshakes: Handshakes) -> 
     with suppress(TimeoutError):
         async with asyncio.timeout(settings.ws_drain_s):
             while hub.connections:
-                await asyncio.sleep(DRAIN_LOOK_S)
+                await asyncio.sleep(DRAIN_POLL_INTERVAL_S)

@@ -1,4 +1,4 @@
-"""The sessions of clients: their messages, and what each is answered (Document B 4.2)."""
+"""The sessions of clients: their messages and the replies (facts B4.2-01 to B4.2-09)."""
 
 from http import HTTPStatus
 from typing import cast
@@ -54,7 +54,7 @@ class Sessions:
     def __init__(
         self, settings: WsEdgeSettings, hub: Hub, clock: Clock, tokens: TokenChecker, keys: ApiKeyChecker | None
     ) -> None:
-        """`keys` is None for an edge without a database: it takes no API keys."""
+        """`keys` is None for an edge without a database, which takes no API keys."""
         self._channels_max = settings.ws_channels_max
         self._hub = hub
         self._clock = clock
@@ -85,7 +85,7 @@ class Sessions:
             CONNECTIONS.dec()
 
     async def _end_if_key_changed(self, client: EdgeConnection) -> None:
-        """Close a connection whose API key changed before it was in the hub, where changes reach it."""
+        """Close a connection whose API key changed before it joined the hub, which is told of changes."""
         if client.api_key is None or self._keys is None:
             return
         try:
@@ -110,7 +110,7 @@ class Sessions:
     # Credentials
 
     async def _authenticate_by_token(self, client: EdgeConnection, token: str, message_id: MessageId) -> Answer:
-        """Make an anonymous connection its user's, or renew the token of the user whose it is."""
+        """Give an anonymous connection to the token's user, or renew the token of a connection's user."""
         if client.api_key is not None:
             reason = "this connection speaks for the user of an API key, and does not expire"
             raise ClientMessageError(ErrorCode.ALREADY_AUTHENTICATED, reason, message_id)

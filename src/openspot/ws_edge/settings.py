@@ -8,7 +8,7 @@ from openspot.kit.settings import UserTokenSettings
 
 
 class WsEdgeSettings(UserTokenSettings, ApiKeySettings, WsAddressSettings):
-    """What the WebSocket edge can be told."""
+    """Settings of the WebSocket edge."""
 
     ws_idle_s: float = Field(default=120.0, gt=0, description="Close a silent connection after this time")
     ws_message_bytes_max: int = Field(default=16_384, ge=128, description="Largest client message")

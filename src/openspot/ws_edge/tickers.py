@@ -1,6 +1,6 @@
-"""The tickers that clients follow. A client begins with the last one, and gets each that market data publishes.
+"""The tickers that clients follow. A client gets the last one first, then each one that market data publishes.
 
-The edge knows the last ticker of a market that somebody follows from what is published, or else asks for it once.
+The edge takes the last ticker of a followed market from these messages, or else requests it once.
 """
 
 import asyncio
@@ -24,25 +24,25 @@ log = get_logger("ws_edge")
 _encode = msgspec.json.Encoder().encode
 
 RequestTicker = Callable[[str], Awaitable[TickerEvent]]
-"""Asks market data for the ticker of a symbol. Raises its client's errors."""
+"""Requests the ticker of a symbol from market data. Raises the errors of `market_data_client`."""
 
 
-class FanOut(Protocol):
+class TickerFanOut(Protocol):
     """Sends to the clients of a channel, which has at least one."""
 
     def send_latest(self, channel: str, part: None, frame: bytes) -> None:
-        """Send a message that replaces the one before."""
+        """Send a message that replaces the previous one."""
 
 
 class Tickers:
     """The last tickers by channel. `run` must run while they are used. `now_ms`: milliseconds since 1970."""
 
-    def __init__(self, fan_out: FanOut, now_ms: Callable[[], int]) -> None:
+    def __init__(self, fan_out: TickerFanOut, now_ms: Callable[[], int]) -> None:
         self._fan_out = fan_out
         self._now_ms = now_ms
         self._followed: dict[str, Channel] = {}
         self._last: dict[str, MarketPush[msgspec.Raw]] = {}
-        """Of the followed channels. `data` is the whole ticker."""
+        """The last ticker of each followed channel. `data` is the whole ticker."""
         self._wanted: asyncio.Queue[Channel] = asyncio.Queue()
 
     def open(self, channel: Channel) -> None:
@@ -73,13 +73,13 @@ class Tickers:
         self._send(MarketPush(channel, head.type, head.seq, stamp, msgspec.Raw(payload)))
 
     def restart(self) -> None:
-        """Messages may have been missed: ask again for what is followed."""
+        """Messages may have been missed: request the followed tickers again."""
         self._last.clear()
         for channel in self._followed.values():
             self._wanted.put_nowait(channel)
 
     async def run(self, request: RequestTicker) -> None:
-        """Ask for the tickers that are not known, until cancelled."""
+        """Request the tickers that are missing, until cancelled."""
         backoff = Backoff(PAUSE_S, PAUSE_S_MAX)
         while True:
             channel = await self._wanted.get()

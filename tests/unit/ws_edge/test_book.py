@@ -4,7 +4,7 @@ import random
 import zlib
 
 from openspot.contracts.messages import OrderBookEvent
-from openspot.ws_edge.book import PENDING_MAX, DepthView, MirroredBook, Outcome
+from openspot.ws_edge.book import PENDING_MAX, BookChange, DepthView, MirroredBook
 
 SYMBOL = "BTC-USD"
 Side = dict[int, str]
@@ -64,7 +64,7 @@ def test_a_book_and_its_views_are_the_publishers_after_every_update() -> None:
     for seed in range(20):
         publisher = Publisher(random.Random(seed))
         book = MirroredBook(SYMBOL)
-        assert book.take(publisher.snapshot()) is Outcome.REPLACED
+        assert book.take(publisher.snapshot()) is BookChange.REPLACED
         views = {depth: DepthView(book, depth) for depth in (1, 3, 10, 15)}
         kept: dict[int, tuple[dict[str, str], dict[str, str]]] = {depth: ({}, {}) for depth in views}
         sequences = {}
@@ -72,7 +72,7 @@ def test_a_book_and_its_views_are_the_publishers_after_every_update() -> None:
             apply(kept[depth], view.snapshot())
             sequences[depth] = view.snapshot().seq
         for _ in range(200):
-            assert book.take(publisher.update()) is Outcome.UPDATED
+            assert book.take(publisher.update()) is BookChange.UPDATED
             assert book.snapshot() == publisher.snapshot()
             for depth, view in views.items():
                 update = view.update()
@@ -97,10 +97,10 @@ def test_updates_that_come_before_or_after_the_requested_snapshot_are_taken_once
         snapshot = publisher.snapshot()
         updates += [publisher.update() for _ in range(3)]
         for update in updates[:overtaken]:
-            assert book.take(update) is Outcome.KEPT
-        assert book.begin(snapshot) is Outcome.REPLACED
+            assert book.take(update) is BookChange.KEPT
+        assert book.begin(snapshot) is BookChange.REPLACED
         for number, update in enumerate(updates[overtaken:], overtaken):
-            assert book.take(update) is (Outcome.KEPT if number < 3 else Outcome.UPDATED)
+            assert book.take(update) is (BookChange.KEPT if number < 3 else BookChange.UPDATED)
         assert book.snapshot() == publisher.snapshot()
 
 
@@ -109,11 +109,11 @@ def test_a_gap_breaks_the_book_until_a_snapshot_comes() -> None:
     book = MirroredBook(SYMBOL)
     book.take(publisher.snapshot())
     publisher.update()
-    assert book.take(publisher.update()) is Outcome.BROKEN
+    assert book.take(publisher.update()) is BookChange.BROKEN
     assert book.seq is None
-    assert book.take(publisher.update()) is Outcome.KEPT
-    assert book.begin(publisher.snapshot()) is Outcome.REPLACED
-    assert book.take(publisher.update()) is Outcome.UPDATED
+    assert book.take(publisher.update()) is BookChange.KEPT
+    assert book.begin(publisher.snapshot()) is BookChange.REPLACED
+    assert book.take(publisher.update()) is BookChange.UPDATED
     assert book.snapshot() == publisher.snapshot()
 
 
@@ -124,8 +124,8 @@ def test_a_snapshot_is_taken_although_its_sequence_is_lower() -> None:
         old.update()
     book.take(old.snapshot())
     assert new.seq < old.seq
-    assert book.take(new.snapshot()) is Outcome.REPLACED
-    assert book.take(new.update()) is Outcome.UPDATED
+    assert book.take(new.snapshot()) is BookChange.REPLACED
+    assert book.take(new.update()) is BookChange.UPDATED
     assert book.snapshot() == new.snapshot()
 
 
@@ -145,8 +145,8 @@ def test_a_message_that_contradicts_the_book_breaks_it() -> None:
         OrderBookEvent(SYMBOL, "snapshot", 9, None, 1, whole.bids, [], whole.checksum),
     ):
         book = MirroredBook(SYMBOL)
-        assert book.take(whole) is Outcome.REPLACED
-        assert book.take(message) is Outcome.BROKEN, message
+        assert book.take(whole) is BookChange.REPLACED
+        assert book.take(message) is BookChange.BROKEN, message
         assert book.seq is None
 
 
@@ -156,12 +156,12 @@ def test_more_updates_than_are_kept_for_a_late_snapshot_break_the_book_again() -
     snapshot = publisher.snapshot()
     for _ in range(PENDING_MAX + 1):
         book.take(publisher.update())
-    assert book.begin(snapshot) is Outcome.BROKEN
-    assert book.begin(publisher.snapshot()) is Outcome.REPLACED
+    assert book.begin(snapshot) is BookChange.BROKEN
+    assert book.begin(publisher.snapshot()) is BookChange.REPLACED
     assert book.snapshot() == publisher.snapshot()
 
 
 def test_an_empty_book_has_the_checksum_0() -> None:
     book = MirroredBook(SYMBOL)
-    assert book.take(OrderBookEvent(SYMBOL, "snapshot", 1, None, 1, [], [], 0)) is Outcome.REPLACED
+    assert book.take(OrderBookEvent(SYMBOL, "snapshot", 1, None, 1, [], [], 0)) is BookChange.REPLACED
     assert book.snapshot().checksum == 0

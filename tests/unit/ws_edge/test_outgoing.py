@@ -2,11 +2,11 @@
 
 import pytest
 
-from openspot.ws_edge.outgoing import Outgoing, QueueFullError
+from openspot.ws_edge.outgoing import OutgoingFrames, QueueFullError
 
 
 def test_the_queue_comes_first_and_then_the_latest_of_each_part() -> None:
-    outgoing = Outgoing(10, 1000)
+    outgoing = OutgoingFrames(10, 1000)
     outgoing.add(b"a")
     assert not outgoing.replace("ticker:A", None, b"old")
     assert not outgoing.replace("candles:A", 1, b"first")
@@ -19,7 +19,7 @@ def test_the_queue_comes_first_and_then_the_latest_of_each_part() -> None:
 
 
 def test_frames_are_taken_until_there_are_enough_bytes() -> None:
-    outgoing = Outgoing(10, 1000)
+    outgoing = OutgoingFrames(10, 1000)
     for frame in (b"aa", b"bb", b"cc"):
         outgoing.add(frame)
     outgoing.replace("ticker:A", None, b"dd")
@@ -30,7 +30,7 @@ def test_frames_are_taken_until_there_are_enough_bytes() -> None:
 
 
 def test_more_frames_or_bytes_than_allowed_are_reported() -> None:
-    frames = Outgoing(2, 1000)
+    frames = OutgoingFrames(2, 1000)
     frames.add(b"a")
     frames.replace("ticker:A", None, b"b")
     frames.check()
@@ -39,7 +39,7 @@ def test_more_frames_or_bytes_than_allowed_are_reported() -> None:
     frames.add(b"d")
     with pytest.raises(QueueFullError):
         frames.check()
-    many_bytes = Outgoing(10, 5)
+    many_bytes = OutgoingFrames(10, 5)
     many_bytes.add(b"x" * 100)
     # One frame alone may be larger, or it could never be sent.
     many_bytes.check()
@@ -49,7 +49,7 @@ def test_more_frames_or_bytes_than_allowed_are_reported() -> None:
 
 
 def test_a_channel_that_is_left_is_forgotten() -> None:
-    outgoing = Outgoing(10, 1000)
+    outgoing = OutgoingFrames(10, 1000)
     outgoing.owed["orderbook:A"] = None
     outgoing.replace("candles:A", 1, b"aa")
     outgoing.replace("candles:A", 2, b"bb")
